@@ -142,8 +142,8 @@ async function openIdle(port: number): Promise<Socket[]> {
 async function askOnce(port: number): Promise<Socket> {
   const socket = connect({ host: '127.0.0.1', port });
   socket.write('GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
-  const [answer] = (await once(socket, 'data')) as [Buffer];
-  const text = answer.toString('latin1');
+  const [response] = (await once(socket, 'data')) as [Buffer];
+  const text = response.toString('latin1');
   if (!text.startsWith('HTTP/1.1 200')) throw new Error(`/healthz: ${text.slice(0, 40)}`);
   return socket;
 }

@@ -15,14 +15,14 @@ export async function benchImport({ nodeOptions }: BenchOptions): Promise<BenchR
   const authorization = `Bearer ${await addKey(database, shop.id)}`;
   const list = `${service.url}/manage/v1/accounts/${shop.id}/lists/bench`;
   const ask = async (url: string, type?: string, body?: RequestInit['body']) => {
-    const answer = await fetch(url, {
+    const response = await fetch(url, {
       method: body === undefined ? 'GET' : 'PUT',
       headers: { authorization, ...(type !== undefined && { 'content-type': type }) },
       body,
       duplex: 'half',
     } as RequestInit);
-    if (!answer.ok) throw new Error(`${url}: ${answer.status} ${await answer.text()}`);
-    return answer;
+    if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
+    return response;
   };
   await ask(list, 'application/json', '{"name":"Bench"}');
   using memory = new MemoryWatch(service);

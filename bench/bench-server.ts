@@ -20,13 +20,13 @@ function registerNoOpRoutes(http: Http): void {
     reply.code(302).header('location', 'https://shop.test/').send(),
   );
   const parser = new SendBodyParser();
-  const answer =
+  const response =
     '{"success":true,"message":"Successfully Accepted","messageId":"00000000-0000-7000-8000-000000000000","suppressedRecipients":[]}';
   http.direct.post('/bench/nothing/', '/bench/nothing/*', async (exchange) => {
     const body = await exchange.readBody();
     if ('unusable' in body) throw new Error(body.unusable);
     parser.parse(readBodyJson(body, exchange.request.headers['content-type']), true);
-    exchange.answer(200, answer);
+    exchange.answer(200, response);
   });
 }
 

@@ -5,7 +5,7 @@ import { benchMasterKey, startBenchProgram } from './bench-service.ts';
 
 const program = join(import.meta.dirname, '../bin/signalpost');
 
-/** From the command `start` to the first answer of /readyz, on a new data folder and on an existing one. */
+/** From the command `start` to the first response of /readyz, on a new data folder and on an existing one. */
 export async function benchStart({ rounds }: BenchOptions): Promise<BenchResult[]> {
   const times = { new: [] as number[], existing: [] as number[] };
   for (let round = 0; round < rounds; round += 1) {
@@ -26,7 +26,7 @@ async function startOnce(dataDir: string): Promise<number> {
     PORT: '0',
     LOG_LEVEL: 'error',
   });
-  const answer = await fetch(`${service.url}/readyz`);
-  if (!answer.ok) throw new Error(`/readyz: ${answer.status}`);
+  const response = await fetch(`${service.url}/readyz`);
+  if (!response.ok) throw new Error(`/readyz: ${response.status}`);
   return performance.now() - started;
 }

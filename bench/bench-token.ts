@@ -90,9 +90,9 @@ async function measureChecks(
   return makeResult('token', params, { rate: 1_000 / p50, ceiling, ratio, ...latencies });
 }
 
-function isFromMemory(answer: ReturnType<Authenticator['authenticate']>): boolean {
-  if (answer === undefined) throw new Error('a live token was rejected');
-  if (!(answer instanceof Promise)) return true;
-  answer.catch(() => undefined);
+function isFromMemory(result: ReturnType<Authenticator['authenticate']>): boolean {
+  if (result === undefined) throw new Error('a live token was rejected');
+  if (!(result instanceof Promise)) return true;
+  result.catch(() => undefined);
   return false;
 }

@@ -17,16 +17,16 @@ export function openClient(
   { maxSockets = 1, timeoutMs = 20_000, localAddress = '127.0.0.1' } = {},
 ) {
   const agent = new Agent({ keepAlive: true, maxSockets, localAddress });
-  /** The status is 0 if the connection was closed, or the answer took too long. */
+  /** The status is 0 if the connection was closed, or the response took too long. */
   return async ({ method = 'POST', path, headers = {}, body }: ClientRequest) => {
     const signal = AbortSignal.timeout(timeoutMs);
     const call = request({ host: '127.0.0.1', port, agent, method, path, headers, signal });
-    // Also after an answer that came before the end of the body.
+    // Also after a response that came before the end of the body.
     call.on('error', () => undefined).end(body);
     try {
-      const [answer] = (await once(call, 'response')) as [IncomingMessage];
-      const [cookie = ''] = answer.headers['set-cookie']?.[0]?.split(';') ?? [];
-      return { status: answer.statusCode ?? 0, cookie, text: await text(answer) };
+      const [response] = (await once(call, 'response')) as [IncomingMessage];
+      const [cookie = ''] = response.headers['set-cookie']?.[0]?.split(';') ?? [];
+      return { status: response.statusCode ?? 0, cookie, text: await text(response) };
     } catch {
       return { status: 0, cookie: '', text: '' };
     }

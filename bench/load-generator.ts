@@ -9,7 +9,7 @@ export interface LoadOrder {
   readonly port: number;
   readonly connections: number;
   readonly seconds: number;
-  /** Requests a second, each due at its own time; undefined: each connection sends as fast as it is answered. */
+  /** Requests a second, each due at its own time; undefined: each connection sends its next request after a response. */
   readonly rate?: number;
   /** Whole requests as they go over the wire, sent in turn. */
   readonly requests: readonly string[];
@@ -94,7 +94,7 @@ const headEnd = Buffer.from('\r\n\r\n');
 async function openSocket(port: number) {
   const socket = connect({ host: '127.0.0.1', port, noDelay: true });
   await once(socket, 'connect');
-  let answer = Promise.withResolvers<string>();
+  let response = Promise.withResolvers<string>();
   let rest: Buffer = Buffer.alloc(0);
   socket.on('data', (chunk) => {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
@@ -104,15 +104,15 @@ async function openSocket(port: number) {
     const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0);
     if (rest.length < head + headEnd.length + length) return;
     rest = Buffer.alloc(0);
-    answer.resolve(text.slice(9, 12));
+    response.resolve(text.slice(9, 12));
   });
-  socket.once('error', (error) => answer.reject(error));
-  socket.once('end', () => answer.reject(new Error('the server closed a connection')));
+  socket.once('error', (error) => response.reject(error));
+  socket.once('end', () => response.reject(new Error('the server closed a connection')));
   /** @returns the status */
   const ask = (request: Buffer): Promise<string> => {
-    answer = Promise.withResolvers();
+    response = Promise.withResolvers();
     socket.write(request);
-    return answer.promise;
+    return response.promise;
   };
   return { socket, ask };
 }

@@ -193,7 +193,7 @@ export const asvsRequirements: readonly AsvsRequirement[] = [
     'only public keys of passkeys are stored',
   ),
   met('2.9.2', 'challenges are random and used once', 'WebAuthn 13.4.3: a challenge works once'),
-  met('2.9.3', 'only approved algorithms', 'WebAuthn 7.2: an answer is refused'),
+  met('2.9.3', 'only approved algorithms', 'WebAuthn 7.2: a response is refused'),
   met('2.10.1', 'services don’t share unchanging secrets', 'ASVS 4.0.3 2.10.4'),
   met('2.10.2', 'no default credentials', 'the first owner is created once with the setup code'),
   met('2.10.3', 'stored secrets resist offline attacks', 'ASVS 4.0.3 6.4.1'),

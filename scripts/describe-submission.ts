@@ -13,7 +13,7 @@ const occasions: Readonly<Record<ProtocolReplyName, string>> = {
   loginRequired: '`MAIL` before `AUTH`',
   keyRequired: 'the password isn’t an API key',
   permissionMissing: 'the key lacks the scope `messages:send`, or isn’t allowed from this network',
-  loginUnavailable: 'the database doesn’t answer',
+  loginUnavailable: 'the database doesn’t respond',
   tooManyLogins: 'the fourth attempt to log in',
   tooManySessions: 'the account has 50 open sessions',
   tooManyMessages: 'the session has sent 1,000 messages',

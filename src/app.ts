@@ -489,11 +489,11 @@ export function createApp(dependencies: AppDependencies): App {
 }
 
 /**
- * What a node says to requests that it can't answer but another node may.
- * @returns undefined if it answers everything over HTTP
+ * The error message for requests that this node doesn't serve but another node may.
+ * @returns undefined if it serves everything over HTTP
  */
 function describeMisdirected(roles: ReadonlySet<NodeRole>): string | undefined {
   const missing = (['http', 'management'] as const).filter((role) => !roles.has(role));
   if (missing.length === 0) return undefined;
-  return `This node (--role ${[...roles].join(',')}) doesn’t answer this. Send the request to a node with the role ${missing.join(' or ')}.`;
+  return `This node (--role ${[...roles].join(',')}) doesn’t serve this. Send the request to a node with the role ${missing.join(' or ')}.`;
 }

@@ -173,11 +173,11 @@ export class ChaosLoad {
     };
     const url = `${path}${batch ? '/batch' : ''}`;
     for (let turn = number; ; turn += 1) {
-      const answer = await this.#request(url, request, turn);
-      const results = bodies.map((_, place) => answer?.results[place] ?? answer?.whole);
+      const response = await this.#request(url, request, turn);
+      const results = bodies.map((_, place) => response?.results[place] ?? response?.whole);
       const isFinal = results.every((result) => result !== undefined && !canRepeat(result));
       if (isFinal || !this.#repeats || this.#clients.giveUp) {
-        if (answer === undefined) this.unanswered += 1;
+        if (response === undefined) this.unanswered += 1;
         for (const [place, body] of bodies.entries()) this.#note(kind, body, results[place]);
         return;
       }

@@ -7,8 +7,8 @@ import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 import { forkFile } from '../child-program.ts';
 
 /**
- * What the receiver does for some seconds: `silent` never greets, `busy` answers 421 to everything, `slow` sends a byte a
- * second, `gone` resets connections, `wordy` answers with 100 kB or 10,000 lines, `abrupt` closes half of all connections in
+ * What the receiver does for some seconds: `silent` never greets, `busy` replies 421 to everything, `slow` sends a byte a
+ * second, `gone` resets connections, `wordy` replies with 100 kB or 10,000 lines, `abrupt` closes half of all connections in
  * the middle and after the final dot.
  */
 export const weathers = ['silent', 'busy', 'slow', 'gone', 'wordy', 'abrupt'] as const;
@@ -80,7 +80,7 @@ function runRoughSink(): void {
     },
     async onRcptTo(_address, session, callback) {
       if (weather === 'abrupt' && isAbrupt()) return hangUp(session);
-      // Slow answers keep messages between claim and dot, where a sleeping node must lose them.
+      // Slow replies keep messages between claim and dot, where a sleeping node must lose them.
       if (chance(15)) await delay(Math.random() * 4_000);
       const refused = chance(2);
       // RFC 5321 section 4.2.1: all lines of a reply have the same code.

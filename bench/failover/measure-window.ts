@@ -16,7 +16,7 @@ export interface WindowReport {
   readonly promotion_s: number | undefined;
   /** From then until its first commit was safe. */
   readonly committing_s: number | undefined;
-  /** From the promotion until each node had answered a 200. */
+  /** From the promotion until each node had returned a 200. */
   readonly after_promotion_s: number | undefined;
   /** How much of that time the new primary had no standby that its commits could wait for. */
   readonly alone_s: number | undefined;

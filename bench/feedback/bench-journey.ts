@@ -74,7 +74,7 @@ async function acceptMessages(service: BenchService, shop: Shop, wanted: number)
   return tally.totalAnswered;
 }
 
-/** @returns how many requests were answered */
+/** @returns how many requests got a response */
 async function engage({ port }: BenchService, database: Database, shop: Shop, messages: number) {
   const delivered = await deliveredMessages(database, shop.id, messages);
   const pending = [

@@ -115,10 +115,10 @@ export async function measureReading(
 
 async function readPage(url: string, cookie: string) {
   const started = performance.now();
-  const answer = await fetch(url, { headers: { cookie } });
-  const text = await answer.text();
+  const response = await fetch(url, { headers: { cookie } });
+  const text = await response.text();
   const durationMs = performance.now() - started;
-  if (answer.status !== 200) throw new Error(`${url}: ${answer.status} ${text}`);
+  if (response.status !== 200) throw new Error(`${url}: ${response.status} ${text}`);
   const { nextCursor } = JSON.parse(text) as { readonly nextCursor?: string | null };
   return { durationMs, next: nextCursor ?? undefined };
 }

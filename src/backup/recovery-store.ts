@@ -26,7 +26,7 @@ export async function readAllTables(
       `select c.oid::regclass::text as name from pg_class c
        where c.relkind in ('r', 'm', 't') and c.relpersistence = 'p'`,
     );
-    // An index would answer without reading the rows.
+    // An index scan would return without reading the rows.
     await client.query(
       'set enable_indexonlyscan = off; set enable_indexscan = off; set enable_bitmapscan = off',
     );

@@ -99,7 +99,7 @@ class S3Repository implements BackupRepository {
     const code = /<Code>([^<]*)</.exec(text)?.[1] ?? '';
     if (response.status === 404 && code !== 'NoSuchBucket') return undefined;
     throw this.#problem(
-      `answers ${method} with ${response.status} ${code}. Check BACKUP_S3_ENDPOINT, BACKUP_S3_REGION and the keys, and that the bucket exists`,
+      `responds to ${method} with ${response.status} ${code}. Check BACKUP_S3_ENDPOINT, BACKUP_S3_REGION and the keys, and that the bucket exists`,
     );
   }
 

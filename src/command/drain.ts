@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { App } from '../app.ts';
 
-/** Answers `/readyz` with 503 for DRAIN_SECONDS, before the service stops accepting connections. */
+/** Responds to `/readyz` with 503 for DRAIN_SECONDS, before the service stops accepting connections. */
 export async function drain(
   app: Pick<App, 'http'>,
   { drainSeconds }: { readonly drainSeconds: number },

@@ -19,7 +19,7 @@ type Message = Partial<MetricsRequest & MetricsResponse>;
 /**
  * For one of several processes that share a port: reports its metrics whenever the first process asks.
  * @returns a function for `/metrics`: the sum over all processes, from the first one; only this process's metrics if
- * the first one doesn't answer in time
+ * the first one doesn't respond in time
  */
 export function shareMetrics(own: Registry): () => Promise<string> {
   const waiting = new Map<number, (text: string) => void>();
@@ -48,7 +48,7 @@ export function shareMetrics(own: Registry): () => Promise<string> {
   };
 }
 
-/** In the first process: answers each request with the aggregated metrics of all processes. */
+/** In the first process: responds to each request with the aggregated metrics of all processes. */
 export function gatherMetrics(): void {
   const gatherings = new Map<number, (own: MetricObject[]) => void>();
   let last = 0;

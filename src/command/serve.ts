@@ -43,7 +43,7 @@ export async function serve(
   const socket = inheritedSocket(environment);
   const work = { count: processes, ...config, socket };
   return superviseProcesses(work, stopping, log, (url) => {
-    process.stdout.write(`Signalpost (${roles}) answers at ${url}\n`);
+    process.stdout.write(`Signalpost (${roles}) is running at ${url}\n`);
     notifyServiceManager(environment, 'READY=1', log);
   }).finally(close);
 }
@@ -89,7 +89,7 @@ async function serveProcess(
       reportUrl(url);
       await aborted(signal);
     } else {
-      process.stdout.write(`Signalpost (${[...roles].join(', ')}) answers at ${url}\n`);
+      process.stdout.write(`Signalpost (${[...roles].join(', ')}) is running at ${url}\n`);
       await notifyServiceManager(environment, 'READY=1', log);
       await aborted(signal);
       await notifyServiceManager(environment, 'STOPPING=1', log);

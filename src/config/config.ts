@@ -58,7 +58,7 @@ export interface Config {
   readonly dataDir: string;
   /** Undefined: the embedded database under `dataDir`. */
   readonly databaseUrl: string | undefined;
-  /** Replicas that may answer reports, lists and exports; undefined: the database does. */
+  /** Replicas that may serve reports, lists and exports; undefined: the database does. */
   readonly databaseReadUrl: string | undefined;
   readonly demo: boolean;
   readonly delivery: DeliveryKind;

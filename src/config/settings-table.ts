@@ -50,7 +50,7 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'DATABASE_READ_URL',
     default: '(none)',
     meaning:
-      'Streaming replicas of `DATABASE_URL` that answer reports, the message list and exports while they keep up: `postgres://user:password@replica1:5432,replica2:5432/name`. See docs/operate/scale.md.',
+      'Streaming replicas of `DATABASE_URL` that serve reports, the message list and exports while they keep up: `postgres://user:password@replica1:5432,replica2:5432/name`. See docs/operate/scale.md.',
     secret: true,
   },
   {
@@ -144,7 +144,7 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'DRAIN_SECONDS',
     default: '0',
     meaning:
-      'Seconds to keep accepting after SIGTERM, up to 300. Meanwhile, `/readyz` answers 503, so load balancers choose another node.',
+      'Seconds to keep accepting after SIGTERM, up to 300. Meanwhile, `/readyz` returns 503, so load balancers choose another node.',
   },
   {
     name: 'CORS_ORIGINS',

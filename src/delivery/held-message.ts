@@ -43,7 +43,7 @@ export function holdMessage(raw: Buffer, hooks: HeldMessageHooks): Readable {
             this.push(null);
           }
         },
-        (cause: unknown) => this.destroy(new DotUnknown('no answer', { cause })),
+        (cause: unknown) => this.destroy(new DotUnknown('no reply', { cause })),
       );
     },
   });

@@ -20,7 +20,7 @@ interface NamedRecipient extends Pick<ReturnPath, 'messageId' | 'recipient'> {
 const idBytes = 16;
 
 /**
- * Return paths for one message and recipient (VERP), signed so that a bounce proves that it answers our mail: `b-` and
+ * Return paths for one message and recipient (VERP), signed so that a bounce proves that it belongs to our mail: `b-` and
  * 53 lower-case letters and digits.
  */
 export class ReturnPaths {

@@ -246,7 +246,7 @@ export class SmtpSession {
         if (error !== null) this.#fail(error, stage, settle);
         else if (stage === 'final')
           settle({ kind: 'reply', stage, reply: parseReply(info.response) });
-        else this.#fail(new Error('the server answered before the final dot'), stage, settle);
+        else this.#fail(new Error('the server replied before the final dot'), stage, settle);
       });
     });
   }

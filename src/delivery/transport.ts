@@ -22,7 +22,7 @@ export type Stage = 'connect' | 'mail' | 'rcpt' | 'data' | 'final';
 export type TransactionEnd =
   /** The server's last reply; at `final`, whether it accepted the message. */
   | { readonly kind: 'reply'; readonly stage: Stage; readonly reply: Reply }
-  /** No conclusive answer, and the final dot wasn't sent. */
+  /** No conclusive reply, and the final dot wasn't sent. */
   | {
       readonly kind: 'fault';
       readonly stage: Stage;

@@ -34,9 +34,9 @@ const CHECK_INTERVAL_MS = 1_000;
 /**
  * A supervised PostgreSQL server.
  *
- * `starting → up ⇄ down → stopped`: up while it answers; down from an unexpected exit until a new one answers;
+ * `starting → up ⇄ down → stopped`: up while it responds; down from an unexpected exit until a new one responds;
  * stopped by `stop()`, from any state.
- * Events: `down` (it exited; dependents should answer 503) and `up` (it answers again).
+ * Events: `down` (it exited; dependents should return 503) and `up` (it responds again).
  */
 export class EmbeddedDatabase extends EventEmitter<{ down: []; up: [] }> {
   /** For the unprivileged role that owns the service's database. */
@@ -126,7 +126,7 @@ export class EmbeddedDatabase extends EventEmitter<{ down: []; up: [] }> {
     return this.#launching;
   }
 
-  /** Starts PostgreSQL, and supervises it once it answers. */
+  /** Starts PostgreSQL, and supervises it once it responds. */
   async #launchPostmaster(): Promise<void> {
     const { folder, programs, endpoint, durable, moreSettings, log, admin, settings } =
       this.#dependencies;

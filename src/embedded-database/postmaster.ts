@@ -19,7 +19,7 @@ export interface Postmaster {
   readonly pid: number | undefined;
   /** Resolves with the reason when it has exited. Never rejects. */
   readonly ended: Promise<string>;
-  /** Waits until it answers, however long recovery takes. Rejects if it exits instead. */
+  /** Waits until it responds, however long recovery takes. Rejects if it exits instead. */
   ready(): Promise<void>;
   /**
    * Stops it completely if another process is shutting it down (SIGTERM). Otherwise it would reject new connections and

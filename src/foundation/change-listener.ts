@@ -28,7 +28,7 @@ export class ChangeListener {
   readonly #subscribers = new Map<string, DropEntry[]>();
   #client: ServiceClient | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** Monotonic time at which the last answered heartbeat was sent; all earlier changes have been received. */
+  /** Monotonic time at which the last acknowledged heartbeat was sent; all earlier changes have been received. */
   #reliableUntil = 0;
   /** Monotonic time of the last question whether caches can be trusted. */
   #askedAt = Number.NEGATIVE_INFINITY;
@@ -88,7 +88,7 @@ export class ChangeListener {
     const now = performance.now();
     this.#resting = this.#client !== undefined && now - this.#askedAt > inUseMs;
     const interval = this.#resting ? restingHeartbeatMs : heartbeatMs;
-    // Measured from when the query was sent, because a slow answer may already be stale.
+    // Measured from when the query was sent, because a slow response may already be stale.
     const next = this.#reliableUntil + interval - now;
     const pause = this.#client === undefined ? reconnectDelayMs : Math.max(0, next);
     this.#timer = setTimeout(
@@ -106,7 +106,7 @@ export class ChangeListener {
     let timer: NodeJS.Timeout | undefined;
     const requestedAt = performance.now();
     const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error('no answer within a second')), silenceTimeoutMs);
+      timer = setTimeout(() => reject(new Error('no response within a second')), silenceTimeoutMs);
     });
     try {
       await Promise.race([client.query('select 1'), timeout]);

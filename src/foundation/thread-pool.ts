@@ -57,9 +57,9 @@ export class ThreadPool<Job, Result> {
   async run(job: Job, group: string | undefined): Promise<Result> {
     const release = await this.#slots.acquire(group ?? '', group === undefined);
     try {
-      const answer = await this.#runIn(this.#free.pop() ?? this.#start(), job);
-      if ('fault' in answer) throw answer.fault;
-      return answer.result;
+      const response = await this.#runIn(this.#free.pop() ?? this.#start(), job);
+      if ('fault' in response) throw response.fault;
+      return response.result;
     } finally {
       release();
     }
@@ -69,11 +69,11 @@ export class ThreadPool<Job, Result> {
     clearTimeout(thread.idle);
     // Keeps the process alive during a job, but not between jobs.
     thread.worker.ref();
-    const answer = await this.#ask(thread, job);
+    const response = await this.#ask(thread, job);
     thread.worker.unref();
     thread.idle = setTimeout(() => this.#end(thread), maxIdleMs).unref();
     this.#free.push(thread);
-    return answer;
+    return response;
   }
 
   async #ask({ worker, ready }: Thread, job: Job): Promise<ThreadAnswer<Result>> {
@@ -84,8 +84,8 @@ export class ThreadPool<Job, Result> {
       watch = await this.#watch(worker, overrun);
       const answered = once(worker, 'message', { signal: overrun.signal });
       worker.postMessage(job);
-      const [answer] = await answered;
-      return answer as ThreadAnswer<Result>;
+      const [response] = await answered;
+      return response as ThreadAnswer<Result>;
     } catch (cause) {
       await worker.terminate();
       if (overrun.signal.aborted) throw new ThreadOverrun('time');

@@ -3,7 +3,7 @@ import type { Http } from './create-http.ts';
 import { skipBody } from './skip-body.ts';
 
 /**
- * Answers other methods on a path with 405 and the allowed one (RFC 9110 section 15.5.6): a 404 would look like a
+ * Responds to other methods on a path with 405 and the allowed one (RFC 9110 section 15.5.6): a 404 would look like a
  * wrong URL.
  * @param url as registered in the routes
  */

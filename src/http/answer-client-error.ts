@@ -11,7 +11,7 @@ interface ClientError extends Error {
 }
 
 /**
- * Answers malformed or incomplete HTTP requests in the usual error format and closes the connection: 408 if it took
+ * Responds to malformed or incomplete HTTP requests in the usual error format and closes the connection: 408 if it took
  * too long, 431 if the header fields are too large (RFC 6585 section 5), else 400.
  */
 export function answerClientError(

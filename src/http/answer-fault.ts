@@ -8,7 +8,7 @@ import type { Exchange } from './exchange.ts';
 const defaultRetryAfter = 1;
 
 /**
- * Answers an error of the contract's operations: status and message of section 7, `errorName`, `details` and the
+ * Sends an error of the contract's operations: status and message of section 7, `errorName`, `details` and the
  * request ID. An error that is not a Fault becomes a 503 if the database is down, else a logged 500.
  */
 export function answerFault(

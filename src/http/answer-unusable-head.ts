@@ -24,7 +24,7 @@ export const answerMissingHost: Answer = (request, response, log, transport) =>
 export const answerUnknownExpectation: Answer = (request, response, log, transport) =>
   answer(request, response, log, transport, 417, 'Expect can only be 100-continue');
 
-/** Answers in the usual error format and closes the connection, because the body is not read. */
+/** Responds in the usual error format and closes the connection, because the body is not read. */
 function answer(
   request: IncomingMessage,
   response: ServerResponse,

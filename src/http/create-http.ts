@@ -73,7 +73,7 @@ const keepAliveTimeoutMs = 72_000;
 const serverOptions = {
   headersTimeout: 15_000,
   connectionsCheckingInterval: checkIntervalMs,
-  // Node would answer without a body; `answer-unusable-head.ts` refuses these requests.
+  // Node would respond without a body; `answer-unusable-head.ts` refuses these requests.
   requireHostHeader: false,
 };
 
@@ -183,7 +183,7 @@ export function createHttp(options: HttpOptions): Http {
     done();
   });
   http.setNotFoundHandler((request, reply) => {
-    // RFC 9110 section 15.5.20: another server of the installation answers this.
+    // RFC 9110 section 15.5.20: another server of the installation serves this.
     if (options.misdirected !== undefined)
       return reply
         .code(421)

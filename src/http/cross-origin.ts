@@ -8,7 +8,7 @@ const allowedHeaders =
   'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-Account-Id';
 const exposedHeaders =
   'Allow, ETag, Idempotency-Replayed, Retry-After, WWW-Authenticate, X-Request-Id';
-/** How long browsers remember the answer to a preflight, in seconds. */
+/** How long browsers cache the response to a preflight, in seconds. */
 const preflightSeconds = '600';
 
 /** Header fields of a response: name, value, name, value… */

@@ -14,7 +14,7 @@ import type { RouteLimit } from './limits/route-limit.ts';
 import type { TransportHeader } from './strict-transport.ts';
 import { stripBaseSlash } from './strip-base-slash.ts';
 
-/** Answers an exchange. If it throws, the error is logged and the connection closed. */
+/** Responds to an exchange. If it throws, the error is logged and the connection closed. */
 export type DirectHandler = (exchange: Exchange) => Promise<void>;
 
 interface DirectRoute {

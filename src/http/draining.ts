@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 
 /**
  * Whether the node is leaving: from the request to stop, so that load balancers learn from `/readyz` before it stops listening,
- * until the server has closed. It still answers, and asks every client to use another connection for its next request
+ * until the server has closed. It still responds, and asks every client to use another connection for its next request
  * (RFC 9112 section 9.6; RFC 9113 section 6.8), so that none is lost on a connection that closes.
  */
 export class Draining {

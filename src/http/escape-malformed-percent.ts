@@ -1,5 +1,5 @@
 /**
- * Escapes percent signs in a path that can't be decoded, so that it reaches its route and is answered in that route's
+ * Escapes percent signs in a path that can't be decoded, so that it reaches its route and gets an error in that route's
  * order of checks.
  */
 export function escapeMalformedPercent(url: string): string {

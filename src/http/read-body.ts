@@ -126,7 +126,7 @@ export function readBody(
 
 /**
  * Bytes to read from an unwanted body so that its sender gets to read the response (RFC 9112 section 9.6): the largest that a
- * send with attachments can have. A reverse proxy would answer 502 for a connection that closes before.
+ * send with attachments can have. A reverse proxy would return 502 for a connection that closes before.
  */
 const maxDrainBytes = 36 * 1024 * 1024;
 /** Time limit for reading them. */

@@ -20,7 +20,7 @@ export function answerInboxErrors(inbox: Http, answerProblem: AnswerProblem): vo
   });
 }
 
-/** Answers unknown paths with 404, after the access check of the scope. */
+/** Responds to unknown paths with 404, after the access check of the scope. */
 export function answerUnknownPages(inbox: Http, answerProblem: AnswerProblem): void {
   inbox.setNotFoundHandler((request, reply) =>
     answerProblem(request, reply, { status: 404, message: 'This page doesn’t exist.' }),

@@ -14,7 +14,7 @@ export interface FindMessagesDependencies {
   readonly answerProblem: AnswerProblem;
 }
 
-/** Maximum number of waiting requests; more are answered 503. */
+/** Maximum number of waiting requests; more get 503. */
 const maxWaiting = 500;
 
 /**

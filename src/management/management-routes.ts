@@ -22,7 +22,7 @@ import { routeTable } from './route-table.ts';
  * Registers the route table under `/manage/v1`. Checks run in the order path, caller, permission, query, body. Responses
  * are private and carry an ETag; errors are problem details (RFC 9457).
  * @param dependenciesOf dependencies with the connection share of an account, or of a caller without one, and for a read that
- *   a replica may answer
+ *   a replica may serve
  */
 export function registerManagementRoutes(
   http: Http,
@@ -123,15 +123,15 @@ function registerRoute(
       };
       const checks = { reauthorize, requirePermission };
       const input = { query, body, readOnly, writesNothing, request, reply, ...checks };
-      const answer = await operation.handle({
+      const response = await operation.handle({
         dependencies: callDependencies,
         ...admitted,
         ...input,
       });
       const isSentByHandler =
         operation.produces !== undefined ||
-        (operation.alsoProduces !== undefined && answer === undefined);
-      return reply.sent || isSentByHandler ? reply : send(request, reply, answer);
+        (operation.alsoProduces !== undefined && response === undefined);
+      return reply.sent || isSentByHandler ? reply : send(request, reply, response);
     },
   });
 }
@@ -146,10 +146,10 @@ function shareOf({ account, actor }: Pick<OperationCall, 'account' | 'actor'>): 
   return actor.kind === 'key' ? actor.accountId : `person ${actor.personId}`;
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, answer: unknown): FastifyReply {
-  if (answer === undefined) return reply.code(204).send();
+function send(request: FastifyRequest, reply: FastifyReply, response: unknown): FastifyReply {
+  if (response === undefined) return reply.code(204).send();
   // Serialized once: a report can be a megabyte.
-  const text = JSON.stringify(answer);
+  const text = JSON.stringify(response);
   const tag = entityTag(text);
   reply.header('etag', tag);
   const { 'if-none-match': known } = request.headers;

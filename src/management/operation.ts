@@ -70,7 +70,7 @@ export interface ManagementOperation {
   readonly description?: string | undefined;
   readonly query?: TObject | undefined;
   readonly body?: TSchema | undefined;
-  /** The member of the answer that has the members of the body. */
+  /** The member of the response that has the members of the body. */
   readonly bodyMember?: string | undefined;
   /** Media type of a body that isn't JSON; the handler gets the raw stream. */
   readonly accepts?: 'text/csv' | undefined;
@@ -82,17 +82,17 @@ export interface ManagementOperation {
   readonly alsoProduces?: 'text/event-stream' | undefined;
   /** Stays open to wait for something, so it takes no share of the concurrent requests; the handler limits it. */
   readonly longLived?: boolean | undefined;
-  /** May be answered by a replica of the database: it decides nothing and changes nothing. */
+  /** May be served by a replica of the database: it decides nothing and changes nothing. */
   readonly reads?: ReadFreshness | undefined;
-  /** Can answer 410. */
+  /** Can return 410. */
   readonly gone?: boolean | undefined;
-  /** Success status if it isn't 200 or 204, or to keep a conditional endpoint from answering 201. */
+  /** Success status if it isn't 200 or 204, or to keep a conditional endpoint from returning 201. */
   readonly status?: 200 | 201 | 202 | undefined;
-  /** Can answer 429, because of a quota or too much concurrent work. */
+  /** Can return 429, because of a quota or too much concurrent work. */
   readonly limited?: boolean | undefined;
   /** People in a browser must have confirmed who they are in the last ten minutes (ASVS 3.7.1). */
   readonly confirmed?: boolean | undefined;
-  /** Supports If-Match and If-None-Match, and answers 201 on creation unless `status` is set. */
+  /** Supports If-Match and If-None-Match, and returns 201 on creation unless `status` is set. */
   readonly conditional?: boolean | undefined;
   handle(call: OperationCall): Promise<unknown>;
 }

@@ -39,7 +39,7 @@ export async function requireResource<View>(
 
 /**
  * Creates or updates a resource if the preconditions of the request hold.
- * @returns the new state; a created resource answers 201
+ * @returns the new state; the response for a created resource is 201
  */
 export async function saveResource<View extends object>(
   call: OperationCall,

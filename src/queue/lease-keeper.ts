@@ -50,7 +50,7 @@ export class LeaseKeeper {
    * Requests permission to send a message's final dot: a fenced, flushed write, batched across connections.
    * @returns false if the lease was lost, or expired while this process was suspended after the database replied; the
    *   dot must not be sent
-   * @throws if the database can't answer; the dot must not be sent, but the lease may still be held
+   * @throws if the database doesn't respond; the dot must not be sent, but the lease may still be held
    */
   async markDot(message: ClaimedMessage): Promise<boolean> {
     const granted = await this.#dots.add(message);

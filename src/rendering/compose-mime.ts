@@ -114,7 +114,7 @@ function composeHead(
     `Message-ID: ${messageId}`,
     ...(identity.headers ?? []).map(([name, value]) => textHeader(name, value)),
     ...(identity.headerLines ?? []),
-    // RFC 3834 section 5: suppresses vacation replies and other automatic answers.
+    // RFC 3834 section 5: suppresses vacation replies and other automatic replies.
     'Auto-Submitted: auto-generated',
     'MIME-Version: 1.0',
   ];

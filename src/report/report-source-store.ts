@@ -76,7 +76,7 @@ function readTotals(accountId: AccountId, query: TotalsQuery): ReportSource {
   return inSpans(query, days, quarters);
 }
 
-/** Times to delivery, grouped by template if the query is; undefined if the query can't be answered with them. */
+/** Times to delivery, grouped by template if the query is; undefined if they don't cover the query. */
 export function latencySource(accountId: AccountId, query: ReportQuery): ReportSource | undefined {
   if (isByLocale(query)) return undefined;
   const { group, templateId } = query;
@@ -126,7 +126,7 @@ interface Sum {
   readonly quarters?: false;
 }
 
-/** The sum that can answer a query; undefined if it combines too many filters. */
+/** The sum that covers a query; undefined if it combines too many filters. */
 function sumOf(query: TotalsQuery): Sum | undefined {
   const { group, templateId, locale, tag, senderDomain, destinationDomain, counts } = query;
   const named = new Map<string, string | undefined>();

@@ -47,7 +47,7 @@ function toOAuthError(error: unknown): OAuthError {
   }
 }
 
-/** The token endpoint answers an unreadable form with 400, whatever the reason (RFC 6749 section 5.2). */
+/** The token endpoint responds to an unreadable form with 400, whatever the reason (RFC 6749 section 5.2). */
 function fromRefusal(refusal: BodyRefusal): OAuthError {
   const { message, retryAfter } = refusal;
   // Not 429: clients associate that with the allowance and would wait for an hour.

@@ -14,7 +14,7 @@ const serverRefusals: Readonly<Record<string, readonly [status: number, text: st
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'The body length doesn’t match Content-Length.'],
 };
 
-/** Answers an error of a page with a page that says what to do and reveals no internals. */
+/** Responds to an error of a page with a page that says what to do and reveals no internals. */
 export function answerPageError(
   error: unknown,
   request: FastifyRequest,

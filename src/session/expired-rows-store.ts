@@ -98,7 +98,7 @@ const removers: Readonly<Record<ExpiringKind, Remove>> = {
 };
 
 async function countAffected(
-  answer: Promise<{ readonly numAffectedRows?: bigint }>,
+  result: Promise<{ readonly numAffectedRows?: bigint }>,
 ): Promise<number> {
-  return Number((await answer).numAffectedRows ?? 0);
+  return Number((await result).numAffectedRows ?? 0);
 }

@@ -22,7 +22,7 @@ const maxPersonDelaySeconds = 60;
 const maxHoldSeconds = 8;
 /** Requests that can wait at once, per process. */
 const maxHeldRequests = 64;
-/** Delay before a wrong guess of a throttled client is answered. */
+/** Delay of the response to a throttled client's wrong guess. */
 const wrongGuessDelayMs = 250;
 /** What must wait, per process: each is remembered without asking the database, for a second at most. */
 const maxRefused = 10_000;

@@ -28,7 +28,7 @@ export interface PasswordAuthentication {
 
 /**
  * Authenticates people by address and password and throttles guessing; unknown people take the same time and get the
- * same answer.
+ * same response.
  */
 export class PasswordAuthenticator {
   readonly #dependencies: PasswordAuthenticatorDependencies;

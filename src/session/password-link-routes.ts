@@ -33,7 +33,7 @@ const invalidLinkPage = messagePage(
 );
 
 /**
- * `GET`, `POST /forgot-password`: sends a link, with the same answer for every address. `GET /set-password/TOKEN`
+ * `GET`, `POST /forgot-password`: sends a link, with the same response for every address. `GET /set-password/TOKEN`
  * moves the token from the URL to a cookie; `GET`, `POST /set-password` sets the new password.
  */
 export function registerPasswordLinkRoutes(

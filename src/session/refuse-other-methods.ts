@@ -5,7 +5,7 @@ import { preventCaching } from './answer-oauth-error.ts';
 
 const others: HTTPMethods[] = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** Answers everything but POST on an OAuth endpoint with 405 and `Allow`, as an OAuth error. */
+/** Responds to everything but POST on an OAuth endpoint with 405 and `Allow`, as an OAuth error. */
 export function refuseOtherMethods(http: Http, url: string, name: string): void {
   http.route({
     method: others,

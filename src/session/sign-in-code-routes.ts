@@ -32,7 +32,7 @@ export interface SignInCodeDependencies {
   readonly clock: Clock;
 }
 
-/** Browsers whose refused guess is answered the same again for a second, before anything asks the database. */
+/** Browsers whose refused guess gets the same response for a second, without a query. */
 const maxRefused = 1_000;
 const refusalMs = 1_000;
 

@@ -170,7 +170,7 @@ function createHandlers(
     return found;
   };
   /** Runs a command and replies to it. */
-  const answer = <Result>(
+  const reply = <Result>(
     command: CountedCommand,
     callback: (error: Error | null, result?: Result) => void,
     work: () => Promise<Result>,
@@ -204,7 +204,7 @@ function createHandlers(
       callback();
     },
     onAuth({ username, password }, session, callback) {
-      answer('AUTH', callback, async () => {
+      reply('AUTH', callback, async () => {
         const state = sessionOf(session);
         const { account } = await state.session.login(username ?? '', password ?? '');
         const release = sessions.acquire(account.id);
@@ -217,7 +217,7 @@ function createHandlers(
       });
     },
     onMailFrom({ args }, session, callback) {
-      answer('MAIL', callback, async () => {
+      reply('MAIL', callback, async () => {
         const state = sessionOf(session);
         if (!session.user) throw new SubmissionRefusal('loginRequired');
         if (server().usageOf(session)?.beginMessage(clock.now()) === false)
@@ -228,7 +228,7 @@ function createHandlers(
     },
     onRcptTo({ address }, session, callback) {
       const { smtpUtf8 = false } = session.envelope;
-      answer('RCPT', callback, () => sessionOf(session).session.checkRecipient(address, smtpUtf8));
+      reply('RCPT', callback, () => sessionOf(session).session.checkRecipient(address, smtpUtf8));
     },
     onData(stream, session, callback) {
       const { session: submission, maxBytes } = sessionOf(session);
@@ -260,7 +260,7 @@ function createHandlers(
           server().usageOf(session)?.endMessage(clock.now());
         }
       };
-      answer('DATA', callback, () => traceSubmission(tracing, rcptTo.length, receive));
+      reply('DATA', callback, () => traceSubmission(tracing, rcptTo.length, receive));
     },
     onClose(session) {
       open.get(session)?.release?.();

@@ -121,7 +121,7 @@ const twoReplyAddresses: FaultDetail = {
   reason: 'can’t be used together with envelope.replyToAddress; remove one of them',
 };
 
-/** Replies quote what they answer, and who reads them needn't be allowed to see it. */
+/** Replies quote the original message, which their readers may not be allowed to see. */
 const secretQuoted: FaultDetail = {
   field: 'actions.receiveReplies',
   reason:

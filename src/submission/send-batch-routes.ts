@@ -25,9 +25,9 @@ export interface BatchRouteDependencies
  *
  * In: as the send operation, with the body `{"messages": [ … ]}` of send bodies, each with an optional `idempotencyKey`
  * instead of the header. Out: 200 with `{"results": [ … ]}`, in order: for each message the body that the send operation
- * would answer, with its `status`.
+ * would return, with its `status`.
  *
- * What refuses all messages is answered as there. Everything that the head of the request decides is checked before the
+ * An error that concerns all messages gets the same response as there. Everything that the head of the request decides is checked before the
  * body is read.
  */
 export function registerSendBatchRoute(http: Http, dependencies: BatchRouteDependencies): void {

@@ -72,7 +72,7 @@ export class BatchSender {
 
   /**
    * Sends each message.
-   * @returns the body that the send operation would answer for each message, as JSON, in order
+   * @returns the body that the send operation would return for each message, as JSON, in order
    * @throws Fault VALIDATION_FAILED if the body isn't a batch, IO_EXCEPTION if too many are in progress
    */
   async send(batch: BatchRequest): Promise<readonly string[]> {

@@ -35,7 +35,7 @@ export function registerSendEmailRoute(http: Http, dependencies: SendRouteDepend
     try {
       const receipt = await send(dependencies, exchange);
       dependencies.metrics.accepted(exchange.elapsed);
-      // A replay may answer while a content is still being written.
+      // A replay may respond while a content is still being written.
       if (!receipt.replayed) exchange.recycleBody();
       exchange.answer(200, toBody(receipt), receipt.replayed ? replayed : undefined);
     } catch (error) {

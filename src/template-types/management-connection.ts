@@ -16,12 +16,12 @@ export interface ManagementRequest {
 export interface ManagementAnswer {
   readonly status: number;
   readonly etag: string | undefined;
-  /** Parsed JSON; undefined if the answer has none. */
+  /** Parsed JSON; undefined if the response has none. */
   readonly body: unknown;
   readonly bytes: Uint8Array;
 }
 
-/** An answer of the management API that isn't a success (RFC 9457). */
+/** A response of the management API that isn't a success (RFC 9457). */
 export class ManagementProblem extends TypesFailure {
   override name = 'ManagementProblem';
   readonly status: number;

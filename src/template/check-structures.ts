@@ -15,7 +15,7 @@ export interface StructureProblem {
   readonly reason: string;
 }
 
-/** More problems than any answer names. */
+/** More problems than any response names. */
 const maxProblems = 200;
 
 /** Checks the values of a message's lists and objects, in one walk that stops at every limit. */

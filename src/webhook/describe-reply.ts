@@ -30,12 +30,12 @@ export const replySummaryFields = {
   messageId: Type.String({
     format: 'uuid',
     maxLength: 36,
-    description: 'The message that it answers.',
+    description: 'The message that it replies to.',
   }),
   receivedAt: Time('When it was received.'),
   size: Type.Integer({ description: 'Bytes of the whole mail.' }),
   automatic: Type.Boolean({
-    description: 'True if a program or a mailing list sent it. Never answer it automatically.',
+    description: 'True if a program or a mailing list sent it. Never reply to it automatically.',
   }),
   from: Nullable(Mailbox),
   subject: Nullable(Type.String({ description: 'Null once personal data is erased.' })),

@@ -107,22 +107,22 @@ export class Connection {
       try {
         const token = await this.#credential.token(rejected, both);
         isSent = true;
-        const answer = await this.#attempt(request, body, token, both);
-        if (answer.status < 300) return answer;
-        if (answer.status === 401 && this.#isReplaceable(answer) && rejected === undefined) {
+        const response = await this.#attempt(request, body, token, both);
+        if (response.status < 300) return response;
+        if (response.status === 401 && this.#isReplaceable(response) && rejected === undefined) {
           rejected = token;
           continue;
         }
-        failure = errorOf(answer, request.idempotencyKey);
-        if (!isTemporary(answer, attempt, repeatable)) throw failure;
-        waitMs = Math.max(waitMs, (retryAfter(answer) ?? 0) * 1_000);
+        failure = errorOf(response, request.idempotencyKey);
+        if (!isTemporary(response, attempt, repeatable)) throw failure;
+        waitMs = Math.max(waitMs, (retryAfter(response) ?? 0) * 1_000);
       } catch (error) {
         signal?.throwIfAborted();
         // Cloudflare Workers reject a broken connection with a plain Error.
         const isLost = isSent && !(error instanceof SignalpostError);
         if (!isLost && !isNetworkError(error)) throw error;
         failure = new UnavailableError(
-          { message: `No answer from ${this.url}` },
+          { message: `No response from ${this.url}` },
           request.idempotencyKey,
           { cause: error },
         );
@@ -170,8 +170,8 @@ export class Connection {
  * The error for a response other than 2xx.
  * @param idempotencyKey the key of the request, for errors after which it can be retried
  */
-export function errorOf(answer: Answer, idempotencyKey?: string): SignalpostError {
-  const body = (answer.body ?? {}) as {
+export function errorOf(response: Answer, idempotencyKey?: string): SignalpostError {
+  const body = (response.body ?? {}) as {
     readonly errorName?: string;
     readonly message?: string;
     readonly title?: string;
@@ -183,18 +183,18 @@ export function errorOf(answer: Answer, idempotencyKey?: string): SignalpostErro
     readonly suppressedRecipients?: readonly string[];
     readonly status?: number;
   };
-  const location = answer.headers.get('location');
-  const requestId = body.requestId ?? answer.headers.get('x-request-id') ?? undefined;
+  const location = response.headers.get('location');
+  const requestId = body.requestId ?? response.headers.get('x-request-id') ?? undefined;
   const details = body.details ?? body.errors ?? [];
   const failure: Failure = {
     message: [
-      body.message ?? body.title ?? `HTTP ${answer.status}`,
+      body.message ?? body.title ?? `HTTP ${response.status}`,
       body.detail ?? (location === null ? undefined : `set \`url\` to where ${location} is`),
     ]
       .concat(details.map(({ field, reason }) => `${field} ${reason}`))
       .filter((part) => part !== undefined)
       .join(': '),
-    status: answer.status,
+    status: response.status,
     ...(requestId === undefined ? {} : { requestId }),
     details,
   };
@@ -214,10 +214,10 @@ export function errorOf(answer: Answer, idempotencyKey?: string): SignalpostErro
     case 'IDEMPOTENCY_MISMATCH':
       return new IdempotencyMismatchError(failure);
   }
-  if (answer.status === 401) return new UnauthorizedError(failure);
-  if (answer.status === 429) return new RateLimitedError(failure, retryAfter(answer));
-  if (answer.status === 500) return new InternalError(failure);
-  if (answer.status > 500 || body.errorName === 'IDEMPOTENCY_IN_PROGRESS')
+  if (response.status === 401) return new UnauthorizedError(failure);
+  if (response.status === 429) return new RateLimitedError(failure, retryAfter(response));
+  if (response.status === 500) return new InternalError(failure);
+  if (response.status > 500 || body.errorName === 'IDEMPOTENCY_IN_PROGRESS')
     return new UnavailableError(failure, idempotencyKey);
   return new RequestError(failure, body.type);
 }

@@ -20,7 +20,7 @@ export type WebhookRequest =
 /**
  * Verifies the signature and age of a webhook request (Standard Webhooks 1.0).
  * @returns its event
- * @throws WebhookVerificationError if it isn't signed with one of the secrets, or is too old; answer it with 401
+ * @throws WebhookVerificationError if it isn't signed with one of the secrets, or is too old; respond with 401
  */
 export async function verify(
   request: WebhookRequest,

@@ -3,7 +3,7 @@ import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
 /** Checks that no program lost access that it used recently. */
 export async function checkAccess({ database }: DoctorContext): Promise<Diagnosis> {
-  // If the database doesn't answer, its own check reports why.
+  // If the database doesn't respond, its own check reports why.
   const changes = await (database && describeLostAccess(database.kysely).catch(() => undefined));
   if (changes === undefined) return { ok: true, finding: 'not checked without the database' };
   const [first, ...others] = changes;

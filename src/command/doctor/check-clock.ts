@@ -14,7 +14,7 @@ export async function checkClock({ database }: DoctorContext): Promise<Diagnosis
   const ahead = await measureClockOffset(database.pool).catch((error: unknown) => {
     if (!isUnavailable(error)) throw error;
   });
-  // If the database doesn't answer, its own check reports why.
+  // If the database doesn't respond, its own check reports why.
   if (ahead === undefined) return { ok: true, finding: 'not checked without the database' };
   const seconds = Math.abs(ahead) / 1_000;
   if (seconds <= maxSkewSeconds) {

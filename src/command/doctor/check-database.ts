@@ -4,7 +4,7 @@ import { superuserName } from '../../foundation/database/role-store.ts';
 import { requireNotMoved } from '../../foundation/installation-move-store.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
-/** Checks that the database answers, is a supported version, and has the migrations of this release. */
+/** Checks that the database responds, is a supported version, and has the migrations of this release. */
 export async function checkDatabase({ config, database }: DoctorContext): Promise<Diagnosis> {
   if (database === undefined) {
     return {
@@ -18,7 +18,7 @@ export async function checkDatabase({ config, database }: DoctorContext): Promis
   const where = describeServer(database.settings);
   const current = await isSchemaCurrent(database).catch(() => false);
   if (current) {
-    const finding = `${where} answers and is up to date`;
+    const finding = `${where} responds and is up to date`;
     const superuser = await superuserName(database);
     if (superuser === undefined) return { ok: true, finding };
     return {
@@ -29,7 +29,7 @@ export async function checkDatabase({ config, database }: DoctorContext): Promis
   }
   return {
     ok: false,
-    finding: `${where} answers but needs migrations of this release`,
+    finding: `${where} responds but needs migrations of this release`,
     advice: 'Run: signalpost migrate',
   };
 }

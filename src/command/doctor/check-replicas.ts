@@ -21,7 +21,7 @@ import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 const pollMs = 20;
 const timeoutMs = 5_000;
 
-/** Checks that the replicas follow the database closely enough to answer for it. @param url DATABASE_READ_URL */
+/** Checks that the replicas follow the database closely enough to serve its reads. @param url DATABASE_READ_URL */
 export function checkReplicas(url: string): (context: DoctorContext) => Promise<Diagnosis> {
   return async ({ database }) => {
     if (database === undefined) return { ok: true, finding: 'not checked without the database' };
@@ -34,7 +34,7 @@ export function checkReplicas(url: string): (context: DoctorContext) => Promise<
       finding: found.map(({ finding }) => finding).join('\n               '),
       ...(failed.length > 0 && {
         advice:
-          'Until then, the primary answers reports, lists and exports. See docs/operate/scale.md#read-from-replicas.',
+          'Until then, the primary serves reports, lists and exports. See docs/operate/scale.md#read-from-replicas.',
       }),
     };
   };
@@ -54,7 +54,7 @@ async function checkReplica(primary: Database, url: string): Promise<Diagnosis> 
     return { ok: true, finding: `${name} is ${(lagMs / 1_000).toFixed(1)} s behind` };
   } catch (error) {
     if (!isUnavailable(error)) throw error;
-    return { ok: false, finding: `${name} doesn’t answer: ${(error as Error).message}` };
+    return { ok: false, finding: `${name} doesn’t respond: ${(error as Error).message}` };
   } finally {
     await replica.close();
   }

@@ -3,7 +3,7 @@ import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
 /** Checks that the database server is durable, and that its locale covers all letters. */
 export async function checkServer({ database }: DoctorContext): Promise<Diagnosis> {
-  // If the database doesn't answer, its own check reports why.
+  // If the database doesn't respond, its own check reports why.
   const problems = await (database && findDatabaseProblems(database.pool).catch(() => undefined));
   if (problems === undefined) return { ok: true, finding: 'not checked without the database' };
   if (problems.length === 0) return { ok: true, finding: 'keeps what it confirms' };

@@ -51,7 +51,7 @@ export function readProductTemplates(
   });
 }
 
-const answers: Readonly<Record<Product, string>> = {
+const responses: Readonly<Record<Product, string>> = {
   postmark: 'GET /templates/{id}',
   resend: 'GET /templates/{id}',
   sendgrid: 'GET /v3/templates/{id}',
@@ -59,7 +59,7 @@ const answers: Readonly<Record<Product, string>> = {
 };
 
 function unknownFile(product: Product, name: string): TypesFailure {
-  return new TypesFailure(`${name} is not what ${product} answers to ${answers[product]}`);
+  return new TypesFailure(`${name} isn’t what ${product} returns for ${responses[product]}`);
 }
 
 type Reader = (json: Json, layouts: ReadonlyMap<unknown, Json>) => ProductTemplate | undefined;

@@ -1,9 +1,9 @@
-/** Max items of a list in an answer, and max characters of a text; the rest is counted or cut. */
+/** Max items of a list in a response, and max characters of a text; the rest is counted or cut. */
 const maxItems = 100;
 const maxText = 2_000;
 const maxDepth = 12;
 
-/** An answer of the management API, small enough for a model's context. */
+/** A response of the management API, small enough for a model's context. */
 export function boundAnswer(value: unknown, depth = 0): unknown {
   if (typeof value === 'string')
     return value.length <= maxText ? value : `${value.slice(0, maxText)}… (${value.length} in all)`;

@@ -75,7 +75,7 @@ export const readTools: readonly AgentTool[] = [
     name: 'explain_message',
     permissions: ['messages:read'],
     description:
-      'Why a message has or hasn’t arrived: the state of each recipient with an explanation and a next step, all events with the answers of receiving servers, and the next attempt.',
+      'Why a message has or hasn’t arrived: the state of each recipient with an explanation and a next step, all events with the replies of receiving servers, and the next attempt.',
     input: z.object({ messageId: z.string().min(1).max(64) }),
     run: async (connection, { messageId }) =>
       withoutContent(

@@ -137,11 +137,11 @@ export class TemplateService {
     etag: string | undefined,
     force: boolean,
   ): Promise<{ readonly version: number; readonly notes: readonly string[] }> {
-    const answer = await this.#connection.call('POST', `${pathOf(id)}/publish`, {
+    const response = await this.#connection.call('POST', `${pathOf(id)}/publish`, {
       body: force ? { force } : {},
       ifMatch: etag,
     });
-    return answer.body as { version: number; notes: string[] };
+    return response.body as { version: number; notes: string[] };
   }
 
   async #find(path: string) {

@@ -38,7 +38,7 @@ export interface RoutedMail {
 const brokenTlsMs = 3_600_000;
 const maxBrokenTls = 10_000;
 
-/** Tries a domain's servers in order, each with the TLS it requires, until one gives a conclusive answer. */
+/** Tries a domain's servers in order, each with the TLS it requires, until one gives a conclusive reply. */
 export class RouteSender {
   readonly #dependencies: RouteSenderDependencies;
   readonly #brokenTls = new LRUCache<string, true>({ max: maxBrokenTls, ttl: brokenTlsMs });

@@ -44,11 +44,11 @@ export async function fetchStsPolicy(
     const text = found.kind === 'none' ? found.text : `${host} is inside a private network`;
     return { kind: 'fault', fault: 'sts-policy-fetch-error', text };
   }
-  const lookup: LookupFunction = (_name, wanted, answer) => {
+  const lookup: LookupFunction = (_name, wanted, callback) => {
     const list = usable.map(({ address, family }) => ({ address, family }));
     const [first] = list;
-    if (wanted.all) answer(null, list);
-    else answer(null, first?.address ?? '', first?.family ?? 4);
+    if (wanted.all) callback(null, list);
+    else callback(null, first?.address ?? '', first?.family ?? 4);
   };
   return await get(host, lookup, options);
 }

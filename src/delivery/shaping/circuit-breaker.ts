@@ -24,7 +24,7 @@ export class CircuitBreaker {
     return this.#until - this.#since;
   }
 
-  /** True until a server answers; meanwhile only one probe at a time is allowed. */
+  /** True until a server replies; meanwhile only one probe at a time is allowed. */
   get isOpen(): boolean {
     return this.#failures >= failureThreshold;
   }

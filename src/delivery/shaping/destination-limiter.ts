@@ -27,7 +27,7 @@ export interface DestinationLimiterOptions {
 
 interface Waiter {
   readonly urgent: boolean;
-  readonly resolve: (answer: LimiterSlot | LimiterDelay) => void;
+  readonly resolve: (result: LimiterSlot | LimiterDelay) => void;
   readonly until: number;
 }
 
@@ -305,7 +305,7 @@ export class DestinationLimiter {
   }
 
   /**
-   * While the rate is being searched for and the server answers, it can grow a hundredfold in 30 seconds, so don't
+   * While the rate is being searched for and the server replies, it can grow a hundredfold in 30 seconds, so don't
    * defer messages far ahead.
    */
   #mayGrowFast(now: number): boolean {

@@ -36,7 +36,7 @@ export type SlotOutcome =
     }
   /** No server could be reached. */
   | { readonly kind: 'unreachable'; readonly text: string }
-  /** Answered, without any effect on the rate. */
+  /** The server replied, without any effect on the rate. */
   | { readonly kind: 'answered' }
   | { readonly kind: 'unused' };
 

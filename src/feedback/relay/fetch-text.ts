@@ -36,7 +36,7 @@ export function fetchText(url: string, options: FetchTextOptions = {}): Promise<
           outgoing.destroy();
           reject(new Error(`${new URL(url).hostname} ${reason}`));
         };
-        if (response.statusCode !== 200) return fail(`answered ${response.statusCode}`);
+        if (response.statusCode !== 200) return fail(`returned ${response.statusCode}`);
         const chunks: Buffer[] = [];
         let length = 0;
         response.on('data', (chunk: Buffer) => {

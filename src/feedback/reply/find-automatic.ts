@@ -9,7 +9,7 @@ export function readAutoSubmitted(headers: Headers): string | undefined {
 }
 
 /**
- * True if a program wrote the mail, so programs shouldn't answer it: it says so (RFC 3834 section 5), has an empty return path
+ * True if a program wrote the mail, so programs shouldn't reply to it: it says so (RFC 3834 section 5), has an empty return path
  * (RFC 3834 section 3.3, RFC 5321 section 4.5.5), is from a list (RFC 2919), or has one of the older fields with this meaning.
  * @param headers values by lower-case name
  * @param envelopeFrom MAIL FROM; empty: none

@@ -71,7 +71,7 @@ export class ReplyReader {
   }
 
   /**
-   * @param group the account that it answers
+   * @param group the account whose message it replies to
    * @throws Busy if too many are waiting
    */
   async read(source: Buffer, origin: ReplyOrigin, group: string): Promise<ReadReply> {

@@ -52,9 +52,9 @@ export function registerClickRoute(http: Http, dependencies: TrackingRouteDepend
     }
     const target = targetOf(link, found);
     if (target === undefined) return notFound(reply);
-    const answer = redirectTo(reply, target);
+    const response = redirectTo(reply, target);
     // Send the turn's responses together: waking a sleeping client costs more than the rest of a short response.
-    atEndOfTurn(() => void answer.send());
+    atEndOfTurn(() => void response.send());
     // Returning the reply would make Fastify watch for its end.
     return undefined;
   });

@@ -221,7 +221,7 @@ function reasonOf(cause: unknown): string {
     return cause.errors[0].message;
   // The driver's text repeats itself.
   if (cause instanceof Error && /due to connection timeout/.test(cause.message))
-    return `no answer within ${connectTimeoutMs / 1_000} seconds`;
+    return `no response within ${connectTimeoutMs / 1_000} seconds`;
   return cause instanceof Error && cause.message !== ''
     ? cause.message.replace(/\.$/, '')
     : String(cause);

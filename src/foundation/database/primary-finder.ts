@@ -55,7 +55,7 @@ export class PrimaryFinder {
     return this.#search ?? this.#primary ?? this.#startSearch();
   }
 
-  /** Searches again, because a server doesn't answer, ended a connection, or turned out to be a standby. */
+  /** Searches again, because a server doesn't respond, ended a connection, or turned out to be a standby. */
   suspect(): void {
     if (this.#search === undefined) this.#startSearch().catch(() => undefined);
   }
@@ -99,14 +99,14 @@ export class PrimaryFinder {
 
   async #findPrimary(): Promise<DatabaseHost> {
     const round = { deadline: performance.now() + this.#answerTimeoutMs };
-    const answers = this.#servers.map((server) => askUntil(server, round));
+    const responses = this.#servers.map((server) => askUntil(server, round));
     const found: PrimaryAnswer[] = [];
-    for (const answer of answers)
-      answer.then(
+    for (const response of responses)
+      response.then(
         (primary) => found.push(primary),
         () => undefined,
       );
-    const first = await Promise.any(answers).catch((error: AggregateError) => {
+    const first = await Promise.any(responses).catch((error: AggregateError) => {
       throw noPrimary(error.errors as Error[]);
     });
     round.deadline = 0;
@@ -114,7 +114,7 @@ export class PrimaryFinder {
     const isSuccessor = this.#timeline !== undefined && first.timeline > this.#timeline;
     if (!isSuccessor)
       await Promise.race([
-        Promise.allSettled(answers),
+        Promise.allSettled(responses),
         delay(othersTimeoutMs, undefined, { ref: false }),
       ]);
     const newest = Math.max(...found.map(({ timeline }) => timeline));
@@ -150,7 +150,7 @@ async function askUntil(
   }
 }
 
-/** @throws Error if the server doesn't answer in time, or is still a standby when the round is over */
+/** @throws Error if the server doesn't respond in time, or is still a standby when the round is over */
 async function askServer(
   { config, address }: Server,
   round: { readonly deadline: number },

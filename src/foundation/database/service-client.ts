@@ -97,10 +97,10 @@ export class ServiceClient extends pg.Client {
     const statement = new pg.Query(named, values) as unknown as Statement;
     statement.query_timeout = (request as { query_timeout?: number }).query_timeout;
     if (callback !== undefined) return this.#submit(statement, callback as Callback);
-    const answer = new Promise<pg.QueryResult>((resolve, reject) => {
+    const response = new Promise<pg.QueryResult>((resolve, reject) => {
       this.#submit(statement, (error, result) => (error ? reject(error) : resolve(result)));
     });
-    return answer.catch((error: Error) => {
+    return response.catch((error: Error) => {
       // Shows the caller's stack instead of the socket's.
       Error.captureStackTrace(error);
       throw error;

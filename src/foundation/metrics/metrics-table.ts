@@ -546,7 +546,7 @@ export const metricsTable = {
           duration: '10m',
           severity: 'warning',
           summary:
-            '{{ $labels.instance }} doesn’t read from {{ $labels.replica }}; the primary answers reports and lists.',
+            '{{ $labels.instance }} doesn’t read from {{ $labels.replica }}; the primary serves reports and lists.',
           action: 'Check the replica with `signalpost doctor`.',
           docs: 'docs/operate/scale.md#read-from-replicas',
         },
@@ -554,7 +554,7 @@ export const metricsTable = {
     },
     signalpost_replica_reads_total: {
       type: 'counter',
-      help: 'Statements of reads that a replica may answer, by the server that answered',
+      help: 'Statements of reads that a replica may serve, by the server that ran them',
       labels: ['server'],
       panels: [
         {

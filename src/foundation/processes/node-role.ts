@@ -1,7 +1,7 @@
 /**
  * What a node does:
- * - `http` answers programs and recipients: tokens, sends, status, lists, tracking links, hosted images, relays' reports.
- * - `management` answers people and their tools: the console, sign-in, the management API, the inbox.
+ * - `http` serves programs and recipients: tokens, sends, status, lists, tracking links, hosted images, relays' reports.
+ * - `management` serves people and their tools: the console, sign-in, the management API, the inbox.
  * - `smtp` receives over SMTP: submission, and bounces and replies.
  * - `worker` delivers messages and webhooks and does the background work.
  */

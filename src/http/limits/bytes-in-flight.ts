@@ -93,7 +93,7 @@ export class BodyShare {
     return undefined;
   }
 
-  /** Releases the claimed bytes once the request is answered or its client is gone. */
+  /** Releases the claimed bytes once the response is sent or the client is gone. */
   end(): void {
     if (this.#ended) return;
     this.#ended = true;

@@ -151,12 +151,12 @@ export const rotateApiKey = defineOperation({
         createdBy: personOf(actorOf(call)),
         now,
       });
-      const answer = await recordCreation(call, transaction, old, created);
+      const response = await recordCreation(call, transaction, old, created);
       await recordAudit(call, transaction, 'api_key_rotated', keyId, {
         name: old.name,
-        replacedBy: answer.id,
+        replacedBy: response.id,
       });
-      return answer;
+      return response;
     }),
 });
 

@@ -57,7 +57,7 @@ export const listMessageReplies = defineOperation({
   },
 });
 
-/** The subjects of the messages that were answered. */
+/** The subjects of the messages that got replies. */
 async function subjectsOf(call: OperationCall, replies: readonly ListedReply[]) {
   const { database, templates } = call.dependencies;
   const { id: accountId } = accountOf(call);

@@ -8,7 +8,7 @@ export async function loadViewerScript(): Promise<Buffer> {
   const { default: viewer } = await import('@scalar/fastify-api-reference');
   const server = fastify();
   await server.register(viewer, { routePrefix: '/docs', configuration: { url: '/openapi.json' } });
-  const answer = await server.inject('/docs/js/scalar.js');
+  const response = await server.inject('/docs/js/scalar.js');
   await server.close();
-  return answer.rawPayload;
+  return response.rawPayload;
 }

@@ -204,7 +204,7 @@ const ItemFieldView = Type.Object(
   { ...strict, title: 'TemplateItemField' },
 );
 
-/** A field of items, as answers have it. */
+/** A field of items, as in responses. */
 export interface ItemFieldJson {
   readonly name: string;
   readonly kind: FieldKind;

@@ -109,8 +109,8 @@ function readRedirect(query: Query, client: StoredIntegration): string {
 function refuseRepeated(query: Query, target: ResponseTarget): void {
   if (query.firstRepeated === undefined) return;
   const state = query.isRepeated('state') ? undefined : target.state;
-  const answer = { ...target, state };
-  throw new AuthorizationRefused('invalid_request', 'A parameter is repeated', answer);
+  const returnTarget = { ...target, state };
+  throw new AuthorizationRefused('invalid_request', 'A parameter is repeated', returnTarget);
 }
 
 function requireResponseType(query: Query, target: ResponseTarget): void {

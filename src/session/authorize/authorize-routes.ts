@@ -38,7 +38,7 @@ export interface AuthorizeDependencies {
 /**
  * `GET /authorize` (contract section 4.2): sign-in if needed, then always the consent page. Once the person is signed
  * in, errors go to the integration.
- * `POST /authorize` with the same query: the person's decision, answered by a redirect to the integration.
+ * `POST /authorize` with the same query: the person's decision; the response redirects to the integration.
  */
 export function registerAuthorizeRoutes(scope: Http, dependencies: AuthorizeDependencies): void {
   scope.get('/authorize', (request, reply) =>

@@ -13,7 +13,7 @@ export interface ConfirmationDependencies {
   readonly audit: AuditStore;
 }
 
-/** How a signed-in person proves again who they are: a passkey's answer, or else the password and, if needed, a code. */
+/** How a signed-in person proves again who they are: a passkey's response, or else the password and, if needed, a code. */
 export interface ConfirmationProof {
   readonly passkey: string | undefined;
   readonly password: string | undefined;

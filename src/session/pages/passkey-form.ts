@@ -13,7 +13,7 @@ interface PasskeyForm {
   readonly quiet?: boolean;
 }
 
-/** A form whose answer comes from a passkey. Hidden until the script knows that the browser can use one. */
+/** A form that a passkey fills in. Hidden until the script knows that the browser can use one. */
 export function passkeyForm(form: PasskeyForm): string {
   const { prompt, action, csrf, next, fields, label, quiet } = form;
   return html`<form method="post" action="${action}" data-passkey="${prompt.purpose}" data-origin="${prompt.origin}" data-options="${JSON.stringify(prompt.options)}" hidden>

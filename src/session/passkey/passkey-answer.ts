@@ -36,7 +36,7 @@ const registrationSchema = answerSchema(
   }),
 );
 
-/** A well-formed answer of a browser to a passkey request, with the challenge that it claims to answer. */
+/** A well-formed response of a browser to a passkey request, with the challenge that it claims to sign. */
 export interface PasskeyAnswer<Response> {
   readonly response: Response;
   readonly challenge: string;

@@ -84,7 +84,7 @@ export class Passkeys {
     return { purpose: 'register', origin: site.origin, options };
   }
 
-  /** @returns false if the answer is no valid registration for this browser, or the passkey can't be added */
+  /** @returns false if the response isn't a valid registration for this browser, or the passkey can't be added */
   async register(
     { personId }: Pick<PasskeyOwner, 'personId'>,
     csrf: string,
@@ -145,8 +145,8 @@ export class Passkeys {
   }
 
   /**
-   * Checks the browser's answer to such a request. Each challenge works once.
-   * @returns the person; undefined if the answer is not valid
+   * Checks the browser's response to such a request. Each challenge works once.
+   * @returns the person; undefined if the response isn't valid
    */
   async verify(scope: ChallengeScope, text: string): Promise<PersonId | undefined> {
     const site = this.#site();

@@ -63,13 +63,13 @@ async function signInWithPasskey(
       origin: originOf(request),
       detail: { passkey: true, ...(halfway === undefined ? {} : { secondFactor: true }) },
     });
-  const answer = form.get('answer') ?? '';
+  const response = form.get('answer') ?? '';
   const personId =
     halfway === undefined
-      ? await passkeys.verify({ purpose: 'sign-in', csrf }, answer)
+      ? await passkeys.verify({ purpose: 'sign-in', csrf }, response)
       : await passkeys.verify(
           { purpose: 'second-factor', csrf, personId: halfway.personId },
-          answer,
+          response,
         );
   const person = personId && (await readPerson(database.kysely, personId));
   if (person === undefined) {

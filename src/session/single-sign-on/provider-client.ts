@@ -242,10 +242,10 @@ function scopeFor({ scopes_supported: supported }: ServerMetadata): string {
   return ['openid', ...known].join(' ');
 }
 
-/** Errors of the library: what can't be reached or answers with a failure, and what it refuses. */
+/** Errors of the library: what can't be reached or returns a failure, and what it refuses. */
 function toProviderError(cause: unknown): never {
   if (cause instanceof AuthorizationResponseError)
-    throw new ProviderRefusal(`the provider answered ${cause.error}`, { cause });
+    throw new ProviderRefusal(`the provider returned ${cause.error}`, { cause });
   const { code, message } = cause as { readonly code?: string; readonly message: string };
   const isUnreachable =
     code === 'OAUTH_TIMEOUT' || code === 'OAUTH_ABORT' || message === 'something went wrong';

@@ -119,7 +119,7 @@ export function fakeSignalpost({ templates, suppressed = [] }: FakeOptions): Fak
     const messageId = crypto.randomUUID();
     const cc = ccAddressList.filter((address) => !isBlocked(address));
     messages.push({ messageId, template, to, cc, data, idempotencyKey: key, body });
-    const answer = {
+    const response = {
       status: 200,
       body: {
         success: true,
@@ -129,11 +129,11 @@ export function fakeSignalpost({ templates, suppressed = [] }: FakeOptions): Fak
         suppressedRecipients,
       },
     };
-    if (key !== undefined) kept.set(key, { request, answer });
-    return answer;
+    if (key !== undefined) kept.set(key, { request, answer: response });
+    return response;
   };
 
-  const answer = (method: string, pathname: string, init: RequestInit): Answer => {
+  const respond = (method: string, pathname: string, init: RequestInit): Answer => {
     const failure = failures.shift();
     if (failure !== undefined) return fault(forced[failure]);
     const [, send, status] =
@@ -160,7 +160,7 @@ export function fakeSignalpost({ templates, suppressed = [] }: FakeOptions): Fak
       fetch: async (input, init = {}) => {
         init.signal?.throwIfAborted();
         const { pathname } = new URL(String(input));
-        const { status, body } = answer(init.method ?? 'GET', pathname, init);
+        const { status, body } = respond(init.method ?? 'GET', pathname, init);
         const headers = { 'content-type': 'application/json', 'retry-after': '0' };
         return new Response(JSON.stringify(body), { status, headers });
       },

@@ -74,7 +74,7 @@ export function createInbox({ url, token, fetch: own }: InboxOptions): Inbox {
         : response.status === 401
           ? 'token must be the INBOX_TOKEN of the service'
           : await response.text();
-    throw new Error(`The inbox answered ${response.status}: ${hint}`);
+    throw new Error(`The inbox returned ${response.status}: ${hint}`);
   };
   const find = async (
     query: Record<string, string>,

@@ -18,9 +18,9 @@ import { shareNext } from './share-next.ts';
 
 /** Between looks at both servers. */
 const probeIntervalMs = 1_000;
-/** How long a server may take to answer one. */
+/** How long a server may take to respond to one. */
 const probeTimeoutMs = 2_000;
-/** How long a read waits for the replica to catch up; a page is usually answered faster than a person notices. */
+/** How long a read waits for the replica to catch up; a page usually loads faster than a person notices. */
 const catchUpTimeoutMs = 250;
 const catchUpPollMs = 10;
 /**
@@ -79,7 +79,7 @@ export class ReadReplica {
     await this.#probe.close();
   }
 
-  /** Why the primary answers instead; undefined if the replica is used. */
+  /** Why the primary serves reads instead; undefined if the replica is used. */
   get problem(): string | undefined {
     return this.#problem;
   }
@@ -89,7 +89,7 @@ export class ReadReplica {
     return this.#lag.measure();
   }
 
-  /** Aborts when the replica stops answering. */
+  /** Aborts when the replica stops responding. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
@@ -118,9 +118,11 @@ export class ReadReplica {
     return true;
   }
 
-  /** Stops using the replica until it answers again. */
+  /** Stops using the replica until it responds again. */
   suspect(error: unknown): void {
-    this.#stopUsing(`it doesn’t answer: ${error instanceof Error ? error.message : String(error)}`);
+    this.#stopUsing(
+      `it doesn’t respond: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 
   async #look(): Promise<void> {
@@ -172,12 +174,12 @@ export class ReadReplica {
     this.#isLogged = true;
     this.#options.log.warn(
       { replica: this.name, problem },
-      'the replica isn’t used; the primary answers reports and lists',
+      'the replica isn’t used; the primary serves reports and lists',
     );
   }
 }
 
-/** Why a server can't answer for the primary, apart from its lag; undefined if it can. */
+/** Why a server can't serve reads of the primary, apart from its lag; undefined if it can. */
 export function findReplicaProblem(
   primary: PrimaryState,
   replica: ReplicaState,

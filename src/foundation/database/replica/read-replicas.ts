@@ -20,10 +20,10 @@ export type ReadFreshness = 'current' | 'recent';
 const positionTimeoutMs = 2_000;
 
 export interface ReadReplicasOptions {
-  /** DATABASE_READ_URL; undefined: the primary answers everything. */
+  /** DATABASE_READ_URL; undefined: the primary serves everything. */
   readonly url: string | undefined;
   readonly primary: Database;
-  /** The connections of reads that the primary answers. */
+  /** The connections of reads that the primary serves. */
   readonly primaryPool: SharedPool;
   /** Max connections of this process to each replica. */
   readonly connections: number;
@@ -31,7 +31,7 @@ export interface ReadReplicasOptions {
   readonly metrics: Registry;
 }
 
-/** The replicas that may answer reads which decide nothing: reports, lists and exports. */
+/** The replicas that may serve reads which decide nothing: reports, lists and exports. */
 export class ReadReplicas {
   readonly #options: ReadReplicasOptions;
   readonly #replicas: readonly ReadReplica[];
@@ -121,7 +121,7 @@ interface ReadRequest {
   readonly readPosition: () => Promise<WalPosition>;
 }
 
-/** Which replica answers the statements of one request. */
+/** Which replica serves the statements of one request. */
 class ReplicaChoice {
   readonly #replicas: readonly ReadReplica[];
   readonly #request: ReadRequest;

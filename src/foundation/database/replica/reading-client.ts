@@ -12,7 +12,7 @@ export interface ReadingSource {
 
 export interface ReplicaSource {
   connect(): Promise<pg.PoolClient>;
-  /** Aborts when the replica stops answering. */
+  /** Aborts when the replica stops responding. */
   readonly lost: AbortSignal;
   suspect(error: unknown): void;
 }
@@ -35,8 +35,8 @@ export class ReadingClient {
 
   async query(text: string, values: unknown[]): Promise<pg.QueryResult> {
     this.#inTransaction ||= transaction.test(text);
-    const answer = this.#inTransaction ? undefined : await this.#askReplica(text, values);
-    if (answer !== undefined) return answer;
+    const response = this.#inTransaction ? undefined : await this.#askReplica(text, values);
+    if (response !== undefined) return response;
     this.#primary ??= await this.#source.connectToPrimary();
     return await this.#primary.query(text, values);
   }
@@ -46,9 +46,9 @@ export class ReadingClient {
     this.#primary = undefined;
   }
 
-  /** @returns undefined if the primary has to answer */
+  /** @returns undefined if the primary has to serve the read */
   async #askReplica(text: string, values: unknown[]): Promise<pg.QueryResult | undefined> {
-    // Whether it is fresh enough may not be known in time, although the primary answers.
+    // Whether it is fresh enough may not be known in time, although the primary responds.
     const replica = await this.#source.findReplica().catch(() => undefined);
     if (replica === undefined) return undefined;
     try {
@@ -92,7 +92,7 @@ async function rejectIfAborted<Result>(
   let stop: (() => void) | undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
     stop = () =>
-      reject(Object.assign(new Error('the replica doesn’t answer'), { code: 'ECONNRESET' }));
+      reject(Object.assign(new Error('the replica doesn’t respond'), { code: 'ECONNRESET' }));
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop);
   });

@@ -9,7 +9,7 @@ export interface PrimaryState {
   readonly identity: string;
   /** Counts the promotions. A replica of an earlier one may have what the primary never had. */
   readonly timeline: number;
-  /** Everything that was answered is before it. */
+  /** Everything that a client has seen is before it. */
   readonly position: WalPosition;
 }
 
@@ -46,7 +46,7 @@ export async function readReplicaState(replica: Queryable): Promise<ReplicaState
   return only(rows);
 }
 
-/** How far the primary is; everything that it has answered is before that. */
+/** How far the primary is; everything that it has returned is before that. */
 export async function readPrimaryPosition(primary: Queryable): Promise<WalPosition> {
   const { rows } = await primary.query<{ position: WalPosition }>(
     'select pg_current_wal_flush_lsn()::text as position',

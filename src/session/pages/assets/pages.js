@@ -4,7 +4,7 @@ if (document.querySelector('[data-confirmed]') !== null) {
   close();
 }
 
-// Forms with a passkey: a click asks the browser for it, and the answer goes into the form. SimpleWebAuthnBrowser comes
+// Forms with a passkey: a click asks the browser for it, and its response goes into the form. SimpleWebAuthnBrowser comes
 // before this script in the same file.
 for (const form of document.querySelectorAll('form[data-passkey]')) {
   if (!SimpleWebAuthnBrowser.browserSupportsWebAuthn()) {
