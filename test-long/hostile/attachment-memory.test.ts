@@ -35,7 +35,7 @@ const node = runSignalpost(['serve', '--processes', '1'], {
   SMTP_URL: `smtp://127.0.0.1:${sink.port}?tls=off`,
   ...serviceTokens,
 });
-const [, url = ''] = await node.printed(/answers at (http:\/\/\S+)/);
+const [, url = ''] = await node.printed(/running at (http:\/\/\S+)/);
 const tokens = await Promise.all(
   Array.from({ length: accounts }, async (_, number) => {
     const shop = await openShop(database, { id: `4610${number}` });

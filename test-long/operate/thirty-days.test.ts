@@ -67,7 +67,7 @@ async function startNode(more: Record<string, string> = {}): Promise<Node> {
     isEmbedded ? ['start'] : ['serve', '--processes', '1'],
     { ...settings, PORT: String(port), PUBLIC_URL: `https://localhost:${port}`, ...more },
   );
-  await running.printed(isEmbedded ? /Service\s+https:/ : /answers at/);
+  await running.printed(isEmbedded ? /Service\s+https:/ : /running at/);
   return { port, running };
 }
 
@@ -99,7 +99,7 @@ const accepted = new Set<string>();
 let refused = 0;
 let number = 0;
 
-/** Sends one message. @returns the status; 0 without an answer */
+/** Sends one message. @returns the status; 0 without a response */
 async function send({ port }: Node): Promise<number> {
   number += 1;
   const name = `m${number}`;
@@ -120,9 +120,9 @@ async function send({ port }: Node): Promise<number> {
           'content-length': Buffer.byteLength(body),
         },
       },
-      (answer) => {
-        answer.resume();
-        answer.once('end', () => resolve(answer.statusCode ?? 0));
+      (response) => {
+        response.resume();
+        response.once('end', () => resolve(response.statusCode ?? 0));
       },
     );
     call.once('error', () => resolve(0));
@@ -308,7 +308,7 @@ test('thirty days of an installation, from the first start to a failed database 
     'each message once',
   );
   const unasked = [...copies().keys()].filter((name) => !accepted.has(name));
-  // A request that got no answer may have been accepted.
+  // A request that got no response may have been accepted.
   assert.ok(unasked.length <= refused, String(unasked));
   for (const each of nodes) await stopNode(each);
   diary(30, 'every message arrived once');

@@ -47,7 +47,7 @@ const node = runSignalpost(['serve'], {
   SMTP_URL: `smtp://127.0.0.1:${sink.port}?tls=off&connections=20`,
   ...serviceTokens,
 });
-const [, url = ''] = await node.printed(/answers at (http:\/\/\S+)/);
+const [, url = ''] = await node.printed(/running at (http:\/\/\S+)/);
 const shop = await openShop(database);
 const other = await openShop(database, { id: '46200' });
 const client = new SendClient({ url }, await getToken({ url }, shop));
@@ -62,10 +62,10 @@ const bodyTo = (toAddress: string, actions: object = {}) =>
 /** Schedules one message over HTTP, and copies its rows. @returns milliseconds that it took */
 async function fill(sendAt: Date, total: number): Promise<number> {
   const startedAt = performance.now();
-  const answer = await client.send({
+  const response = await client.send({
     body: bodyTo('scheduled0@people.test', { sendAt: sendAt.toISOString() }),
   });
-  assert.equal(answer.status, 200, answer.text);
+  assert.equal(response.status, 200, response.text);
   const batchSize = 10_000;
   for (let done = 1; done < total; done += batchSize) {
     const ids = Array.from({ length: Math.min(batchSize, total - done) }, newMessageId);
@@ -85,7 +85,7 @@ async function fill(sendAt: Date, total: number): Promise<number> {
        insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending, reason)
        select account_id, copy.id, retention_days, priority, due_at, expires_at, pending, reason
        from queue_entry, copy where account_id = '46100' and message_id = $1`,
-      [answer.body.messageId, ids, done],
+      [response.body.messageId, ids, done],
     );
   }
   return performance.now() - startedAt;

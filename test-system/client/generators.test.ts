@@ -51,7 +51,7 @@ const body = `{
     actions: { trackOpens: false, trackClicks: false },
   }`;
 
-test('types from openapi-typescript describe a send and its answer', async () => {
+test('types from openapi-typescript describe a send and its response', async () => {
   await generate('openapi-typescript', openapi, '-o', 'paths.ts');
   await writeFile(
     join(folder, 'with-paths.ts'),

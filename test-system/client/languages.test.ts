@@ -127,7 +127,7 @@ const body = '{ "type":"message.delivered",  "data": {"messageId":"m-\\u0031"} }
 const now = () => Math.floor(Date.now() / 1_000);
 
 for (const [name, language] of Object.entries(languages)) {
-  test(`${name}: a send whose answer is lost arrives once`, async () => {
+  test(`${name}: a send whose response is lost arrives once`, async () => {
     const faults = ['cut after', '503'] as const;
     let at = 0;
     proxy.nextFault = () => faults[at++] ?? 'none';

@@ -12,7 +12,7 @@ import { FaultyProxy } from '../../test/support/faulty-proxy.ts';
 import { FeedbackShop } from '../../test/support/feedback-shop.ts';
 import { installTools } from '../support/tools.ts';
 
-/** The same script in every runtime, with the packed client, on a service behind a proxy that loses the first answer. */
+/** The same script in every runtime, with the packed client, on a service behind a proxy that loses the first response. */
 const run = promisify(execFile);
 const folderOf = await installTools();
 const app = await createClientApp();
@@ -37,7 +37,7 @@ export default {
 };`,
 );
 
-/** @returns the URL of a proxy that cuts the connection of the first request once the service has answered it */
+/** @returns the URL of a proxy that cuts the connection of the first request once the service has responded */
 async function startProxy(): Promise<string> {
   const proxy = await FaultyProxy.start(shop.service.url);
   proxy.nextFault = () => (proxy.requests === 0 ? 'cut after' : 'none');
@@ -93,8 +93,8 @@ test('the client works in a Cloudflare Worker', async () => {
       bindings: { url, key },
     });
     try {
-      const answer = await worker.dispatchFetch('http://worker.test/');
-      return await answer.text();
+      const response = await worker.dispatchFetch('http://worker.test/');
+      return await response.text();
     } finally {
       await worker.dispose();
     }

@@ -382,12 +382,12 @@ test('API keys: a new key is shown once with a command that works until the key 
   await shown.getByText('This is shown only once').waitFor();
   await visit.look('key-shown');
   const key = (await shown.locator('code').first().textContent()) ?? '';
-  const answer = (path: string) =>
+  const get = (path: string) =>
     fetch(`${service.url}/manage/v1/accounts/${shop.id}/${path}`, {
       headers: { authorization: `Bearer ${key}` },
     });
-  assert.equal((await answer('senders')).status, 200);
-  assert.equal((await answer('messages')).status, 403);
+  assert.equal((await get('senders')).status, 200);
+  assert.equal((await get('messages')).status, 403);
   const command = (await shown.locator('pre').textContent()) ?? '';
   const { stdout } = await promisify(execFile)('sh', ['-c', `${command} -s -w '\n%{http_code}'`]);
   assert.match(stdout, /\n200$/, stdout);
@@ -402,7 +402,7 @@ test('API keys: a new key is shown once with a command that works until the key 
   await dialog.getByLabel('Type Deploy to confirm').fill('Deploy');
   await dialog.getByRole('button', { name: 'Revoke' }).click();
   await dialog.waitFor({ state: 'detached' });
-  assert.equal((await answer('senders')).status, 401);
+  assert.equal((await get('senders')).status, 401);
   await visit.end();
 });
 

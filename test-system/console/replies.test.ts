@@ -21,8 +21,8 @@ async function reply(to: string, source: string): Promise<void> {
 }
 
 test('replies: an empty log explains itself; a reply leads to its message, which shows its text', async () => {
-  const answer = await sender.send({ body: bodyWith({ actions: { receiveReplies: true } }) });
-  const id = String(answer.body.messageId);
+  const response = await sender.send({ body: bodyWith({ actions: { receiveReplies: true } }) });
+  const id = String(response.body.messageId);
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/messages`);
@@ -53,10 +53,10 @@ test('replies: an empty log explains itself; a reply leads to its message, which
 });
 
 test('the HTML of a reply is shown in a frame that runs and loads nothing', async () => {
-  const answer = await sender.send({ body: bodyWith({ actions: { receiveReplies: true } }) });
+  const response = await sender.send({ body: bodyWith({ actions: { receiveReplies: true } }) });
   const visit = await signedIn();
   const { page } = visit;
-  await visit.open(`${shop.id}/messages/${String(answer.body.messageId)}`);
+  await visit.open(`${shop.id}/messages/${String(response.body.messageId)}`);
   const address = page.getByTitle(/^r-[a-z2-7]{52}@bounces\.shop\.test$/);
   const html = [
     '<p id="shown">It <b>arrived</b></p>',

@@ -14,15 +14,15 @@ async function schedule(
   metadata: Record<string, unknown> = {},
   actions: Record<string, unknown> = {},
 ): Promise<string> {
-  const answer = await sender.send({
+  const response = await sender.send({
     body: bodyWith({
       envelope: { toAddress },
       actions: { sendAt: ahead(2), ...actions },
       metadata,
     }),
   });
-  assert.equal(answer.status, 200, answer.text);
-  return String(answer.body.messageId);
+  assert.equal(response.status, 200, response.text);
+  return String(response.body.messageId);
 }
 
 test('scheduled messages: an empty list explains itself; a message is rescheduled and canceled with the keyboard', async () => {

@@ -73,7 +73,7 @@ async function sendDemo(
   values: Record<string, unknown>,
   tracked: boolean,
 ): Promise<{ raw: Buffer }> {
-  const answer = await client.send({
+  const response = await client.send({
     account,
     template,
     body: {
@@ -83,8 +83,8 @@ async function sendDemo(
       actions: { trackOpens: tracked, trackClicks: tracked },
     },
   });
-  assert.equal(answer.status, 200, answer.text);
-  const id = String(answer.body.messageId);
+  assert.equal(response.status, 200, response.text);
+  const id = String(response.body.messageId);
   const mail = await waitFor('the message', () =>
     sink.mails.find(({ source }) => source.includes(`Message-ID: <${id}@`)),
   );

@@ -186,7 +186,7 @@ const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).dig
 
 async function sendCase(message: Case, number: number): Promise<Buffer> {
   const toAddress = `reader${number}@people.test`;
-  const answer = await client.send({
+  const response = await client.send({
     template: 't-rich',
     body: bodyWith({
       envelope: { toAddress, toDisplayName: message.name },
@@ -207,7 +207,7 @@ async function sendCase(message: Case, number: number): Promise<Buffer> {
       actions: { trackOpens: false, trackClicks: false },
     }),
   });
-  assert.equal(answer.status, 200, answer.text);
+  assert.equal(response.status, 200, response.text);
   const mail = await waitFor('the mail', () => sink.mails.find(({ to }) => to.includes(toAddress)));
   return Buffer.from(mail.source);
 }

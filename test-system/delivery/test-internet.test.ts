@@ -36,7 +36,7 @@ const { port } = busy;
 
 const milter = new OpenDkim(await freePort());
 
-/** Answers Postfix's policy requests: the first attempt to a recipient is deferred. */
+/** Responds to Postfix's policy requests: the first attempt to a recipient is deferred. */
 async function startGreylist(): Promise<number> {
   const seen = new Set<string>();
   const server = createServer((socket) => {
@@ -126,9 +126,9 @@ await startReceiver('limited.test', 53, [
 ]);
 
 async function send(toAddress: string): Promise<string> {
-  const answer = await client.send({ body: bodyWith({ envelope: { toAddress } }) });
-  assert.equal(answer.status, 200, answer.text);
-  return String(answer.body.messageId);
+  const response = await client.send({ body: bodyWith({ envelope: { toAddress } }) });
+  assert.equal(response.status, 200, response.text);
+  return String(response.body.messageId);
 }
 
 async function reasonOf(id: string): Promise<string> {

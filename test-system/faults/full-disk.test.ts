@@ -12,7 +12,7 @@ after(() => disk.remove());
 const dataDir = join(disk.path, 'data');
 const timeoutMs = 60_000;
 
-test('a full disk loses no message answered with 200, and the service recovers when space is available', {
+test('a full disk loses no message that got a 200, and the service recovers when space is available', {
   skip: !disk.canFill && 'only root can mount a separate disk for the database',
   timeout: 4 * timeoutMs,
 }, async () => {
@@ -27,7 +27,7 @@ test('a full disk loses no message answered with 200, and the service recovers w
   const token = await getDemoToken(url, dataDir);
   const accepted: string[] = [];
   const send = async (number: number): Promise<{ status: number; message?: string }> => {
-    const answer = await fetch(`${url}/ete/v1/email/1000/receipt`, {
+    const response = await fetch(`${url}/ete/v1/email/1000/receipt`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify({
@@ -42,9 +42,9 @@ test('a full disk loses no message answered with 200, and the service recovers w
         actions: { trackOpens: false, trackClicks: false },
       }),
     });
-    const body = (await answer.json()) as { messageId: string; message: string };
-    if (answer.status === 200) accepted.push(body.messageId);
-    return { status: answer.status, message: body.message };
+    const body = (await response.json()) as { messageId: string; message: string };
+    if (response.status === 200) accepted.push(body.messageId);
+    return { status: response.status, message: body.message };
   };
 
   assert.equal((await send(1)).status, 200);
@@ -54,8 +54,8 @@ test('a full disk loses no message answered with 200, and the service recovers w
     'a refusal',
     async () => {
       number += 1;
-      const answer = await send(number);
-      return answer.status !== 200 && answer;
+      const response = await send(number);
+      return response.status !== 200 && response;
     },
     timeoutMs,
   );

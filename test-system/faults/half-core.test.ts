@@ -7,7 +7,7 @@ import { FaultScene, PersistentSenders } from '../support/fault-scene.ts';
 const group = ControlGroup.open('core', { cores: 0.5 });
 const messages = 300;
 
-test('with half a core, the service stays ready, answers in time and delivers, and gives up none of its connections', {
+test('with half a core, the service stays ready, responds in time and delivers, and gives up none of its connections', {
   skip: group === undefined && 'only root can create a control group',
   timeout: 240_000,
 }, async (t) => {

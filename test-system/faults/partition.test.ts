@@ -45,7 +45,7 @@ describe('a partition from the database', { concurrency: true }, () => {
       const report = await diagnosed;
       assert.match(
         report,
-        /^FAIL database +Can’t use the database at \S+: no answer within 5 seconds\.$/m,
+        /^FAIL database +Can’t use the database at \S+: no response within 5 seconds\.$/m,
       );
       assert.match(report, /^ok {3}clock +not checked without the database$/m);
       assert.match(scene.log.slice(logged), /the database does not respond/);

@@ -108,15 +108,15 @@ const kinds = ['accepted', 'delivered', 'opened', 'clicked', 'bounced'] as const
 }));
 
 async function send(toAddress: string): Promise<string> {
-  const answer = await client.send({
+  const response = await client.send({
     template: 'order',
     body: bodyWith({
       envelope: { toAddress },
       content: { personalizationDataMap: { Port: String(sitePort) } },
     }),
   });
-  assert.equal(answer.status, 200, answer.text);
-  return String(answer.body.messageId);
+  assert.equal(response.status, 200, response.text);
+  return String(response.body.messageId);
 }
 
 async function waitForWebhook(messageId: string, kind: string): Promise<void> {

@@ -33,8 +33,8 @@ test('the documentation shows the contract and the management API under its stri
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text());
   });
-  const answer = await page.goto(`${service.url}/docs`);
-  assert.match(String(answer?.headers()['content-security-policy']), /default-src 'none'/);
+  const response = await page.goto(`${service.url}/docs`);
+  assert.match(String(response?.headers()['content-security-policy']), /default-src 'none'/);
   await page.getByRole('heading', { name: 'Signalpost', level: 1 }).waitFor();
   // The first group is open.
   for (const [group, operation, path] of [

@@ -33,12 +33,12 @@ const countOnStandby = async (): Promise<number> => {
   return row?.count ?? 0;
 };
 
-/** Records the statuses of requests that are answered. */
+/** Records the statuses of the responses. */
 class Answers {
   readonly statuses: number[] = [];
 
-  add(answer: Promise<{ readonly status: number }>): Promise<number> {
-    return answer.then(({ status }) => {
+  add(response: Promise<{ readonly status: number }>): Promise<number> {
+    return response.then(({ status }) => {
       this.statuses.push(status);
       return status;
     });
@@ -73,11 +73,11 @@ test('the risks of the servers’ replication are named', async () => {
 });
 
 test('no 200 rests on a commit that the primary recovered and its standby never got', async () => {
-  const answers = new Answers();
+  const responses = new Answers();
   const keyed = { headers: { 'idempotency-key': 'order-1' } };
   const row = makeAcceptRow();
   await standby.crash();
-  const interrupted = answers.add(client.send(keyed));
+  const interrupted = responses.add(client.send(keyed));
   const accepting = store.insert([row]).catch((error: unknown) => error);
   await waitFor('both commits to wait for the standby', async () => {
     const waiting = await primary.findStandbyWaiters('insert into message');
@@ -91,15 +91,15 @@ test('no 200 rests on a commit that the primary recovered and its standby never 
   );
   assert.equal(visible?.count, 2, 'the primary shows what its standby never got');
 
-  const replayed = answers.add(otherClient.send(keyed));
+  const replayed = responses.add(otherClient.send(keyed));
   const repeated = store.insert([row], true).catch((error: unknown) => error);
   for (const part of ['from message where', 'from idempotency_key', 'on conflict do nothing'])
     await waitFor(
       `an answer or a wait for ${part}`,
       async () =>
-        answers.statuses.includes(200) || (await primary.findStandbyWaiters(part)).length > 0,
+        responses.statuses.includes(200) || (await primary.findStandbyWaiters(part)).length > 0,
     );
-  assert.ok(!answers.statuses.includes(200), 'a 200 for a message that can be lost');
+  assert.ok(!responses.statuses.includes(200), 'a 200 for a message that can be lost');
 
   await standby.start();
   const statuses = await Promise.all([interrupted, replayed]);
@@ -115,9 +115,9 @@ test('no 200 rests on a commit that the primary recovered and its standby never 
 });
 
 test('a canceled wait for the standby, which PostgreSQL reports as success, is none', async () => {
-  const answers = new Answers();
+  const responses = new Answers();
   await standby.crash();
-  const sent = answers.add(client.send());
+  const sent = responses.add(client.send());
   const pid = await waitFor('the commit to wait for the standby', async () => {
     const [waiting] = await primary.findStandbyWaiters('insert into message');
     return waiting;
@@ -126,10 +126,10 @@ test('a canceled wait for the standby, which PostgreSQL reports as success, is n
   await waitFor(
     'an answer or another wait',
     async () =>
-      answers.statuses.length > 0 ||
+      responses.statuses.length > 0 ||
       (await primary.findStandbyWaiters('from message where')).length > 0,
   );
-  assert.ok(!answers.statuses.includes(200), 'a 200 for a message that can be lost');
+  assert.ok(!responses.statuses.includes(200), 'a 200 for a message that can be lost');
   await standby.start();
   assert.ok([200, 503].includes(await sent));
 });

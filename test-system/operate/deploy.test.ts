@@ -117,7 +117,7 @@ test('doctor finds nothing wrong with the deployment, and the setup link makes t
   assert.doesNotMatch(output, /superuser/);
   const [, code = ''] =
     /^https:\/\/mail\.example\.com\/console#set-up=([\w-]{43})$/m.exec(output) ?? [];
-  const answer = await caddy.request('/manage/v1/set-up', {
+  const response = await caddy.request('/manage/v1/set-up', {
     method: 'POST',
     headers: { origin, 'content-type': 'application/json', 'x-signalpost-request': '1' },
     body: JSON.stringify({
@@ -128,8 +128,8 @@ test('doctor finds nothing wrong with the deployment, and the setup link makes t
       accountName: 'Example',
     }),
   });
-  assert.equal(answer.status, 201, answer.text);
-  assert.match(String(answer.headers['set-cookie']?.[0]), /; Secure/);
+  assert.equal(response.status, 201, response.text);
+  assert.match(String(response.headers['set-cookie']?.[0]), /; Secure/);
 });
 
 test('people sign in through the proxy, and the audit log has their address, not the proxy’s or a forged one', async () => {
@@ -183,8 +183,8 @@ test('a message sent through the proxy reaches the relay', async () => {
     });
   const elsewhere = await send('127.0.0.8');
   assert.equal(elsewhere.status, 401, 'a key for the network of the proxy’s client');
-  const answer = await send('127.0.0.7');
-  assert.equal(answer.status, 200, answer.text);
+  const response = await send('127.0.0.7');
+  assert.equal(response.status, 200, response.text);
   await waitFor('the message', () => sink.mails.some(({ to }) => to[0] === 'reader@example.test'));
 });
 

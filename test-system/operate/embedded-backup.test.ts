@@ -29,7 +29,7 @@ test('a copy of the stopped data folder replaces a lost one', async () => {
   await runShell(`DATA_DIR=${dataDir}\n${command}`, folder);
   await runShell(`rm -r ${dataDir}; cp -a signalpost-backup ${dataDir}`, folder);
   const second = await start();
-  const answer = await sendRequest(`${second.url}/ete/v1/email/1000/receipt`, {
+  const response = await sendRequest(`${second.url}/ete/v1/email/1000/receipt`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({
@@ -39,6 +39,6 @@ test('a copy of the stopped data folder replaces a lost one', async () => {
       actions: { trackOpens: false, trackClicks: false },
     }),
   });
-  assert.equal(answer.status, 200, answer.text);
+  assert.equal(response.status, 200, response.text);
   await stop(second.running);
 });

@@ -48,7 +48,7 @@ async function runBlock(text: string, url = on15.href): Promise<string> {
 }
 
 async function send(url: string, to: string): Promise<string> {
-  const answer = await sendRequest(`${url}/ete/v1/email/1000/receipt`, {
+  const response = await sendRequest(`${url}/ete/v1/email/1000/receipt`, {
     method: 'POST',
     headers: { authorization: `Bearer ${scene.demoKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({
@@ -58,8 +58,8 @@ async function send(url: string, to: string): Promise<string> {
       actions: { trackOpens: false, trackClicks: false },
     }),
   });
-  assert.equal(answer.status, 200, answer.text);
-  return String(answer.body.messageId);
+  assert.equal(response.status, 200, response.text);
+  return String(response.body.messageId);
 }
 
 async function majorOf(url: string): Promise<number> {

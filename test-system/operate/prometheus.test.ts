@@ -166,8 +166,8 @@ class Prometheus {
   }
 
   async #get<Data>(path: string): Promise<Data> {
-    const answer = await fetch(`${this.#url}/api/v1/${path}`);
-    const body = (await answer.json()) as { status: string; error?: string; data: Data };
+    const response = await fetch(`${this.#url}/api/v1/${path}`);
+    const body = (await response.json()) as { status: string; error?: string; data: Data };
     assert.equal(body.status, 'success', `${path}: ${body.error}`);
     return body.data;
   }

@@ -37,9 +37,9 @@ const onOtherNode = await signInToManagement(otherNode, shop.owner.email);
 const sender = new SendClient(service, await getToken(service, shop));
 
 async function metric(from: TestService, name: string): Promise<number | undefined> {
-  const answer = await fetch(`${from.url}/metrics`, { headers: metricsHeaders });
+  const response = await fetch(`${from.url}/metrics`, { headers: metricsHeaders });
   const line = new RegExp(`^${name.replaceAll(/[{}"]/g, '\\$&')} (\\S+)`, 'm');
-  const value = line.exec(await answer.text())?.[1];
+  const value = line.exec(await response.text())?.[1];
   return value === undefined ? undefined : Number(value);
 }
 
@@ -54,21 +54,21 @@ async function waitUntilUsed(from: TestService, used: boolean): Promise<void> {
 }
 
 async function send(): Promise<string> {
-  const answer = await sender.send();
-  assert.equal(answer.status, 200, answer.text);
-  return String(answer.body.messageId);
+  const response = await sender.send();
+  assert.equal(response.status, 200, response.text);
+  return String(response.body.messageId);
 }
 
 async function newestId(client = owner): Promise<string | undefined> {
-  const answer = await client.get(`${path}/messages?limit=1`);
-  assert.equal(answer.status, 200, answer.text);
-  return (answer.body.items as { id: string }[])[0]?.id;
+  const response = await client.get(`${path}/messages?limit=1`);
+  assert.equal(response.status, 200, response.text);
+  return (response.body.items as { id: string }[])[0]?.id;
 }
 
 const period = '?from=2020-01-01&until=2040-01-01';
 const report = `/reports${period}`;
 
-/** Runs work, and requires that only the given server answered what replicas may answer. */
+/** Runs work, and requires that only the given server ran the reads that replicas may serve. */
 async function answeredBy(
   server: 'replica' | 'primary',
   work: () => Promise<unknown>,
@@ -99,9 +99,9 @@ test('the message list, reports and exports are read from the replica', async ()
     `/reports-export${period}`,
   ])
     await answeredBy('replica', async () => {
-      const answer = await owner.get(`${path}${read}`);
-      assert.equal(answer.status, 200, answer.text);
-      if (!read.startsWith('/rep')) assert.match(answer.text, new RegExp(id));
+      const response = await owner.get(`${path}${read}`);
+      assert.equal(response.status, 200, response.text);
+      if (!read.startsWith('/rep')) assert.match(response.text, new RegExp(id));
     });
   assert.ok(((await metric(service, lagName)) ?? 60) < 10);
 });
@@ -149,12 +149,12 @@ test('no read fails while the replica is killed and comes back', async () => {
   const reading = Promise.all(
     [owner, onOtherNode].map(async (client) => {
       while (running) {
-        const answers = [
+        const responses = [
           await client.get(`${path}/messages`),
           await client.get(`${path}${report}`),
         ];
-        reads += answers.length;
-        failed += answers.filter(({ status }) => status !== 200).length;
+        reads += responses.length;
+        failed += responses.filter(({ status }) => status !== 200).length;
       }
     }),
   );
@@ -236,7 +236,7 @@ test('a server that isn’t a replica of this database is never asked', async ()
   );
   assert.match(
     await doctorSays('postgres://mail@127.0.0.1:1/mail'),
-    /^FAIL replicas .* doesn’t answer/,
+    /^FAIL replicas .* doesn’t respond/,
   );
 });
 

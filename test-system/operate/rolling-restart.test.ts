@@ -34,7 +34,7 @@ async function startNode(port: number): Promise<Running> {
     DRAIN_SECONDS: '4',
     LOG_LEVEL: 'error',
   });
-  await node.printed(/answers at/);
+  await node.printed(/running at/);
   return node;
 }
 
@@ -106,7 +106,7 @@ test('restarting one node after the other under load fails none of 10,000 reques
     nodes[place] = await startNode(port);
     const answered = count();
     // The proxy needs two checks to use it again; the other one must not leave before.
-    await waitFor('answers after the restart', () => count() > answered + 2_000);
+    await waitFor('responses after the restart', () => count() > answered + 2_000);
   }
   restarting = false;
   await Promise.all(callers);

@@ -22,7 +22,7 @@ Object.assign(scene.environment, {
 test('a bucket that can’t be used is named with what to check', async () => {
   assert.match(
     await scene.fail('backup', 'list', 's3://missing-bucket'),
-    /The bucket missing-bucket answers GET with 404 NoSuchBucket\. Check BACKUP_S3_ENDPOINT/,
+    /The bucket missing-bucket responds to GET with 404 NoSuchBucket\. Check BACKUP_S3_ENDPOINT/,
   );
 });
 

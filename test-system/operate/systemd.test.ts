@@ -66,7 +66,7 @@ function keep(child: ChildProcess): ChildProcess {
   return child;
 }
 
-test('systemd tells the unit’s command from which socket to answer', async () => {
+test('systemd tells the unit’s command which socket to listen on', async () => {
   const port = await freePort();
   keep(
     spawn(
@@ -76,10 +76,10 @@ test('systemd tells the unit’s command from which socket to answer', async () 
     ),
   );
   // The first connection starts the service, and waits for it.
-  const answer = await waitFor('an answer on the socket', () =>
+  const response = await waitFor('an answer on the socket', () =>
     fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined),
   );
-  assert.equal(answer.status, 200);
+  assert.equal(response.status, 200);
 });
 
 function setEnv(): string[] {
@@ -145,7 +145,7 @@ test('a restart on the same socket refuses no connection', async () => {
   assert.ok(shell.stdout);
   const pids = createInterface(shell.stdout)[Symbol.asyncIterator]();
   const first = Number((await pids.next()).value);
-  const answers = new Map<string, number>();
+  const responses = new Map<string, number>();
   let going = true;
   after(() => {
     going = false;
@@ -159,15 +159,15 @@ test('a restart on the same socket refuses no connection', async () => {
         ({ status }) => String(status),
         (error: Error) => String(error.cause ?? error),
       );
-      answers.set(result, (answers.get(result) ?? 0) + 1);
+      responses.set(result, (responses.get(result) ?? 0) + 1);
     }
   };
   const askers = Array.from({ length: 8 }, ask);
-  await waitFor('answers of the first service', () => (answers.get('200') ?? 0) > 100);
+  await waitFor('answers of the first service', () => (responses.get('200') ?? 0) > 100);
   process.kill(first, 'SIGTERM');
   const second = Number((await pids.next()).value);
-  const before = answers.get('200') ?? 0;
-  await waitFor('answers of the second service', () => (answers.get('200') ?? 0) > before + 100);
+  const before = responses.get('200') ?? 0;
+  await waitFor('answers of the second service', () => (responses.get('200') ?? 0) > before + 100);
   going = false;
   await Promise.all(askers);
   // The shell ends first, so that it starts no third service.
@@ -180,5 +180,5 @@ test('a restart on the same socket refuses no connection', async () => {
       return true;
     }
   });
-  assert.deepEqual([...answers.keys()], ['200'], JSON.stringify([...answers]));
+  assert.deepEqual([...responses.keys()], ['200'], JSON.stringify([...responses]));
 });

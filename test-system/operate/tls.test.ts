@@ -53,7 +53,7 @@ const node = runSignalpost(['serve', '--processes', '2'], {
   HOST: 'localhost',
   PORT: String(port),
 });
-await node.printed(/answers at https:\/\/localhost:\d+/);
+await node.printed(/running at https:\/\/localhost:\d+/);
 
 /** @returns the version and status that curl saw, such as `2 200` */
 function curl(url: string, ...options: string[]): string {

@@ -52,7 +52,7 @@ async function serve(program: string): Promise<Release> {
     ...settings,
     PORT: String(port),
   });
-  await running.printed(/answers at/);
+  await running.printed(/(?:answers|running) at/);
   return { running, url: `http://127.0.0.1:${port}` };
 }
 
@@ -67,7 +67,7 @@ async function prepare(): Promise<string> {
 
 /** Sends one message. @returns the status */
 async function send(release: Release, key: string, name: string): Promise<number> {
-  const answer = await fetch(`${release.url}/ete/v1/email/shop/hello`, {
+  const response = await fetch(`${release.url}/ete/v1/email/shop/hello`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({
@@ -76,8 +76,8 @@ async function send(release: Release, key: string, name: string): Promise<number
       actions: { trackOpens: false, trackClicks: false },
     }),
   });
-  await answer.arrayBuffer();
-  return answer.status;
+  await response.arrayBuffer();
+  return response.status;
 }
 
 test('processes of both releases accept and deliver beside each other, while the new one migrates and the old one leaves', {

@@ -62,9 +62,9 @@ test('npm installs the published package into an empty folder, where it starts w
     ['/openapi.json', /json/],
     ['/manage/v1/set-up', /json/],
   ] as const) {
-    const answer = await fetch(`${address}${path}`);
-    assert.equal(answer.status, 200, path);
-    assert.match(answer.headers.get('content-type') ?? '', type);
+    const response = await fetch(`${address}${path}`);
+    assert.equal(response.status, 200, path);
+    assert.match(response.headers.get('content-type') ?? '', type);
   }
   const inbox = await fetch(`${address}/inbox`, { headers: { accept: 'text/html' } });
   assert.equal(inbox.status, 401);

@@ -57,7 +57,7 @@ export interface ProxyRequest {
   readonly from?: string;
 }
 
-/** A proxy on this machine that answers for a host name over TLS. */
+/** A proxy on this machine that serves a host name over TLS. */
 export class TlsProxy {
   readonly #host: string;
   readonly #port: number;

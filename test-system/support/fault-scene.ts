@@ -32,7 +32,7 @@ interface Sent {
 export class FaultScene {
   readonly dataDir: string;
   readonly sink: Sink;
-  /** Message IDs that were answered with 200. */
+  /** IDs of messages that got a 200. */
   readonly accepted = new Set<string>();
   readonly #options: FaultSceneOptions;
   #service: Running | undefined;
@@ -91,10 +91,10 @@ export class FaultScene {
     return this.service.output.stderr;
   }
 
-  /** Sends one message. @returns the status, 0 if there was no answer, and the answer's message */
+  /** Sends one message. @returns the status, 0 if there was no response, and the response's message */
   async send(number: number | string, key?: string): Promise<Sent> {
     try {
-      const answer = await this.post(
+      const response = await this.post(
         {
           envelope: { toAddress: `reader-${number}@example.test` },
           content: {
@@ -104,9 +104,9 @@ export class FaultScene {
         },
         key,
       );
-      const body = (await answer.json()) as { messageId: string; message: string };
-      if (answer.status === 200) this.accepted.add(body.messageId);
-      return { status: answer.status, message: body.message };
+      const body = (await response.json()) as { messageId: string; message: string };
+      if (response.status === 200) this.accepted.add(body.messageId);
+      return { status: response.status, message: body.message };
     } catch (error) {
       return { status: 0, message: String(error) };
     }
@@ -125,24 +125,24 @@ export class FaultScene {
     });
   }
 
-  /** The answer of `/readyz`: `ready`, or the reason why not. */
+  /** The response of `/readyz`: `ready`, or the reason why not. */
   async readiness(): Promise<string> {
-    const answer = await fetch(`${this.#url}/readyz`);
-    const { status, reason } = (await answer.json()) as { status: string; reason?: string };
+    const response = await fetch(`${this.#url}/readyz`);
+    const { status, reason } = (await response.json()) as { status: string; reason?: string };
     return reason ?? status;
   }
 
   /** A gauge or counter without labels; NaN if it has no value. */
   async metric(name: string): Promise<number> {
-    const answer = await fetch(`${this.#url}/metrics`, { headers: metricsHeaders });
-    const found = new RegExp(`^${name} (\\S+)$`, 'm').exec(await answer.text());
+    const response = await fetch(`${this.#url}/metrics`, { headers: metricsHeaders });
+    const found = new RegExp(`^${name} (\\S+)$`, 'm').exec(await response.text());
     return Number(found?.[1] ?? Number.NaN);
   }
 
   /** What `/metrics` says about results of attempts. */
   async outcomes(): Promise<string> {
-    const answer = await fetch(`${this.#url}/metrics`, { headers: metricsHeaders });
-    const lines = (await answer.text()).split('\n');
+    const response = await fetch(`${this.#url}/metrics`, { headers: metricsHeaders });
+    const lines = (await response.text()).split('\n');
     return lines
       .filter((line) => /^signalpost_delivery_outcomes_total.* [1-9]/.test(line))
       .join('\n');
@@ -161,7 +161,7 @@ export class FaultScene {
     return output.stdout + output.stderr;
   }
 
-  /** Waits until every message that was answered with 200 has arrived. */
+  /** Waits until every message that got a 200 has arrived. */
   async waitForAccepted(timeoutMs = 60_000): Promise<void> {
     const isMissing = (): number => {
       const copies = this.copies;
@@ -213,11 +213,11 @@ export class FaultScene {
   }
 }
 
-/** A program that sends a message again, with its key, until it is answered with 200. */
+/** A program that sends a message again, with its key, until it gets a 200. */
 export class PersistentSenders {
-  /** The numbers of messages that were answered with 200. */
+  /** The numbers of messages that got a 200. */
   readonly done = new Set<number>();
-  /** How long the answers took that weren't 200, in milliseconds, by their status. */
+  /** How long the responses took that weren't 200, in milliseconds, by their status. */
   readonly refusals: { readonly status: number; readonly ms: number }[] = [];
   readonly #scene: FaultScene;
   readonly #running: Promise<void>[];
@@ -229,7 +229,7 @@ export class PersistentSenders {
     this.#running = Array.from({ length: atOnce }, () => this.#run());
   }
 
-  /** Resolves once the messages that were begun are answered with 200. */
+  /** Resolves once the messages that were begun have got a 200. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await Promise.all(this.#running);

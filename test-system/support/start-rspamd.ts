@@ -60,18 +60,18 @@ export class Rspamd {
 
   /** The names of all symbols found in a message. */
   async check(source: string, { ip, helo, from, rcpt }: Arrival): Promise<Set<string>> {
-    const answer = await fetch(`http://127.0.0.1:${this.#port}/checkv2`, {
+    const response = await fetch(`http://127.0.0.1:${this.#port}/checkv2`, {
       method: 'POST',
       body: Buffer.from(source, 'latin1'),
       headers: { IP: ip, Helo: helo, From: from, Rcpt: rcpt, 'MTA-Name': 'mx.receiver.test' },
     });
-    const { symbols } = (await answer.json()) as { symbols: Record<string, unknown> };
+    const { symbols } = (await response.json()) as { symbols: Record<string, unknown> };
     return new Set(Object.keys(symbols));
   }
 
   async #ping(): Promise<number> {
-    const answer = await fetch(`http://127.0.0.1:${this.#port}/ping`).catch(() => undefined);
-    return answer?.status ?? 0;
+    const response = await fetch(`http://127.0.0.1:${this.#port}/ping`).catch(() => undefined);
+    return response?.status ?? 0;
   }
 }
 

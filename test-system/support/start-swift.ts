@@ -45,10 +45,10 @@ export async function startSwift(): Promise<S3Service> {
     });
     // 409: it exists.
     await waitFor('the bucket', async () => {
-      const answer = await client
+      const response = await client
         .fetch(`${endpoint}/${bucket}`, { method: 'PUT' })
         .catch(() => undefined);
-      return answer?.status === 200 || answer?.status === 409;
+      return response?.status === 200 || response?.status === 409;
     });
   };
   const stop = async (): Promise<void> => {

@@ -64,7 +64,7 @@ async function cacheKey({ checker }: Node, text: string): Promise<KeyPrincipal> 
   return found as KeyPrincipal;
 }
 
-test('a key is read once and then answered synchronously from memory', async () => {
+test('a key is read once and then checked synchronously in memory', async () => {
   const key = await cacheKey(here, await addKey(database, shop, { scopes: ['messages:send'] }));
   assert.equal(key.kind, 'key');
   assert.equal(key.accountId, shop);
@@ -122,8 +122,8 @@ test('an unknown key is not cached, because another node may create it a moment 
 test('ASVS 4.0.3 11.1.4: 5,000 forged keys at once cost a dozen statements; a wrong checksum costs none', async () => {
   const before = here.statements();
   const forged = Array.from({ length: 5_000 }, () => generateApiKey(shop).text);
-  const answers = await Promise.all(forged.map((text) => here.checker.check(text)));
-  assert.ok(answers.every((answer) => answer === undefined));
+  const responses = await Promise.all(forged.map((text) => here.checker.check(text)));
+  assert.ok(responses.every((response) => response === undefined));
   const statementCount = here.statements() - before;
   assert.ok(statementCount <= 20, `${statementCount} statements`);
   const wrong = forged.map((text) => text.slice(0, -1) + (text.endsWith('0') ? '1' : '0'));

@@ -48,19 +48,19 @@ function call(
   });
 }
 
-function assertAllowed(operation: OperationName, answer: TextResponse): void {
+function assertAllowed(operation: OperationName, response: TextResponse): void {
   // An unknown message is an Invalid ID for another field than an unknown account.
   if (operation === 'status') {
-    assert.equal(answer.status, 400, answer.text);
-    assert.match(answer.text, /"field":"messageId"/);
-  } else assert.equal(answer.status, 200, answer.text);
+    assert.equal(response.status, 400, response.text);
+    assert.match(response.text, /"field":"messageId"/);
+  } else assert.equal(response.status, 200, response.text);
 }
 
-function lacksScope(answer: TextResponse): void {
-  assert.equal(answer.status, 401, answer.text);
-  assert.equal(answer.body.message, 'Unauthorized Request');
+function lacksScope(response: TextResponse): void {
+  assert.equal(response.status, 401, response.text);
+  assert.equal(response.body.message, 'Unauthorized Request');
   assert.equal(
-    answer.headers.get('www-authenticate'),
+    response.headers.get('www-authenticate'),
     'Bearer realm="signalpost", error="insufficient_scope"',
   );
 }
@@ -68,10 +68,10 @@ function lacksScope(answer: TextResponse): void {
 async function tokensOf(role: Role): Promise<ReadonlyMap<string, string>> {
   const person = await world.addPerson({ accounts: [] });
   await saveMembership(database.kysely, { accountId: shop.id, personId: person.id, role });
-  const answer = await postToken(service, passwordFields(person, shop.integration));
+  const response = await postToken(service, passwordFields(person, shop.integration));
   const integration = await world.addIntegration();
   return new Map([
-    ['password', String(answer.body.access_token)],
+    ['password', String(response.body.access_token)],
     ['authorization_code', await tokenByConsent(service, person.email, integration, shop.id)],
   ]);
 }
@@ -81,10 +81,10 @@ describe('ASVS 4.0.3 4.1.1 and 4.1.3: who can use the operations of the contract
     test(`a token of each grant allows a ${role} what the role allows`, async () => {
       for (const [grant, token] of await tokensOf(role))
         for (const operation of operationNames) {
-          const answer = await call(operation, token);
+          const response = await call(operation, token);
           const { permission } = tokenOperations[operation];
-          if (permissionsOf[role].has(permission)) assertAllowed(operation, answer);
-          else lacksScope(answer);
+          if (permissionsOf[role].has(permission)) assertAllowed(operation, response);
+          else lacksScope(response);
           assert.ok(grant);
         }
     });
@@ -133,20 +133,20 @@ describe('API keys on the send operation', () => {
     const forged = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
     const otherAccountKey = key.replace('sp_46100_', 'sp_46200_');
     for (const wrong of [expired, forged, otherAccountKey, 'sp_', 'sp_46100__']) {
-      const answer = await send(wrong);
-      assert.equal(answer.status, 401, wrong);
+      const response = await send(wrong);
+      assert.equal(response.status, 401, wrong);
       assert.equal(
-        answer.headers.get('www-authenticate'),
+        response.headers.get('www-authenticate'),
         'Bearer realm="signalpost", error="invalid_token"',
       );
     }
   });
 
   test('a missing token has no error code', async () => {
-    const answer = await sendRequest(`${service.url}/ete/v1/email/46100/t-0001`, {
+    const response = await sendRequest(`${service.url}/ete/v1/email/46100/t-0001`, {
       method: 'POST',
     });
-    assert.equal(answer.headers.get('www-authenticate'), 'Bearer realm="signalpost"');
+    assert.equal(response.headers.get('www-authenticate'), 'Bearer realm="signalpost"');
   });
 
   test("a key limited to templates can't find any other, as if it did not exist", async () => {
@@ -154,9 +154,9 @@ describe('API keys on the send operation', () => {
       scopes: ['messages:send'],
       templates: ['t-0009'],
     });
-    const answer = await send(key);
-    assert.equal(answer.status, 400);
-    assert.equal(answer.body.errorName, 'INVALID_ID');
+    const response = await send(key);
+    assert.equal(response.status, 400);
+    assert.equal(response.body.errorName, 'INVALID_ID');
     const allowed = await addKey(database, shop.id, {
       scopes: ['messages:send'],
       templates: ['t-0001'],

@@ -32,13 +32,13 @@ function change<Result>(work: (transaction: typeof kysely) => Promise<Result>): 
   return kysely.transaction().execute(work);
 }
 
-test('an account is read once, then answered from memory without a promise', async () => {
+test('an account is read once, then returned from memory without a promise', async () => {
   await change((transaction) => saveAccount(transaction, shop));
   assert.deepEqual(await first.account(shop.id), shop);
   // The notification of the account's creation may still be on its way and evict it once more.
   const again = await waitFor('an answer from memory', () => {
-    const answer = first.account(shop.id);
-    return answer instanceof Promise ? undefined : answer;
+    const response = first.account(shop.id);
+    return response instanceof Promise ? undefined : response;
   });
   assert.deepEqual(again, shop);
   assert.equal(await first.account('nobody' as AccountId), undefined);

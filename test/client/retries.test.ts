@@ -87,7 +87,7 @@ test('an outage until the deadline is an error with the key under which to send 
   assert.equal(await storedCount('outage'), 1);
 });
 
-test('an attempt without an answer ends with its timeout and is repeated', async () => {
+test('an attempt without a response ends with its timeout and is repeated', async () => {
   faults('silence');
   await signalpost.send('note', { to: 'ada@people.test' }, { timeout: 300 });
 });

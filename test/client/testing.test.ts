@@ -131,7 +131,7 @@ test('the fake keeps what it accepted, once for each idempotency key', async () 
   assert.equal((await client.waitUntilDelivered(first.messageId)).state, 'delivered');
 });
 
-test('the fake answers a batch message by message', async () => {
+test('the fake responds to a batch message by message', async () => {
   const client = new Signalpost(fakeSignalpost({ templates: { receipt: { fields } } }).options);
   const results = await client.sendBatch('receipt', [good, { ...good, data: {} }]);
   assert.deepEqual(

@@ -108,7 +108,7 @@ describe('apply on the embedded database', () => {
     const [, url] = await service.printed(/^ {2}Service +(\S+)$/m);
     await service.printed(/Start here, and make yourself the owner/);
     const demo = parseEnv(await readFile(join(dataDir, 'demo.env'), 'utf8'));
-    const answer = await sendRequest(`${url}/token`, {
+    const response = await sendRequest(`${url}/token`, {
       method: 'POST',
       body: new URLSearchParams({
         grant_type: 'password',
@@ -118,7 +118,7 @@ describe('apply on the embedded database', () => {
         client_secret: demo.DEMO_CLIENT_SECRET ?? '',
       }),
     });
-    const headers = { authorization: `Bearer ${answer.body.access_token}` };
+    const headers = { authorization: `Bearer ${response.body.access_token}` };
     const list = () => sendRequest(`${url}/api/1/list`, { headers });
     assert.equal((await list()).body.totalCount, 1);
     const suspend = runSignalpost(['apply', '-'], environment);

@@ -36,7 +36,7 @@ test('doctor reports no problems for a running service', async () => {
   const service = runSignalpost(['start'], environment);
   await service.printed(/Service\s+http/);
   const { code, said } = await doctor(environment);
-  assert.match(said, /^ok {3}database .* answers and is up to date$/m);
+  assert.match(said, /^ok {3}database .* responds and is up to date$/m);
   assert.match(said, /^ok {3}server {4}keeps what it confirms$/m);
   assert.match(said, /^ok {3}key /m);
   assert.match(said, /^ok {3}clock {5}within 0\.\d s of the database’s$/m);

@@ -72,9 +72,9 @@ test('invalid arguments give a one-sentence message', async () => {
     [['source', 'warm-up', '192.0.2.1'], /Use --goal/],
     [['destination', 'tls', '--days', '0'], /--days must be a whole number from 1 to 60/],
   ] as const) {
-    const answer = await run(...args);
-    assert.equal(answer.code, 1);
-    assert.match(answer.err, sentence);
+    const response = await run(...args);
+    assert.equal(response.code, 1);
+    assert.match(response.err, sentence);
   }
 });
 

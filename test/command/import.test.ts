@@ -170,12 +170,12 @@ test('what has no counterpart is listed by file and line, stays in the template,
   assert.equal((await run(...args, '--force')).code, 0);
 });
 
-test('a file that isn’t an answer of the product is named', async () => {
+test('a file that isn’t a response of the product is named', async () => {
   const path = await save('else.json', { hello: 'world' });
   for (const product of ['postmark', 'sendgrid', 'mailgun', 'resend']) {
     const { code, stderr } = await run('import', product, '--templates', path, '--dir', folder);
     assert.equal(code, 1);
-    assert.match(stderr, /else\.json is not what \w+ answers to GET/);
+    assert.match(stderr, /else\.json isn’t what \w+ returns for GET/);
   }
   assert.match(
     (await run('import', 'other', '--templates', path)).stderr,

@@ -181,11 +181,11 @@ test('invalid arguments give a clear message and leave nothing behind', async ()
     ],
     [['key', 'list', '46999'], /Account 46999 not found/],
   ] as const) {
-    const answer = await run(...args);
-    assert.equal(answer.code, 1, args.join(' '));
-    assert.match(answer.err, sentence);
-    assert.match(answer.err, /^signalpost: [^\n]+\n$/);
-    assert.equal(answer.out, '');
+    const response = await run(...args);
+    assert.equal(response.code, 1, args.join(' '));
+    assert.match(response.err, sentence);
+    assert.match(response.err, /^signalpost: [^\n]+\n$/);
+    assert.equal(response.out, '');
   }
   assert.deepEqual(await keys(), before);
   assert.deepEqual(await takeEntries(), []);

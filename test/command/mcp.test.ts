@@ -108,9 +108,9 @@ test('a message of another account is not found', async () => {
   const { id } = await openShop(shop.database, { id: '999' });
   const other = await openClient({ key: await addKey(shop.database, id) });
   const { mail: _, id: messageId } = await shop.send('note', { values: { Name: 'Ada' } });
-  const answer = await call(other, 'explain_message', { messageId });
-  assert.equal(answer.isError, true);
-  assert.match(answer.content[0]?.text ?? '', /not found|no message/i);
+  const response = await call(other, 'explain_message', { messageId });
+  assert.equal(response.isError, true);
+  assert.match(response.content[0]?.text ?? '', /not found|no message/i);
 });
 
 for (const [name, input] of [
@@ -121,10 +121,10 @@ for (const [name, input] of [
   ['find_suppressions', { address: 'ada@people.test' }],
   ['list_attention', {}],
 ] as const)
-  test(`the tool ${name} answers`, async () => {
-    const answer = await call(reader, name, input);
-    assert.equal(answer.isError, undefined, answer.content[0]?.text);
-    assert.equal(typeof answer.structuredContent, 'object');
+  test(`the tool ${name} returns a result`, async () => {
+    const response = await call(reader, name, input);
+    assert.equal(response.isError, undefined, response.content[0]?.text);
+    assert.equal(typeof response.structuredContent, 'object');
   });
 
 /** Calls each tool with a key that has all scopes but the tool's. */
@@ -134,7 +134,7 @@ for (const tool of [...readTools, ...writeTools])
       key: await addKey(shop.database, shop.shop.id, { scopes: ['messages:send'] }),
       write: true,
     });
-    const answer = await call(client, tool.name, {
+    const response = await call(client, tool.name, {
       messageId: '0198a1b2-0000-7000-8000-000000000000',
       templateId: 'note',
       to: 'ada@people.test',
@@ -143,28 +143,28 @@ for (const tool of [...readTools, ...writeTools])
       until: '2026-01-02',
       address: 'ada@people.test',
     });
-    assert.equal(answer.isError, true);
-    assert.match(answer.content[0]?.text ?? '', new RegExp(tool.permissions[0] ?? ''));
+    assert.equal(response.isError, true);
+    assert.match(response.content[0]?.text ?? '', new RegExp(tool.permissions[0] ?? ''));
   });
 
 test('a key that the service doesn’t know is an error of the tool, and doesn’t show the key', async () => {
   const client = await openClient({ key: key.replace(/_.{43}_/, `_${'a'.repeat(43)}_`) });
-  const answer = await call(client, 'list_templates');
-  assert.equal(answer.isError, true);
-  assert.ok(!JSON.stringify(answer).includes('sp_'));
+  const response = await call(client, 'list_templates');
+  assert.equal(response.isError, true);
+  assert.ok(!JSON.stringify(response).includes('sp_'));
 });
 
 test('a service that is down is an error of the tool', async () => {
   const client = await openClient({ url: 'http://127.0.0.1:1' });
-  const answer = await call(client, 'list_templates');
-  assert.equal(answer.isError, true);
-  assert.match(answer.content[0]?.text ?? '', /127\.0\.0\.1:1/);
+  const response = await call(client, 'list_templates');
+  assert.equal(response.isError, true);
+  assert.match(response.content[0]?.text ?? '', /127\.0\.0\.1:1/);
 });
 
 test('an agent sends a test', async () => {
   const to = 'tester@people.test';
-  const answer = await call(writer, 'send_test', { templateId: 'note', to });
-  assert.equal(answer.isError, undefined, answer.content[0]?.text);
+  const response = await call(writer, 'send_test', { templateId: 'note', to });
+  assert.equal(response.isError, undefined, response.content[0]?.text);
   await waitFor(
     'the mail',
     async () => (await readInbox(shop.service.url, `?to=${to}`)).length === 1,

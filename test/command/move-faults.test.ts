@@ -54,10 +54,10 @@ async function createInstallation(messages = 40): Promise<string> {
   const client = new SendClient(service, await getToken(service, shop));
   await Promise.all(
     Array.from({ length: messages }, async (_, index) => {
-      const answer = await client.send({
+      const response = await client.send({
         body: bodyWith({ envelope: { toAddress: `person${index}@people.test` } }),
       });
-      assert.equal(answer.status, 200, answer.text);
+      assert.equal(response.status, 200, response.text);
     }),
   );
   await service.stop();
@@ -181,7 +181,7 @@ test('while a node runs, under whatever name it connects, the move is refused; a
       ...scene.environment,
       DATABASE_URL: databaseUrl,
     });
-    await node.printed(/answers at/);
+    await node.printed(/running at/);
     const text = await scene.fail(['move', '--to', await createEmptyDatabase()], from);
     assert.match(
       text,

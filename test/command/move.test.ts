@@ -38,13 +38,13 @@ const key = (
 
 async function ask(method: string, path: string, body?: object | string): Promise<TextResponse> {
   const type = typeof body === 'string' ? 'text/csv' : 'application/json';
-  const answer = await sendRequest(`${service.url}${path}`, {
+  const response = await sendRequest(`${service.url}${path}`, {
     method,
     headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': type }) },
     ...(body && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
-  assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`);
-  return answer;
+  assert.ok(response.status < 300, `${method} ${path}: ${response.status} ${response.text}`);
+  return response;
 }
 
 const manage = (method: string, path: string, body?: object | string) =>
@@ -55,13 +55,13 @@ async function send(
   to: string,
   more: { actions?: object; content?: object } = {},
 ): Promise<string> {
-  const answer = await ask('POST', `/ete/v1/email/${account}/receipt`, {
+  const response = await ask('POST', `/ete/v1/email/${account}/receipt`, {
     envelope: { toAddress: to },
     content: { personalizationDataMap: { 'Order Number': to, Total: '24.90' }, ...more.content },
     metadata: { transactional: true, externalId: to },
     actions: { trackOpens: false, trackClicks: false, ...more.actions },
   });
-  return String(answer.body.messageId);
+  return String(response.body.messageId);
 }
 
 const stateOf = async (id: string): Promise<unknown> =>

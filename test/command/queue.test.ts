@@ -26,15 +26,15 @@ test('an account is paused and resumed from the command line', async () => {
 });
 
 test('a message that is not waiting is reported, with exit code 1', async () => {
-  const answer = await run(...['retry', 'a1', '01900000-0000-7000-8000-000000000000']);
-  assert.equal(answer.code, 1);
-  assert.equal(answer.stdout, '0 messages due now.\n');
+  const response = await run(...['retry', 'a1', '01900000-0000-7000-8000-000000000000']);
+  assert.equal(response.code, 1);
+  assert.equal(response.stdout, '0 messages due now.\n');
 });
 
 test('an invalid id gives a one-sentence message', async () => {
-  const answer = await run('cancel', '--account', 'a1', '--message', 'nonsense');
-  assert.equal(answer.code, 1);
-  assert.match(answer.stderr, /^signalpost: "nonsense" is not a valid message ID/);
+  const response = await run('cancel', '--account', 'a1', '--message', 'nonsense');
+  assert.equal(response.code, 1);
+  assert.match(response.stderr, /^signalpost: "nonsense" is not a valid message ID/);
 });
 
 test('the list says why most messages for a destination are waiting, and where it stops counting', async () => {
@@ -93,8 +93,8 @@ test('only domain names can be paused; an existing pause of another name can be 
 
 test('a nonexistent account is reported, with exit code 1', async () => {
   for (const action of ['list', 'cancel', 'pause', 'resume', 'retry']) {
-    const answer = await run(action, '--account', '9999');
-    assert.equal(answer.code, 1, action);
-    assert.equal(answer.stderr, 'signalpost: Account 9999 not found.\n', action);
+    const response = await run(action, '--account', '9999');
+    assert.equal(response.code, 1, action);
+    assert.equal(response.stderr, 'signalpost: Account 9999 not found.\n', action);
   }
 });

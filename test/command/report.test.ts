@@ -36,13 +36,13 @@ test('opens by a reader that is now known as a machine are reclassified from the
   };
   assert.deepEqual(await counts(), { accepted: 1, opened_people: 2, opened_machines: 0 });
   const from = dayOf(Date.now() - day);
-  const answer = await reclassify(from);
+  const response = await reclassify(from);
   assert.equal(
-    answer.stdout,
+    response.stdout,
     `1 open or click was reclassified; the report was recalculated from ${from}.\n`,
-    answer.stderr,
+    response.stderr,
   );
-  assert.equal(answer.code, 0);
+  assert.equal(response.code, 0);
   assert.deepEqual(await counts(), { accepted: 1, opened_people: 1, opened_machines: 1 });
 });
 

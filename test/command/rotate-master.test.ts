@@ -39,8 +39,8 @@ async function token(url: string, more: Record<string, string>): Promise<Record<
     client_secret: demo.DEMO_CLIENT_SECRET ?? '',
     ...more,
   });
-  const answer = await fetch(`${url}/token`, { method: 'POST', body });
-  return (await answer.json()) as Record<string, string>;
+  const response = await fetch(`${url}/token`, { method: 'POST', body });
+  return (await response.json()) as Record<string, string>;
 }
 
 const passwordGrant = (url: string) =>

@@ -38,7 +38,7 @@ test('nodes with separate roles share one database', async () => {
     runSignalpost(['serve', '--role', role], environment),
   );
   for (const node of nodes) {
-    const [, address] = await node.printed(/answers at (http:\/\/\S+)/);
+    const [, address] = await node.printed(/running at (http:\/\/\S+)/);
     assert.equal((await fetch(`${address}/readyz`)).status, 200);
   }
   for (const node of nodes) node.child.kill('SIGTERM');
@@ -87,7 +87,7 @@ test('serve without DATABASE_URL is refused with a message', async () => {
 
 test('a node runs a process per core, restarts one that dies, and stops all of them', async () => {
   const node = runSignalpost(['serve', '--processes', '2'], environment);
-  const [, address] = await node.printed(/answers at (http:\/\/\S+)/);
+  const [, address] = await node.printed(/running at (http:\/\/\S+)/);
   const before = await waitFor(
     'two processes',
     async () => {
@@ -109,14 +109,14 @@ test('a node runs a process per core, restarts one that dies, and stops all of t
   await waitFor(
     'an answer',
     async () => {
-      const answer = await fetch(`${address}/readyz`).catch(() => undefined);
-      return answer?.status === 200;
+      const response = await fetch(`${address}/readyz`).catch(() => undefined);
+      return response?.status === 200;
     },
     timeoutMs,
   );
   node.child.kill('SIGTERM');
   assert.equal(await node.exit, 0);
-  assert.equal(node.output.stdout.match(/answers at/g)?.length, 1);
+  assert.equal(node.output.stdout.match(/running at/g)?.length, 1);
 });
 
 test('SIGTERM while the first of several processes starts ends the node with 0', async () => {
@@ -166,7 +166,7 @@ test('a node whose database is down stops with 0', async () => {
     ...environment,
     DATABASE_URL: gate.url,
   });
-  const [, address] = await node.printed(/answers at (http:\/\/\S+)/);
+  const [, address] = await node.printed(/running at (http:\/\/\S+)/);
   gate.close();
   await waitFor(
     'the node to notice',
@@ -176,15 +176,15 @@ test('a node whose database is down stops with 0', async () => {
   assert.equal(await node.exit, 0, node.output.stderr);
 });
 
-test('/metrics of a node with several processes shows all of them, whichever answers', async () => {
+test('/metrics of a node with several processes shows all of them, whichever responds', async () => {
   const node = runSignalpost(['serve', '--processes', '2'], { ...environment, ...serviceTokens });
-  const [, address] = await node.printed(/answers at (http:\/\/\S+)/);
+  const [, address] = await node.printed(/running at (http:\/\/\S+)/);
   const read = async (): Promise<Map<string, number>> => {
-    const answer = await fetch(`${address}/metrics`, {
+    const response = await fetch(`${address}/metrics`, {
       headers: { connection: 'close', ...metricsHeaders },
     });
-    assert.match(answer.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
-    const lines = (await answer.text()).matchAll(/^(signalpost_\w+)(?:\{.*\})? (\S+)$/gm);
+    assert.match(response.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
+    const lines = (await response.text()).matchAll(/^(signalpost_\w+)(?:\{.*\})? (\S+)$/gm);
     return new Map([...lines].map(([, name = '', value]) => [name, Number(value)]));
   };
   await waitFor(
@@ -192,10 +192,10 @@ test('/metrics of a node with several processes shows all of them, whichever ans
     async () => (await read()).get('signalpost_processes') === 2,
     timeoutMs,
   );
-  const answers = await Promise.all(Array.from({ length: 8 }, read));
-  for (const answer of answers) {
-    assert.equal(answer.get('signalpost_processes'), 2);
-    assert.equal(answer.get('signalpost_queue_entries'), 0);
+  const responses = await Promise.all(Array.from({ length: 8 }, read));
+  for (const response of responses) {
+    assert.equal(response.get('signalpost_processes'), 2);
+    assert.equal(response.get('signalpost_queue_entries'), 0);
   }
   node.child.kill('SIGTERM');
   assert.equal(await node.exit, 0);
@@ -212,7 +212,7 @@ test('a startup problem of a node with several processes is reported once', asyn
 
 test('a port in use by another program is reported once, although the processes of a node share theirs', async () => {
   const first = runSignalpost(['serve', '--processes', '2'], environment);
-  const [, address = ''] = await first.printed(/answers at (http:\/\/\S+)/);
+  const [, address = ''] = await first.printed(/running at (http:\/\/\S+)/);
   const { port } = new URL(address);
   const second = runSignalpost(['serve', '--processes', '2'], { ...environment, PORT: port });
   assert.equal(await second.exit, 1);

@@ -11,12 +11,12 @@ const folder = temporaryFolder();
 const environment = { DATA_DIR: join(folder, 'data'), PORT: '0', LOG_LEVEL: 'warn' };
 const address = /Service\s+(http:\/\/\S+)/;
 
-test('a start prints its URL, answers there, and SIGTERM ends it with 0', async () => {
+test('a start prints its URL, listens there, and SIGTERM ends it with 0', async () => {
   const service = runSignalpost(['start'], environment);
   const [, url] = await service.printed(address);
-  const answer = await fetch(`${url}/readyz`);
-  assert.equal(answer.status, 200);
-  assert.deepEqual(await answer.json(), { status: 'ready' });
+  const response = await fetch(`${url}/readyz`);
+  assert.equal(response.status, 200);
+  assert.deepEqual(await response.json(), { status: 'ready' });
   service.child.kill('SIGTERM');
   assert.equal(await service.exit, 0);
 });

@@ -48,8 +48,8 @@ test('each page has its own nonce, runs scripts of this origin only, and can be 
 });
 
 test('the frame for emails has its own origin and loads nothing remote but images that the service hosts', async () => {
-  const answer = await start().inject('/console/frame');
-  const policy = String(answer.headers['content-security-policy']);
+  const response = await start().inject('/console/frame');
+  const policy = String(response.headers['content-security-policy']);
   assert.match(policy, /sandbox allow-scripts$/);
   assert.match(policy, /img-src data: https:\/\/mail\.example\/images\/;/);
   assert.match(policy, /frame-ancestors 'self'/);
@@ -67,7 +67,7 @@ test('files are cached for a year and compressed if the browser supports it', as
 });
 
 test('the root URL redirects to the console', async () => {
-  const answer = await start().inject('/');
-  assert.equal(answer.statusCode, 302);
-  assert.equal(answer.headers.location, '/console');
+  const response = await start().inject('/');
+  assert.equal(response.statusCode, 302);
+  assert.equal(response.headers.location, '/console');
 });

@@ -68,8 +68,8 @@ test('each example sends a template in another language with an attachment, as i
       const values = { Name: `${id} O'Hara` };
       const to = `${id}@customer.example`;
       const found = snippets({ ...facts, values, to, attached: true }, key);
-      const answer = await runSnippet(found, id, app.folder);
-      assert.match(answer, /messageId|^[0-9a-f-]{36}$/m);
+      const response = await runSnippet(found, id, app.folder);
+      assert.match(response, /messageId|^[0-9a-f-]{36}$/m);
       const [mail] = await readInbox(service.url, `?to=${to}&wait=60`);
       assert.equal(mail?.subject, `Hallo ${id} O'Hara`);
       assert.match(mail?.source ?? '', /filename="?document\.pdf/);

@@ -43,9 +43,9 @@ test('Bcc and archive copies have transactions of their own, invisible to all, w
         ccAddressList: [`cc${number}@home.test`],
         bccAddressList: [`blind${number}@home.test`, `unseen${number}@archive.test`],
       };
-      const answer = await client.send({ body: bodyWith({ envelope }) });
-      assert.equal(answer.status, 200, answer.text);
-      return { envelope, id: String(answer.body.messageId) };
+      const response = await client.send({ body: bodyWith({ envelope }) });
+      assert.equal(response.status, 200, response.text);
+      return { envelope, id: String(response.body.messageId) };
     }),
   );
   await waitFor('the connections', () => mx.open === connections);

@@ -74,9 +74,9 @@ async function send(
   envelope: Readonly<Record<string, unknown>>,
   template = 't-0001',
 ): Promise<MessageId> {
-  const answer = await client.send({ template, body: bodyWith({ envelope }) });
-  assert.equal(answer.status, 200, answer.text);
-  return answer.body.messageId as MessageId;
+  const response = await client.send({ template, body: bodyWith({ envelope }) });
+  assert.equal(response.status, 200, response.text);
+  return response.body.messageId as MessageId;
 }
 
 async function state(id: MessageId): Promise<string> {

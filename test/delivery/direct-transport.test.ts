@@ -207,7 +207,7 @@ test('a reply about the message ends the search for hosts', async () => {
   assert.equal(second.connections, 0);
 });
 
-test('if no host answers, it is a connection failure, and the destination counts as unreachable', async () => {
+test('if no host replies, it is a connection failure, and the destination counts as unreachable', async () => {
   zones.set('gone.test', { MX: [[1, 'dead.hosts-gone.test']] });
   zones.set('dead.hosts-gone.test', { A: ['127.0.0.99'] });
   assert.match(outcome(await send('gone.test')), /^connect connection/);

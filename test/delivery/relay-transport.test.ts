@@ -9,7 +9,7 @@ import { OperatorError } from '../../src/foundation/errors.ts';
 import { startSink } from '../support/mail-sink.ts';
 import { startRudeServer } from '../support/rude-server.ts';
 
-/** For servers that answer: long enough for a busy machine. */
+/** For servers that reply: long enough for a busy machine. */
 const timeouts = {
   connect: 20_000,
   greeting: 20_000,
@@ -102,7 +102,7 @@ test('a relay without STARTTLS gets no password', async () => {
   const { outcome, result } = await send(
     `smtp://${credentials}@127.0.0.1:${server.port}`,
     mail(),
-    // It doesn't answer unsupported commands.
+    // It doesn't reply to unsupported commands.
     { connect: 400, command: 400 },
   );
   assert.equal(outcome, 'deferred');
@@ -145,7 +145,7 @@ test('RFC 6531 3.2: a non-ASCII address requires a relay with SMTPUTF8', async (
   assert.equal((await send(`smtp://127.0.0.1:${sink.port}?tls=off`, message)).outcome, 'delivered');
 });
 
-test('the next relay is tried if one is unreachable, rejects the session or always answers 421', async () => {
+test('the next relay is tried if one is unreachable, rejects the session or always replies 421', async () => {
   const gone = await startSink();
   await gone.close();
   const closed = await startRudeServer({ greeting: () => '554 Not today' });

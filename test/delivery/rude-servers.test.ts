@@ -8,7 +8,7 @@ import type { SmtpTimeouts } from '../../src/delivery/smtp-session.ts';
 import type { OutgoingMail, TransactionResult } from '../../src/delivery/transport.ts';
 import { type RudeSteps, startRudeServer } from '../support/rude-server.ts';
 
-/** For servers that answer: long enough for a busy machine. */
+/** For servers that reply: long enough for a busy machine. */
 const timeouts = {
   connect: 20_000,
   greeting: 20_000,
@@ -16,7 +16,7 @@ const timeouts = {
   data: 20_000,
   final: 20_000,
 };
-/** For the step that a server never answers; the other steps keep their timeout. */
+/** For the step to which a server never replies; the other steps keep their timeout. */
 const short = 400;
 /** Long enough for a server's output to arrive. */
 const late = async () => {
@@ -74,7 +74,7 @@ test('a 554 greeting rejects the connection, not the message: a temporary failur
 });
 
 for (const step of ['EHLO', 'MAIL', 'RCPT', 'DATA'] as const) {
-  test(`a server that does not answer ${step} is a temporary failure`, async () => {
+  test(`a server that doesn’t reply to ${step} is a temporary failure`, async () => {
     const silent = await deliverThrough({ [step]: () => 'silence' }, granted, shortTimeoutAt(step));
     assert.equal(silent.outcome, 'deferred');
   });
@@ -118,7 +118,7 @@ test('no reply to the final dot is uncertain', async () => {
   assert.equal(silent.outcome, 'uncertain');
 });
 
-test('a 4yz or 5yz reply to the final dot is an answer, not uncertain', async () => {
+test('a 4yz or 5yz reply to the final dot is conclusive', async () => {
   assert.equal((await deliverThrough({ dot: () => '421 4.3.2 Closing' })).outcome, 'deferred');
   assert.equal((await deliverThrough({ dot: () => '554 5.7.1 Spam' })).outcome, 'bounced');
 });
@@ -161,7 +161,7 @@ test('a reply sent byte by byte does not extend the timeout of a step', async ()
   assert.ok(written < reply.length, 'given up before the reply was whole');
 });
 
-test('a reply of 100 kB is an answer, truncated to the stored length', async () => {
+test('a reply of 100 kB is valid, and truncated to the stored length', async () => {
   const { result, outcome } = await deliverThrough({
     dot: () => `250 2.0.0 ${'x'.repeat(100_000)}`,
   });
@@ -170,7 +170,7 @@ test('a reply of 100 kB is an answer, truncated to the stored length', async () 
   assert.ok(result.end.kind === 'reply' && result.end.reply.text.length <= 1_000);
 });
 
-test('a reply of 10,000 lines is an answer, truncated to the stored length', async () => {
+test('a reply of 10,000 lines is valid, and truncated to the stored length', async () => {
   const lines = `${'250-2.0.0 more\r\n'.repeat(9_999)}250 2.0.0 Taken`;
   const { result, outcome } = await deliverThrough({ dot: () => lines });
   assert.equal(outcome, 'delivered');

@@ -19,9 +19,9 @@ async function send(to: string, cc: readonly string[] = []) {
 }
 
 async function endOf(to: string): Promise<{ id: string; state: string }> {
-  const answer = await send(to);
-  assert.equal(answer.status, 200, answer.text);
-  const id = String(answer.body.messageId);
+  const response = await send(to);
+  assert.equal(response.status, 200, response.text);
+  const id = String(response.body.messageId);
   const state = await waitFor('an outcome', async () => {
     const found = await shop.state(id);
     return found !== 'queued' && found;

@@ -7,7 +7,7 @@ import { type RudeSteps, startRudeServer } from '../support/rude-server.ts';
 const world = await DeliveryWorld.create();
 afterEach(() => world.close());
 
-/** For the step that a server never answers; the other steps keep the default timeout for a busy machine. */
+/** For the step to which a server never replies; the other steps keep the default timeout for a busy machine. */
 const short = 300;
 
 /** The server's behavior, the resulting state, the displayed reason, and the step with a short timeout. */

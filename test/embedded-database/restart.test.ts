@@ -80,10 +80,10 @@ test("killing one connection of the database doesn't end it", async () => {
   );
   process.kill(Number(pid), 'SIGKILL');
   await died;
-  const answer = await waitFor('an answer', () =>
+  const response = await waitFor('a response', () =>
     queryEmbedded(database.settings, 'select 1').catch(() => undefined),
   );
-  assert.equal(answer, 1);
+  assert.equal(response, 1);
   assert.equal(database.pid, before);
   await database.stop();
 });

@@ -18,9 +18,9 @@ const accepting = await startTestService({ databaseUrl, environment, worker: fal
 const client = new SendClient(accepting, await getToken(accepting, shop));
 
 async function accept(): Promise<string> {
-  const answer = await client.send();
-  assert.equal(answer.status, 200, answer.text);
-  return String(answer.body.messageId);
+  const response = await client.send();
+  assert.equal(response.status, 200, response.text);
+  return String(response.body.messageId);
 }
 
 test('messages are sent as accepted, whatever happens to template, sender and account afterwards', async () => {

@@ -26,11 +26,11 @@ async function arrive(
   sent += 1;
   const toAddress = `reader-${sent}@example.test`;
   const body = bodyWith({ ...changes, envelope: { ...changes.envelope, toAddress } });
-  const answer = await client.send({ body, template });
-  assert.equal(answer.status, 200, answer.text);
+  const response = await client.send({ body, template });
+  assert.equal(response.status, 200, response.text);
   const [mail] = await readInbox(service.url, `?to=${toAddress}&wait=60`);
   assert.ok(mail);
-  return { ...mail, messageId: String(answer.body.messageId) };
+  return { ...mail, messageId: String(response.body.messageId) };
 }
 
 test('2.2: From is the template’s sender with its first registered name, and there is no Reply-To', async () => {
@@ -106,8 +106,8 @@ test('values are escaped for their context and cannot break a header', async () 
 test('the status of a delivered message shows its state and its events', async () => {
   const { messageId } = await arrive();
   const status = await waitFor('the delivered state', async () => {
-    const answer = await client.status(messageId);
-    return answer.body.state === 'delivered' && answer.body;
+    const response = await client.status(messageId);
+    return response.body.state === 'delivered' && response.body;
   });
   assert.equal(status.nextAttempt ?? null, null);
 });

@@ -33,9 +33,9 @@ const people = (name: string, count: number): string[] =>
   Array.from({ length: count }, (_, n) => `${name}${n}@example.test`);
 
 async function send(envelope: Record<string, unknown>): Promise<string> {
-  const answer = await client.send({ body: bodyWith({ envelope }) });
-  assert.equal(answer.status, 200, answer.text);
-  return String(answer.body.messageId);
+  const response = await client.send({ body: bodyWith({ envelope }) });
+  assert.equal(response.status, 200, response.text);
+  return String(response.body.messageId);
 }
 
 type Recipient = { address: string; role: string; state: string };
@@ -147,7 +147,7 @@ test('a suppressed Bcc address is skipped and returned', async () => {
       `insert into suppression (account_id, address, reason, created_at) values ($1, $2, 'hard_bounce', now())`,
       [shop.id, list],
     );
-  const answer = await client.send({
+  const response = await client.send({
     body: bodyWith({
       envelope: {
         toAddress: 'x@example.test',
@@ -156,11 +156,11 @@ test('a suppressed Bcc address is skipped and returned', async () => {
       },
     }),
   });
-  assert.deepEqual((answer.body.suppressedRecipients as string[]).toSorted(), [
+  assert.deepEqual((response.body.suppressedRecipients as string[]).toSorted(), [
     'gone2@example.test',
     'gone@example.test',
   ]);
-  const recipients = await settled(String(answer.body.messageId));
+  const recipients = await settled(String(response.body.messageId));
   assert.deepEqual(
     recipients.map(({ address, role }) => `${role} ${address}`),
     ['to x@example.test', 'cc c@example.test', 'bcc kept@example.test'],
@@ -198,8 +198,8 @@ test('a template with secret fields refuses Bcc, together with all other problem
       ...more,
       envelope: { toAddress: 'to@example.test', ...more.envelope },
     });
-    const answer = await client.send({ template: 't-secret', body });
-    return answer.status === 200 ? 'OK' : [answer.body.errorName, answer.body.details];
+    const response = await client.send({ template: 't-secret', body });
+    return response.status === 200 ? 'OK' : [response.body.errorName, response.body.details];
   };
   assert.equal(await sendSecret({ envelope: { ccAddressList: ['c@example.test'] } }), 'OK');
   assert.equal(await sendSecret({ envelope: { bccAddressList: [] } }), 'OK');

@@ -38,7 +38,7 @@ async function start(environment: Record<string, string>, processes = 1): Promis
     LOADED_MODULES: file,
     ...environment,
   });
-  const [, url = ''] = await service.printed(/answers at (http:\/\/\S+)/);
+  const [, url = ''] = await service.printed(/running at (http:\/\/\S+)/);
   token ??= await getToken({ url }, shop);
   const client = new SendClient({ url }, token);
   return { service, client, modules: () => readFile(file, 'utf8') };
@@ -46,11 +46,11 @@ async function start(environment: Record<string, string>, processes = 1): Promis
 
 /** Sends messages and waits until all of them are delivered. */
 async function sendSome(client: SendClient, count: number): Promise<void> {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: count }, () => client.send({ body: bodyWith({}) })),
   );
-  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
-  const ids = answers.map(({ body }) => body.messageId);
+  assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200]);
+  const ids = responses.map(({ body }) => body.messageId);
   await waitFor('the deliveries', async () => {
     const { rows } = await database.pool.query(
       "select from message where id = any ($1) and state = 'delivered'",
@@ -137,14 +137,14 @@ test('a collector that is down causes one warning, and the service stops', async
 
 test('a slow collector gets everything', async () => {
   const collector = await OtlpCollector.open();
-  const answers: (() => void)[] = [];
-  collector.answer = (response) => answers.push(() => response.writeHead(200).end());
+  const responses: (() => void)[] = [];
+  collector.answer = (response) => responses.push(() => response.writeHead(200).end());
   const started = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
   await sendSome(started.client, 5);
-  await waitFor('an export', () => answers.length > 0);
+  await waitFor('an export', () => responses.length > 0);
   await sendSome(started.client, 5);
   collector.answer = (response) => response.writeHead(200).end();
-  for (const release of answers) release();
+  for (const release of responses) release();
   assert.deepEqual(await stop(started), []);
   assert.equal(collector.spans.filter(({ name }) => name === 'deliver').length, 10);
 });

@@ -20,7 +20,7 @@ async function start(): Promise<{ service: Running; url: string }> {
 /** Sends one receipt; resolves with its message id after a 200, otherwise with undefined. */
 async function send(url: string, bearer: string, number: number): Promise<string | undefined> {
   try {
-    const answer = await fetch(`${url}/ete/v1/email/1000/receipt`, {
+    const response = await fetch(`${url}/ete/v1/email/1000/receipt`, {
       method: 'POST',
       headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
       body: JSON.stringify({
@@ -29,8 +29,8 @@ async function send(url: string, bearer: string, number: number): Promise<string
         actions: { trackOpens: false, trackClicks: false },
       }),
     });
-    const body = (await answer.json()) as { messageId: string };
-    return answer.status === 200 ? body.messageId : undefined;
+    const body = (await response.json()) as { messageId: string };
+    return response.status === 200 ? body.messageId : undefined;
   } catch {
     return undefined;
   }

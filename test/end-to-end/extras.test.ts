@@ -25,8 +25,8 @@ async function arrive(changes: Parameters<typeof bodyWith>[0]) {
   sent += 1;
   const toAddress = `reader-${sent}@example.test`;
   const body = bodyWith({ ...changes, envelope: { ...changes.envelope, toAddress } });
-  const answer = await client.send({ body });
-  assert.equal(answer.status, 200, answer.text);
+  const response = await client.send({ body });
+  assert.equal(response.status, 200, response.text);
   const mail = await waitFor('the mail', () => sink.mails.find(({ to }) => to.includes(toAddress)));
   assert.match(mail.source, /^[\r\n\t -~]*$/, 'the mail is 7-bit');
   for (const line of mail.source.split('\r\n')) assert.ok(line.length <= 998);

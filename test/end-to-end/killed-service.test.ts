@@ -40,7 +40,7 @@ const running: Running[] = [];
 async function start(): Promise<Node> {
   const service = runSignalpost(['serve', '--processes', '1'], environment);
   running.push(service);
-  const [, url = ''] = await service.printed(/answers at (http:\/\/\S+)/);
+  const [, url = ''] = await service.printed(/running at (http:\/\/\S+)/);
   const kill = async (): Promise<void> => {
     service.child.kill('SIGKILL');
     await service.exit;
@@ -92,9 +92,9 @@ test('a schedule survives kill -9 between its 200 and its due time, and is sent 
   const content = randomBytes(50_000);
   const sendAt = inSeconds(6);
   const body = makeBody({ sendAt }, { content });
-  const answer = await first.client.send({ body });
+  const response = await first.client.send({ body });
   await first.kill();
-  assert.equal(answer.status, 200, answer.text);
+  assert.equal(response.status, 200, response.text);
   await start();
   const [mail] = await waitFor('the mail', () => {
     const mails = mailsTo(addressOf(body));
@@ -105,7 +105,7 @@ test('a schedule survives kill -9 between its 200 and its due time, and is sent 
   assert.ok(attachments[0]?.content.equals(content));
   await waitFor('the delivery', async () => {
     const { rows } = await pool.query('select state from message where id = $1', [
-      answer.body.messageId,
+      response.body.messageId,
     ]);
     return rows[0]?.state === 'delivered';
   });
@@ -117,12 +117,12 @@ async function scheduleMany(node: Node, tag: string): Promise<readonly string[]>
   const messages = Array.from({ length: 700 }, () =>
     makeBody({ sendAt: inSeconds(3_600) }, { tag }),
   );
-  const answer = await sendRequest(`${node.url}/ete/v1/email/${shop.id}/t-0001/batch`, {
+  const response = await sendRequest(`${node.url}/ete/v1/email/${shop.id}/t-0001/batch`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ messages }),
   });
-  const results = answer.body.results as { status: number; messageId: string }[];
+  const results = response.body.results as { status: number; messageId: string }[];
   assert.ok(results.every(({ status }) => status === 200));
   return results.map(({ messageId }) => messageId);
 }
@@ -196,8 +196,8 @@ test('a move that kill -9 interrupts leaves each message at one of both times, a
     { moved: true, count: 500, consistent: true },
   ]);
   const second = await start();
-  const answer = await change(second, 'move', { tag, sendAt });
-  assert.deepEqual(answer.body, { changed: 200, skipped: 0 });
+  const response = await change(second, 'move', { tag, sendAt });
+  assert.deepEqual(response.body, { changed: 200, skipped: 0 });
   assert.deepEqual(await read(), [{ moved: true, count: 700, consistent: true }]);
 });
 
@@ -301,8 +301,8 @@ for (const ends of ['commits', 'is killed'] as const)
       if (ends === 'is killed') throw new Error('killed');
     });
     await sweeping.catch(() => undefined);
-    const answer = await (sending as unknown as Promise<TextResponse>);
-    assert.equal(answer.status, 200, answer.text);
+    const response = await (sending as unknown as Promise<TextResponse>);
+    assert.equal(response.status, 200, response.text);
     const [mail] = await waitFor('the mail', () => {
       const mails = mailsTo(addressOf(body));
       return mails.length > 0 && mails;

@@ -65,9 +65,9 @@ test('processes that share a file write whole lines', async () => {
     LOG_FILE: file,
     LOG_ACCESS: '1',
   });
-  const [, url = ''] = await service.printed(/answers at (http:\/\/\S+)/);
+  const [, url = ''] = await service.printed(/running at (http:\/\/\S+)/);
   await Promise.all(
-    Array.from({ length: 200 }, () => fetch(`${url}/healthz`).then((answer) => answer.text())),
+    Array.from({ length: 200 }, () => fetch(`${url}/healthz`).then((response) => response.text())),
   );
   service.child.kill('SIGTERM');
   assert.equal(await service.exit, 0);
@@ -84,7 +84,7 @@ test('a full disk loses lines and nothing else, which standard error says once',
     LOG_FILE: '/dev/full',
     LOG_ACCESS: '1',
   });
-  const [, url = ''] = await service.printed(/answers at (http:\/\/\S+)/);
+  const [, url = ''] = await service.printed(/running at (http:\/\/\S+)/);
   for (let n = 0; n < 5; n += 1) assert.equal((await fetch(`${url}/readyz`)).status, 200);
   service.child.kill('SIGTERM');
   assert.equal(await service.exit, 0);
@@ -233,11 +233,11 @@ test('lines of a traced request and of its message have the trace, and are expor
   });
   const client = new SendClient(service, await getToken(service, shop));
   const traceId = '33333333333333333333333333333333';
-  const answer = await client.send({
+  const response = await client.send({
     headers: { traceparent: `00-${traceId}-00f067aa0ba902b7-01` },
     body: bodyWith({ envelope: { toAddress: 'LogMarker@people.test' } }),
   });
-  const { messageId } = answer.body;
+  const { messageId } = response.body;
   const delivered = ({ log, kind, messageId: id }: Line): boolean =>
     log === 'message' && kind === 'delivered' && id === messageId;
   await waitFor('the last event', () => linesOf(file).some(delivered));
@@ -249,7 +249,7 @@ test('lines of a traced request and of its message have the trace, and are expor
     return found.some(({ route }) => route === '/c/:token') && found.some(isGrant) && found;
   });
 
-  const requestId = answer.headers.get('x-request-id');
+  const requestId = response.headers.get('x-request-id');
   const access = lines.find((line) => line.requestId === requestId);
   const { time: _, level: __, durationMs, bytes, span_id, ...others } = access ?? {};
   assert.deepEqual(others, {
@@ -263,7 +263,7 @@ test('lines of a traced request and of its message have the trace, and are expor
     trace_id: traceId,
     msg: 'request',
   });
-  assert.equal(bytes, Buffer.byteLength(answer.text));
+  assert.equal(bytes, Buffer.byteLength(response.text));
   assert.ok(Number(durationMs) > 0);
 
   const granted = lines.find(isGrant);
@@ -308,12 +308,12 @@ test('addresses are in the lines of messages only if the setting says so, and ea
   const [node] = nodes;
   assert.ok(node);
   const client = new SendClient(node, await getToken(node, shop));
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [1, 2, 3, 4].map((n) =>
       client.send({ body: bodyWith({ envelope: { toAddress: `known${n}@people.test` } }) }),
     ),
   );
-  const ids = answers.map(({ body }) => body.messageId);
+  const ids = responses.map(({ body }) => body.messageId);
   const linesOfMessages = (): Line[] =>
     files.flatMap(linesOf).filter(({ messageId }) => ids.includes(messageId));
   await waitFor('all events', () => linesOfMessages().length >= 8);

@@ -36,17 +36,17 @@ async function useService(
   const actions = { trackOpens: false, trackClicks: false };
   await send('receipt', { envelope: { toAddress: 'broken-address-of-reader' }, actions });
   const values = { 'Reset Link': 'https://shop.test/reset/secret-of-reader' };
-  const answer = await send('password-reset', {
+  const response = await send('password-reset', {
     envelope: { toAddress: 'reader@example.test' },
     content: { personalizationDataMap: values },
     actions,
   });
-  assert.equal(answer.status, 200);
+  assert.equal(response.status, 200);
   const [mail] = await readInbox(url, '?to=reader@example.test&wait=60', {
     authorization: `Bearer ${secrets.INBOX_TOKEN}`,
   });
   assert.ok(mail?.html?.includes(values['Reset Link']));
-  const { messageId } = (await answer.json()) as { messageId: string };
+  const { messageId } = (await response.json()) as { messageId: string };
   const status = await fetch(`${url}/ete/v1/message/1000/${messageId}`, {
     headers: { authorization: `Bearer ${token}` },
   });

@@ -26,16 +26,16 @@ const token = await getToken(accepting, shop);
 const client = new SendClient(accepting, token);
 
 async function send(): Promise<string> {
-  const answer = await client.send();
-  assert.equal(answer.status, 200, answer.text);
-  return String(answer.body.messageId);
+  const response = await client.send();
+  assert.equal(response.status, 200, response.text);
+  return String(response.body.messageId);
 }
 
 const stateOf = async (id: string) => (await viewer.get(`${path}/messages/${id}`)).body.state;
 
 async function delivered(): Promise<number> {
-  const answer = await viewer.get(`${path}/reports?from=2020-01-01&until=2040-01-01`);
-  const [row] = answer.body.rows as { counts: { delivered: number } }[];
+  const response = await viewer.get(`${path}/reports?from=2020-01-01&until=2040-01-01`);
+  const [row] = response.body.rows as { counts: { delivered: number } }[];
   return row?.counts.delivered ?? 0;
 }
 
@@ -67,7 +67,7 @@ test('without a worker, a message is accepted and waits', async () => {
   assert.notEqual(recipient?.explanation.sentence, '', 'it says why it waits');
 });
 
-test('a worker answers probes and metrics, and says where to send everything else', async () => {
+test('a worker serves probes and metrics, and says where to send everything else', async () => {
   const worker = await startTestService({ databaseUrl: url, roles: ['worker'] });
   for (const probe of ['/healthz', '/readyz'])
     assert.equal((await sendRequest(`${worker.url}${probe}`)).status, 200, probe);
@@ -81,10 +81,10 @@ test('a worker answers probes and metrics, and says where to send everything els
     ['GET', '/sign-in'],
     ['GET', '/inbox'],
   ] as const) {
-    const answer = await sendRequest(`${worker.url}${address}`, { method });
-    assert.equal(answer.status, 421, address);
+    const response = await sendRequest(`${worker.url}${address}`, { method });
+    assert.equal(response.status, 421, address);
     assert.match(
-      String(answer.body.message),
+      String(response.body.message),
       /^This node \(--role worker\) .* a node with the role http or management\.$/,
     );
   }

@@ -59,7 +59,7 @@ async function send(
   changes: Parameters<typeof bodyWith>[0] = {},
   client: SendClient = shop.client,
 ): Promise<string> {
-  const answer = await client.send({
+  const response = await client.send({
     template: 'note',
     headers,
     body: bodyWith({
@@ -68,8 +68,8 @@ async function send(
       ...changes,
     }),
   });
-  assert.equal(answer.status, 200, answer.text);
-  return String(answer.body.messageId);
+  assert.equal(response.status, 200, response.text);
+  return String(response.body.messageId);
 }
 
 async function storedTrace(messageId: string): Promise<unknown> {
@@ -249,10 +249,10 @@ test('of a reply that quotes the address, only its code is exported', async () =
     environment: { ...settings, SMTP_URL: `smtp://127.0.0.1:${sink.port}` },
   });
   const client = new SendClient(service, await getToken(service, other));
-  const answer = await client.send({
+  const response = await client.send({
     body: bodyWith({ envelope: { toAddress: 'QuotedMarker@people.test' } }),
   });
-  const [deliver] = await waitForSpans('the attempt', about('deliver', answer.body.messageId));
+  const [deliver] = await waitForSpans('the attempt', about('deliver', response.body.messageId));
   assert.deepEqual(deliver.attributes['signalpost.outcomes'], ['bounced']);
   assert.deepEqual(deliver.attributes['signalpost.smtp.reply_codes'], [550]);
   assert.equal(deliver.attributes['error.type'], 'no-mailbox');
@@ -312,13 +312,13 @@ test('each message of a batch has its own span below the request, and its attemp
     content: { personalizationDataMap: { Order: String(order) } },
     actions: { trackOpens: false, trackClicks: false },
   }));
-  const answer = await shop.client.send({
+  const response = await shop.client.send({
     template: 'note/batch',
     headers: { traceparent: `00-${trace}-${caller.spanId}-01` },
     body: { messages: [...messages, { envelope: { toAddress: 'nowhere' } }] },
   });
-  assert.equal(answer.status, 200, answer.text);
-  const results = answer.body.results as { messageId?: string }[];
+  assert.equal(response.status, 200, response.text);
+  const results = response.body.results as { messageId?: string }[];
   const [request] = await waitForSpans(
     'the request',
     (span) => span.traceId === trace && span.kind === 'SPAN_KIND_SERVER',
@@ -350,12 +350,12 @@ test('a message that is sent again through the management API belongs to that re
   const id = await send(sampled);
   const [first] = await waitForSpans('the first attempt', about('deliver', id));
   const key = await addKey(shop.database, shop.shop.id);
-  const answer = await fetch(
+  const response = await fetch(
     `${shop.service.url}/manage/v1/accounts/${shop.shop.id}/messages/${id}/resend`,
     { method: 'POST', headers: { authorization: `Bearer ${key}` } },
   );
-  assert.equal(answer.status, 201);
-  const { messageId } = (await answer.json()) as { messageId: string };
+  assert.equal(response.status, 201);
+  const { messageId } = (await response.json()) as { messageId: string };
   const [accept] = await waitForSpans('the acceptance', about('accept', messageId));
   const [request] = await waitForSpans(
     'the request',

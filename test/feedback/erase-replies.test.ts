@@ -78,9 +78,9 @@ test('erasing the recipient of a message erases the replies to it, and no more a
   assert.deepEqual(await rowOf(id), { sender: null, erased: true, linked: 0 });
   assert.equal(await contents(), before);
   assert.ok(await isRefused(message));
-  const answer = await world.manage.get(`/accounts/${accountId}/replies/${id}`);
-  assert.equal(answer.body.text, null);
-  assert.equal(answer.body.from, null);
+  const response = await world.manage.get(`/accounts/${accountId}/replies/${id}`);
+  assert.equal(response.body.text, null);
+  assert.equal(response.body.from, null);
   const listed = await world.manage.get(`/accounts/${accountId}/replies?messageId=${message.id}`);
   const [item] = listed.body.items as { messageSubject: string | null }[];
   assert.equal(item?.messageSubject, null);

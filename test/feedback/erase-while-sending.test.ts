@@ -24,7 +24,7 @@ function erase(address: string) {
   });
 }
 
-/** Delivers to a server that answers the final dot once it is released. */
+/** Delivers to a server that replies to the final dot once it is released. */
 async function startGated(manners: SinkBehavior & { readonly reply?: string } = {}) {
   const gate = Promise.withResolvers<void>();
   const sink = await startSink({

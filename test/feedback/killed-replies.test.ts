@@ -35,7 +35,7 @@ async function start() {
     DNS_SERVERS: dns.server,
     ...serviceTokens,
   });
-  await service.printed(/answers at /);
+  await service.printed(/running at /);
   return {
     output: service.output,
     async open(): Promise<SmtpClient> {
@@ -60,12 +60,12 @@ async function count(table: 'message_reply' | 'message_event'): Promise<number> 
 /** Sends a message that receives replies. @returns its reply address */
 async function send(): Promise<string> {
   const accepting = await startTestService({ databaseUrl: url, worker: false });
-  const answer = await new SendClient(accepting, await getToken(accepting, shop)).send({
+  const response = await new SendClient(accepting, await getToken(accepting, shop)).send({
     body: bodyWith({ actions: { receiveReplies: true } }),
   });
-  assert.equal(answer.status, 200, answer.text);
+  assert.equal(response.status, 200, response.text);
   await accepting.stop();
-  const messageId = answer.body.messageId as MessageId;
+  const messageId = response.body.messageId as MessageId;
   return new ReplyAddresses(testKey).make(shop.id, messageId, 'bounces.shop.test');
 }
 

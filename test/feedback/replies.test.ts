@@ -155,7 +155,7 @@ test('the log of the webhook doesn’t contain the reply', async () => {
   assert.doesNotMatch(delivery.text, /between us|ada@customer/);
 });
 
-test('forged, unknown, foreign and erased addresses get one and the same answer', async () => {
+test('forged, unknown, foreign and erased addresses get the same reply', async () => {
   const message = await world.send();
   const [local = '', host] = message.replyTo.split('@');
   const forged = `${local.slice(0, 20)}${local[20] === 'a' ? 'b' : 'a'}${local.slice(21)}@${host}`;
@@ -165,10 +165,10 @@ test('forged, unknown, foreign and erased addresses get one and the same answer'
   const unwanted = addresses.make(shop.shop.id, silent as MessageId, String(host));
   const erased = await world.send();
   await pool.query('update message set content = null where id = $1', [erased.id]);
-  const answers = new Set<string>();
+  const responses = new Set<string>();
   for (const to of [forged, unknown, foreign, unwanted, erased.replyTo, `postmaster@${host}`])
-    answers.add(await world.deliver(to, plainReply()));
-  assert.deepEqual([...answers], ['550 5.1.1 No such address']);
+    responses.add(await world.deliver(to, plainReply()));
+  assert.deepEqual([...responses], ['550 5.1.1 No such address']);
   assert.match(await world.deliver(message.replyTo, plainReply()), /^250 /);
 });
 
@@ -406,7 +406,7 @@ test('DNS that fails makes the results temperror, and the reply is received', as
   assert.equal(dmarc?.result, 'temperror');
 });
 
-test('DNS that never answers is waited for no longer than the limit', async () => {
+test('a DNS lookup that never ends is abandoned after the time limit', async () => {
   const silence = { lookUp: () => new Promise<never>(() => undefined) };
   const origin = { remoteAddress: '192.0.2.1', helo: 'mx.a.test', envelopeFrom: 'a@a.test' };
   const source = Buffer.from(plainReply({ From: 'a@a.test' }));
@@ -418,7 +418,7 @@ test('DNS that never answers is waited for no longer than the limit', async () =
 test('only a message that asks for replies has a reply address', async () => {
   const { mail } = await shop.send('note');
   assert.equal(mail.headers['reply-to']?.[0] ?? null, null);
-  const answer = await shop.client.send({
+  const response = await shop.client.send({
     template: 'note',
     body: bodyWith({
       envelope: { replyToAddress: 'orders@shop.test' },
@@ -426,8 +426,8 @@ test('only a message that asks for replies has a reply address', async () => {
       actions: { receiveReplies: true },
     }),
   });
-  assert.equal(answer.status, 400);
-  assert.deepEqual(answer.body.details, [
+  assert.equal(response.status, 400);
+  assert.deepEqual(response.body.details, [
     {
       field: 'actions.receiveReplies',
       reason: 'can’t be used together with envelope.replyToAddress; remove one of them',
@@ -446,15 +446,15 @@ test('only a message that asks for replies has a reply address', async () => {
 
 test('templates with secret fields can’t receive replies, which would quote them', async () => {
   await shop.publish('code', '<p>{{Code}}</p>', { Code: { secret: true } });
-  const answer = await shop.client.send({
+  const response = await shop.client.send({
     template: 'code',
     body: bodyWith({
       content: { personalizationDataMap: { Code: '1234' } },
       actions: { receiveReplies: true },
     }),
   });
-  assert.equal(answer.status, 400);
-  assert.match(answer.text, /actions\.receiveReplies.*secret fields/);
+  assert.equal(response.status, 400);
+  assert.match(response.text, /actions\.receiveReplies.*secret fields/);
 });
 
 test('a message that is sent again has a reply address of its own', async () => {

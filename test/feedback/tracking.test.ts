@@ -82,10 +82,10 @@ test('a tracked link leads to the original target and nowhere else', async () =>
   assert.equal(plain, 'https://shop.test/plain');
   assert.equal(help, 'mailto:help@shop.test');
   assert.equal(end, '#end');
-  const answer = await sendRequest(order, asBrowser);
-  assert.equal(answer.status, 302);
+  const response = await sendRequest(order, asBrowser);
+  assert.equal(response.status, 302);
   assert.equal(
-    answer.headers.get('location'),
+    response.headers.get('location'),
     'https://shop.test/order?id=A%201%262%2F%C3%BC&from=mail#top',
   );
   assert.equal(
@@ -132,7 +132,7 @@ test('a modified token redirects nowhere and records nothing', async () => {
   assert.equal((await shop.events(id, 'opened', 'clicked')).length, 1);
 });
 
-test('HEAD gets the same answer and is not counted', async () => {
+test('HEAD gets the same response and is not counted', async () => {
   const { mail, id } = await shop.send('links', { values, trackClicks: true, trackOpens: true });
   const link = addressesIn(mail.html, 'href')[0] ?? '';
   const image = addressesIn(mail.html, 'src')[0] ?? '';
@@ -150,11 +150,11 @@ test('a reader who follows the hidden link is a scanner for all of its clicks', 
   const { mail, id } = await shop.send('links', { values, trackClicks: true });
   const links = addressesIn(mail.html, 'href').filter((href) => href.includes('/c/'));
   assert.equal(links.length, 3);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [links[0], links[2]].map((link) => sendRequest(link ?? '', asBrowser)),
   );
   assert.deepEqual(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     [302, 204],
   );
   const events = await shop.waitForEvents(id, 'clicked', 2);
@@ -222,8 +222,8 @@ test('links redirect while the database is down, and clicks are written once it 
   const { mail, id } = await own.send('one', { trackClicks: true });
   gate?.close();
   for (let time = 0; time < 3; time += 1) {
-    const answer = await sendRequest(addressesIn(mail.html, 'href')[0] ?? '', asBrowser);
-    assert.equal(answer.headers.get('location'), 'https://shop.test/');
+    const response = await sendRequest(addressesIn(mail.html, 'href')[0] ?? '', asBrowser);
+    assert.equal(response.headers.get('location'), 'https://shop.test/');
   }
   gate?.open();
   assert.equal((await own.waitForEvents(id, 'clicked', 3)).length, 3);

@@ -95,11 +95,11 @@ test('multipart bodies from email clients are accepted, even if the message is a
   await shop.database.pool.query('update message set content = null where id = $1', [id]);
   const form = new FormData();
   form.set('List-Unsubscribe', 'One-Click');
-  const answer = await sendRequest(local(addressesIn(mail.html, 'href')[0] ?? ''), {
+  const response = await sendRequest(local(addressesIn(mail.html, 'href')[0] ?? ''), {
     method: 'POST',
     body: form,
   });
-  assert.equal(answer.status, 200);
+  assert.equal(response.status, 200);
   const { rows } = await shop.database.pool.query(
     "select reason from suppression where address = 'erased@people.test'",
   );

@@ -39,9 +39,9 @@ test('a failed statement fails all its callers, and the next one starts fresh', 
     if (failing) throw new Error('the database is away');
     return keys;
   });
-  const answers = await Promise.allSettled([read('a'), read('b')]);
+  const results = await Promise.allSettled([read('a'), read('b')]);
   assert.deepEqual(
-    answers.map(({ status }) => status),
+    results.map(({ status }) => status),
     ['rejected', 'rejected'],
   );
   failing = false;

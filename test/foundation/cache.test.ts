@@ -16,9 +16,9 @@ const log = createLog('silent');
 interface SilentProxy {
   readonly url: string;
   silence(silent: boolean): void;
-  /** Delays the server's answers by this many milliseconds. */
+  /** Delays the server's responses by this many milliseconds. */
   delay(milliseconds: number): void;
-  /** Goes silent after the server's next answer, which still arrives; resolves when it is sent. */
+  /** Goes silent after the server's next response, which still arrives; resolves when it is sent. */
   silenceAfterAnswer(): Promise<void>;
   /** How many chunks the server has sent. */
   readonly answers: number;
@@ -32,7 +32,7 @@ async function startSilentProxy(): Promise<SilentProxy> {
   let silent = false;
   let delayed = 0;
   let last: (() => void) | undefined;
-  let answers = 0;
+  let responses = 0;
   const server = createServer((socket) => {
     const upstream: Socket =
       socketFolder === null
@@ -41,7 +41,7 @@ async function startSilentProxy(): Promise<SilentProxy> {
     const forward = (from: Socket, to: Socket): void => {
       from.on('data', (chunk) => {
         if (silent) return;
-        if (from === upstream) answers += 1;
+        if (from === upstream) responses += 1;
         if (from === upstream && delayed > 0) setTimeout(() => to.write(chunk), delayed);
         else to.write(chunk);
         if (from === upstream && last !== undefined) {
@@ -70,7 +70,7 @@ async function startSilentProxy(): Promise<SilentProxy> {
       delayed = milliseconds;
     },
     get answers() {
-      return answers;
+      return responses;
     },
     silenceAfterAnswer: () =>
       new Promise((resolve) => {
@@ -86,7 +86,7 @@ async function listen(to = url): Promise<ChangeListener> {
   return changes;
 }
 
-test('caches are trusted for a second after the last answered heartbeat was sent', async () => {
+test('caches are trusted for a second after the last acknowledged heartbeat was sent', async () => {
   const proxy = await startSilentProxy();
   const changes = await listen(proxy.url);
   proxy.delay(600);

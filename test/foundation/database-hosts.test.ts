@@ -108,7 +108,7 @@ test('if a host vanishes without a word, statements in progress, pools and notif
   assert.equal(first.blockedCount > 0, true);
 });
 
-test('a statement without an answer moves to another host by itself; a slow one stays where it is', async () => {
+test('a statement without a response moves to another host automatically; a slow one stays where it is', async () => {
   const gates = [await openGate(url), await openGate(url)] as const;
   const database = openDatabase({ url: urlOf(gates) });
   after(() => database.close());

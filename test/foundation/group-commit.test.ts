@@ -44,13 +44,13 @@ test('a full group starts at once if possible, the rest at the end of the turn',
     },
     { ...options, concurrency: 2, enough: 2 },
   );
-  const answers = [1, 2, 3, 4, 5, 6, 7].map((item) => commit.add(item));
+  const results = [1, 2, 3, 4, 5, 6, 7].map((item) => commit.add(item));
   assert.deepEqual(groups, [
     [1, 2],
     [3, 4],
   ]);
   first.resolve();
-  assert.deepEqual(await Promise.all(answers), [1, 2, 3, 4, 5, 6, 7]);
+  assert.deepEqual(await Promise.all(results), [1, 2, 3, 4, 5, 6, 7]);
   assert.deepEqual(groups.slice(2), [[5, 6, 7]]);
 });
 
@@ -111,13 +111,13 @@ test('every item gets its own result, within the limits of group size and concur
           },
           { max: most, concurrency, enough, waiting: 1_000 },
         );
-        const answers: (Promise<string> | undefined)[] = [];
+        const results: (Promise<string> | undefined)[] = [];
         for (const [item, pause] of items) {
           if (pause) await new Promise((resolve) => setImmediate(resolve));
-          answers.push(commit.add(item));
+          results.push(commit.add(item));
         }
         assert.deepEqual(
-          await Promise.all(answers),
+          await Promise.all(results),
           items.map(([item]) => `answer ${item}`),
         );
       },
@@ -134,12 +134,12 @@ test('a growing group starts after idle turns, or at the latest when its delay i
   };
   const slowLimits = { quietTurns: 2, maxMs: 60_000 };
   const group = new GroupCommit<number, number>(commit, { ...options, linger: slowLimits });
-  const answers: (Promise<number> | undefined)[] = [];
+  const results: (Promise<number> | undefined)[] = [];
   for (let item = 0; item < 5; item += 1) {
-    answers.push(group.add(item));
+    results.push(group.add(item));
     await new Promise((resolve) => setImmediate(resolve));
   }
-  assert.deepEqual(await Promise.all(answers), [0, 1, 2, 3, 4]);
+  assert.deepEqual(await Promise.all(results), [0, 1, 2, 3, 4]);
   assert.deepEqual(sizes, [5]);
   const briefLimits = { quietTurns: Number.POSITIVE_INFINITY, maxMs: 1 };
   const other = new GroupCommit<number, number>(commit, { ...options, linger: briefLimits });

@@ -10,7 +10,7 @@ const statement = {
   text: "select $1 as label, $2::int as number, encode(sha256($3::bytea), 'hex') as hash, octet_length($3::bytea) as length",
 };
 
-/** A value and what the statement answers for it. */
+/** A value and what the statement returns for it. */
 function draw(length: number, label: string | null) {
   const value = randomBytes(length);
   const hash = createHash('sha256').update(value).digest('hex');

@@ -6,7 +6,7 @@ import { createTestDatabase } from '../support/test-database.ts';
 
 const { pool, kysely } = (await createTestDatabase()).database;
 
-test('the primary answers a read if whether the replica is fresh enough isn’t known in time', async () => {
+test('the primary serves a read if it isn’t known in time whether the replica is fresh enough', async () => {
   const client = new ReadingClient({
     async findReplica() {
       await kysely.transaction().execute(async (transaction) => {

@@ -28,8 +28,8 @@ async function redirectsOf(address: string, init: RequestInit = {}): Promise<str
   const seen: string[] = [];
   let next = new URL(address, service.url);
   for (let step = 0; step < 5; step += 1) {
-    const answer = await fetch(next, { ...init, redirect: 'manual' });
-    const location = answer.headers.get('location');
+    const response = await fetch(next, { ...init, redirect: 'manual' });
+    const location = response.headers.get('location');
     if (location === null) return seen;
     next = new URL(location, next);
     seen.push(next.href);
@@ -57,10 +57,10 @@ test('RFC 6749 4.1.2.1: the integration gets the error as soon as the person has
     `/authorize?client_id=${attacker.clientId}&scope=admin&response_type=code&state=kept`,
   );
   assert.match(page.text, /<h1>Sign in<\/h1>/);
-  const answer = new URL((await browser.submit(page, { email, password })).location ?? '');
-  assert.equal(answer.origin, 'https://phishing.test');
-  assert.equal(answer.searchParams.get('error'), 'invalid_scope');
-  assert.equal(answer.searchParams.get('state'), 'kept');
+  const response = new URL((await browser.submit(page, { email, password })).location ?? '');
+  assert.equal(response.origin, 'https://phishing.test');
+  assert.equal(response.searchParams.get('error'), 'invalid_scope');
+  assert.equal(response.searchParams.get('state'), 'kept');
 });
 
 test('RFC 9700 4.11.2: a password alone, with the second factor missing, does not count as signed in', async () => {

@@ -30,9 +30,9 @@ function post(
   });
 }
 
-function requireAllSent(answer: TextResponse): void {
-  assert.equal(answer.status, 200, answer.text);
-  for (const { status } of answer.body.results as { status: number }[]) assert.equal(status, 200);
+function requireAllSent(response: TextResponse): void {
+  assert.equal(response.status, 200, response.text);
+  for (const { status } of response.body.results as { status: number }[]) assert.equal(status, 200);
 }
 
 test('ASVS 4.0.3 11.1.4: single requests of others overtake an account’s large batches', async () => {
@@ -68,7 +68,7 @@ async function whileWaiting(count: number, work: () => Promise<void>): Promise<v
     await waitForLock(database);
     await work();
     await blocker.query('rollback');
-    for (const answer of await Promise.all(held)) requireAllSent(answer);
+    for (const response of await Promise.all(held)) requireAllSent(response);
   } finally {
     await blocker.query('rollback');
     blocker.release();

@@ -144,7 +144,7 @@ test('ASVS 4.0.3 13.1.1: every route rejects a body one byte over its limit befo
         ? json
         : { 'content-type': 'application/x-www-form-urlencoded' };
       const send = path.startsWith('/ete');
-      const answer = await rawRequest(service.url + fill(path), {
+      const response = await rawRequest(service.url + fill(path), {
         method,
         headers: {
           ...(streamed ? { 'content-type': 'text/csv' } : type),
@@ -157,11 +157,11 @@ test('ASVS 4.0.3 13.1.1: every route rejects a body one byte over its limit befo
           'x-twilio-email-event-webhook-signature': 'x',
         },
       });
-      const what = `${method} ${path}: ${answer.status} ${answer.text.slice(0, 300)}`;
+      const what = `${method} ${path}: ${response.status} ${response.text.slice(0, 300)}`;
       // OAuth and the contract have no separate status for it.
       const other = send || ['/token', '/revoke', '/introspect'].includes(path);
-      assert.equal(answer.status, other ? 400 : 413, what);
-      assert.ok(answer.text.includes(formatBytes(bodyBytes)), what);
+      assert.equal(response.status, other ? 400 : 413, what);
+      assert.ok(response.text.includes(formatBytes(bodyBytes)), what);
     }
 });
 
@@ -216,7 +216,7 @@ test('ASVS 4.0.3 13.1.3: intakes that are not configured do not exist: 150 bodie
   for (const talk of talks) talk.socket.destroy();
 });
 
-test('ASVS 4.0.3 13.1.3: unknown, forbidden and unauthenticated requests are answered before their body arrives', async () => {
+test('ASVS 4.0.3 13.1.3: unknown, forbidden and unauthenticated requests get a response before their body arrives', async () => {
   const bearer = { authorization: `Bearer ${token}` };
   for (const [path, status, headers] of [
     ['/nowhere', 404, {}],
@@ -296,7 +296,7 @@ test('ASVS 4.0.3 11.1.4: IPv6 peers of one /64 share what one peer may hold', as
   await waitFor('memory', () => bodyTraffic.bytes === 0);
 });
 
-test('ASVS 4.0.3 13.1.3: the send operation answers 503 with Retry-After if there is no memory for its body', async (t) => {
+test('ASVS 4.0.3 13.1.3: the send operation returns 503 with Retry-After if there is no memory for its body', async (t) => {
   const http = createHttp({
     log: createLog('silent'),
     trustProxy: [],
@@ -370,7 +370,7 @@ test('a body of an unsupported type is drained, and its connection stays usable'
   assert.equal(await answered(talk), '415');
   talk.socket.write('x'.repeat(40_000));
   talk.socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
-  await waitFor('the next answer', () => /HTTP\/1\.1 200/.test(talk.text()));
+  await waitFor('the next response', () => /HTTP\/1\.1 200/.test(talk.text()));
   talk.socket.destroy();
 });
 

@@ -14,7 +14,7 @@ import { waitFor } from '../support/wait-for.ts';
 /** Linux has all of 127.0.0.0/8 on its loopback, so other peers need no other machines. */
 const onLinux = { skip: process.platform === 'linux' ? false : 'needs 127.0.0.2' };
 
-/** A server with a route that answers at once, and one that waits until it is released. */
+/** A server with a route that responds at once, and one that waits until it is released. */
 async function startServer(
   t: TestContext,
   connections: ConnectionLimits,
@@ -69,9 +69,9 @@ async function startServer(
       const agent = new Agent({ keepAlive: false });
       const outgoing = request({ port, host: '127.0.0.1', localAddress, path: '/fast', agent });
       outgoing.end();
-      const [answer] = await once(outgoing, 'response');
-      answer.resume();
-      return answer.statusCode;
+      const [response] = await once(outgoing, 'response');
+      response.resume();
+      return response.statusCode;
     },
   };
 }

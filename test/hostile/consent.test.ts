@@ -60,12 +60,12 @@ test('RFC 9700 2.3: no access token works for any management API endpoint', asyn
 });
 
 test('ASVS 4.0.3 4.1.3: an API key can’t get permissions reserved for people, and an older key with them can’t use them', async () => {
-  const answer = await victim.owner.post(`${victim.path}/keys`, {
+  const response = await victim.owner.post(`${victim.path}/keys`, {
     name: 'k',
     scopes: ['users:write'],
   });
-  assert.equal(answer.status, 422);
-  assert.match(answer.text, /scopes/);
+  assert.equal(response.status, 422);
+  assert.match(response.text, /scopes/);
   const earlier = await addKey(database, victim.shop.id, {
     scopes: ['users:write', 'keys:write', 'privacy:read', 'lists:read'],
   });

@@ -21,10 +21,10 @@ const scanner = 'Barracuda Sentinel (EE)';
 async function flood(url: string, times: number, userAgent = browser): Promise<Set<number>> {
   const statuses = new Set<number>();
   for (let done = 0; done < times; done += 20) {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, () => sendRequest(url, { headers: { 'user-agent': userAgent } })),
     );
-    for (const { status } of answers) statuses.add(status);
+    for (const { status } of responses) statuses.add(status);
   }
   return statuses;
 }
@@ -36,7 +36,7 @@ async function waitForWriter(): Promise<void> {
   await shop.waitForEvents(id, 'opened', 20);
 }
 
-test('ASVS 4.0.3 11.1.4: one recipient’s open image stores a few events, and is always answered', async () => {
+test('ASVS 4.0.3 11.1.4: one recipient’s open image stores a few events, and always loads', async () => {
   const { mail, id } = await shop.send('links', { trackOpens: true });
   const image = addressesIn(mail.html, 'src')[0] ?? '';
   assert.deepEqual(await flood(image, 1_000), new Set([200]));

@@ -136,10 +136,10 @@ test('ASVS 4.0.3 2.2.1: wrong passwords on the sign-in page never refuse a token
   const person = await world.addPerson();
   const from = '192.0.2.7';
   for (let guess = 0; guess < 8; guess += 1) await signIn(stranger(from), person.email, 'wrong');
-  const answer = await runEarlier(clock, () =>
+  const response = await runEarlier(clock, () =>
     postToken(nodes[0], passwordFields(person, client), { 'x-forwarded-for': from }),
   );
-  assert.equal(answer.status, 200);
+  assert.equal(response.status, 200);
 });
 
 test('RFC 6749 section 2.3.1: without the client’s secret, no password is checked or counted', async () => {

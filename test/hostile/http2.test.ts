@@ -178,7 +178,7 @@ test('RFC 7541 section 7.3: a small block that names a large field many times is
   assert.ok(fields <= 128);
 });
 
-test('RFC 9113 section 10.5: floods of PING and SETTINGS that expect answers end a connection that reads none', async () => {
+test('RFC 9113 section 10.5: floods of PING and SETTINGS that expect acknowledgments end a connection that reads none', async () => {
   const client = await open();
   client.socket.pause();
   const flood = Buffer.concat(
@@ -248,7 +248,7 @@ test('ASVS 4.0.3 9.1.3: TLS 1.1 is refused, and so is renegotiation', async () =
   assert.match(String((await refused)[0]), /renegotiation/i);
 });
 
-test('after all attacks, the server answers', async () => {
+test('after all attacks, the server responds', async () => {
   gate.resolve();
   const client = await open();
   client.write(frame(headers, endHeaders | endStream, 1, get));

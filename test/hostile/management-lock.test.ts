@@ -59,10 +59,10 @@ async function requireService(): Promise<void> {
 }
 
 /** Rejected for load: 429 before processing starts, 503 while waiting for a resource. */
-function requireBusy(answers: readonly TextResponse[]): void {
-  for (const answer of answers) {
-    assert.ok(answer.status === 429 || answer.status === 503, answer.text);
-    assert.ok(Number(answer.headers.get('retry-after')) >= 1, 'Retry-After');
+function requireBusy(responses: readonly TextResponse[]): void {
+  for (const response of responses) {
+    assert.ok(response.status === 429 || response.status === 503, response.text);
+    assert.ok(Number(response.headers.get('retry-after')) >= 1, 'Retry-After');
   }
 }
 
@@ -85,9 +85,9 @@ test('ASVS 4.0.3 11.1.4: slow publishing in one account doesn’t delay another'
   }
   let underWay = templates.length;
   const publications = templates.map(async (template) => {
-    const answer = await b.owner.post(`${template}/publish`, {});
+    const response = await b.owner.post(`${template}/publish`, {});
     underWay -= 1;
-    return answer;
+    return response;
   });
   let looks = 0;
   while (underWay > 0 && looks < 5) {
@@ -95,10 +95,10 @@ test('ASVS 4.0.3 11.1.4: slow publishing in one account doesn’t delay another'
     looks += 1;
   }
   assert.ok(looks > 1, 'it was looked at while templates were compiled');
-  const answers = await Promise.all(publications);
-  const done = answers.filter(({ status }) => status === 200);
+  const responses = await Promise.all(publications);
+  const done = responses.filter(({ status }) => status === 200);
   assert.ok(done.length > 0, 'the first are published');
-  requireBusy(answers.filter(({ status }) => status !== 200));
+  requireBusy(responses.filter(({ status }) => status !== 200));
 });
 
 test('ASVS 4.0.3 11.1.6: the published version is the compiled draft', async () => {
@@ -155,7 +155,7 @@ test('ASVS 4.0.3 11.1.4: hanging database requests of one account leave connecti
   assert.equal((await b.owner.get(`${b.path}/webhooks`)).status, 200);
 });
 
-test('two accounts creating the same person or integration concurrently both get an answer', async () => {
+test('two accounts creating the same person or integration concurrently both get a response', async () => {
   for (let round = 0; round < 5; round += 1) {
     const user = { role: 'viewer', name: 'Ann' };
     const people = await Promise.all(

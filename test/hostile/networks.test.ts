@@ -199,7 +199,7 @@ test('ASVS 4.0.3 12.6.1: a certificate is fetched only from the public internet,
   );
   assert.equal(paths.length, 0);
   assert.equal(await fetchText('https://localhost/a', trusted), 'text');
-  await assert.rejects(fetchText('https://localhost/redirect', trusted), /answered 302/);
+  await assert.rejects(fetchText('https://localhost/redirect', trusted), /returned 302/);
   await assert.rejects(fetchText('https://localhost/large', trusted), /more than 100 kB/);
   await assert.rejects(fetchText('https://localhost/slow', { ...trusted, timeoutMs: 200 }), {
     name: 'AbortError',

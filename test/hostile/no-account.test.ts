@@ -15,7 +15,7 @@ test('ASVS 11.1.4: unauthenticated requests can’t block the console', async ()
   const manager = await signedInManager(service, person.email);
   const client = await database.pool.connect();
   await client.query('begin');
-  // The slow request simulates requests that arrive faster than they are answered.
+  // The slow request simulates requests that arrive faster than they are handled.
   await client.query('lock table installation in access exclusive mode');
   const flood = Array.from({ length: 40 }, () => sendRequest(`${service.url}/manage/v1/set-up`));
   await waitFor('the flood to start', async () => {

@@ -61,9 +61,9 @@ async function addPersonWithOwnersPassword(email: string): Promise<PersonId> {
 
 test('ASVS 2.3.1: an owner can’t choose a password for another person, and the error names the field', async () => {
   const body = { name: 'CFO', role: 'viewer', password: known };
-  const answer = await managerOfB.put(`${usersOfB}/chosen@shop.test`, body);
-  assert.equal(answer.status, 422);
-  assert.match(answer.text, /"field":"password"/);
+  const response = await managerOfB.put(`${usersOfB}/chosen@shop.test`, body);
+  assert.equal(response.status, 422);
+  assert.match(response.text, /"field":"password"/);
   const { rows } = await database.pool.query("select from person where email = 'chosen@shop.test'");
   assert.equal(rows.length, 0);
 });
@@ -146,7 +146,7 @@ test('ASVS 2.7.1: an emailed link can’t bypass a second factor', async () => {
 test('ASVS 2.5.4: a person with their own password keeps it and is not a member before accepting', async () => {
   const person = await world.addPerson({ accounts: [] });
   await markEmailVerified(database.kysely, person.id);
-  const answer = await managerOfA.put(`${usersOfA}/${person.email}`, { role: 'viewer' });
+  const response = await managerOfA.put(`${usersOfA}/${person.email}`, { role: 'viewer' });
   const unknown = await managerOfA.put(`${usersOfA}/unknown@shop.test`, { role: 'viewer' });
   const shown = (body: Record<string, unknown>) => ({
     ...body,
@@ -155,7 +155,7 @@ test('ASVS 2.5.4: a person with their own password keeps it and is not a member 
     invitation: '',
   });
   assert.deepEqual(
-    shown(answer.body),
+    shown(response.body),
     shown(unknown.body),
     'the answer does not reveal who has a sign-in',
   );
@@ -223,8 +223,8 @@ test('ASVS 11.1.4: an account can mail 100 invitations a day, and five to one ad
      from generate_series(1, 95) n`,
     [b],
   );
-  const answer = await managerOfB.put(`${usersOfB}/one-more@shop.test`, { role: 'viewer' });
-  assert.equal(answer.status, 429, answer.text);
+  const response = await managerOfB.put(`${usersOfB}/one-more@shop.test`, { role: 'viewer' });
+  assert.equal(response.status, 429, response.text);
 });
 
 test('ASVS 2.5.2: of concurrent uses of an invitation, one succeeds', async () => {

@@ -20,7 +20,7 @@ const node = runSignalpost(['serve', '--processes', '1'], {
 });
 
 test('ASVS 4.0.3 12.1.1: a process with a 256 MB heap survives requests for gigabytes', async () => {
-  const [, address = ''] = await node.printed(/answers at (http:\/\/\S+)/);
+  const [, address = ''] = await node.printed(/running at (http:\/\/\S+)/);
   const service = { url: address } as TestService;
   const { shop, as, path } = await openManagedShop(database, service);
   for (const [id, html] of [
@@ -51,8 +51,8 @@ test('ASVS 4.0.3 12.1.1: a process with a 256 MB heap survives requests for giga
   for (let at = 0; at < 3; at += 1) {
     // On a busy machine a preview can get a 503 and must be retried.
     const { body } = await waitFor('a preview', async () => {
-      const answer = await viewer.post(preview, { values: { Notes: notes } });
-      return answer.status !== 503 && answer;
+      const response = await viewer.post(preview, { values: { Notes: notes } });
+      return response.status !== 503 && response;
     });
     assert.equal(body.rendered, null);
   }

@@ -38,13 +38,13 @@ function bodyOf(values: Readonly<Record<string, string>>) {
 }
 
 test('ASVS 4.0.3 11.1.4: a value that the template expands beyond the limit is rejected by name before the 200', async () => {
-  const answer = await client.send({
+  const response = await client.send({
     template: 't-repeats',
     body: bodyOf({ Notes: 'n'.repeat(250_000) }),
   });
-  assert.equal(answer.status, 400, answer.text);
-  assert.equal(answer.body.errorName, 'VALIDATION_FAILED');
-  assert.deepEqual(answer.body.details, [
+  assert.equal(response.status, 400, response.text);
+  assert.equal(response.body.errorName, 'VALIDATION_FAILED');
+  assert.deepEqual(response.body.details, [
     {
       field: 'content.personalizationDataMap.Notes',
       reason:
@@ -54,25 +54,25 @@ test('ASVS 4.0.3 11.1.4: a value that the template expands beyond the limit is r
 });
 
 test('ASVS 4.0.3 11.1.4: the same template sends values that fit', async () => {
-  const answer = await client.send({
+  const response = await client.send({
     template: 't-repeats',
     body: bodyOf({ Notes: 'n'.repeat(2_000) }),
   });
-  assert.equal(answer.status, 200, answer.text);
+  assert.equal(response.status, 200, response.text);
   await waitFor('the message to be delivered', async () => {
-    const { body } = await client.status(answer.body.messageId);
+    const { body } = await client.status(response.body.messageId);
     return body.state === 'delivered';
   });
 });
 
 test('ASVS 4.0.3 12.1.1: an accepted message that turns out too large ends with a reason that names limit and field', async () => {
-  const answer = await client.send({
+  const response = await client.send({
     template: 't-links',
     body: bodyOf({ Link: 'https://shop.test/', Notes: 'n'.repeat(200_000) }),
   });
-  assert.equal(answer.status, 200, answer.text);
+  assert.equal(response.status, 200, response.text);
   const events = await waitFor('the message to end', async () => {
-    const { body } = await client.status(answer.body.messageId);
+    const { body } = await client.status(response.body.messageId);
     return body.state === 'bounced' && (body.events as Record<string, unknown>[]);
   });
   const bounced = events.find(({ kind }) => kind === 'bounced');
@@ -83,11 +83,11 @@ test('ASVS 4.0.3 12.1.1: an accepted message that turns out too large ends with 
 });
 
 test('ASVS 4.0.3 13.1.5: preview values that no message could have are rejected by name', async () => {
-  const answer = await viewer.post(`${managed.path}/templates/t-repeats/preview`, {
+  const response = await viewer.post(`${managed.path}/templates/t-repeats/preview`, {
     values: { Notes: 'n'.repeat(200_000), Other: 'n'.repeat(100_000) },
   });
-  assert.equal(answer.status, 422, answer.text.slice(0, 300));
-  assert.deepEqual(answer.body.errors, [
+  assert.equal(response.status, 422, response.text.slice(0, 300));
+  assert.deepEqual(response.body.errors, [
     {
       field: 'values.Notes',
       reason: 'has 200000 bytes; the limit for all values together is 262144',
@@ -96,12 +96,12 @@ test('ASVS 4.0.3 13.1.5: preview values that no message could have are rejected 
 });
 
 test('ASVS 4.0.3 11.1.4: test messages have the same limits as the send operation', async () => {
-  const answer = await managed.owner.post(`${managed.path}/templates/t-repeats/test-send`, {
+  const response = await managed.owner.post(`${managed.path}/templates/t-repeats/test-send`, {
     to: 'me@shop.test',
     values: { Notes: 'n'.repeat(200_000) },
   });
-  assert.equal(answer.status, 422, answer.text);
-  assert.deepEqual(answer.body.errors, [
+  assert.equal(response.status, 422, response.text);
+  assert.deepEqual(response.body.errors, [
     {
       field: 'values.Notes',
       reason: 'makes the HTML larger than 2 MiB: the template uses it 990 times',
@@ -110,12 +110,12 @@ test('ASVS 4.0.3 11.1.4: test messages have the same limits as the send operatio
 });
 
 test('ASVS 4.0.3 12.1.1: a preview that would need hundreds of megabytes returns a problem', async () => {
-  const answer = await viewer.post(`${managed.path}/templates/t-repeats/preview`, {
+  const response = await viewer.post(`${managed.path}/templates/t-repeats/preview`, {
     values: { Notes: "'".repeat(250_000) },
   });
-  assert.equal(answer.status, 200, answer.text.slice(0, 300));
-  assert.equal(answer.body.rendered, null);
-  const [problem] = answer.body.problems as { rule: string; message: string }[];
+  assert.equal(response.status, 200, response.text.slice(0, 300));
+  assert.equal(response.body.rendered, null);
+  const [problem] = response.body.problems as { rule: string; message: string }[];
   assert.equal(problem?.rule, 'too-large');
   assert.match(problem?.message ?? '', /larger than 2 MiB; its largest field, Notes/);
 });
@@ -124,23 +124,23 @@ test('ASVS 4.0.3 11.1.4: slow previews block neither the process nor other accou
   let done = 0;
   const slow = Array.from({ length: 8 }, async () => {
     const preview = `${managed.path}/templates/t-repeats/preview`;
-    const answer = await viewer.post(preview, { content: endless });
-    if (answer.status === 200) done += 1;
-    return answer;
+    const response = await viewer.post(preview, { content: endless });
+    if (response.status === 200) done += 1;
+    return response;
   });
   const other = await openManagedShop(database, service, '46300');
   const quick = await other.owner.post(`${other.path}/templates/t-0001/preview`, {});
   assert.equal(quick.status, 200, quick.text);
   assert.ok(quick.body.rendered !== null);
   assert.ok(done <= 2, 'it does not wait until all that came before are done');
-  const answers = await Promise.all(slow);
-  const refused = answers.filter(({ status }) => status === 503);
+  const responses = await Promise.all(slow);
+  const refused = responses.filter(({ status }) => status === 503);
   assert.ok(refused.length >= 3, 'one is under way, four may wait, the others are refused at once');
-  for (const answer of refused) {
-    assert.equal(answer.body.type, '/problems/busy');
-    assert.equal(answer.headers.get('retry-after'), '2');
+  for (const response of refused) {
+    assert.equal(response.body.type, '/problems/busy');
+    assert.equal(response.headers.get('retry-after'), '2');
   }
-  const rules = answers
+  const rules = responses
     .filter(({ status }) => status === 200)
     .map(({ body }) => (body.problems as { rule: string }[])[0]?.rule);
   assert.ok(rules.includes('too-slow'), JSON.stringify(rules));

@@ -32,7 +32,7 @@ const { box } = createWebhooks({
   publicUrl: () => shop.service.url,
 });
 
-/** An endpoint that answers at once, or never. */
+/** An endpoint that responds at once, or never. */
 class Receiver {
   waiting = 0;
   answered = 0;
@@ -78,8 +78,8 @@ test('ASVS 4.0.3 11.1.4: an account whose endpoint never responds leaves webhook
   await waitFor('workers that wait', () => silent.waiting >= 4);
   await prompt.open(otherShop.id);
   const before = silent.waiting;
-  const answer = await other.send({ account: otherShop.id });
-  assert.equal(answer.status, 200, answer.text);
+  const response = await other.send({ account: otherShop.id });
+  assert.equal(response.status, 200, response.text);
   await waitFor('the other account’s event', () => prompt.answered === 1);
   // None of the waiting workers had to give up first, which takes 15 seconds.
   assert.ok(silent.waiting <= 6, `${before} and then ${silent.waiting} workers waited`);
@@ -116,17 +116,17 @@ test('ASVS 4.0.3 11.1.4: an account with hanging requests leaves the management 
     // Requests that read this account's lists hang from here on.
     await lock.query('begin');
     await lock.query('lock table contact_list in access exclusive mode');
-    const answers: number[] = [];
+    const responses: number[] = [];
     const requests = Array.from({ length: 60 }, async () => {
       const { status } = await owner.get(`${path}/lists/l-0001`);
-      answers.push(status);
+      responses.push(status);
     });
-    await waitFor('the refusals', () => answers.length === 12);
-    assert.deepEqual([...new Set(answers)], [429]);
+    await waitFor('the refusals', () => responses.length === 12);
+    assert.deepEqual([...new Set(responses)], [429]);
     assert.equal((await neighbor.owner.get(`${neighbor.path}/templates`)).status, 200);
     await lock.query('rollback');
     await Promise.all(requests);
-    assert.equal(answers.filter((status) => status === 200).length, 48, slow.id);
+    assert.equal(responses.filter((status) => status === 200).length, 48, slow.id);
   } finally {
     lock.release();
   }

@@ -72,7 +72,7 @@ test('a message in pieces of any size is read alike', async () => {
   }
 });
 
-test('RFC 2920: commands sent at once are answered in order', async () => {
+test('RFC 2920: commands sent at once get their replies in order', async () => {
   const client = await world.login();
   client.socket.write(
     `MAIL FROM:<a@shop.test>\r\nRCPT TO:<p1@people.test>\r\nRCPT TO:<bad>\r\nRCPT TO:<p2@people.test>\r\nDATA\r\n`,

@@ -134,9 +134,9 @@ test('ASVS 8.3.4: the link in a replaced text is secret, required and not allowe
     [{ subject: 'S', html: '<p>{{#Link}}</p>' }, /"field":"html"/],
   ] as const;
   for (const [body, problem] of wrong) {
-    const answer = await manager.put(at, body);
-    assert.equal(answer.status, 422, answer.text);
-    assert.match(answer.text, problem);
+    const response = await manager.put(at, body);
+    assert.equal(response.status, 422, response.text);
+    assert.match(response.text, problem);
   }
   const made = await manager.put(at, {
     subject: 'Our own words',

@@ -33,9 +33,9 @@ const requests: readonly (readonly [string, RequestInit, number])[] = [
 
 test('RFC 6797 7.1, ASVS 14.4.5: with an https PUBLIC_URL, every response tells browsers to use https only', async () => {
   for (const [path, init, status] of requests) {
-    const answer = await sendRequest(secure.url + path, init);
-    assert.equal(answer.status, status, path);
-    assert.equal(answer.headers.get(field), 'max-age=31536000', path);
+    const response = await sendRequest(secure.url + path, init);
+    assert.equal(response.status, status, path);
+    assert.equal(response.headers.get(field), 'max-age=31536000', path);
     assert.equal((await sendRequest(plain.url + path, init)).headers.get(field), null, path);
   }
 });

@@ -16,9 +16,9 @@ test('RFC 9110 15.5.6: an unsupported method on a path of the contract gets a 40
     ['/api/1/list/', 'GET, HEAD', ['POST', 'OPTIONS']],
   ] as const)
     for (const method of methods) {
-      const answer = await fetch(service.url + path, { method });
-      assert.equal(answer.status, 405, `${method} ${path}`);
-      assert.equal(answer.headers.get('allow'), allowed);
-      assert.ok(answer.headers.has('x-request-id'));
+      const response = await fetch(service.url + path, { method });
+      assert.equal(response.status, 405, `${method} ${path}`);
+      assert.equal(response.headers.get('allow'), allowed);
+      assert.ok(response.headers.has('x-request-id'));
     }
 });

@@ -36,9 +36,9 @@ test('a malformed request gets an error with a reason and a request id, and the 
   ] as const) {
     const [head = '', body = ''] = (await sendLines(...lines)).split('\r\n\r\n');
     assert.match(head, new RegExp(`^HTTP/1.1 ${status} .*X-Request-Id: .*Connection: close`, 's'));
-    const answer: { status: number; message: string; requestId: string } = JSON.parse(body);
-    assert.equal(answer.status, status);
-    assert.match(answer.message, message);
-    assert.ok(head.includes(answer.requestId));
+    const response: { status: number; message: string; requestId: string } = JSON.parse(body);
+    assert.equal(response.status, status);
+    assert.match(response.message, message);
+    assert.ok(head.includes(response.requestId));
   }
 });

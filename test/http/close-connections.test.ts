@@ -40,7 +40,7 @@ test("a connection without any request doesn't delay closing", async () => {
   silent.destroy();
 });
 
-test('a request in progress is answered, and then its connection closes', async () => {
+test('a request in progress gets its response, and then its connection closes', async () => {
   const { http, port, open, waiting } = await startServer();
   const outgoing = request({ port, host: '127.0.0.1', path: '/slow', agent });
   outgoing.end();

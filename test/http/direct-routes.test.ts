@@ -33,21 +33,21 @@ test('a POST below the prefix goes to the handler, everything else to the framew
   assert.equal(await post('/direct/1'), '"direct"');
   assert.equal(await post('/direct/'), '"direct"');
   assert.equal(await post('/other'), 'other');
-  for (const answer of [fetch(`${url}/direct/1`), fetch(`${url}/direct`, { method: 'POST' })])
-    assert.equal((await answer).status, 404);
+  for (const response of [fetch(`${url}/direct/1`), fetch(`${url}/direct`, { method: 'POST' })])
+    assert.equal((await response).status, 404);
 });
 
 test('a response has its length in bytes, its headers, the request id and a log line', async () => {
   const { url, lines } = await startServer(async (exchange) =>
     exchange.answer(202, '{"a":"ü"}', ['retry-after', '1']),
   );
-  const answer = await fetch(`${url}/direct/7?x=y`, { method: 'POST' });
-  assert.equal(answer.status, 202);
-  assert.equal(answer.headers.get('content-length'), '10');
-  assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
-  assert.equal(answer.headers.get('retry-after'), '1');
-  assert.deepEqual(await answer.json(), { a: 'ü' });
-  const id = answer.headers.get('x-request-id');
+  const response = await fetch(`${url}/direct/7?x=y`, { method: 'POST' });
+  assert.equal(response.status, 202);
+  assert.equal(response.headers.get('content-length'), '10');
+  assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
+  assert.equal(response.headers.get('retry-after'), '1');
+  assert.deepEqual(await response.json(), { a: 'ü' });
+  const id = response.headers.get('x-request-id');
   assert.match(id ?? '', /^[0-9a-f-]{36}$/);
   const [line] = lines.filter(({ msg }) => msg === 'answered');
   const { requestId, route, method, status } = line ?? {};
@@ -65,9 +65,9 @@ test('both addresses of localhost and injected requests reach the handler', asyn
   for (const { address, family, port } of http.addresses() as AddressInfo[]) {
     const host = family === 'IPv6' ? `[${address}]` : address;
     const init = { method: 'POST', body: '"whole"' };
-    const answer = await fetch(`http://${host}:${port}/direct/1`, init);
-    assert.equal(await answer.text(), '"whole"', host);
-    assert.ok(answer.headers.has('x-request-id'));
+    const response = await fetch(`http://${host}:${port}/direct/1`, init);
+    assert.equal(await response.text(), '"whole"', host);
+    assert.ok(response.headers.has('x-request-id'));
   }
   const injected = await http.inject({ method: 'POST', url: '/direct/1', payload: '"whole"' });
   assert.equal(injected.payload, '"whole"');
@@ -182,9 +182,9 @@ test('while the server closes, a connection closes after its response', async ()
   const closing = http.close();
   await waitFor('the server to stop listening', async () => !http.server.listening);
   release();
-  const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
-  assert.equal(answer.statusCode, 200);
-  assert.equal(answer.headers.connection, 'close');
-  answer.resume();
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+  assert.equal(response.statusCode, 200);
+  assert.equal(response.headers.connection, 'close');
+  response.resume();
   await closing;
 });

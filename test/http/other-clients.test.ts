@@ -55,36 +55,36 @@ test('a token request with an old Bearer header, or with Basic that agrees, gets
     [basic(clientSecret), 200],
     [basic('other'), 400],
   ] as const) {
-    const answer = await sendRequest(`${url}//token`, {
+    const response = await sendRequest(`${url}//token`, {
       method: 'POST',
       body: fields,
       headers: { authorization },
     });
-    assert.equal(answer.status, status, answer.text);
+    assert.equal(response.status, status, response.text);
   }
 });
 
-test('every OAuth endpoint answers other methods with 405 and Allow', async () => {
+test('every OAuth endpoint responds to other methods with 405 and Allow', async () => {
   for (const path of ['/token', '/revoke', '/introspect'])
     for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-      const answer = await sendRequest(`${url}${path}`, { method });
-      assert.equal(answer.status, 405, `${method} ${path}`);
-      assert.equal(answer.headers.get('allow'), 'POST');
-      if (method !== 'HEAD') assert.equal(answer.body.error, 'invalid_request');
+      const response = await sendRequest(`${url}${path}`, { method });
+      assert.equal(response.status, 405, `${method} ${path}`);
+      assert.equal(response.headers.get('allow'), 'POST');
+      if (method !== 'HEAD') assert.equal(response.body.error, 'invalid_request');
     }
   for (const [path, allow] of [
     ['/.well-known/oauth-authorization-server', 'GET, HEAD'],
     ['/api/1/list', 'GET, HEAD'],
     ['/ete/v1/email/1/2', 'POST'],
   ] as const) {
-    const answer = await sendRequest(`${url}${path}`, { method: 'OPTIONS' });
-    assert.deepEqual([answer.status, answer.headers.get('allow')], [405, allow], path);
+    const response = await sendRequest(`${url}${path}`, { method: 'OPTIONS' });
+    assert.deepEqual([response.status, response.headers.get('allow')], [405, allow], path);
   }
 });
 
 test('a compressed form is refused with a reason', async () => {
   for (const path of ['/token', '/revoke']) {
-    const answer = await sendRequest(`${url}${path}`, {
+    const response = await sendRequest(`${url}${path}`, {
       method: 'POST',
       body: gzipSync('grant_type=password'),
       headers: {
@@ -92,8 +92,8 @@ test('a compressed form is refused with a reason', async () => {
         'content-encoding': 'gzip',
       },
     });
-    assert.equal(answer.status, 400);
-    assert.match(String(answer.body.error_description), /Content-Encoding/);
+    assert.equal(response.status, 400);
+    assert.match(String(response.body.error_description), /Content-Encoding/);
   }
 });
 
@@ -150,15 +150,15 @@ test('pages of the listed origins can call the API, without credentials; those o
     `${url}/manage/v1/accounts/${shop.id}/messages`,
     `${url}/api/1/list`,
   ]) {
-    const answer = await preflight(target, origin);
-    assert.equal(answer.status, 204, answer.text);
-    assert.equal(answer.headers['access-control-allow-origin'], origin);
+    const response = await preflight(target, origin);
+    assert.equal(response.status, 204, response.text);
+    assert.equal(response.headers['access-control-allow-origin'], origin);
     assert.match(
-      String(answer.headers['access-control-allow-headers']),
+      String(response.headers['access-control-allow-headers']),
       /Authorization.*Idempotency-Key/,
     );
-    assert.equal(answer.headers['access-control-max-age'], '600');
-    assert.equal(answer.headers['access-control-allow-credentials'], undefined);
+    assert.equal(response.headers['access-control-max-age'], '600');
+    assert.equal(response.headers['access-control-allow-credentials'], undefined);
     const other = await preflight(target, 'https://other.example.com');
     assert.equal(other.status, 405);
     assert.equal(other.headers['access-control-allow-origin'], undefined);

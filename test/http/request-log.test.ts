@@ -61,8 +61,8 @@ test("a child of a request's log has the request id too", async () => {
     request.log.child({ part: 'inner' }).info('from a child');
     return 'fine';
   });
-  const answer = await http.inject('/child');
-  assert.equal(lines[0]?.requestId, answer.headers['x-request-id']);
+  const response = await http.inject('/child');
+  assert.equal(lines[0]?.requestId, response.headers['x-request-id']);
   assert.equal(lines[0]?.part, 'inner');
   await http.close();
 });

@@ -27,10 +27,10 @@ test('every response has X-Request-Id, and error bodies have the same id', async
 });
 
 test('a browser gets a page for an unknown address, with a way on and without scripts', async () => {
-  const answer = await fetch(`${url}/nowhere`, { headers: { accept: 'text/html,*/*;q=0.8' } });
-  assert.equal(answer.status, 404);
-  assert.match(answer.headers.get('content-security-policy') ?? '', /frame-ancestors 'none'/);
-  const text = await answer.text();
+  const response = await fetch(`${url}/nowhere`, { headers: { accept: 'text/html,*/*;q=0.8' } });
+  assert.equal(response.status, 404);
+  assert.match(response.headers.get('content-security-policy') ?? '', /frame-ancestors 'none'/);
+  const text = await response.text();
   assert.match(text, /<h1>Page not found<\/h1>/);
   assert.match(text, /<a class="button" href="\/console">/);
   assert.doesNotMatch(text, /<script|nowhere/);
@@ -42,9 +42,9 @@ test('a trailing slash makes no difference', async () => {
 
 test("readiness says why a node can't serve", async () => {
   await database.pool.query("update schema_migration set sha256 = 'x' || sha256 where version = 1");
-  const answer = await fetch(`${url}/readyz`);
-  assert.equal(answer.status, 503);
-  assert.deepEqual(await answer.json(), {
+  const response = await fetch(`${url}/readyz`);
+  assert.equal(response.status, 503);
+  assert.deepEqual(await response.json(), {
     status: 'not ready',
     reason: 'the database needs this release’s migrations',
   });
@@ -60,11 +60,11 @@ test('readiness responds within seconds while the database hangs, and recovers w
   assert.equal((await fetch(`${node.url}/readyz`)).status, 200);
   gate.hold();
   const started = performance.now();
-  const answers = await Promise.all([1, 2, 3].map(() => fetch(`${node.url}/readyz`)));
+  const responses = await Promise.all([1, 2, 3].map(() => fetch(`${node.url}/readyz`)));
   assert.ok(performance.now() - started < 30_000);
-  for (const answer of answers) {
-    assert.equal(answer.status, 503);
-    assert.deepEqual(await answer.json(), {
+  for (const response of responses) {
+    assert.equal(response.status, 503);
+    assert.deepEqual(await response.json(), {
       status: 'not ready',
       reason: 'the database is not responding',
     });

@@ -129,7 +129,7 @@ test('wait ends with an empty list', async () => {
   assert.ok(performance.now() - started >= 990);
 });
 
-test('stopping the service answers waiting requests', async () => {
+test('stopping the service ends waiting requests with a response', async () => {
   const third = await startTestService({ databaseUrl });
   let open = 0;
   third.app.http.server.on('request', () => {

@@ -57,9 +57,9 @@ async function deliver(message: string, recipient = 'reader@example.test'): Prom
   await session.say('MAIL FROM:<>');
   await session.say(`RCPT TO:<${recipient}>`);
   await session.say('DATA');
-  const answer = await session.say(`${message}\r\n.`);
+  const response = await session.say(`${message}\r\n.`);
   session.close();
-  return answer;
+  return response;
 }
 
 test('it listens on the loopback only and announces its capabilities', async () => {
@@ -117,8 +117,8 @@ test('malformed input is stored unchanged', async () => {
 
 test("a page that posts to the port can't plant a message", async () => {
   const session = await openSession();
-  const answer = await session.say('POST / HTTP/1.1');
-  assert.match(answer, /^421 /);
+  const response = await session.say('POST / HTTP/1.1');
+  assert.match(response, /^421 /);
   session.close();
 });
 

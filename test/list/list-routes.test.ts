@@ -46,9 +46,9 @@ async function addList(accountId: AccountId, id: string): Promise<void> {
 
 async function tokenFor(accounts: readonly string[]): Promise<string> {
   const person = await world.addPerson({ accounts });
-  const answer = await postToken(node, passwordFields(person, client));
-  assert.equal(answer.status, 200);
-  return String(answer.body.access_token);
+  const response = await postToken(node, passwordFields(person, client));
+  assert.equal(response.status, 200);
+  return String(response.body.access_token);
 }
 
 function list(
@@ -63,10 +63,10 @@ function list(
 
 describe('GET /api/1/list', () => {
   test("4.4: the response contains the account's lists and the integer totalCount", async () => {
-    const answer = await list(await tokenFor([first]));
-    assert.equal(answer.status, 200);
-    assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
-    const { count, offset, totalCount, result } = answer.body;
+    const response = await list(await tokenFor([first]));
+    assert.equal(response.status, 200);
+    assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
+    const { count, offset, totalCount, result } = response.body;
     assert.deepEqual({ count, offset, totalCount }, { count: 100, offset: 0, totalCount: 5 });
     assert.ok(Array.isArray(result));
     const { tsCreated, tsLastModified, ...rest } = result[0];
@@ -98,14 +98,14 @@ describe('GET /api/1/list', () => {
 
   test('4.4: a trailing slash and the case of parameter names and types make no difference', async () => {
     const token = await tokenFor([first]);
-    const answer = await list(token, '/?COUNT=1&ListingType=Contact_List');
-    assert.equal(answer.status, 200);
-    assert.equal((answer.body.result as unknown[]).length, 1);
+    const response = await list(token, '/?COUNT=1&ListingType=Contact_List');
+    assert.equal(response.status, 200);
+    assert.equal((response.body.result as unknown[]).length, 1);
   });
 
   test('4.4: types that are never stored have an empty listing', async () => {
-    const answer = await list(await tokenFor([first]), '?listingtype=SENT_MESSAGE');
-    assert.deepEqual(answer.body, { count: 100, offset: 0, totalCount: 0, result: [] });
+    const response = await list(await tokenFor([first]), '?listingtype=SENT_MESSAGE');
+    assert.deepEqual(response.body, { count: 100, offset: 0, totalCount: 0, result: [] });
   });
 
   test('4.4: bad parameters get a 400 with an error code and a message that names them', async () => {
@@ -118,10 +118,10 @@ describe('GET /api/1/list', () => {
       ['?listingtype=EVERYTHING', /^listingtype must be one of CONTACT_LIST/],
       ['?count=1&count=1', /^count is given more than once$/],
     ] as const) {
-      const answer = await list(token, query);
-      assert.equal(answer.status, 400, query);
-      assert.deepEqual(Object.keys(answer.body), ['errorCode', 'message']);
-      assert.match(String(answer.body.message), message);
+      const response = await list(token, query);
+      assert.equal(response.status, 400, query);
+      assert.deepEqual(Object.keys(response.body), ['errorCode', 'message']);
+      assert.match(String(response.body.message), message);
     }
   });
 });
@@ -137,9 +137,9 @@ describe('the account of a listing', () => {
   test("X-Account-Id can't name an account that the token has no access to", async () => {
     const token = await tokenFor([first]);
     for (const named of ['2000', 'nobody', 'not an id']) {
-      const answer = await list(token, '', { 'x-account-id': named });
-      assert.equal(answer.status, 400);
-      assert.equal(answer.body.message, 'X-Account-Id must name an account of this token');
+      const response = await list(token, '', { 'x-account-id': named });
+      assert.equal(response.status, 400);
+      assert.equal(response.body.message, 'X-Account-Id must name an account of this token');
     }
   });
 
@@ -155,8 +155,8 @@ describe('the account of a listing', () => {
   });
 
   test('an account without lists sees none of the others', async () => {
-    const answer = await list(await tokenFor([empty]));
-    assert.deepEqual(answer.body, { count: 100, offset: 0, totalCount: 0, result: [] });
+    const response = await list(await tokenFor([empty]));
+    assert.deepEqual(response.body, { count: 100, offset: 0, totalCount: 0, result: [] });
   });
 });
 
@@ -167,12 +167,12 @@ describe('7: callers without access', () => {
       { authorization: 'Bearer nothing' },
       { authorization: 'Basic eA==' },
     ]) {
-      const answer = await sendRequest(`${node.url}/api/1/list`, {
+      const response = await sendRequest(`${node.url}/api/1/list`, {
         headers: new Headers(Object.entries(headers)),
       });
-      assert.equal(answer.status, 401);
-      assert.equal(answer.body.message, 'Unauthorized Request');
-      assert.equal(answer.body.requestId, answer.headers.get('x-request-id'));
+      assert.equal(response.status, 401);
+      assert.equal(response.body.message, 'Unauthorized Request');
+      assert.equal(response.body.requestId, response.headers.get('x-request-id'));
     }
   });
 
@@ -181,7 +181,7 @@ describe('7: callers without access', () => {
     const token = await tokenFor([account]);
     assert.equal((await list(token)).status, 200);
     await world.addAccount('4000', true);
-    const answer = await waitFor(
+    const response = await waitFor(
       'the suspension',
       async () => {
         const given = await list(token);
@@ -189,7 +189,7 @@ describe('7: callers without access', () => {
       },
       changeTimeoutMs,
     );
-    assert.equal(answer.body.message, 'Account Temporarily Suspended');
+    assert.equal(response.body.message, 'Account Temporarily Suspended');
   });
 
   test('7: a user without any account gets a 401', async () => {

@@ -66,9 +66,9 @@ test('wrong values are refused with their field', async () => {
     [{ securityAddress: 'security' }, 'securityAddress'],
     [{ programNetworks: Array(101).fill('10.0.0.1') }, 'programNetworks'],
   ] as const) {
-    const { status, body: answer } = await owner.put(policy, body);
+    const { status, body: response } = await owner.put(policy, body);
     assert.equal(status, 422);
-    assert.match((answer.errors as { field: string }[])[0]?.field ?? '', new RegExp(field));
+    assert.match((response.errors as { field: string }[])[0]?.field ?? '', new RegExp(field));
   }
 });
 
@@ -149,8 +149,8 @@ test('people confirm who they are again after the hours of the policy', async ()
     `update browser_session set authenticated_at = authenticated_at - interval '8 hours'`,
   );
   const asked = await waitFor('the policy', async () => {
-    const answer = await other.get(path);
-    return answer.status === 403 && answer;
+    const response = await other.get(path);
+    return response.status === 403 && response;
   });
   assert.deepEqual([asked.status, asked.body.type], [403, '/problems/confirmation-required']);
   await setPolicy('sign_in_hours = null');

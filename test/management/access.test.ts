@@ -60,7 +60,7 @@ const clients = new Map<Caller, ManagementClient>([
 /** The inbox contains mail of all accounts, so members of one of two accounts are refused, whatever role or scope. */
 const ofAllAccounts = (path: string): boolean => path.includes('/inbox/');
 
-/** The status with which a caller is refused; undefined if the endpoint itself answers. */
+/** The status with which a caller is refused; undefined if the endpoint itself responds. */
 function refusal(who: Caller, access: Access, path: string): number | undefined {
   if (access === 'public') return undefined;
   if (who === 'stranger') return 401;
@@ -132,10 +132,10 @@ for (const { method, path, access } of routeTable) {
       return;
     }
     if (method !== 'GET') return;
-    const { status, body: answer } = await (await keyWith(scope, [scope])).call(method, filled);
+    const { status, body: response } = await (await keyWith(scope, [scope])).call(method, filled);
     if (ofAllAccounts(path)) {
       assert.equal(status, 403);
-      assert.equal(answer.permission, undefined);
+      assert.equal(response.permission, undefined);
     } else assert.ok(status !== 401 && status !== 403 && status < 500, String(status));
     // The key works for its own account and no other.
     const otherAccountPath = filled.replace('/46100', '/46200');

@@ -33,9 +33,9 @@ const archive = 'archive@shop.test';
 /** Sends a message and returns the recipients of its transactions once all have it. */
 async function recipientsOf(template: string, envelope: Record<string, unknown>) {
   const from = sink.mails.length;
-  const answer = await sender.send({ template, body: bodyWith({ envelope }) });
-  assert.equal(answer.status, 200, answer.text);
-  const id = String(answer.body.messageId);
+  const response = await sender.send({ template, body: bodyWith({ envelope }) });
+  assert.equal(response.status, 200, response.text);
+  const id = String(response.body.messageId);
   await waitFor('the delivery', async () => {
     const { body } = await sender.status(id);
     const recipients = body.recipients as { state: string }[];
@@ -43,7 +43,7 @@ async function recipientsOf(template: string, envelope: Record<string, unknown>)
   });
   const mails = sink.mails.slice(from);
   for (const { source } of mails) assert.equal(/^(?:bcc|cc):|archive@/im.test(source), false);
-  return { to: mails.map(({ to }) => to), suppressed: answer.body.suppressedRecipients };
+  return { to: mails.map(({ to }) => to), suppressed: response.body.suppressedRecipients };
 }
 
 test('an owner sets, keeps and removes the archive address, and others can’t', async () => {

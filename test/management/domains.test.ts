@@ -93,9 +93,9 @@ test('invalid settings are rejected with field and reason', async () => {
       { field: 'warmUpGoal', reason: 'can’t be combined with warmUp' },
     ],
   ] as const) {
-    const answer = await owner.put(settings, body);
-    assert.equal(answer.status, 422, answer.text);
-    assert.deepEqual(errorsOf(answer), [error]);
+    const response = await owner.put(settings, body);
+    assert.equal(response.status, 422, response.text);
+    assert.deepEqual(errorsOf(response), [error]);
   }
   assert.equal((await owner.put(`${path}/domains/other.test/settings`, {})).status, 404);
   assert.equal((await owner.get(`${path}/domains/other.test/settings`)).status, 404);
@@ -106,10 +106,10 @@ test('a tracking host requires PUBLIC_URL', async () => {
   const plain = await startTestService({ databaseUrl: inner.url, worker: false });
   const other = await openManagedShop(inner.database, plain);
   await other.owner.put(`${other.path}/domains/shop.test`, {});
-  const answer = await other.owner.put(`${other.path}/domains/shop.test/settings`, {
+  const response = await other.owner.put(`${other.path}/domains/shop.test/settings`, {
     trackingHost: 'links.shop.test',
   });
-  assert.deepEqual(errorsOf(answer), [
+  assert.deepEqual(errorsOf(response), [
     {
       field: 'trackingHost',
       reason: 'requires PUBLIC_URL to be set, because the tracking host points to it',

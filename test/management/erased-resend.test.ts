@@ -37,10 +37,10 @@ async function sendAndErase(content: Record<string, unknown>): Promise<string> {
 
 test('a message whose attachments were erased isn’t resent without them', async () => {
   const id = await sendAndErase({ attachments });
-  const answer = await owner.post(`${path}/messages/${id}/resend`);
-  assert.equal(answer.status, 409, answer.text);
+  const response = await owner.post(`${path}/messages/${id}/resend`);
+  assert.equal(response.status, 409, response.text);
   assert.match(
-    String(answer.body.detail),
+    String(response.body.detail),
     /^This message can’t be resent, because its attachments and values were erased$/,
   );
   const { body } = await owner.get(`${path}/messages/${id}`);
@@ -58,6 +58,6 @@ test('erasing a message twice keeps the names of what it had', async () => {
   await database.pool.query(`update message m set content = ${withoutTexts('m')} where id = $1`, [
     id,
   ]);
-  const answer = await owner.post(`${path}/messages/${id}/resend`);
-  assert.match(answer.text, /its attachments, headers, and values were erased/);
+  const response = await owner.post(`${path}/messages/${id}/resend`);
+  assert.match(response.text, /its attachments, headers, and values were erased/);
 });

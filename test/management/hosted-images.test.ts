@@ -24,9 +24,9 @@ function upload(content: Buffer, filename = 'logo.png', { owner: caller, path: o
 }
 
 async function host(content: Buffer): Promise<string> {
-  const answer = await upload(content);
-  assert.equal(answer.status, 201, answer.text);
-  return String(answer.body.url);
+  const response = await upload(content);
+  assert.equal(response.status, 201, response.text);
+  return String(response.body.url);
 }
 
 async function isStored(content: Buffer): Promise<boolean> {
@@ -81,14 +81,14 @@ test('an address opens only that account’s image, of that type, and tells noth
     `${service.url}/images/${shop.id}/..%2f..%2fhealthz.png`,
     `${service.url}/images/%00/${hashOf(logo)}.png`,
   ];
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     missing.map(async (one) => {
-      const answer = await fetch(one);
-      return { status: answer.status, text: await answer.text() };
+      const response = await fetch(one);
+      return { status: response.status, text: await response.text() };
     }),
   );
   assert.deepEqual(
-    answers,
+    responses,
     missing.map(() => ({ status: 404, text: 'Image not found\n' })),
   );
   assert.equal((await upload(logo, 'own.png', other)).status, 201);
@@ -181,15 +181,15 @@ test('an account can host so many images and bytes, those it has just removed in
 test('many readers of many images at once are all served or told to retry', async () => {
   const images = Array.from({ length: 12 }, () => png(mebibyte));
   const addresses = await Promise.all(images.map(host));
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [...addresses, ...addresses, ...addresses].map(async (address, index) => {
-      const answer = await fetch(address);
-      const content = Buffer.from(await answer.arrayBuffer());
-      if (answer.status === 503) return answer.headers.get('retry-after') === '2';
+      const response = await fetch(address);
+      const content = Buffer.from(await response.arrayBuffer());
+      if (response.status === 503) return response.headers.get('retry-after') === '2';
       return content.equals(images[index % images.length] ?? Buffer.alloc(0));
     }),
   );
-  assert.ok(answers.every(Boolean));
+  assert.ok(responses.every(Boolean));
 });
 
 testAccountFirst(10);

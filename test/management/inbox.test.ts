@@ -18,14 +18,14 @@ test('the only account can read the inbox; with a second account, neither can re
     return (body.items as { id: string }[])[0]?.id;
   });
   await database.pool.query(`insert into account (id, name) values ('7777', 'Neighbour')`);
-  for (const answer of [
+  for (const response of [
     await owner.get(inbox),
     await owner.get(`${inbox}/${id}`),
     await owner.delete(inbox),
     await owner.delete(`${inbox}/${id}`),
   ]) {
-    assert.equal(answer.status, 403);
-    assert.match(String(answer.body.detail), /mail of all accounts/);
+    assert.equal(response.status, 403);
+    assert.match(String(response.body.detail), /mail of all accounts/);
   }
   await database.pool.query(`delete from account where id = '7777'`);
   assert.equal((await owner.get(`${inbox}/${id}`)).status, 200);

@@ -248,7 +248,7 @@ test('the largest allowed contact survives export and import', async () => {
 test('a contact put while its list is removed gets a 404, not an internal error', async () => {
   const removedList = `${path}/lists/l-0003`;
   await owner.put(removedList, { name: 'Doomed' });
-  const answer = await database.kysely.transaction().execute(async (transaction) => {
+  const response = await database.kysely.transaction().execute(async (transaction) => {
     await lockAccount(transaction, shop.id);
     const put = owner.put(`${removedList}/contacts/zoe@people.test`, { fields: {} });
     await waitForLock(database);
@@ -258,6 +258,6 @@ test('a contact put while its list is removed gets a 404, not an internal error'
     );
     return { put };
   });
-  const { status, text } = await answer.put;
+  const { status, text } = await response.put;
   assert.equal(status, 404, text);
 });

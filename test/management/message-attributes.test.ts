@@ -31,9 +31,9 @@ async function send(
     envelope: { toAddress, ...more.envelope },
     metadata: { ...more.metadata, attributes },
   });
-  const answer = await sender.send({ template, body });
-  assert.equal(answer.status, 200, answer.text);
-  return String(answer.body.messageId);
+  const response = await sender.send({ template, body });
+  assert.equal(response.status, 200, response.text);
+  return String(response.body.messageId);
 }
 
 async function find(attribute: string, more = ''): Promise<string[]> {

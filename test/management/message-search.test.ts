@@ -55,9 +55,9 @@ async function send(
     envelope: { toAddress: `a${sent}@people.test`, ...more.envelope },
     content: { personalizationDataMap: values, ...more.content },
   });
-  const answer = await sender.send({ template, body });
-  assert.equal(answer.status, 200, answer.text);
-  return String(answer.body.messageId);
+  const response = await sender.send({ template, body });
+  assert.equal(response.status, 200, response.text);
+  return String(response.body.messageId);
 }
 
 interface Line {

@@ -33,9 +33,9 @@ function values(name: string): Record<string, unknown> {
 
 async function send(name: string, to: string, more: Record<string, Record<string, unknown>> = {}) {
   const body = bodyWith({ envelope: { toAddress: to }, content: values(name), ...more });
-  const answer = await sender.send({ template: 't-secret', body });
-  assert.equal(answer.status, 200, answer.text);
-  return String(answer.body.messageId);
+  const response = await sender.send({ template: 't-secret', body });
+  assert.equal(response.status, 200, response.text);
+  return String(response.body.messageId);
 }
 
 type Item = { id: string; to: string; state: string };
@@ -178,9 +178,9 @@ test('the queue is listed by destination; reports count the outcomes', async () 
   assert.match(csv.text, /^template,accepted,delivered,/);
   for (const filter of ['tag=a', 'templateId=t-0001', 'senderDomain=shop.test']) {
     const destinations = query.replace('group=template', 'group=destination');
-    const answer = await owner.get(`${path}/reports?${destinations}&${filter}`);
-    assert.equal(answer.status, 422, filter);
-    assert.match(answer.text, /destinations are counted separately/);
+    const response = await owner.get(`${path}/reports?${destinations}&${filter}`);
+    assert.equal(response.status, 422, filter);
+    assert.match(response.text, /destinations are counted separately/);
   }
   const wrong = await owner.get(`${path}/reports?from=x&until=${until}`);
   assert.equal(wrong.status, 422);

@@ -12,13 +12,13 @@ const service = await startTestService({ databaseUrl: url, worker: false });
 const { owner, path, shop, makeOperator } = await openManagedShop(database, service);
 await makeOperator();
 
-function isProblem(answer: TextResponse, status: number, type: string): void {
-  assert.equal(answer.status, status, answer.text);
-  assert.equal(answer.headers.get('content-type'), 'application/problem+json; charset=utf-8');
-  assert.equal(answer.body.type, `/problems/${type}`);
-  assert.equal(answer.body.status, status);
-  assert.equal(typeof answer.body.detail, 'string');
-  assert.equal(answer.headers.get('x-request-id'), answer.body.requestId);
+function isProblem(response: TextResponse, status: number, type: string): void {
+  assert.equal(response.status, status, response.text);
+  assert.equal(response.headers.get('content-type'), 'application/problem+json; charset=utf-8');
+  assert.equal(response.body.type, `/problems/${type}`);
+  assert.equal(response.body.status, status);
+  assert.equal(typeof response.body.detail, 'string');
+  assert.equal(response.headers.get('x-request-id'), response.body.requestId);
 }
 
 test('an unknown endpoint is a 404 problem for every caller', async () => {
@@ -36,10 +36,10 @@ test('a malformed path parameter is reported with its format', async () => {
     [`${path}/templates/t-1/versions/0`, 'version', 'must be a whole number from 1 to 999999999'],
     ['/accounts/a%20b', 'accountId', id],
   ] as const) {
-    const answer = await owner.get(where);
-    isProblem(answer, 404, 'not-found');
-    assert.equal(answer.body.detail, `${field} ${reason}`);
-    assert.deepEqual(answer.body.errors, [{ field, reason }]);
+    const response = await owner.get(where);
+    isProblem(response, 404, 'not-found');
+    assert.equal(response.body.detail, `${field} ${reason}`);
+    assert.deepEqual(response.body.errors, [{ field, reason }]);
   }
   const made = await owner.put(`${path}/lists/%F0%9F%98%80`, { name: 'Customers' });
   isProblem(made, 404, 'not-found');
@@ -47,9 +47,9 @@ test('a malformed path parameter is reported with its format', async () => {
 });
 
 test('an unsupported method is 405 with the allowed ones', async () => {
-  const answer = await owner.call('POST', `${path}/senders/a@shop.test`, {});
-  isProblem(answer, 405, 'method-not-allowed');
-  assert.equal(answer.headers.get('allow'), 'GET, PUT, DELETE');
+  const response = await owner.call('POST', `${path}/senders/a@shop.test`, {});
+  isProblem(response, 405, 'method-not-allowed');
+  assert.equal(response.headers.get('allow'), 'GET, PUT, DELETE');
   isProblem(await owner.call('PATCH', path, {}), 405, 'method-not-allowed');
 });
 
@@ -57,9 +57,9 @@ test('a too deeply nested body is rejected immediately, whatever its size', asyn
   const levels = 600_000;
   const body = `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
   const json = { 'content-type': 'application/json' };
-  const answer = await owner.call('PUT', `${path}/templates/t-0001/draft`, body, json);
-  isProblem(answer, 422, 'validation-failed');
-  assert.match(String(answer.body.detail), /is nested deeper than 64 levels$/);
+  const response = await owner.call('PUT', `${path}/templates/t-0001/draft`, body, json);
+  isProblem(response, 422, 'validation-failed');
+  assert.match(String(response.body.detail), /is nested deeper than 64 levels$/);
 });
 
 test('a body that is too large, of the wrong type or invalid JSON is a problem', async () => {
@@ -96,11 +96,11 @@ test('blank names are rejected for every resource', async () => {
     ['PUT', `${path}/senders/a@shop.test`, { displayNames: ['Shop', ' '] }, 'displayNames[1]'],
   ] as const) {
     const given = field === 'name' ? { ...body, name: ' \u00a0\t' } : body;
-    const answer = await owner.call(method, where, given);
-    isProblem(answer, 422, 'validation-failed');
-    const errors = answer.body.errors as { field: string; reason: string }[];
+    const response = await owner.call(method, where, given);
+    isProblem(response, 422, 'validation-failed');
+    const errors = response.body.errors as { field: string; reason: string }[];
     const found = errors.find((error) => error.field === field);
-    assert.equal(found?.reason, 'is empty or blank', `${where}: ${answer.text}`);
+    assert.equal(found?.reason, 'is empty or blank', `${where}: ${response.text}`);
   }
 });
 
@@ -112,10 +112,10 @@ test('text that can’t be stored is reported anywhere in a request', async () =
 });
 
 test('repeated query parameters are rejected', async () => {
-  const answer = await owner.get(`${path}/messages?limit=1&limit=2&tag=a&tag=b`);
-  isProblem(answer, 422, 'validation-failed');
-  assert.equal(answer.body.detail, 'limit is given more than once');
-  assert.deepEqual(answer.body.errors, [
+  const response = await owner.get(`${path}/messages?limit=1&limit=2&tag=a&tag=b`);
+  isProblem(response, 422, 'validation-failed');
+  assert.equal(response.body.detail, 'limit is given more than once');
+  assert.deepEqual(response.body.errors, [
     { field: 'limit', reason: 'is given more than once' },
     { field: 'tag', reason: 'is given more than once' },
   ]);
@@ -127,18 +127,18 @@ test('a webhook to localhost is rejected by name and by address', async () => {
     'https://localhost/',
     'https://a.localhost:8443/',
   ]) {
-    const answer = await owner.post(`${path}/webhooks`, { url, kinds: ['delivered'] });
-    isProblem(answer, 422, 'validation-failed');
-    assert.match(answer.text, /url is in a private network\. .* WEBHOOK_NETWORKS/, url);
+    const response = await owner.post(`${path}/webhooks`, { url, kinds: ['delivered'] });
+    isProblem(response, 422, 'validation-failed');
+    assert.match(response.text, /url is in a private network\. .* WEBHOOK_NETWORKS/, url);
   }
 });
 
 test('invalid times are rejected by name; a date means midnight', async () => {
   for (const from of ['2026-02-30T00:00:00Z', '2025-02-29', '2026-01-31T12:00:00'])
     for (const list of ['messages', 'audit']) {
-      const answer = await owner.get(`${path}/${list}?from=${from}`);
-      isProblem(answer, 422, 'validation-failed');
-      assert.match(answer.text, /from must be a time such as/);
+      const response = await owner.get(`${path}/${list}?from=${from}`);
+      isProblem(response, 422, 'validation-failed');
+      assert.match(response.text, /from must be a time such as/);
     }
   assert.equal((await owner.get(`${path}/messages?from=2024-02-29`)).status, 200);
 });

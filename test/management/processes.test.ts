@@ -25,14 +25,14 @@ interface ListedProcess {
 }
 
 async function list(): Promise<ListedProcess[]> {
-  const answer = await owner.get(path);
-  assert.equal(answer.status, 200, answer.text);
-  return answer.body.items as ListedProcess[];
+  const response = await owner.get(path);
+  assert.equal(response.status, 200, response.text);
+  return response.body.items as ListedProcess[];
 }
 
 const metric = async (name: string): Promise<string | undefined> => {
-  const answer = await fetch(`${service.url}/metrics`, { headers: metricsHeaders });
-  return (await answer.text()).split('\n').find((line) => line.startsWith(name));
+  const response = await fetch(`${service.url}/metrics`, { headers: metricsHeaders });
+  return (await response.text()).split('\n').find((line) => line.startsWith(name));
 };
 
 test('only operators see the processes', async () => {

@@ -64,9 +64,9 @@ test('learned rate limits are shown with the receiver’s reply and can be overr
 
 test('an invalid messagesPerConnection is rejected by name', async () => {
   for (const messagesPerConnection of [0, 2.5, 100_001, 'many']) {
-    const answer = await owner.put(settings, { messagesPerConnection });
-    assert.equal(answer.status, 422, answer.text);
-    const [error] = answer.body.errors as { field: string }[];
+    const response = await owner.put(settings, { messagesPerConnection });
+    assert.equal(response.status, 422, response.text);
+    const [error] = response.body.errors as { field: string }[];
     assert.equal(error?.field, 'messagesPerConnection');
   }
   assert.equal((await owner.put(`${receivers}/nobody/settings`, { rate: 1 })).status, 404);
@@ -130,9 +130,9 @@ test('invalid day and domain filters are rejected by name', async () => {
     ['domain=no%20domain', 'domain'],
     ['cursor=x', 'cursor'],
   ]) {
-    const answer = await owner.get(`${results}?${query}`);
-    assert.equal(answer.status, 422, answer.text);
-    assert.equal((answer.body.errors as { field: string }[])[0]?.field, field);
+    const response = await owner.get(`${results}?${query}`);
+    assert.equal(response.status, 422, response.text);
+    assert.equal((response.body.errors as { field: string }[])[0]?.field, field);
   }
 });
 

@@ -29,17 +29,17 @@ async function accept(
   metadata: Record<string, unknown> = {},
 ): Promise<string> {
   const toAddress = `p${Math.random().toString(36).slice(2)}@people.test`;
-  const answer = await sender.send({
+  const response = await sender.send({
     body: bodyWith({ envelope: { toAddress }, actions, metadata }),
   });
-  assert.equal(answer.status, 200, answer.text);
-  return String(answer.body.messageId);
+  assert.equal(response.status, 200, response.text);
+  return String(response.body.messageId);
 }
 
 async function list(query = ''): Promise<Item[]> {
-  const answer = await owner.get(`${schedule}${query}`);
-  assert.equal(answer.status, 200, answer.text);
-  return answer.body.items as Item[];
+  const response = await owner.get(`${schedule}${query}`);
+  assert.equal(response.status, 200, response.text);
+  return response.body.items as Item[];
 }
 
 const idsOf = (items: readonly Item[]): string[] => items.map(({ messageId }) => messageId);
@@ -172,9 +172,9 @@ test('a selection has exactly one member, and times have the limits of the send 
   for (const body of [{}, { tag: 'a', externalId: 'x' }, { unknown: 'x' }])
     assert.equal((await owner.post(`${schedule}/cancel`, body)).status, 422, JSON.stringify(body));
   for (const time of [ahead(-6 * 60_000), ahead(366 * day), 'tomorrow']) {
-    const answer = await owner.post(`${schedule}/move`, { tag: 'a', sendAt: time });
-    assert.equal(answer.status, 422, time);
-    assert.match(answer.text, /sendAt/);
+    const response = await owner.post(`${schedule}/move`, { tag: 'a', sendAt: time });
+    assert.equal(response.status, 422, time);
+    assert.match(response.text, /sendAt/);
   }
   assert.equal((await owner.post(`${schedule}/move`, { tag: 'none', sendAt })).status, 200);
 });
@@ -184,9 +184,9 @@ test('ASVS 4.0.3 5.1.3: a message ID that is none is rejected with its field', a
     ['cancel', {}],
     ['move', { sendAt: ahead(day) }],
   ] as const) {
-    const answer = await owner.post(`${schedule}/${action}`, { messageId: 'NF7(Ua.2', ...more });
-    assert.equal(answer.status, 422, answer.text);
-    assert.match(answer.text, /"messageId".*must be a UUID/);
+    const response = await owner.post(`${schedule}/${action}`, { messageId: 'NF7(Ua.2', ...more });
+    assert.equal(response.status, 422, response.text);
+    assert.match(response.text, /"messageId".*must be a UUID/);
   }
 });
 

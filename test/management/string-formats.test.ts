@@ -28,12 +28,12 @@ test('ASVS 4.0.3 5.1.3: a string of another format is rejected with its field', 
     [replay, { from: 'today', until: '2026-01-01' }, 'from', timeOrDay],
     [replay, { from: '2026-01-01', until: '2026-13-01' }, 'until', timeOrDay],
   ] as const) {
-    const answer = await owner.post(where, body);
-    assert.equal(answer.status, 422, answer.text);
-    const errors = answer.body.errors as { field: string; reason: string }[];
+    const response = await owner.post(where, body);
+    assert.equal(response.status, 422, response.text);
+    const errors = response.body.errors as { field: string; reason: string }[];
     assert.ok(
       errors.some((error) => error.field === field && error.reason === reason),
-      answer.text,
+      response.text,
     );
   }
   const query = await owner.get(`${schedule}?from=2026-02-30`);
@@ -44,9 +44,9 @@ test('ASVS 4.0.3 5.1.3: a string of another format is rejected with its field', 
 test('ASVS 4.0.3 5.1.3: a warm-up that begins on no day of the calendar is rejected', async () => {
   await owner.put(`${path}/domains/shop.test`, {});
   const settings = `${path}/domains/shop.test/settings`;
-  const answer = await owner.put(settings, { warmUp: { from: '2026-02-30', plan: [50] } });
-  assert.equal(answer.status, 422, answer.text);
-  assert.deepEqual(answer.body.errors, [
+  const response = await owner.put(settings, { warmUp: { from: '2026-02-30', plan: [50] } });
+  assert.equal(response.status, 422, response.text);
+  assert.deepEqual(response.body.errors, [
     { field: 'warmUp.from', reason: 'must be a date such as 2026-01-31' },
   ]);
   const large = await owner.put(settings, { warmUp: { from: '2026-02-28', plan: [100_000_001] } });

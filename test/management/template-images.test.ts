@@ -54,15 +54,15 @@ async function draft(content: object): Promise<string> {
   count += 1;
   const template = `${path}/templates/t-images-${count}`;
   assert.equal((await owner.put(template, { name: 'Images' })).status, 201);
-  const answer = await owner.put(`${template}/draft`, content);
-  assert.equal(answer.status, 201, answer.text);
+  const response = await owner.put(`${template}/draft`, content);
+  assert.equal(response.status, 201, response.text);
   return template;
 }
 
 async function publish(content: object): Promise<string> {
   const template = await draft(content);
-  const answer = await owner.post(`${template}/publish`, {});
-  assert.equal(answer.status, 200, answer.text);
+  const response = await owner.post(`${template}/publish`, {});
+  assert.equal(response.status, 200, response.text);
   return template;
 }
 
@@ -96,8 +96,8 @@ async function receive(to: string): Promise<Received> {
 
 async function sendAndReceive(template: string, content: object = {}): Promise<Received> {
   const to = newAddress();
-  const answer = await sender.send({ template: idOf(template), body: requestTo(to, content) });
-  assert.equal(answer.status, 200, answer.text);
+  const response = await sender.send({ template: idOf(template), body: requestTo(to, content) });
+  assert.equal(response.status, 200, response.text);
   return receive(to);
 }
 
@@ -118,10 +118,10 @@ async function sweepAll(): Promise<void> {
 
 async function saveStatus(images: readonly unknown[], caller = owner): Promise<unknown> {
   const template = await draft(contentWith([]));
-  const answer = await caller.put(`${template}/draft`, contentWith(images));
-  if (answer.status === 200) return 'OK';
-  assert.equal(answer.status, 422, answer.text);
-  return (answer.body.errors as { readonly field: string }[])[0]?.field;
+  const response = await caller.put(`${template}/draft`, contentWith(images));
+  if (response.status === 200) return 'OK';
+  assert.equal(response.status, 422, response.text);
+  return (response.body.errors as { readonly field: string }[])[0]?.field;
 }
 
 test('a message shows the images of its template as inline parts in multipart/related', async () => {
@@ -276,8 +276,8 @@ test('a test message of a draft has its images', async () => {
   const logo = png();
   const template = await draft(contentWith([image(logo)]));
   const to = newAddress();
-  const answer = await owner.post(`${template}/test-send`, { to });
-  assert.equal(answer.status, 202, answer.text);
+  const response = await owner.post(`${template}/test-send`, { to });
+  assert.equal(response.status, 202, response.text);
   assert.deepEqual((await receive(to)).mail.attachments[0]?.content, logo);
   await owner.delete(`${template}/draft`);
   await sweepAll();
@@ -473,8 +473,8 @@ test('a duplicate has images of its own, which outlive those of the original', a
   const logo = png();
   const template = await draft(contentWith([image(logo)]));
   const copy = `${idOf(template)}-copy`;
-  const answer = await owner.post(`${template}/duplicate`, { id: copy, name: 'Copy' });
-  assert.equal(answer.status, 201, answer.text);
+  const response = await owner.post(`${template}/duplicate`, { id: copy, name: 'Copy' });
+  assert.equal(response.status, 201, response.text);
   await owner.delete(template);
   await sweepAll();
   assert.equal((await owner.post(`${path}/templates/${copy}/publish`, {})).status, 200);
@@ -494,8 +494,8 @@ test('a draft that is saved beside the sweep never loses its images', async () =
     await database.pool.query(`update attachment_content c set check_at = now() - interval '1 s'
       where not exists (select from template_image i where i.sha256 = c.sha256)`);
     const content = contents[round % 2] ?? Buffer.alloc(0);
-    const answer = await owner.put(`${template}/draft`, contentWith([image(content)]));
-    assert.equal(answer.status, 200, answer.text);
+    const response = await owner.put(`${template}/draft`, contentWith([image(content)]));
+    assert.equal(response.status, 200, response.text);
     assert.ok(await isStored(content));
   }
   running = false;
@@ -513,8 +513,8 @@ const fieldOf = ({ body }: { readonly body: Record<string, unknown> }): string =
 function answerTo(template: string, content: object, isExpected: (status: number) => boolean) {
   return waitFor('the limit', async () => {
     const body = requestTo(newAddress(), content);
-    const answer = await sender.send({ template: idOf(template), body });
-    return isExpected(answer.status) && answer;
+    const response = await sender.send({ template: idOf(template), body });
+    return isExpected(response.status) && response;
   });
 }
 

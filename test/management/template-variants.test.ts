@@ -83,7 +83,7 @@ let count = 0;
 async function subjectFor(template: string, locale: string): Promise<string | undefined> {
   count += 1;
   const toAddress = `reader${count}@people.test`;
-  const answer = await sender.send({
+  const response = await sender.send({
     template,
     body: bodyWith({
       envelope: { toAddress },
@@ -93,7 +93,7 @@ async function subjectFor(template: string, locale: string): Promise<string | un
       },
     }),
   });
-  assert.equal(answer.status, 200, answer.text);
+  assert.equal(response.status, 200, response.text);
   const [mail] = await readInbox(service.url, `?to=${toAddress}&wait=60`);
   return mail?.subject;
 }
@@ -129,9 +129,9 @@ test('a preview shows the variant for a locale, and checks only that one', async
     variants: { ...content.variants, es: { subject: '{{Desconocido}}', text: 't' } },
   });
   const preview = async (body: object) => {
-    const answer = await owner.post(`${template}/preview`, body);
-    assert.equal(answer.status, 200, answer.text);
-    return answer.body as {
+    const response = await owner.post(`${template}/preview`, body);
+    assert.equal(response.status, 200, response.text);
+    return response.body as {
       variant: string | null;
       rendered: { subject: string; text: string; html: string | null } | null;
       problems: { variant?: string; part: string; message: string }[];
@@ -157,10 +157,10 @@ test('a preview shows the variant for a locale, and checks only that one', async
 test('a test message is sent in the locale that is asked for', async () => {
   const template = await draft('t-test', content);
   const test = async (to: string, locale?: string) => {
-    const answer = await owner.post(`${template}/test-send`, { to, locale });
-    assert.equal(answer.status, 202, answer.text);
+    const response = await owner.post(`${template}/test-send`, { to, locale });
+    assert.equal(response.status, 202, response.text);
     const [mail] = await readInbox(service.url, `?to=${to}&wait=60`);
-    return { mail, id: String(answer.body.messageId) };
+    return { mail, id: String(response.body.messageId) };
   };
   const german = await test('test-de@people.test', 'de');
   assert.equal(german.mail?.subject, 'Rechnung No');
@@ -190,9 +190,9 @@ test('messages are listed by the language or locale of their request', async () 
   await publish('t-list', content);
   for (const locale of ['de', 'de-AT', 'den', 'fr']) await subjectFor('t-list', locale);
   const list = async (locale: string) => {
-    const answer = await owner.get(`${path}/messages?templateId=t-list&locale=${locale}`);
-    assert.equal(answer.status, 200, answer.text);
-    return (answer.body.items as unknown[]).length;
+    const response = await owner.get(`${path}/messages?templateId=t-list&locale=${locale}`);
+    assert.equal(response.status, 200, response.text);
+    return (response.body.items as unknown[]).length;
   };
   await waitFor('the list to have the messages', async () => (await list('de')) === 2);
   assert.equal(await list('DE-at'), 1);
@@ -279,11 +279,11 @@ test('a report counts messages by the variant that was sent, also as CSV', async
     ['locale=not_a_locale', 'locale'],
     [`locale=${'a'.repeat(36)}`, 'locale'],
   ] as const) {
-    const answer = await owner.get(`${path}/reports?${query}&${more}`);
-    assert.equal(answer.status, 422, more);
-    assert.match(answer.text, new RegExp(`"${field}"`), more);
+    const response = await owner.get(`${path}/reports?${query}&${more}`);
+    assert.equal(response.status, 422, more);
+    assert.match(response.text, new RegExp(`"${field}"`), more);
   }
   const destinations = query.replace('templateId=t-report', 'group=destination');
-  const answer = await owner.get(`${path}/reports?${destinations}&locale=de`);
-  assert.match(answer.text, /destinations are counted separately/);
+  const response = await owner.get(`${path}/reports?${destinations}&locale=de`);
+  assert.match(response.text, /destinations are counted separately/);
 });

@@ -196,7 +196,8 @@ test('a preview uses the values of a message of the template, with samples for s
   const secretNow = { ...fields, City: { secret: true, sample: 'Paris' } };
   const preview = (caller: ManagementClient, more: object, of = past) =>
     caller.post(`${of}/preview`, { messageId, ...more });
-  const textOf = (answer: TextResponse) => (answer.body.rendered as { text: string }).text.trim();
+  const textOf = (response: TextResponse) =>
+    (response.body.rendered as { text: string }).text.trim();
   assert.equal(textOf(await preview(owner, {})), 'Ann 000 Oxford 9');
   const draft = { ...content, subject: 'Past', html, fields: secretNow };
   const given = { content: draft, values: { Total: '10' } };

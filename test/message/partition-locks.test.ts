@@ -41,8 +41,8 @@ test('dropping old partitions during a long read does not block requests for lon
     let longest = 0;
     while (dropping) {
       const started = performance.now();
-      const answer = await client.send();
-      assert.equal(answer.status, 200, answer.text);
+      const response = await client.send();
+      assert.equal(response.status, 200, response.text);
       longest = Math.max(longest, performance.now() - started);
     }
     await dropped;

@@ -39,7 +39,7 @@ test('if a worker is killed before the final dot, another one sends the message 
     options: {
       async onRcptTo(_address, _session, callback) {
         atRecipient.resolve();
-        // The first worker gets no answer here and is killed while waiting for it.
+        // The first worker gets no reply here and is killed while waiting for it.
         if (hold) return;
         callback();
       },

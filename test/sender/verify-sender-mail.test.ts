@@ -30,10 +30,10 @@ async function auditedFor(address: string): Promise<string[]> {
 test('a sender verified by an emailed link can send', async () => {
   const body = bodyWith({ envelope: { fromAddress: 'new@shop.test' } });
   assert.equal((await client.send({ body })).status, 400);
-  const answer = await manager.post(`${sender}/link`);
-  assert.equal(answer.status, 200, answer.text);
-  assert.equal(answer.body.verified, false);
-  assert.ok(Date.parse(String(answer.body.linkExpiresAt)) > Date.now());
+  const response = await manager.post(`${sender}/link`);
+  assert.equal(response.status, 200, response.text);
+  assert.equal(response.body.verified, false);
+  assert.ok(Date.parse(String(response.body.linkExpiresAt)) > Date.now());
   const [mail] = await readInbox(service.url, '?to=new@shop.test&wait=60');
   const link = /href="(http[^"]+\/verify-sender\/[^"]+)"/.exec(mail?.html ?? '')?.[1] ?? '';
   assert.match(mail?.text ?? '', /\/verify-sender\//);

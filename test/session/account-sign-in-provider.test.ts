@@ -144,12 +144,12 @@ test('owners set an account’s provider; its secret is write-only', async () =>
 
 test('ASVS 4.0.3 3.7.1: an owner confirms who they are before changing the provider', async () => {
   await clock.advance(10 * 60_000);
-  for (const answer of [
+  for (const response of [
     await owner.put(providerPath, settings),
     await owner.delete(providerPath),
   ]) {
-    assert.equal(answer.status, 403);
-    assert.equal(answer.body.type, '/problems/confirmation-required');
+    assert.equal(response.status, 403);
+    assert.equal(response.body.type, '/problems/confirmation-required');
   }
   await clock.reset();
 });
@@ -307,8 +307,8 @@ test('ASVS 4.0.3 3.7.1: a session of an account’s provider changes nothing abo
     '/me/providers/connect',
     '/me/providers/disconnect',
   ]) {
-    const answer = await browser.request(target, { csrf, account: '', password, new: 'another' });
-    assert.equal(answer.status, 403, target);
+    const response = await browser.request(target, { csrf, account: '', password, new: 'another' });
+    assert.equal(response.status, 403, target);
   }
 });
 
@@ -324,8 +324,8 @@ test('RFC 9700 4.4.2: a response of one provider is worth nothing at another’s
   const state = new URL(begun.location ?? '').searchParams.get('state') ?? '';
   const code = 'code-of-the-honest-provider';
   for (const iss of [honest.issuer, undefined]) {
-    const answer = new URLSearchParams({ code, state, ...(iss && { iss }) });
-    const page = await victim.open(`/sign-in/oidc/callback/${account}?${answer}`);
+    const response = new URLSearchParams({ code, state, ...(iss && { iss }) });
+    const page = await victim.open(`/sign-in/oidc/callback/${account}?${response}`);
     assert.match(page.url, /\/sign-in\?/);
     assert.match((await victim.open('/me')).url, /\/sign-in\?/);
   }

@@ -55,8 +55,8 @@ test('8: five initial requests an hour are granted, the sixth is a 429 on either
   await clock.reset();
   const person = await world.addPerson();
   for (let count = 0; count < 5; count += 1) {
-    const answer = await postToken(nodes[0], passwordFields(person, client));
-    assert.equal(answer.status, 200, answer.text);
+    const response = await postToken(nodes[0], passwordFields(person, client));
+    assert.equal(response.status, 200, response.text);
     await clock.advance(10 * minute);
   }
   for (const node of nodes) {
@@ -95,16 +95,16 @@ test('8: waiting for Retry-After is always enough', async () => {
 test('8: refresh requests neither count nor are refused by the allowance', async () => {
   await clock.reset();
   const person = await world.addPerson();
-  let answer = await postToken(nodes[0], passwordFields(person, client));
+  let response = await postToken(nodes[0], passwordFields(person, client));
   for (let count = 0; count < 10; count += 1) {
-    answer = await postToken(nodes[1], refreshFields(answer.body.refresh_token, client));
-    assert.equal(answer.status, 200);
+    response = await postToken(nodes[1], refreshFields(response.body.refresh_token, client));
+    assert.equal(response.status, 200);
   }
   for (let count = 0; count < 4; count += 1)
-    answer = await postToken(nodes[0], passwordFields(person, client));
-  assert.equal(answer.status, 200);
+    response = await postToken(nodes[0], passwordFields(person, client));
+  assert.equal(response.status, 200);
   assert.equal((await postToken(nodes[0], passwordFields(person, client))).status, 429);
-  const refreshed = await postToken(nodes[0], refreshFields(answer.body.refresh_token, client));
+  const refreshed = await postToken(nodes[0], refreshFields(response.body.refresh_token, client));
   assert.equal(refreshed.status, 200, 'the 429 did not affect the live refresh token');
 });
 

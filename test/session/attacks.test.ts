@@ -42,8 +42,8 @@ async function signedIn(email = person.email): Promise<[TestBrowser, VisitedPage
 
 async function code(more: Record<string, string> = {}, email = person.email): Promise<string> {
   const [browser] = await signedIn(email);
-  const answer = await browser.submit(await browser.open(address(more)), { decision: 'allow' });
-  return new URL(answer.location ?? '').searchParams.get('code') ?? '';
+  const response = await browser.submit(await browser.open(address(more)), { decision: 'allow' });
+  return new URL(response.location ?? '').searchParams.get('code') ?? '';
 }
 
 async function redeem(given: string, more: Record<string, string> = {}) {
@@ -145,8 +145,8 @@ test('RFC 9700 4.2.4, 4.3.2, ASVS 8.2.1: pages are not cached and send no referr
 test('RFC 9700 4.4.2: responses and errors name the issuer, which prevents mix-up attacks', async () => {
   const [browser, page] = await signedIn();
   for (const decision of ['allow', 'deny']) {
-    const answer = await browser.submit(page, { decision });
-    assert.equal(new URL(answer.location ?? '').searchParams.get('iss'), service.url);
+    const response = await browser.submit(page, { decision });
+    assert.equal(new URL(response.location ?? '').searchParams.get('iss'), service.url);
   }
 });
 
@@ -169,9 +169,9 @@ test('RFC 9700 2.1.2: there is no way to get a token in a redirect', async () =>
   const [browser] = await signedIn();
   for (const type of ['token', 'id_token', 'code token', 'CODE', 'none']) {
     const page = await browser.request(address({ response_type: type }));
-    const answer = new URL(page.location ?? '');
-    assert.equal(answer.searchParams.get('error'), 'unsupported_response_type');
-    assert.equal(answer.hash, '');
+    const response = new URL(page.location ?? '');
+    assert.equal(response.searchParams.get('error'), 'unsupported_response_type');
+    assert.equal(response.hash, '');
   }
 });
 
@@ -194,11 +194,11 @@ test('RFC 9700 4.11.2, ASVS 5.1.5: neither sign-in nor sign-out redirects to ano
     const browser = new TestBrowser(service.url);
     const page = await browser.request(`/sign-in?${new URLSearchParams({ next: trick })}`);
     const form = { ...page.forms[0]?.fields, next: trick, email: person.email, password };
-    const answer = await browser.request('/sign-in', form);
-    assert.equal(answer.status, 303);
-    assert.equal(new URL(answer.location ?? '').origin, service.url, trick);
+    const response = await browser.request('/sign-in', form);
+    assert.equal(response.status, 303);
+    assert.equal(new URL(response.location ?? '').origin, service.url, trick);
     assert.equal(
-      answer.headers.getSetCookie().some((cookie) => cookie.startsWith('x=')),
+      response.headers.getSetCookie().some((cookie) => cookie.startsWith('x=')),
       false,
     );
   }
@@ -216,12 +216,12 @@ test('RFC 9700 4.11.2, ASVS 5.1.5: neither sign-in nor sign-out redirects to ano
 test('RFC 9700 4.12: a form redirects with 303, never 307, which would forward the password', async () => {
   const browser = new TestBrowser(service.url);
   const page = await browser.open(address());
-  const answer = await browser.request('/sign-in', {
+  const response = await browser.request('/sign-in', {
     ...page.forms[0]?.fields,
     email: person.email,
     password,
   });
-  assert.equal(answer.status, 303);
+  assert.equal(response.status, 303);
 });
 
 test('RFC 9700 4.16, ASVS 14.4: no page can be framed or run scripts but those of the service', async () => {
@@ -260,12 +260,12 @@ test("RFC 9700 4.7, ASVS 4.2.2: a consent can't be forged from another site", as
   ];
   for (const [fields, headers] of forgeries) {
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const answer = await sendRequest(`${service.url}${address()}`, {
+    const response = await sendRequest(`${service.url}${address()}`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded', cookie, ...headers },
       body: new URLSearchParams(fields).toString(),
     });
-    assert.doesNotMatch(answer.headers.get('location') ?? '', /code=/);
+    assert.doesNotMatch(response.headers.get('location') ?? '', /code=/);
   }
   const byGet = await browser.request(
     `${address()}&decision=allow&csrf=${page.forms[0]?.fields.csrf}&account=1000`,
@@ -406,9 +406,9 @@ test('RFC 9700 4.1.1: a state with line breaks and markup is returned as is', as
   const [browser] = await signedIn();
   const page = await browser.open(address({ state }));
   assert.equal(page.text.includes('<script>'), false);
-  const answer = await browser.submit(page, { decision: 'allow' });
-  assert.equal(new URL(answer.location ?? '').searchParams.get('state'), state);
-  assert.equal(answer.headers.getSetCookie().length, 0);
+  const response = await browser.submit(page, { decision: 'allow' });
+  assert.equal(new URL(response.location ?? '').searchParams.get('state'), state);
+  assert.equal(response.headers.getSetCookie().length, 0);
 });
 
 test("ASVS 2.2.1: responses don't reveal names, passwords or codes", async () => {

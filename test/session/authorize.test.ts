@@ -61,9 +61,9 @@ async function allow(
   more: Record<string, string | undefined> = {},
 ): Promise<URL> {
   const [browser, page] = await signIn(person.email, request(more));
-  const answer = await browser.submit(page, { decision: 'allow' });
-  assert.equal(answer.status, 303, answer.text);
-  return new URL(answer.location ?? '');
+  const response = await browser.submit(page, { decision: 'allow' });
+  assert.equal(response.status, 303, response.text);
+  return new URL(response.location ?? '');
 }
 
 async function codeFor(
@@ -100,24 +100,24 @@ async function isAlive(accessToken: unknown): Promise<boolean> {
 
 test('4.2: sign-in, consent, and the redirect carries code, the unchanged state and the issuer', async () => {
   const person = await world.addPerson();
-  const answer = await allow(person);
-  assert.equal(answer.origin + answer.pathname, 'https://localhost/callback');
-  assert.deepEqual([...answer.searchParams.keys()].sort(), ['code', 'iss', 'state']);
-  assert.equal(answer.searchParams.get('state'), 'a state & more');
-  assert.equal(answer.searchParams.get('iss'), service.url);
-  assert.match(answer.searchParams.get('code') ?? '', /^spc_[A-Za-z0-9_-]{59}$/);
+  const response = await allow(person);
+  assert.equal(response.origin + response.pathname, 'https://localhost/callback');
+  assert.deepEqual([...response.searchParams.keys()].sort(), ['code', 'iss', 'state']);
+  assert.equal(response.searchParams.get('state'), 'a state & more');
+  assert.equal(response.searchParams.get('iss'), service.url);
+  assert.match(response.searchParams.get('code') ?? '', /^spc_[A-Za-z0-9_-]{59}$/);
 });
 
 test('5.3: the code buys exactly the four fields, and a refresh works after it', async () => {
   const person = await world.addPerson();
-  const answer = await exchange(await codeFor(person));
-  assert.equal(answer.status, 200, answer.text);
-  assert.equal(Object.keys(answer.body).length, 4);
-  assert.equal(answer.body.token_type, 'bearer');
-  assert.equal(answer.body.expires_in, 3600);
+  const response = await exchange(await codeFor(person));
+  assert.equal(response.status, 200, response.text);
+  assert.equal(Object.keys(response.body).length, 4);
+  assert.equal(response.body.token_type, 'bearer');
+  assert.equal(response.body.expires_in, 3600);
   const refreshed = await postToken(service, {
     grant_type: 'refresh_token',
-    refresh_token: String(answer.body.refresh_token),
+    refresh_token: String(response.body.refresh_token),
     client_id: client.clientId,
     client_secret: clientSecret,
   });
@@ -125,8 +125,8 @@ test('5.3: the code buys exactly the four fields, and a refresh works after it',
 });
 
 test('4.2: without state, the redirect has none', async () => {
-  const answer = await allow(await world.addPerson(), { state: undefined });
-  assert.equal(answer.searchParams.has('state'), false);
+  const response = await allow(await world.addPerson(), { state: undefined });
+  assert.equal(response.searchParams.has('state'), false);
 });
 
 test('a token of the code grant acts in the account chosen on the consent page', async () => {
@@ -158,18 +158,18 @@ test('the consent page is always shown; an earlier consent only preselects', asy
 test("an account that the person doesn't belong to can't be chosen", async () => {
   const person = await world.addPerson();
   const [browser, page] = await signIn(person.email, request());
-  const answer = await browser.submit(page, { decision: 'allow', account: '2000' });
-  assert.equal(answer.location, undefined);
-  assert.match(answer.text, /wants access to your account<\/h1>/);
+  const response = await browser.submit(page, { decision: 'allow', account: '2000' });
+  assert.equal(response.location, undefined);
+  assert.match(response.text, /wants access to your account<\/h1>/);
 });
 
 test('RFC 6749 4.1.2.1: declining is access_denied with state and issuer', async () => {
   const [browser, page] = await signIn((await world.addPerson()).email, request());
-  const answer = new URL((await browser.submit(page, { decision: 'deny' })).location ?? '');
-  assert.equal(answer.searchParams.get('error'), 'access_denied');
-  assert.equal(answer.searchParams.get('state'), 'a state & more');
-  assert.equal(answer.searchParams.get('iss'), service.url);
-  assert.equal(answer.searchParams.has('code'), false);
+  const response = new URL((await browser.submit(page, { decision: 'deny' })).location ?? '');
+  assert.equal(response.searchParams.get('error'), 'access_denied');
+  assert.equal(response.searchParams.get('state'), 'a state & more');
+  assert.equal(response.searchParams.get('iss'), service.url);
+  assert.equal(response.searchParams.has('code'), false);
 });
 
 const reportedErrors: [string, Record<string, string | undefined>, string][] = [
@@ -191,17 +191,17 @@ const reportedErrors: [string, Record<string, string | undefined>, string][] = [
 ];
 for (const [what, parameters, error] of reportedErrors) {
   test(`RFC 6749 4.1.2.1: ${what} is reported to the integration as ${error}`, async () => {
-    const answer = await refusal(request(parameters));
-    assert.equal(answer.origin + answer.pathname, client.redirectUri);
-    assert.equal(answer.searchParams.get('error'), error);
-    assert.equal(answer.searchParams.get('state'), 'a state & more');
+    const response = await refusal(request(parameters));
+    assert.equal(response.origin + response.pathname, client.redirectUri);
+    assert.equal(response.searchParams.get('error'), error);
+    assert.equal(response.searchParams.get('state'), 'a state & more');
   });
 }
 
 test('an integration without the code grant gets unauthorized_client', async () => {
   const other = await world.addIntegration({ grants: new Set(['password']) });
-  const answer = await refusal(request({ client_id: other.clientId }));
-  assert.equal(answer.searchParams.get('error'), 'unauthorized_client');
+  const response = await refusal(request({ client_id: other.clientId }));
+  assert.equal(response.searchParams.get('error'), 'unauthorized_client');
 });
 
 test('unknown and disabled integrations get a page and no redirect', async () => {
@@ -222,8 +222,8 @@ test('RFC 6749 3.1: repeated parameters are rejected; without a redirect if they
     'SCOPE=PRODUCTION',
     'other=1&other=2',
   ]) {
-    const answer = await refusal(`${request()}&${name}`);
-    assert.equal(answer.searchParams.get('error'), 'invalid_request');
+    const response = await refusal(`${request()}&${name}`);
+    assert.equal(response.searchParams.get('error'), 'invalid_request');
   }
   const state = await refusal(`${request()}&state=b`);
   assert.equal(state.searchParams.has('state'), false);
@@ -277,10 +277,10 @@ test('a code of another client is refused, but the attempt neither uses nor revo
   const code = await codeFor(await world.addPerson());
   const thief = await world.addIntegration();
   assert.equal((await exchange(code, {}, service, thief)).body.error, 'invalid_grant');
-  const answer = await exchange(code);
-  assert.equal(answer.status, 200);
+  const response = await exchange(code);
+  assert.equal(response.status, 200);
   assert.equal((await exchange(code, {}, service, thief)).body.error, 'invalid_grant');
-  assert.equal(await isAlive(answer.body.access_token), true);
+  assert.equal(await isAlive(response.body.access_token), true);
 });
 
 test('RFC 6749 4.1.3: the redirect URL of the token request must match the authorization request', async () => {
@@ -329,8 +329,8 @@ test('RFC 7636: an integration that requires PKCE is refused without it', async 
   await database.pool.query('update integration set require_pkce = true where client_id = $1', [
     strict.clientId,
   ]);
-  const answer = await refusal(request({ client_id: strict.clientId }));
-  assert.equal(answer.searchParams.get('error'), 'invalid_request');
+  const response = await refusal(request({ client_id: strict.clientId }));
+  assert.equal(response.searchParams.get('error'), 'invalid_request');
 });
 
 test('8: code exchanges count toward the allowance, and a 429 leaves the code unused', async () => {
@@ -358,20 +358,20 @@ test('of 50 parallel uses of one code on two nodes, exactly one wins', async () 
     const [browser, page] = await signIn(person.email, request());
     while (round < rounds) {
       round += 1;
-      const answer = await browser.submit(page, { decision: 'allow' });
-      const code = new URL(answer.location ?? '').searchParams.get('code') ?? '';
+      const response = await browser.submit(page, { decision: 'allow' });
+      const code = new URL(response.location ?? '').searchParams.get('code') ?? '';
       await database.pool.query(
         "update session_pair set initial_requests = '{}' where person_id = $1",
         [person.id],
       );
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 50 }, (_, index) => exchange(code, {}, nodes[index % 2])),
       );
-      assert.equal(answers.filter(({ status }) => status === 200).length, 1);
+      assert.equal(responses.filter(({ status }) => status === 200).length, 1);
       // A node can be too busy for some of them.
-      const refused = ({ status, body }: (typeof answers)[number]) =>
+      const refused = ({ status, body }: (typeof responses)[number]) =>
         status === 503 || body.error === 'invalid_grant';
-      assert.equal(answers.filter(refused).length, 49);
+      assert.equal(responses.filter(refused).length, 49);
     }
   };
   await Promise.all(Array.from({ length: 4 }, race));

@@ -136,10 +136,10 @@ test('an IPv6 network counts as one address', async () => {
 test('concurrent guesses on two nodes gain nothing over sequential ones', async () => {
   const { email } = await world.addPerson();
   const startedAt = performance.now();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 40 }, (_, count) => guess(email, '192.0.2.6', false, count % 2)),
   );
-  const read = answers.filter((answer) => answer.body.error === 'invalid_grant');
+  const read = responses.filter((response) => response.body.error === 'invalid_grant');
   // The first delay is a second: a slow machine lets one more through for each that passes.
   const allowed = 5 + Math.floor((performance.now() - startedAt) / 1_000);
   assert.ok(read.length <= allowed, `${read.length} guesses were checked`);

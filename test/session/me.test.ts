@@ -161,10 +161,10 @@ test('a consent is listed; withdrawing it revokes its tokens on every node withi
   const { email } = await world.addPerson();
   const [browser] = await signedIn(email);
   const address = `/authorize?scope=PRODUCTION&response_type=code&client_id=${client.clientId}`;
-  const answer = await browser.submit(await browser.open(address), { decision: 'allow' });
+  const response = await browser.submit(await browser.open(address), { decision: 'allow' });
   const { body } = await postToken(service, {
     grant_type: 'authorization_code',
-    code: new URL(answer.location ?? '').searchParams.get('code') ?? '',
+    code: new URL(response.location ?? '').searchParams.get('code') ?? '',
     client_id: client.clientId,
     client_secret: clientSecret,
   });

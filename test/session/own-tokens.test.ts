@@ -83,9 +83,9 @@ test('RFC 7662 2.2: for other tokens, it says only that they are not active', as
 test('RFC 7009 2.1: a revoked access token ends on every node within a second; its refresh token stays live', async () => {
   const { access_token: access, refresh_token: refresh } = await tokens();
   for (const node of nodes) assert.equal(await isAccepted(node, access), true);
-  const answer = await about('/revoke', access, client, { token_type_hint: 'refresh_token' });
-  assert.equal(answer.status, 200);
-  assert.equal(answer.text, '{}');
+  const response = await about('/revoke', access, client, { token_type_hint: 'refresh_token' });
+  assert.equal(response.status, 200);
+  assert.equal(response.text, '{}');
   for (const node of nodes)
     await waitFor('the token to end', async () => !(await isAccepted(node, access)), 1_000);
   assert.equal((await postToken(service, refreshFields(refresh, client))).status, 200);

@@ -48,7 +48,7 @@ async function addPasskey(
   return { passkey, answer: await browser.submit(page, { name, answer: sent }, action) };
 }
 
-/** Answers the passkey request of a page. */
+/** Responds to the passkey request of a page. */
 function usePasskey(
   browser: TestBrowser,
   page: VisitedPage,
@@ -182,7 +182,7 @@ test("nobody can rename or remove another person's passkey, or add more than twe
   assert.match(more.answer.text, /wasn’t added/);
 });
 
-test('WebAuthn 7.2: an answer is refused if the page, site, key, user, count or kind is wrong', async () => {
+test('WebAuthn 7.2: a response is refused if the page, site, key, user, count or kind is wrong', async () => {
   const { passkey } = await passkeyOwner();
   const other = await passkeyOwner();
   const { rows } = await database.pool.query('select id from person where id = $1', [
@@ -254,7 +254,7 @@ test("another person's passkey is no second factor", async () => {
   );
 });
 
-test('malformed answers are refused without an error', async () => {
+test('malformed responses are refused without an error', async () => {
   const { passkey } = await passkeyOwner();
   const browser = new TestBrowser(service.url);
   const page = await browser.open('/sign-in?next=/me');

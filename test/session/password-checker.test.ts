@@ -62,26 +62,26 @@ test('processes of one node share its cap: each of two checks one password at a 
   assert.equal(await busyChecker.check(stored, password), true);
 });
 
-test('a flood of sign-ins from everywhere gets 503 with Retry-After, and those in the queue are answered', async () => {
+test('a flood of sign-ins from everywhere gets 503 with Retry-After, and those in the queue are checked', async () => {
   const { url, database } = await createTestDatabase();
   const environment = { TRUST_PROXY: '127.0.0.1' };
   const service = await startTestService({ databaseUrl: url, environment });
   const world = new SessionWorld(database);
   await world.addAccount();
   const client = await world.addIntegration();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 200 }, (_, index) =>
       postToken(service, passwordFields({ email: `guess${index}@shop.test` }, client), {
         'x-forwarded-for': `192.0.2.${index}`,
       }),
     ),
   );
-  const busy = answers.filter((answer) => answer.status === 503);
+  const busy = responses.filter((response) => response.status === 503);
   assert.ok(busy.length > 0);
-  for (const answer of busy) {
-    assert.equal(answer.headers.get('retry-after'), '1');
-    assert.deepEqual(Object.keys(answer.body), ['error', 'error_description']);
-    assert.equal(answer.headers.get('cache-control'), 'no-store');
+  for (const response of busy) {
+    assert.equal(response.headers.get('retry-after'), '1');
+    assert.deepEqual(Object.keys(response.body), ['error', 'error_description']);
+    assert.equal(response.headers.get('cache-control'), 'no-store');
   }
-  assert.ok(answers.filter((answer) => answer.body.error === 'invalid_grant').length >= 34);
+  assert.ok(responses.filter((response) => response.body.error === 'invalid_grant').length >= 34);
 });

@@ -72,12 +72,12 @@ test('an unknown address, a disabled person and a known one get the same respons
   const known = await world.addPerson();
   const disabled = await world.addPerson();
   await database.pool.query('update person set disabled_at = now() where id = $1', [disabled.id]);
-  const answers = [];
+  const responses = [];
   for (const email of [known.email, 'nobody@shop.test', disabled.email]) {
     const { status, text } = await askForLink(email);
-    answers.push(`${status} ${text.replaceAll(email, 'ADDRESS')}`);
+    responses.push(`${status} ${text.replaceAll(email, 'ADDRESS')}`);
   }
-  assert.equal(new Set(answers).size, 1);
+  assert.equal(new Set(responses).size, 1);
   assert.equal((await mailsTo(known.email)).length, 1);
   assert.equal((await mailsTo(disabled.email, 0)).length, 0);
 });

@@ -281,8 +281,8 @@ test('OIDC Core 3.1.3.7 (9, 10): a provider’s clock may differ by a minute, no
 test('RFC 6749 4.1.2.1: an error of the provider leads back to the sign-in page', async () => {
   const browser = new TestBrowser(service.url);
   const state = (await begin(browser)).searchParams.get('state') ?? '';
-  const answer = new URLSearchParams({ error: 'access_denied', state, iss: provider.issuer });
-  const page = await browser.open(`/sign-in/oidc/callback?${answer}`);
+  const response = new URLSearchParams({ error: 'access_denied', state, iss: provider.issuer });
+  const page = await browser.open(`/sign-in/oidc/callback?${response}`);
   assertRefused(page, /didn’t confirm who you are/);
 });
 
@@ -290,8 +290,8 @@ test('ASVS 4.0.3 5.1.5: a sign-in continues only to local pages', async () => {
   for (const next of ['https://attacker.test/me', '//attacker.test/me', '/\\attacker.test']) {
     const browser = new TestBrowser(service.url);
     const callback = await provider.authorize((await begin(browser, next)).href);
-    const answer = await browser.request(callback);
-    assert.equal(answer.location, `${service.url}/console`);
+    const response = await browser.request(callback);
+    assert.equal(response.location, `${service.url}/console`);
   }
 });
 

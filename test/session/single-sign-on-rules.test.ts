@@ -149,8 +149,8 @@ test('OIDC Core 2: a provider that doesn’t say when confirms nothing, and a si
   const sent = new URL((await browser.request('/sign-in/confirm/oidc?next=/me')).location ?? '');
   sent.searchParams.delete('max_age');
   sent.searchParams.delete('prompt');
-  const answer = await browser.open(await provider.authorize(sent.href));
-  assert.match(answer.text, /didn’t confirm who you are/);
+  const response = await browser.open(await provider.authorize(sent.href));
+  assert.match(response.text, /didn’t confirm who you are/);
 });
 
 test('RFC 9700 4.7: a confirmation counts only in the session that asked for it', async () => {

@@ -31,9 +31,9 @@ const rounds = Number(process.env.ROUNDS ?? 30);
 
 async function signIn(): Promise<{ email: string; id: string; refreshToken: unknown }> {
   const person = await world.addPerson();
-  const answer = await postToken(nodes[0], passwordFields(person, client));
-  assert.equal(answer.status, 200, answer.text);
-  return { ...person, refreshToken: answer.body.refresh_token };
+  const response = await postToken(nodes[0], passwordFields(person, client));
+  assert.equal(response.status, 200, response.text);
+  return { ...person, refreshToken: response.body.refresh_token };
 }
 
 async function liveRefreshHash(personId: string): Promise<Buffer | undefined> {
@@ -52,13 +52,13 @@ test('5.1 rule 4: of 50 parallel uses of one refresh token on two nodes, exactly
     while (round < rounds) {
       round += 1;
       const spent = refreshToken;
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 50 }, (_, index) =>
           postToken(nodeOf(index), refreshFields(spent, client)),
         ),
       );
-      const won = answers.filter((answer) => answer.status === 200);
-      const lost = answers.filter((answer) => answer.body.error === 'invalid_grant');
+      const won = responses.filter((response) => response.status === 200);
+      const lost = responses.filter((response) => response.body.error === 'invalid_grant');
       assert.equal(won.length, 1);
       assert.equal(lost.length, 49);
       refreshToken = won[0]?.body.refresh_token;
@@ -130,16 +130,16 @@ test('a refresh that races a sign-in never leaves the new session dead', async (
 
 test('8: of 20 parallel initial requests on two nodes, exactly five are granted', async () => {
   const person = await world.addPerson();
-  const answers: TextResponse[] = await Promise.all(
+  const responses: TextResponse[] = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
       postToken(nodeOf(index), passwordFields(person, client)),
     ),
   );
-  const granted = answers.filter((answer) => answer.status === 200);
+  const granted = responses.filter((response) => response.status === 200);
   assert.equal(granted.length, 5);
-  assert.equal(answers.filter((answer) => answer.status === 429).length, 15);
+  assert.equal(responses.filter((response) => response.status === 429).length, 15);
   const live = await liveRefreshHash(person.id);
-  const hashes = granted.map((answer) => hashToken(String(answer.body.refresh_token)));
+  const hashes = granted.map((response) => hashToken(String(response.body.refresh_token)));
   assert.equal(hashes.filter((hash) => live?.equals(hash)).length, 1);
 });
 
@@ -169,9 +169,9 @@ test('a refresh takes one round trip to the database', async () => {
     statements.push(typeof call[0] === 'string' ? call[0] : call[0].text);
     return query.apply(this, call as never);
   } as never;
-  const answer = await postToken(nodes[0], refreshFields(warm.body.refresh_token, client));
+  const response = await postToken(nodes[0], refreshFields(warm.body.refresh_token, client));
   Client.prototype.query = query;
-  assert.equal(answer.status, 200);
+  assert.equal(response.status, 200);
   const own = statements.filter((text) =>
     /session_pair|access_token|integration|person|audit_event|begin|commit/.test(text),
   );

@@ -21,14 +21,14 @@ const person = await world.addPerson();
 const client = await world.addIntegration();
 const fields = passwordFields(person, client);
 
-function assertError(answer: TextResponse, status: number, error: string): void {
-  assert.equal(answer.body.error, error, answer.text);
-  assert.equal(answer.status, status);
-  assert.deepEqual(Object.keys(answer.body), ['error', 'error_description']);
-  assert.match(String(answer.body.error_description), /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
-  assert.equal(answer.headers.get('cache-control'), 'no-store');
-  assert.match(String(answer.headers.get('content-type')), /^application\/json/);
-  assert.ok(answer.headers.get('x-request-id'));
+function assertError(response: TextResponse, status: number, error: string): void {
+  assert.equal(response.body.error, error, response.text);
+  assert.equal(response.status, status);
+  assert.deepEqual(Object.keys(response.body), ['error', 'error_description']);
+  assert.match(String(response.body.error_description), /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
+  assert.equal(response.headers.get('cache-control'), 'no-store');
+  assert.match(String(response.headers.get('content-type')), /^application\/json/);
+  assert.ok(response.headers.get('x-request-id'));
 }
 
 function without(name: string): Record<string, string> {
@@ -42,20 +42,20 @@ function basic(clientId: string, secret: string): Record<string, string> {
 }
 
 test('2.1, 5.2: the password grant returns exactly the four fields, never cached', async () => {
-  const answer = await postToken(service, fields);
-  assert.equal(answer.status, 200, answer.text);
-  assert.deepEqual(Object.keys(answer.body).sort(), [
+  const response = await postToken(service, fields);
+  assert.equal(response.status, 200, response.text);
+  assert.deepEqual(Object.keys(response.body).sort(), [
     'access_token',
     'expires_in',
     'refresh_token',
     'token_type',
   ]);
-  assert.equal(answer.body.token_type, 'bearer');
-  assert.equal(answer.body.expires_in, 3600);
-  assert.match(String(answer.body.access_token), /^spa_[A-Za-z0-9_-]{59}$/);
-  assert.match(String(answer.body.refresh_token), /^spr_[A-Za-z0-9_-]{59}$/);
-  assert.equal(answer.headers.get('cache-control'), 'no-store');
-  assert.equal(answer.headers.get('pragma'), 'no-cache');
+  assert.equal(response.body.token_type, 'bearer');
+  assert.equal(response.body.expires_in, 3600);
+  assert.match(String(response.body.access_token), /^spa_[A-Za-z0-9_-]{59}$/);
+  assert.match(String(response.body.refresh_token), /^spr_[A-Za-z0-9_-]{59}$/);
+  assert.equal(response.headers.get('cache-control'), 'no-store');
+  assert.equal(response.headers.get('pragma'), 'no-cache');
 });
 
 test('5.4: the refresh grant returns exactly the four fields with a new pair', async () => {
@@ -153,16 +153,16 @@ test('5.4: a refresh without its token is an invalid_request', async () => {
 for (const name of ['client_id', 'client_secret']) {
   test(`5.1 rule 2: a missing ${name} is an invalid_client, without a challenge`, async () => {
     for (const form of [without(name), { ...fields, [name]: '' }]) {
-      const answer = await postToken(service, form);
-      assertError(answer, 401, 'invalid_client');
-      assert.equal(answer.headers.get('www-authenticate'), null);
+      const response = await postToken(service, form);
+      assertError(response, 401, 'invalid_client');
+      assert.equal(response.headers.get('www-authenticate'), null);
     }
   });
 }
 
 test('unknown clients, wrong secrets and disabled integrations get the same invalid_client', async () => {
   const disabled = await world.addIntegration({ disabled: true });
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [
       { ...fields, client_id: 'nobody' },
       { ...fields, client_id: 'not even an id \u{1F600}' },
@@ -170,8 +170,8 @@ test('unknown clients, wrong secrets and disabled integrations get the same inva
       { ...fields, client_id: disabled.clientId },
     ].map((form) => postToken(service, form)),
   );
-  for (const answer of answers) assertError(answer, 401, 'invalid_client');
-  assert.equal(new Set(answers.map((answer) => answer.text)).size, 1);
+  for (const response of responses) assertError(response, 401, 'invalid_client');
+  assert.equal(new Set(responses.map((response) => response.text)).size, 1);
 });
 
 test('RFC 6749 5.2: a client that failed by header gets a challenge for its scheme', async () => {
@@ -185,9 +185,9 @@ test('RFC 6749 5.2: a client that failed by header gets a challenge for its sche
     { authorization: `Basic ${Buffer.from(`${client.clientId}:`).toString('base64')}` },
   ];
   for (const header of headers) {
-    const answer = await postToken(service, form, header);
-    assertError(answer, 401, 'invalid_client');
-    assert.match(String(answer.headers.get('www-authenticate')), /^Basic realm=/);
+    const response = await postToken(service, form, header);
+    assertError(response, 401, 'invalid_client');
+    assert.match(String(response.headers.get('www-authenticate')), /^Basic realm=/);
   }
 });
 
@@ -195,7 +195,7 @@ test('wrong password, unknown user, no password and disabled user get the same i
   const disabled = await world.addPerson();
   await database.pool.query('update person set disabled_at = now() where id = $1', [disabled.id]);
   const bare = await world.addPerson({ withoutPassword: true });
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [
       { ...fields, password: 'wrong' },
       { ...fields, username: 'nobody@shop.test' },
@@ -204,11 +204,11 @@ test('wrong password, unknown user, no password and disabled user get the same i
       passwordFields(bare, client),
     ].map((form) => postToken(service, form)),
   );
-  for (const answer of answers) {
-    assertError(answer, 400, 'invalid_grant');
-    assert.equal(answer.headers.get('www-authenticate'), null);
+  for (const response of responses) {
+    assertError(response, 400, 'invalid_grant');
+    assert.equal(response.headers.get('www-authenticate'), null);
   }
-  assert.equal(new Set(answers.map((answer) => answer.text)).size, 1);
+  assert.equal(new Set(responses.map((response) => response.text)).size, 1);
 });
 
 test('5.4: an unknown, forged or foreign refresh token is an invalid_grant', async () => {
@@ -222,9 +222,9 @@ test('5.4: an unknown, forged or foreign refresh token is an invalid_grant', asy
     refreshFields(`${token.slice(0, -1)}${token.endsWith('_') ? '-' : '_'}`, client),
     refreshFields(body.refresh_token, other),
   ]) {
-    const answer = await postToken(service, form);
-    assertError(answer, 400, 'invalid_grant');
-    assert.equal(answer.headers.get('www-authenticate'), null);
+    const response = await postToken(service, form);
+    assertError(response, 400, 'invalid_grant');
+    assert.equal(response.headers.get('www-authenticate'), null);
   }
   assert.equal(
     (await postToken(service, refreshFields(body.refresh_token, client))).status,
@@ -235,15 +235,15 @@ test('5.4: an unknown, forged or foreign refresh token is an invalid_grant', asy
 
 test('a grant that the integration is not registered for is an unauthorized_client', async () => {
   const codeOnly = await world.addIntegration({ grants: new Set(['authorization_code']) });
-  const answer = await postToken(service, passwordFields(person, codeOnly));
-  assertError(answer, 400, 'unauthorized_client');
+  const response = await postToken(service, passwordFields(person, codeOnly));
+  assertError(response, 400, 'unauthorized_client');
   assertError(await postToken(service, refreshFields('x', codeOnly)), 400, 'unauthorized_client');
 });
 
 test('a grant type that does not exist is an unsupported_grant_type', async () => {
   for (const grant of ['client_credentials', 'PASSWORD', '__proto__', 'constructor']) {
-    const answer = await postToken(service, { ...fields, grant_type: grant });
-    assertError(answer, 400, 'unsupported_grant_type');
+    const response = await postToken(service, { ...fields, grant_type: grant });
+    assertError(response, 400, 'unsupported_grant_type');
   }
 });
 
@@ -251,9 +251,9 @@ test('PRODUCTION is the only scope; any other is an invalid_scope', async () => 
   const someone = await world.addPerson();
   const form = passwordFields(someone, client);
   assertError(await postToken(service, { ...form, scope: 'admin' }), 400, 'invalid_scope');
-  const answer = await postToken(service, { ...form, scope: 'PRODUCTION' });
-  assert.equal(answer.status, 200);
-  assert.equal('scope' in answer.body, false);
+  const response = await postToken(service, { ...form, scope: 'PRODUCTION' });
+  assert.equal(response.status, 200);
+  assert.equal('scope' in response.body, false);
 });
 
 test('RFC 6749 3.2: a repeated parameter is an invalid_request, even if unknown or identical', async () => {
@@ -282,7 +282,7 @@ test('a body that is not a form is an invalid_request', async () => {
       body,
     });
   const form = new URLSearchParams(fields).toString();
-  const answers = [
+  const responses = [
     await send('application/json', JSON.stringify(fields)),
     await send('application/json', '{"grant_type":'),
     await send('text/plain', form),
@@ -294,7 +294,7 @@ test('a body that is not a form is an invalid_request', async () => {
     await send('application/x-www-form-urlencoded', `${form}&a=${'x'.repeat(20_000)}`),
     await send('application/json', JSON.stringify({ ...fields, a: 'x'.repeat(300_000) })),
   ];
-  for (const answer of answers) assertError(answer, 400, 'invalid_request');
+  for (const response of responses) assertError(response, 400, 'invalid_request');
 });
 
 test('a form with a charset is accepted, and a missing body is an empty form', async () => {
@@ -312,16 +312,16 @@ test('RFC 6749 2.3.1: credentials in the query string are rejected', async () =>
   for (const [name, value] of Object.entries(fields)) {
     if (name === 'grant_type') continue;
     const query = new URLSearchParams({ [name]: value });
-    const answer = await postToken(service, fields, {}, `/token?${query}`);
-    assertError(answer, 400, 'invalid_request');
+    const response = await postToken(service, fields, {}, `/token?${query}`);
+    assertError(response, 400, 'invalid_request');
   }
 });
 
 test('RFC 6749 3.2: the token endpoint accepts POST only', async () => {
   for (const method of ['GET', 'PUT', 'DELETE']) {
-    const answer = await sendRequest(`${service.url}/token`, { method });
-    assert.equal(answer.status, 405);
-    assert.equal(answer.headers.get('allow'), 'POST');
+    const response = await sendRequest(`${service.url}/token`, { method });
+    assert.equal(response.status, 405);
+    assert.equal(response.headers.get('allow'), 'POST');
   }
 });
 
@@ -335,8 +335,8 @@ test('a disabled user can no longer refresh', async () => {
   const someone = await world.addPerson();
   const { body } = await postToken(service, passwordFields(someone, client));
   await database.pool.query('update person set disabled_at = now() where id = $1', [someone.id]);
-  const answer = await postToken(service, refreshFields(body.refresh_token, client));
-  assertError(answer, 400, 'invalid_grant');
+  const response = await postToken(service, refreshFields(body.refresh_token, client));
+  assertError(response, 400, 'invalid_grant');
 });
 
 test('the order of checks: query, client, grant type, grant of the client, scope, then the grant', async () => {

@@ -32,7 +32,7 @@ async function start() {
     ...settings,
     SUBMISSION_TLS_PORT: String(port),
   });
-  await service.printed(/answers at /);
+  await service.printed(/running at /);
   return {
     async login(): Promise<SmtpClient> {
       const client = await SmtpClient.open({ port, tls: true });

@@ -11,8 +11,8 @@ const world = await openSubmissionShop();
 async function read(series: string): Promise<number> {
   const { METRICS_TOKEN: token } = serviceTokens;
   const { url } = world.shop.service;
-  const answer = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
-  const line = (await answer.text()).split('\n').find((one) => one.startsWith(`${series} `));
+  const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+  const line = (await response.text()).split('\n').find((one) => one.startsWith(`${series} `));
   return Number(line?.slice(series.length + 1) ?? 0);
 }
 

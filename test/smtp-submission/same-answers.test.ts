@@ -125,7 +125,7 @@ const questions: readonly Question[] = [
 async function askHttp(question: Question, options: SendOptions = {}): Promise<string> {
   const { to = 'reader@people.test', values = { 'Order Number': 'A-1' }, template } = question;
   const off = { trackOpens: false, trackClicks: false };
-  const answer = await http.send({
+  const response = await http.send({
     ...(template !== undefined && { template }),
     body: bodyWith({
       ...question.http,
@@ -135,7 +135,7 @@ async function askHttp(question: Question, options: SendOptions = {}): Promise<s
     }),
     ...options,
   });
-  return answer.status === 200 ? 'OK' : String(answer.body.errorName);
+  return response.status === 200 ? 'OK' : String(response.body.errorName);
 }
 
 async function askSmtp(question: Question, user = '46100', key = world.key): Promise<string> {

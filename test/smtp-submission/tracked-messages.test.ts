@@ -52,9 +52,9 @@ test('opens and clicks of a message that was submitted complete are recorded', a
   const [link = '', mailto, hidden = ''] = addressesIn(html, 'href');
   assert.equal(mailto, 'mailto:x@shop.test');
   const [image = ''] = addressesIn(html, 'src');
-  const answer = await sendRequest(link, asBrowser);
-  assert.equal(answer.status, 302);
-  assert.equal(answer.headers.get('location'), 'https://shop.test/%C3%BC?a=1&b=2');
+  const response = await sendRequest(link, asBrowser);
+  assert.equal(response.status, 302);
+  assert.equal(response.headers.get('location'), 'https://shop.test/%C3%BC?a=1&b=2');
   assert.equal((await sendRequest(hidden, asBrowser)).status, 204);
   assert.equal((await sendRequest(image, asBrowser)).status, 200);
   const clicks = await shop.waitForEvents(id, 'clicked', 2);

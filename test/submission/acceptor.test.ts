@@ -174,7 +174,7 @@ test('a request that waits too long for a batch is refused, never sent late', as
   assert.ok(results.some((result) => result.status === 'rejected' && isIoException(result.reason)));
 });
 
-test('if the outcome stays unknown for too long, the answer is a 503', async () => {
+test('if the outcome stays unknown for too long, the response is a 503', async () => {
   const acceptor = makeAcceptor({ outcomeTimeoutMs: 300 });
   await acceptor.accept(makeAcceptRow());
   const row = makeAcceptRow();
@@ -189,7 +189,7 @@ test('if the outcome stays unknown for too long, the answer is a 503', async () 
   );
 });
 
-test('all rows left uncertain by a silent database are answered soon after the outcome timeout', async () => {
+test('all rows left uncertain by a silent database get a response soon after the outcome timeout', async () => {
   const acceptor = makeAcceptor({ outcomeTimeoutMs: 500, readyBatchRows: 100 });
   await acceptor.accept(makeAcceptRow());
   const rows = Array.from({ length: 100 }, () => acceptor.accept(makeAcceptRow()));
@@ -210,7 +210,7 @@ test('all rows left uncertain by a silent database are answered soon after the o
   );
 });
 
-test('all rows that wait for a lock are answered soon after the maximum wait', async () => {
+test('all rows that wait for a lock get a response soon after the max wait', async () => {
   const acceptor = makeAcceptor({ maxWaitMs: 2_000, readyBatchRows: 100 });
   const locker = await database.pool.connect();
   await locker.query('begin; lock table queue_entry in share mode');

@@ -80,10 +80,10 @@ function send(attachments: readonly unknown[], options: object = {}) {
 }
 
 async function detailsOf(attachments: readonly unknown[]): Promise<unknown> {
-  const answer = await send(attachments);
-  if (answer.status === 200) return 'OK';
-  assert.equal(answer.body.errorName, 'VALIDATION_FAILED');
-  return answer.body.details;
+  const response = await send(attachments);
+  if (response.status === 200) return 'OK';
+  assert.equal(response.body.errorName, 'VALIDATION_FAILED');
+  return response.body.details;
 }
 
 async function sendAndReceive(
@@ -91,8 +91,8 @@ async function sendAndReceive(
   template = 't-0001',
 ): Promise<{ readonly source: string; readonly mail: ParsedMail }> {
   const to = newAddress();
-  const answer = await client.send({ template, body: bodyOf(attachments, to) });
-  assert.equal(answer.status, 200, answer.text);
+  const response = await client.send({ template, body: bodyOf(attachments, to) });
+  assert.equal(response.status, 200, response.text);
   const source = await waitFor(
     'the mail',
     () => sink.mails.find((mail) => mail.to.includes(to))?.source,
@@ -254,9 +254,9 @@ test('a message can be as large as the account’s limit as sent and not larger,
   const over = blob(Buffer.alloc(Buffer.from(fitting.content, 'base64').length + 57, 'x'));
   for (const caller of [client, key]) {
     assert.equal((await caller.send({ body: bodyOf([fitting]) })).status, 200);
-    const answer = await caller.send({ body: bodyOf([over]) });
-    assert.equal(answer.status, 400);
-    assert.match(JSON.stringify(answer.body.details), /larger than 300 KiB as sent/);
+    const response = await caller.send({ body: bodyOf([over]) });
+    assert.equal(response.status, 400);
+    assert.match(JSON.stringify(response.body.details), /larger than 300 KiB as sent/);
   }
   await saveShop(database);
 });
@@ -295,8 +295,8 @@ test('a body can be large only because of its attachments', async () => {
       },
     });
   assert.equal((await client.send({ body: bodyOfValues(0) })).status, 200);
-  const answer = await client.send({ body: bodyOfValues(60 * 1_024) });
-  assert.deepEqual(answer.body.details, [
+  const response = await client.send({ body: bodyOfValues(60 * 1_024) });
+  assert.deepEqual(response.body.details, [
     {
       field: '',
       reason: 'the body is larger than 256 KiB without the contents of its attachments',
@@ -312,7 +312,7 @@ test('a value named content in a large body is kept as it is', async () => {
     source: { subject: 'Value', previewText: '', html: '<p>{{content}}</p>', fields: {} },
   });
   const to = 'value@people.test';
-  const answer = await client.send({
+  const response = await client.send({
     template: 't-content',
     body: bodyWith({
       envelope: { toAddress: to },
@@ -323,7 +323,7 @@ test('a value named content in a large body is kept as it is', async () => {
       actions: { trackOpens: false, trackClicks: false },
     }),
   });
-  assert.equal(answer.status, 200, answer.text);
+  assert.equal(response.status, 200, response.text);
   const source = await waitFor(
     'the mail',
     () => sink.mails.find((mail) => mail.to.includes(to))?.source,
@@ -362,11 +362,11 @@ test('a large body can come without its length, up to the limit', async () => {
 });
 
 test('a stranger’s large body is not read', async () => {
-  const answer = await send([blob(Buffer.alloc(mebibyte))], { token: 'none' });
-  assert.equal(answer.status, 401);
+  const response = await send([blob(Buffer.alloc(mebibyte))], { token: 'none' });
+  assert.equal(response.status, 401);
 });
 
-test('the same key and body give the same answer, another content does not', async () => {
+test('the same key and body give the same response, another content doesn’t', async () => {
   const headers = { 'idempotency-key': 'with-attachment' };
   const body = bodyOf([blob(randomBytes(400_000))]);
   const first = await client.send({ body, headers });
@@ -406,9 +406,9 @@ test('messages with and without attachments, send times and deadlines are accept
         client.send({ body, headers: { 'idempotency-key': `side by side ${index}` } }),
       ),
     );
-  const answers = await sendAll();
+  const responses = await sendAll();
   const stored = await Promise.all(
-    answers.map(async ({ status, body, text }) => {
+    responses.map(async ({ status, body, text }) => {
       assert.equal(status, 200, text);
       const { rows } = await database.pool.query(
         `select m.retention_days as class, (select count(*)::int from message_attachment a
@@ -429,17 +429,17 @@ test('messages with and without attachments, send times and deadlines are accept
   const replayed = await sendAll();
   assert.deepEqual(
     replayed.map(({ body }) => body.messageId),
-    answers.map(({ body }) => body.messageId),
+    responses.map(({ body }) => body.messageId),
   );
 });
 
 test('a Bcc recipient gets the attachments', async () => {
   const bcc = newAddress();
   const body = bodyOf([file(pdf)]);
-  const answer = await client.send({
+  const response = await client.send({
     body: { ...body, envelope: { toAddress: newAddress(), bccAddressList: [bcc] } },
   });
-  assert.equal(answer.status, 200, answer.text);
+  assert.equal(response.status, 200, response.text);
   const mail = await waitFor('the copy', () => sink.mails.find(({ to }) => to.includes(bcc)));
   const { attachments } = await simpleParser(mail.source);
   assert.deepEqual(attachments[0]?.content, pdf);
@@ -448,12 +448,12 @@ test('a Bcc recipient gets the attachments', async () => {
 test('a message that is sent again has its attachments, although the sweep was due', async () => {
   const content = randomBytes(2_500);
   const to = newAddress();
-  const answer = await client.send({ body: bodyOf([blob(content)], to) });
+  const response = await client.send({ body: bodyOf([blob(content)], to) });
   const mailsTo = () => sink.mails.filter((mail) => mail.to.includes(to));
   await waitFor('the mail', () => mailsTo().length === 1);
   await database.pool.query(`update attachment_content set check_at = now() - interval '1 minute'`);
   const resent = await sendRequest(
-    `${service.url}/manage/v1/accounts/46100/messages/${answer.body.messageId}/resend`,
+    `${service.url}/manage/v1/accounts/46100/messages/${response.body.messageId}/resend`,
     { method: 'POST', headers: { authorization: `Bearer ${await addKey(database, shop.id)}` } },
   );
   assert.equal(resent.status, 201, resent.text);
@@ -469,8 +469,8 @@ test('a message that is sent again has its attachments, although the sweep was d
 
 test('the management API lists attachments and gives them out as files', async () => {
   const content = randomBytes(1_200_000);
-  const answer = await send([blob(content, { filename: 'Größe (1).bin' })]);
-  const messageUrl = `${service.url}/manage/v1/accounts/46100/messages/${answer.body.messageId}`;
+  const response = await send([blob(content, { filename: 'Größe (1).bin' })]);
+  const messageUrl = `${service.url}/manage/v1/accounts/46100/messages/${response.body.messageId}`;
   const headers = { authorization: `Bearer ${await addKey(database, shop.id)}` };
   const { body } = await sendRequest(messageUrl, { headers });
   assert.deepEqual((body.content as { readonly attachments: unknown }).attachments, [
@@ -543,8 +543,8 @@ test('an accept beside the sweep never leaves a message without its content', as
 test('erasing a person removes the links of their messages, and then the contents', async () => {
   const content = randomBytes(3_000);
   const to = 'erased@people.test';
-  const answer = await client.send({ body: bodyOf([blob(content)], to) });
-  assert.equal(answer.status, 200);
+  const response = await client.send({ body: bodyOf([blob(content)], to) });
+  assert.equal(response.status, 200);
   await waitFor('the mail', () => sink.mails.find((mail) => mail.to.includes(to)));
   await waitFor('the search rows', async () => {
     const { rowCount } = await database.pool.query(
@@ -561,7 +561,7 @@ test('erasing a person removes the links of their messages, and then the content
     keepSuppressions: false,
   });
   const linked = await database.pool.query('select from message_attachment where message_id = $1', [
-    answer.body.messageId,
+    response.body.messageId,
   ]);
   assert.equal(linked.rowCount, 0);
   await database.pool.query(

@@ -36,13 +36,13 @@ test('7: while the database is down, every request quickly gets 503 IO Exception
     return status === 503;
   });
   const start = performance.now();
-  const answers = await Promise.all(Array.from({ length: 50 }, () => client.send()));
+  const responses = await Promise.all(Array.from({ length: 50 }, () => client.send()));
   assert.ok(performance.now() - start < 20_000);
-  for (const answer of answers) {
-    assert.equal(answer.status, 503, answer.text);
-    assert.equal(answer.body.errorName, 'IO_EXCEPTION');
-    assert.equal(answer.body.message, 'IO Exception was encountered');
-    assert.match(String(answer.headers.get('retry-after')), /^\d+$/);
+  for (const response of responses) {
+    assert.equal(response.status, 503, response.text);
+    assert.equal(response.body.errorName, 'IO_EXCEPTION');
+    assert.equal(response.body.message, 'IO Exception was encountered');
+    assert.match(String(response.headers.get('retry-after')), /^\d+$/);
   }
   assert.deepEqual(await storedIds(), before);
   await waitUntilAccepting();
@@ -62,13 +62,14 @@ test('a request whose connection broke after the commit still gets its 200', asy
       async () => (await storedIds()).length > before.length,
     );
     gate.open();
-    const answers = await sending;
+    const responses = await sending;
     // Requests without a connection for their statement correctly get a 503.
     const stored = (await storedIds()).filter((id) => !before.includes(id));
-    const accepted = answers.filter((answer) => answer.status === 200);
-    for (const answer of accepted) assert.equal(answer.headers.get('idempotency-replayed'), null);
+    const accepted = responses.filter((response) => response.status === 200);
+    for (const response of accepted)
+      assert.equal(response.headers.get('idempotency-replayed'), null);
     assert.ok(stored.length > 0);
-    assert.deepEqual(stored, accepted.map((answer) => String(answer.body.messageId)).sort());
+    assert.deepEqual(stored, accepted.map((response) => String(response.body.messageId)).sort());
   }
 });
 
@@ -83,10 +84,10 @@ test('a silent database server blocks no request forever, and each row it receiv
   assert.ok(performance.now() - start < 20_000);
   assert.equal(lookedUp.status, 503, lookedUp.text);
   gate.open();
-  const answer = await first;
+  const response = await first;
   const stored = (await storedIds()).filter((id) => !before.includes(id));
-  if (answer.status === 200) assert.deepEqual(stored, [answer.body.messageId]);
-  else assert.deepEqual([answer.status, stored], [503, []]);
+  if (response.status === 200) assert.deepEqual(stored, [response.body.messageId]);
+  else assert.deepEqual([response.status, stored], [503, []]);
   await waitUntilAccepting();
 });
 
@@ -97,9 +98,9 @@ test('terminating backends under load loses and duplicates nothing', async () =>
   let sending = true;
   const clients = Array.from({ length: 16 }, async () => {
     while (sending) {
-      const answer = await client.send();
-      if (answer.status === 200) accepted.push(String(answer.body.messageId));
-      else assert.equal(answer.status, 503, answer.text);
+      const response = await client.send();
+      if (response.status === 200) accepted.push(String(response.body.messageId));
+      else assert.equal(response.status, 503, response.text);
     }
   });
   for (let round = 0; round < 10; round += 1) {

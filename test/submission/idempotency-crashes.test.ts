@@ -65,16 +65,17 @@ async function crash(): Promise<void> {
 }
 
 async function perform(steps: readonly Step[], prefix: string): Promise<TextResponse[]> {
-  const answers: Promise<TextResponse>[] = [];
+  const responses: Promise<TextResponse>[] = [];
   for (const next of steps) {
-    if (next.kind === 'send') answers.push(send(next.node, `${prefix}-${next.key}`, next.variant));
+    if (next.kind === 'send')
+      responses.push(send(next.node, `${prefix}-${next.key}`, next.variant));
     else if (next.kind === 'crash') await crash();
     else if (next.kind === 'settle') await new Promise((resolve) => setTimeout(resolve, 15));
     else if (next.kind === 'cut') gates[next.node === 0 ? 0 : 1].cutAnswers('signalpost accept');
     else gates[next.node === 0 ? 0 : 1][next.kind]();
   }
   for (const gate of gates) gate.open();
-  return Promise.all(answers);
+  return Promise.all(responses);
 }
 
 async function messagesOf(key: string): Promise<{ id: string; tag: string }[]> {
@@ -91,21 +92,23 @@ test('any order of requests and crashes gives exactly one message per key', asyn
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
       run += 1;
       const prefix = `run-${run}`;
-      const answers = await perform(steps, prefix);
-      for (const answer of answers) {
-        assert.ok([200, 409, 422, 503].includes(answer.status), answer.text);
+      const responses = await perform(steps, prefix);
+      for (const response of responses) {
+        assert.ok([200, 409, 422, 503].includes(response.status), response.text);
       }
       const keys = new Set(
         steps.flatMap((next) => (next.kind === 'send' ? [`${prefix}-${next.key}`] : [])),
       );
       const accepted = new Set(
-        answers.filter((answer) => answer.status === 200).map((answer) => answer.body.messageId),
+        responses
+          .filter((response) => response.status === 200)
+          .map((response) => response.body.messageId),
       );
       for (const key of keys) {
         // The caller repeats unanswered requests; afterwards one message exists, with one of the two bodies.
         const last = await waitFor(`an answer for ${key}`, async () => {
-          const answer = await send(run % 2, key, 0);
-          return answer.status === 200 || answer.status === 422 ? answer : undefined;
+          const response = await send(run % 2, key, 0);
+          return response.status === 200 || response.status === 422 ? response : undefined;
         });
         const [message, ...more] = await messagesOf(key);
         assert.ok(message !== undefined);

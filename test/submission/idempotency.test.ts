@@ -22,10 +22,10 @@ const withKey = (key: string, options: SendOptions = {}): SendOptions => ({
   headers: { 'idempotency-key': key },
 });
 
-function assertReplay(answer: TextResponse, original: TextResponse): void {
-  assert.equal(answer.status, 200, answer.text);
-  assert.equal(answer.headers.get('idempotency-replayed'), 'true');
-  assert.equal(answer.text, original.text);
+function assertReplay(response: TextResponse, original: TextResponse): void {
+  assert.equal(response.status, 200, response.text);
+  assert.equal(response.headers.get('idempotency-replayed'), 'true');
+  assert.equal(response.text, original.text);
 }
 
 async function countMessages(): Promise<number> {
@@ -35,7 +35,7 @@ async function countMessages(): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-test('the same key and body replays the answer with Idempotency-Replayed, and nothing is sent', async () => {
+test('the same key and body replay the response with Idempotency-Replayed, and nothing is sent', async () => {
   const original = await client.send(withKey('one'));
   assert.equal(original.status, 200);
   assert.equal(original.headers.get('idempotency-replayed'), null);
@@ -51,18 +51,18 @@ test('the same key with another body or template is 422', async () => {
     { body: `${JSON.stringify(bodyWith({}))} ` },
     { template: 't-0002' },
   ]) {
-    const answer = await client.send(withKey('two', options));
-    assert.equal(answer.status, 422);
-    assert.equal(answer.body.errorName, 'IDEMPOTENCY_MISMATCH');
+    const response = await client.send(withKey('two', options));
+    assert.equal(response.status, 422);
+    assert.equal(response.body.errorName, 'IDEMPOTENCY_MISMATCH');
   }
 });
 
 test('keys are separate for each account', async () => {
   const original = await client.send(withKey('three'));
   const theirs = new SendClient(first, await getToken(first, other));
-  const answer = await theirs.send(withKey('three', { account: '46200' }));
-  assert.equal(answer.status, 200);
-  assert.notEqual(answer.body.messageId, original.body.messageId);
+  const response = await theirs.send(withKey('three', { account: '46200' }));
+  assert.equal(response.status, 200);
+  assert.notEqual(response.body.messageId, original.body.messageId);
 });
 
 test('a key is 1 to 255 printable ASCII characters', async () => {
@@ -76,11 +76,11 @@ test('a key is 1 to 255 printable ASCII characters', async () => {
     ['a\tb', 400],
   ];
   for (const [key, status] of keys) {
-    const answer = await client.send(withKey(key));
-    assert.equal(answer.status, status, key);
+    const response = await client.send(withKey(key));
+    assert.equal(response.status, status, key);
     if (status === 400) {
-      assert.equal(answer.body.errorName, 'VALIDATION_FAILED');
-      assert.deepEqual(answer.body.details, [
+      assert.equal(response.body.errorName, 'VALIDATION_FAILED');
+      assert.deepEqual(response.body.details, [
         {
           field: 'Idempotency-Key',
           reason: 'must be one value of 1 to 255 printable ASCII characters',
@@ -114,32 +114,32 @@ test('a key can be reused after 24 hours, not a minute before', async () => {
 test('of concurrent requests with one key on two nodes, one is accepted and the others are replays', async () => {
   for (let round = 0; round < 10; round += 1) {
     const before = await countMessages();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         nodes[index % 2 === 0 ? 0 : 1].send(withKey(`same-${round}`)),
       ),
     );
     assert.equal(await countMessages(), before + 1);
-    const [original, ...more] = answers.filter(
-      (answer) => answer.headers.get('idempotency-replayed') === null,
+    const [original, ...more] = responses.filter(
+      (response) => response.headers.get('idempotency-replayed') === null,
     );
     assert.ok(original !== undefined);
     assert.deepEqual(more, []);
-    for (const answer of answers) {
-      assert.equal(answer.status, 200);
-      assert.equal(answer.text, original.text);
+    for (const response of responses) {
+      assert.equal(response.status, 200);
+      assert.equal(response.text, original.text);
     }
   }
 });
 
 test('of different concurrent requests with one key, one is accepted and the others are mismatches', async () => {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 12 }, (_, index) => {
       const body = bodyWith({ metadata: { externalId: `order-${index}` } });
       return nodes[index % 2 === 0 ? 0 : 1].send(withKey('different', { body }));
     }),
   );
-  const statuses = answers.map((answer) => answer.status).sort();
+  const statuses = responses.map((response) => response.status).sort();
   assert.deepEqual(statuses, [200, ...Array.from({ length: 11 }, () => 422)]);
 });
 
@@ -155,11 +155,11 @@ test('a key that another node holds for longer than 5 s gets a 409, and no other
     const waiting = nodes[1].send(withKey('held'));
     const start = performance.now();
     const others = await Promise.all(Array.from({ length: 10 }, () => client.send()));
-    for (const answer of others) assert.equal(answer.status, 200);
+    for (const response of others) assert.equal(response.status, 200);
     assert.ok(performance.now() - start < 4_500);
-    for (const answer of [await held, await waiting]) {
-      assert.equal(answer.status, 409);
-      assert.equal(answer.body.errorName, 'IDEMPOTENCY_IN_PROGRESS');
+    for (const response of [await held, await waiting]) {
+      assert.equal(response.status, 409);
+      assert.equal(response.body.errorName, 'IDEMPOTENCY_IN_PROGRESS');
     }
   } finally {
     await holder.query('rollback');

@@ -42,8 +42,8 @@ test('a message of just under 25 MiB as sent goes, and one past fails with the l
   for (const [number, caller] of callers.entries()) {
     const client = new SendClient(service, caller);
     const address = `large${number}@example.test`;
-    const answer = await client.send({ body: bodyWithFile(content, address) });
-    assert.equal(answer.status, 200, answer.text);
+    const response = await client.send({ body: bodyWithFile(content, address) });
+    assert.equal(response.status, 200, response.text);
     const mail = await waitFor('the mail', () => sink.mails.find(({ to }) => to[0] === address));
     assert.ok(mail.source.length <= maxAttachmentLimit, `${mail.source.length}`);
     // What is measured is an upper bound: signatures and names are not known yet.
@@ -111,9 +111,9 @@ test('a batch can have 10 MiB and not one byte more, with a token and a key', as
         headers: { authorization: `Bearer ${caller}`, 'content-type': 'application/json' },
         body: body.padEnd(bytes),
       });
-    const answer = await post(10 * mebibyte);
-    assert.equal(answer.status, 200, answer.text.slice(0, 500));
-    assert.equal((answer.body.results as unknown[]).length, 1_000);
+    const response = await post(10 * mebibyte);
+    assert.equal(response.status, 200, response.text.slice(0, 500));
+    assert.equal((response.body.results as unknown[]).length, 1_000);
     assert.equal(reasonOf(await post(10 * mebibyte + 1)), 'the body is larger than 10 MiB');
   }
 });

@@ -16,9 +16,9 @@ const token = await getToken(service, shop);
 const client = new SendClient(service, token);
 
 async function sendOne(changes: Parameters<typeof bodyWith>[0] = {}): Promise<string> {
-  const answer = await client.send({ body: bodyWith(changes) });
-  assert.equal(answer.status, 200, answer.text);
-  return String(answer.body.messageId);
+  const response = await client.send({ body: bodyWith(changes) });
+  assert.equal(response.status, 200, response.text);
+  return String(response.body.messageId);
 }
 
 async function addEvent(
@@ -39,10 +39,10 @@ test('a newly accepted message is queued and shows the next step', async () => {
     envelope: { ccAddressList: ['copy@example.test'] },
     metadata: { externalId: 'x-1', tagList: ['tag'] },
   });
-  const answer = await client.status(id);
-  assert.equal(answer.status, 200);
-  requireConformity('GET', `${service.url}/ete/v1/message/46100/${id}`, answer);
-  const { acceptedAt, stateAt, nextAttempt, recipients, ...rest } = answer.body;
+  const response = await client.status(id);
+  assert.equal(response.status, 200);
+  requireConformity('GET', `${service.url}/ete/v1/message/46100/${id}`, response);
+  const { acceptedAt, stateAt, nextAttempt, recipients, ...rest } = response.body;
   assert.deepEqual(rest, {
     success: true,
     messageId: id,
@@ -131,11 +131,11 @@ test('values of personalization fields are never shown', async () => {
     },
   });
   const personalizationDataMap = { 'Reset Link': 'https://shop.test/reset/s3cr3t' };
-  const answer = await client.send({
+  const response = await client.send({
     template: 't-reset',
     body: bodyWith({ content: { personalizationDataMap } }),
   });
-  const { text } = await client.status(answer.body.messageId);
+  const { text } = await client.status(response.body.messageId);
   assert.ok(!text.includes('s3cr3t'));
 });
 
@@ -162,18 +162,18 @@ test('messages of a suspended account are held with the reason', async () => {
   await waitFor('its end', async () => (await client.send()).status === 200);
 });
 
-test('7: without a valid token the answer is 401; for an unknown message or account it is 400 Invalid ID', async () => {
+test('7: without a valid token, the response is 401; for an unknown message or account it is 400 Invalid ID', async () => {
   const id = await sendOne();
-  for (const answer of [
+  for (const response of [
     await client.status(id, '46100', 'x'),
     await client.status('%zz', '%zz', ''),
   ]) {
-    assert.equal(answer.status, 401);
-    assert.equal(answer.body.errorName, 'UNAUTHORIZED');
+    assert.equal(response.status, 401);
+    assert.equal(response.body.errorName, 'UNAUTHORIZED');
   }
   const unknown = '01890000-0000-7000-8000-000000000000';
   const theirs = new SendClient(service, await getToken(service, other));
-  for (const answer of [
+  for (const response of [
     await client.status(unknown),
     await client.status('not-an-id'),
     await client.status('%zz'),
@@ -183,9 +183,9 @@ test('7: without a valid token the answer is 401; for an unknown message or acco
     await theirs.status(id, '46200'),
     await theirs.status(id, '46100'),
   ]) {
-    assert.equal(answer.status, 400, answer.text);
-    assert.equal(answer.body.errorName, 'INVALID_ID');
-    assert.equal(answer.body.requestId, answer.headers.get('x-request-id'));
+    assert.equal(response.status, 400, response.text);
+    assert.equal(response.body.errorName, 'INVALID_ID');
+    assert.equal(response.body.requestId, response.headers.get('x-request-id'));
   }
   assert.equal((await client.status(id.toUpperCase())).status, 200);
 });

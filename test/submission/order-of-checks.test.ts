@@ -25,13 +25,13 @@ const wrong = {
 };
 
 async function nameOf(options: SendOptions): Promise<string> {
-  const answer = await client.send(options);
-  return answer.status === 200 ? 'OK' : String(answer.body.errorName);
+  const response = await client.send(options);
+  return response.status === 200 ? 'OK' : String(response.body.errorName);
 }
 
 const json = { 'content-type': 'application/json' };
 
-test('7: the first failing check determines the answer, whatever else is wrong', async () => {
+test('7: the first failing check determines the response, whatever else is wrong', async () => {
   let now: SendOptions = wrong;
   assert.equal(await nameOf(now), 'UNAUTHORIZED');
   now = { ...now, token };

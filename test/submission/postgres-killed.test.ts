@@ -35,11 +35,11 @@ test('rule 1: kill -9 of PostgreSQL under load loses no accepted request and sto
     while (sending) {
       next += 1;
       const externalId = `order-${next}`;
-      const answer = await client.send({ body: bodyWith({ metadata: { externalId } }) });
-      statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-      if (answer.status === 200) answered.set(externalId, String(answer.body.messageId));
+      const response = await client.send({ body: bodyWith({ metadata: { externalId } }) });
+      statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+      if (response.status === 200) answered.set(externalId, String(response.body.messageId));
       else {
-        assert.equal(answer.status, 503, answer.text);
+        assert.equal(response.status, 503, response.text);
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     }

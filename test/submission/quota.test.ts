@@ -35,9 +35,9 @@ async function stored(id: string): Promise<number> {
   return Number(count);
 }
 
-function counted(answers: readonly TextResponse[]): Record<string, number> {
+function counted(responses: readonly TextResponse[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 
@@ -55,20 +55,20 @@ await moveToMidHour();
 test('two nodes together accept exactly the hourly quota, however many requests are concurrent', async () => {
   const { one, other } = await openLimited('q-race', { perHour: 97, perDay: undefined });
   const clients = Array.from({ length: 240 }, (_, n) => (n % 2 === 0 ? one : other));
-  const answers = await Promise.all(clients.map((client) => client.send({ account: 'q-race' })));
+  const responses = await Promise.all(clients.map((client) => client.send({ account: 'q-race' })));
   // A node may refuse while the other one holds some of the quota, which it returns within two seconds.
   await waitFor('the rest to be available again', async () => {
-    const answer = await one.send({ account: 'q-race' });
-    answers.push(answer);
-    return (await stored('q-race')) === 97 && answer.status === 429;
+    const response = await one.send({ account: 'q-race' });
+    responses.push(response);
+    return (await stored('q-race')) === 97 && response.status === 429;
   });
-  const { 200: ok, 429: refused, ...rest } = counted(answers);
+  const { 200: ok, 429: refused, ...rest } = counted(responses);
   assert.equal(ok, 97);
-  assert.equal((refused ?? 0) + 97, answers.length, JSON.stringify(rest));
+  assert.equal((refused ?? 0) + 97, responses.length, JSON.stringify(rest));
   assert.equal(await stored('q-race'), 97);
 });
 
-test('over the quota, the answer is 429 QUOTA_EXCEEDED with the time to retry', async () => {
+test('over the quota, the response is 429 QUOTA_EXCEEDED with the time to retry', async () => {
   const { one } = await openLimited('q-say', { perHour: 2, perDay: 100 });
   const account = 'q-say';
   assert.equal((await one.send({ account })).status, 200);
@@ -94,8 +94,8 @@ test('the next hour starts from zero while the day continues', async () => {
   const one = new SendClient(first, await getToken(first, shop));
   await waitFor('the new hour', async () => (await one.send({ account })).status === 200);
   const refused = await waitFor('the day to be used up', async () => {
-    const answer = await one.send({ account });
-    return answer.status === 429 && answer;
+    const response = await one.send({ account });
+    return response.status === 429 && response;
   });
   assert.match(JSON.stringify(refused.body.details), /limit of 4 messages for this day/);
   assert.ok(Number(refused.headers.get('retry-after')) > 3_600);
@@ -125,7 +125,7 @@ test('rejected requests and replays use no quota', async () => {
   });
 });
 
-test('a replay is answered although the quota is used up', async () => {
+test('a replay succeeds although the quota is used up', async () => {
   const { one } = await openLimited('q-replay', { perHour: 1, perDay: undefined });
   const account = 'q-replay';
   const headers = { 'idempotency-key': 'order-1' };
@@ -153,8 +153,10 @@ test('a node returns its unused quota when it stops', async () => {
   const shop = await openShop(database, { id, quota: { perHour: 1_000, perDay: 1_000 } });
   const third = await startTestService({ databaseUrl: url, clock, worker: false });
   const client = new SendClient(third, await getToken(third, shop));
-  const answers = await Promise.all(Array.from({ length: 40 }, () => client.send({ account: id })));
-  assert.deepEqual(counted(answers), { 200: 40 });
+  const responses = await Promise.all(
+    Array.from({ length: 40 }, () => client.send({ account: id })),
+  );
+  assert.deepEqual(counted(responses), { 200: 40 });
   await third.stop();
   assert.deepEqual(await use(id), { hour: 40, day: 40 });
 });

@@ -15,9 +15,9 @@ const withReplies = bodyWith({
   actions: { receiveReplies: true },
 });
 
-function reasonOf(answer: { body: Record<string, unknown>; status: number }): string {
-  assert.equal(answer.status, 400);
-  const [detail, ...more] = answer.body.details as { field: string; reason: string }[];
+function reasonOf(response: { body: Record<string, unknown>; status: number }): string {
+  assert.equal(response.status, 400);
+  const [detail, ...more] = response.body.details as { field: string; reason: string }[];
   assert.equal(detail?.field, 'actions.receiveReplies');
   assert.deepEqual(more, []);
   return detail?.reason ?? '';
@@ -31,8 +31,8 @@ test('mail to a real server carries an address of the sending domain, and a repl
   );
   direct.zones.set('customer.test', { MX: [[10, 'mx.customer.test']] });
   direct.zones.set('mx.customer.test', { A: ['127.0.0.2'] });
-  const answer = await direct.client.send({ body: withReplies });
-  assert.equal(answer.status, 200, answer.text);
+  const response = await direct.client.send({ body: withReplies });
+  assert.equal(response.status, 200, response.text);
   const mail = await waitFor('the mail', () => direct.mx.mails[0]);
   const replyTo = /^Reply-To: (r-[a-z2-7]{52}@bounces\.shop\.test)\r$/m.exec(mail.source)?.[1];
   assert.ok(replyTo !== undefined, mail.source);
@@ -40,7 +40,7 @@ test('mail to a real server carries an address of the sending domain, and a repl
   await client.greet();
   assert.match(await client.submit([replyTo], plainReply()), /^250 /);
   const { rows } = await direct.database.pool.query('select message_id from message_reply');
-  assert.deepEqual(rows, [{ message_id: answer.body.messageId }]);
+  assert.deepEqual(rows, [{ message_id: response.body.messageId }]);
   await direct.database.pool.query(`update sending_domain set state = 'broken'`);
   const { databaseUrl, environment, shop } = direct;
   const later = await startTestService({ databaseUrl, environment, worker: false });
@@ -76,8 +76,8 @@ test('in the inbox mode nothing has to be set up, and each message of a batch ha
   const messages = ['one@people.test', 'two@people.test'].map((toAddress) =>
     bodyWith({ envelope: { toAddress }, actions: { receiveReplies: true } }),
   );
-  const answer = await client.send({ template: 't-0001/batch', body: { messages } });
-  assert.equal(answer.status, 200, answer.text);
+  const response = await client.send({ template: 't-0001/batch', body: { messages } });
+  assert.equal(response.status, 200, response.text);
   const found = new Set<string>();
   for (const to of ['one@people.test', 'two@people.test']) {
     const [mail] = await readInbox(service.url, `?to=${to}&wait=60`);

@@ -122,8 +122,8 @@ test('a stored message shows whether its usage is new; a rejected one leaves it 
   const service = await startTestService({ databaseUrl: url, worker: false });
   const client = new SendClient(service, await getToken(service, shop));
   const send = async (changes: Parameters<typeof bodyWith>[0], status = 200) => {
-    const answer = await client.send({ body: bodyWith(changes) });
-    assert.equal(answer.status, status, answer.text);
+    const response = await client.send({ body: bodyWith(changes) });
+    assert.equal(response.status, status, response.text);
   };
   await send({ envelope: { toAddress: 'suppressed@simulator.test' } }, 400);
   await send({});

@@ -49,12 +49,12 @@ async function accept(
   template?: string,
 ) {
   const to = newAddress();
-  const answer = await client.send({
+  const response = await client.send({
     ...(template === undefined ? {} : { template }),
     body: bodyWith({ ...groups, envelope: { toAddress: to, ...groups.envelope }, actions }),
   });
-  assert.equal(answer.status, 200, answer.text);
-  return { id: String(answer.body.messageId), to };
+  assert.equal(response.status, 200, response.text);
+  return { id: String(response.body.messageId), to };
 }
 
 async function mailTo(address: string) {
@@ -75,7 +75,7 @@ const waitForReason = (id: string, pattern: RegExp) =>
     return pattern.test(String(rows[0]?.reason));
   });
 
-const reasonOf = (answer: TextResponse): unknown => answer.body.details;
+const reasonOf = (response: TextResponse): unknown => response.body.details;
 
 test('limits of the times are checked over HTTP, with a token and a key, and name the field', async () => {
   for (const caller of [world.client, client]) {
@@ -100,10 +100,10 @@ test('limits of the times are checked over HTTP, with a token and a key, and nam
       [{ templateVersion: 'newest' }, 'actions.templateVersion'],
       [{ sendat: ahead(day) }, 'actions.sendat'],
     ] as const) {
-      const answer = await send(bad);
-      assert.equal(answer.status, 400, JSON.stringify(bad));
-      assert.equal(answer.body.message, 'Validation Failed for emailDetails object');
-      const details = reasonOf(answer) as { field: string }[];
+      const response = await send(bad);
+      assert.equal(response.status, 400, JSON.stringify(bad));
+      assert.equal(response.body.message, 'Validation Failed for emailDetails object');
+      const details = reasonOf(response) as { field: string }[];
       assert.deepEqual([...new Set(details.map((detail) => detail.field))], [field]);
     }
   }

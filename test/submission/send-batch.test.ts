@@ -38,18 +38,18 @@ function post(body: unknown, options: SendOptions = {}): Promise<TextResponse> {
 
 /** The results of a batch that is accepted as such. */
 async function send(messages: readonly unknown[], options?: SendOptions): Promise<Result[]> {
-  const answer = await post({ messages }, options);
-  assert.equal(answer.status, 200, answer.text);
-  return answer.body.results as Result[];
+  const response = await post({ messages }, options);
+  assert.equal(response.status, 200, response.text);
+  return response.body.results as Result[];
 }
 
 /** The error of a batch that is refused as a whole. */
 async function refuse(body: unknown, options?: SendOptions): Promise<Result> {
-  const answer = await post(body, options);
-  assert.equal(answer.body.success, false, answer.text);
-  assert.equal(answer.body.status, answer.status);
-  assert.equal(answer.headers.get('x-request-id'), answer.body.requestId);
-  return answer.body as Result;
+  const response = await post(body, options);
+  assert.equal(response.body.success, false, response.text);
+  assert.equal(response.body.status, response.status);
+  assert.equal(response.headers.get('x-request-id'), response.body.requestId);
+  return response.body as Result;
 }
 
 async function countMessages(accountId: string = shop.id): Promise<number> {
@@ -128,9 +128,9 @@ test('a message gets the result that it gets as a single request, and none affec
 });
 
 test('errors carry the request id of the batch', async () => {
-  const answer = await post({ messages: [{}, goodBody()] });
-  const [failed] = answer.body.results as Result[];
-  assert.equal(failed?.requestId, answer.headers.get('x-request-id'));
+  const response = await post({ messages: [{}, goodBody()] });
+  const [failed] = response.body.results as Result[];
+  assert.equal(failed?.requestId, response.headers.get('x-request-id'));
 });
 
 test('the transactional add-on is checked for each message', async () => {
@@ -192,8 +192,8 @@ for (const [name, bearer] of [
     const filled = (length: number): string =>
       `{${' '.repeat(length - text.length)}${text.slice(1)}`;
     const body = `{"messages":[${filled(limit)},${filled(limit + 1)},${text}]}`;
-    const answer = await post(body, { token: bearer });
-    const results = answer.body.results as Result[];
+    const response = await post(body, { token: bearer });
+    const results = response.body.results as Result[];
     assert.deepEqual(statusesOf(results), [200, 400, 200]);
     assert.deepEqual(results[1]?.details, [
       { field: '', reason: 'the body is larger than 256 KiB' },
@@ -255,7 +255,7 @@ test('a body of another type or encoding fails validation', async () => {
   assert.match(packed.details[0]?.reason ?? '', /^Content-Encoding is not supported/);
 });
 
-test('4.3: what refuses all messages is answered as for a single one, in the same order', async () => {
+test('4.3: an error that concerns all messages gets the response of a single one, in the same order', async () => {
   const suspended = await openShop(database, { id: '46400', suspended: true });
   await publishShopTemplate(database, other, { id: 't-other' });
   const cases: SendOptions[] = [
@@ -326,7 +326,7 @@ test('an idempotencyKey is no field of a single request', async () => {
   ]);
 });
 
-test('a repeated batch is answered as the first, and nothing is sent again', async () => {
+test('a repeated batch gets the first response, and nothing is sent again', async () => {
   const messages = ['r1', 'r2', undefined].map((idempotencyKey) =>
     messageTo('again@example.test', { idempotencyKey }),
   );
@@ -352,8 +352,8 @@ test('the same bytes are the same message, wherever they are in a batch', async 
     sender: 'orders@shop.test',
   });
   assert.equal(elsewhere, 1);
-  const answer = await post(`{"messages":[${text}]}`, { template: 't-0002' });
-  assert.equal((answer.body.results as Result[])[0]?.errorName, 'IDEMPOTENCY_MISMATCH');
+  const response = await post(`{"messages":[${text}]}`, { template: 't-0002' });
+  assert.equal((response.body.results as Result[])[0]?.errorName, 'IDEMPOTENCY_MISMATCH');
 });
 
 test('keys share the space of the account with single requests', async () => {
@@ -387,10 +387,10 @@ test('a key that occurs twice in a batch behaves as in two requests after each o
 
 test('a response stays small although each message has a hundred problems', async () => {
   const wrong = Object.fromEntries(Array.from({ length: 90 }, (_, n) => [`n${n}`, 0]));
-  const answer = await post({ messages: Array.from({ length: 1_000 }, () => wrong) });
-  assert.equal(answer.status, 200);
-  assert.ok(answer.text.length < 700_000, String(answer.text.length));
-  const results = answer.body.results as Result[];
+  const response = await post({ messages: Array.from({ length: 1_000 }, () => wrong) });
+  assert.equal(response.status, 200);
+  assert.ok(response.text.length < 700_000, String(response.text.length));
+  const results = response.body.results as Result[];
   assert.equal(results[0]?.details.length, 92);
   assert.deepEqual(results[999]?.details.at(-1), { field: '', reason: 'and 91 more problems' });
 });
@@ -403,12 +403,12 @@ test('a trailing slash and a base URL that ends in a slash change nothing', asyn
     `/${path}?x=1`,
     `/${path.replace('em', '%65m')}`,
   ]) {
-    const answer = await sendRequest(service.url + variant, {
+    const response = await sendRequest(service.url + variant, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: '{"messages":[]}',
     });
-    assert.equal(answer.text, '{"results":[]}', variant);
+    assert.equal(response.text, '{"results":[]}', variant);
   }
   const { status } = await single.send({ template: 'batch' });
   assert.equal(status, 400, 'a template named batch is a template');

@@ -21,11 +21,11 @@ interface Stored {
 /** Sends a message and reads its stored row and queue entry. */
 async function store(changes: Parameters<typeof bodyWith>[0], template?: string): Promise<Stored> {
   const body = bodyWith(changes);
-  const answer = await client.send({ body, ...(template !== undefined && { template }) });
-  assert.equal(answer.status, 200, answer.text);
+  const response = await client.send({ body, ...(template !== undefined && { template }) });
+  assert.equal(response.status, 200, response.text);
   const { rows } = await database.pool.query<Stored>(
     'select * from message where account_id = $1 and id = $2',
-    ['46100', answer.body.messageId],
+    ['46100', response.body.messageId],
   );
   assert.ok(rows[0] !== undefined);
   return rows[0];
@@ -134,8 +134,8 @@ test('null is not "not given"', async () => {
     ['metadata', 'transactional'],
     ['actions', 'deliveryWhenDelayed'],
   ] as const) {
-    const answer = await client.send({ body: bodyWith({ [group]: { [field]: null } }) });
-    assert.equal(answer.body.errorName, 'VALIDATION_FAILED', field);
+    const response = await client.send({ body: bodyWith({ [group]: { [field]: null } }) });
+    assert.equal(response.body.errorName, 'VALIDATION_FAILED', field);
   }
 });
 

@@ -22,45 +22,45 @@ const plainClient = new SendClient(service, await getToken(service, plain));
 
 /** Checks status, name and exact message of section 7; returns the details as `field: reason`. */
 function assertRefused(
-  answer: TextResponse,
+  response: TextResponse,
   status: number,
   name: string,
   message: string,
 ): string[] {
-  const { success, errorName, details, requestId, ...rest } = answer.body;
+  const { success, errorName, details, requestId, ...rest } = response.body;
   assert.deepEqual(
-    { status: answer.status, success, errorName, said: rest.message, repeated: rest.status },
+    { status: response.status, success, errorName, said: rest.message, repeated: rest.status },
     { status, success: false, errorName: name, said: message, repeated: status },
   );
-  assert.equal(requestId, answer.headers.get('x-request-id'));
+  assert.equal(requestId, response.headers.get('x-request-id'));
   return (details as { field: string; reason: string }[]).map(
     ({ field, reason }) => `${field}: ${reason}`,
   );
 }
 
-const invalid = (answer: TextResponse): string[] =>
-  assertRefused(answer, 400, 'VALIDATION_FAILED', 'Validation Failed for emailDetails object');
-const unknownId = (answer: TextResponse): string[] =>
+const invalid = (response: TextResponse): string[] =>
+  assertRefused(response, 400, 'VALIDATION_FAILED', 'Validation Failed for emailDetails object');
+const unknownId = (response: TextResponse): string[] =>
   assertRefused(
-    answer,
+    response,
     400,
     'INVALID_ID',
     'Invalid ID in request. accountId or templateId is invalid',
   );
-const notAllowed = (answer: TextResponse): string[] =>
-  assertRefused(answer, 400, 'SENDER_NOT_ALLOWED', 'Sender Not Allowed');
-const missing = (answer: TextResponse): string[] =>
+const notAllowed = (response: TextResponse): string[] =>
+  assertRefused(response, 400, 'SENDER_NOT_ALLOWED', 'Sender Not Allowed');
+const missing = (response: TextResponse): string[] =>
   assertRefused(
-    answer,
+    response,
     400,
     'PERSONALIZATION_FAILURE',
     'Personalization Failure Exception. personalization fields were missed',
   );
 
 test('7: a request that passes every check gets 200 Successfully Accepted', async () => {
-  const answer = await client.send();
-  assert.equal(answer.status, 200);
-  const { messageId, ...rest } = answer.body;
+  const response = await client.send();
+  assert.equal(response.status, 200);
+  const { messageId, ...rest } = response.body;
   assert.deepEqual(rest, {
     success: true,
     message: 'Successfully Accepted',
@@ -71,17 +71,17 @@ test('7: a request that passes every check gets 200 Successfully Accepted', asyn
 
 test('7: a missing, malformed, unknown or forged token gets 401 Unauthorized Request', async () => {
   for (const token of [undefined, '', 'x', `spa_${'a'.repeat(59)}`, 'two words']) {
-    const answer = await client.send({ token });
-    assertRefused(answer, 401, 'UNAUTHORIZED', 'Unauthorized Request');
-    assert.match(String(answer.headers.get('www-authenticate')), /^Bearer/);
+    const response = await client.send({ token });
+    assertRefused(response, 401, 'UNAUTHORIZED', 'Unauthorized Request');
+    assert.match(String(response.headers.get('www-authenticate')), /^Bearer/);
   }
   const basic = await client.send({ token: undefined, headers: { authorization: 'Basic eDp5' } });
   assertRefused(basic, 401, 'UNAUTHORIZED', 'Unauthorized Request');
 });
 
 test('7: a request for a suspended account gets 401 Account Temporarily Suspended', async () => {
-  const answer = await suspendedClient.send({ account: '46200' });
-  assertRefused(answer, 401, 'ACCOUNT_SUSPENDED', 'Account Temporarily Suspended');
+  const response = await suspendedClient.send({ account: '46200' });
+  assertRefused(response, 401, 'ACCOUNT_SUSPENDED', 'Account Temporarily Suspended');
 });
 
 test('7: an unknown or foreign account or an unusable account id gets 400 Invalid ID', async () => {
@@ -236,8 +236,8 @@ test('4.3 rule 2: NUL characters and unpaired surrogates are rejected anywhere; 
 test('4.3 rule 1: transactional without the add-on gets 400 Validation Failed with the reason', async () => {
   const body = bodyWith({ metadata: { transactional: true } });
   assert.equal((await client.send({ body })).status, 200);
-  const answer = await plainClient.send({ account: '46300', body });
-  assert.deepEqual(invalid(answer), [
+  const response = await plainClient.send({ account: '46300', body });
+  assert.deepEqual(invalid(response), [
     'metadata.transactional: the account does not have the transactional email add-on',
   ]);
   const without = bodyWith({ metadata: { transactional: false } });
@@ -322,9 +322,9 @@ test('7: an internal error gets 500 Internal Server Error, and the next request 
   await database.pool.query(
     `update template_version set compiled = '{}' where account_id = '46100' and template_id = 't-broken'`,
   );
-  const answer = await client.send({ template: 't-broken' });
+  const response = await client.send({ template: 't-broken' });
   assert.deepEqual(
-    assertRefused(answer, 500, 'INTERNAL_ERROR', 'Internal Server Error'),
+    assertRefused(response, 500, 'INTERNAL_ERROR', 'Internal Server Error'),
     [],
     'nothing of the fault is told to the caller',
   );
@@ -402,8 +402,8 @@ test('4.3: a path with empty, too many or undecodable ids gets 400 Invalid ID, o
     { template: 't-0001%2F' },
     { account: '46100%' },
   ]) {
-    const answer = await client.send(path);
-    assert.equal(answer.body.errorName, 'INVALID_ID', JSON.stringify(path));
+    const response = await client.send(path);
+    assert.equal(response.body.errorName, 'INVALID_ID', JSON.stringify(path));
     assert.equal((await client.send({ ...path, token: 'forged' })).status, 401);
   }
 });

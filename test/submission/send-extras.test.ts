@@ -16,17 +16,17 @@ const clients = [
   new SendClient(service, await addKey(database, shop.id)),
 ] as const;
 
-/** The answer of a token and of a key, which must be the same. */
+/** The response to a token and to a key, which must be the same. */
 async function problemsOf(
   changes: Parameters<typeof bodyWith>[0],
 ): Promise<'OK' | readonly string[]> {
   const [first, second] = await Promise.all(
     clients.map(async (client) => {
-      const answer = await client.send({ body: bodyWith(changes) });
-      if (answer.status === 200) return 'OK';
-      assert.equal(answer.status, 400, answer.text);
-      assert.equal(answer.body.errorName, 'VALIDATION_FAILED');
-      const details = answer.body.details as { field: string; reason: string }[];
+      const response = await client.send({ body: bodyWith(changes) });
+      if (response.status === 200) return 'OK';
+      assert.equal(response.status, 400, response.text);
+      assert.equal(response.body.errorName, 'VALIDATION_FAILED');
+      const details = response.body.details as { field: string; reason: string }[];
       return details.map(({ field, reason }) => `${field}: ${reason}`);
     }),
   );
@@ -162,8 +162,8 @@ test('every other header is refused by name', async () => {
   ]) {
     const text = JSON.stringify(bodyWith({ content: { headers: { placeholder: 'x' } } }));
     const body = text.replace('"placeholder"', JSON.stringify(name));
-    const { body: answer } = await clients[0].send({ body });
-    assert.deepEqual(answer.details, [{ field: `content.headers.${name}`, reason: other }]);
+    const { body: response } = await clients[0].send({ body });
+    assert.deepEqual(response.details, [{ field: `content.headers.${name}`, reason: other }]);
   }
 });
 

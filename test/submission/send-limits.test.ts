@@ -14,10 +14,10 @@ const client = new SendClient(service, await getToken(service, shop));
 const characters = { letter: 'a', emoji: '😀', 'combining mark': '\u0301' };
 
 async function detailsOf(group: string, members: Record<string, unknown>): Promise<unknown> {
-  const answer = await client.send({ body: bodyWith({ [group]: members }) });
-  if (answer.status === 200) return 'OK';
-  assert.equal(answer.body.errorName, 'VALIDATION_FAILED');
-  return answer.body.details;
+  const response = await client.send({ body: bodyWith({ [group]: members }) });
+  if (response.status === 200) return 'OK';
+  assert.equal(response.body.errorName, 'VALIDATION_FAILED');
+  return response.body.details;
 }
 
 const limits: [group: string, field: string, maxLength: number, wrap: (text: string) => unknown][] =

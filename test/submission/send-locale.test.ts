@@ -44,7 +44,7 @@ async function accept(
 ) {
   count += 1;
   const toAddress = `reader${count}@people.test`;
-  const answer = await by.send({
+  const response = await by.send({
     template,
     body: bodyWith({
       envelope: { toAddress },
@@ -52,7 +52,7 @@ async function accept(
       actions: { trackOpens: false, trackClicks: false, ...actions },
     }),
   });
-  return { answer, toAddress };
+  return { response, toAddress };
 }
 
 async function mailTo(address: string) {
@@ -63,9 +63,9 @@ async function mailTo(address: string) {
 }
 
 async function send(locale: unknown, options?: Parameters<typeof accept>[1]) {
-  const { answer, toAddress } = await accept(locale, options);
-  assert.equal(answer.status, 200, answer.text);
-  return { ...(await mailTo(toAddress)), messageId: String(answer.body.messageId) };
+  const { response, toAddress } = await accept(locale, options);
+  assert.equal(response.status, 200, response.text);
+  return { ...(await mailTo(toAddress)), messageId: String(response.body.messageId) };
 }
 
 test('the variant that matches best is sent, and dates and amounts are in its language', async () => {
@@ -115,15 +115,15 @@ test('a locale that is no language tag, or too long, is refused by name, with a 
       [7, 'must be a string'],
       [null, 'must be a string'],
     ]) {
-      const { answer } = await accept(locale, { by });
-      assert.equal(answer.status, 400);
-      assert.equal(answer.body.errorName, 'VALIDATION_FAILED');
-      assert.deepEqual(answer.body.details, [{ field: 'content.locale', reason: expected }]);
+      const { response } = await accept(locale, { by });
+      assert.equal(response.status, 400);
+      assert.equal(response.body.errorName, 'VALIDATION_FAILED');
+      assert.deepEqual(response.body.details, [{ field: 'content.locale', reason: expected }]);
     }
-    assert.equal((await accept(longest, { by })).answer.status, 200);
+    assert.equal((await accept(longest, { by })).response.status, 200);
     const both = await accept('de_AT', { by, content: { subjectLine: 7 } });
     assert.deepEqual(
-      (both.answer.body.details as { field: string }[]).map(({ field }) => field).sort(),
+      (both.response.body.details as { field: string }[]).map(({ field }) => field).sort(),
       ['content.locale', 'content.subjectLine'],
     );
   }
@@ -140,14 +140,14 @@ test('every locale needs the same fields', async () => {
     accept(locale, { template: 'contract', content: { personalizationDataMap: given } });
   for (const locale of [undefined, 'de', 'fr']) {
     const none = await send(locale, {});
-    assert.equal(none.answer.body.errorName, 'PERSONALIZATION_FAILURE');
+    assert.equal(none.response.body.errorName, 'PERSONALIZATION_FAILURE');
     assert.deepEqual(
-      (none.answer.body.details as { field: string }[]).map(({ field }) => field).sort(),
+      (none.response.body.details as { field: string }[]).map(({ field }) => field).sort(),
       ['content.personalizationDataMap.Due', 'content.personalizationDataMap.Salutation'],
     );
     const unreadable = await send(locale, { Salutation: 'x', Due: 'soon' });
-    assert.equal(unreadable.answer.body.errorName, 'VALIDATION_FAILED');
-    assert.equal((await send(locale, { Salutation: 'x', Due: '2026-01-31' })).answer.status, 200);
+    assert.equal(unreadable.response.body.errorName, 'VALIDATION_FAILED');
+    assert.equal((await send(locale, { Salutation: 'x', Due: '2026-01-31' })).response.status, 200);
   }
 });
 
@@ -185,9 +185,9 @@ test('a part that a variant makes too large is refused, whatever the default con
   });
   const content = { personalizationDataMap: { Text: 'x'.repeat(120 * 1024) } };
   const german = await accept('de', { template: 'large', content });
-  assert.equal(german.answer.status, 400);
-  assert.match(german.answer.text, /personalizationDataMap.Text.*template uses it 20 times/);
-  assert.equal((await accept('fr', { template: 'large', content })).answer.status, 200);
+  assert.equal(german.response.status, 400);
+  assert.match(german.response.text, /personalizationDataMap.Text.*template uses it 20 times/);
+  assert.equal((await accept('fr', { template: 'large', content })).response.status, 200);
 });
 
 test('each message of a batch has its own locale', async () => {
@@ -197,7 +197,7 @@ test('each message of a batch has its own locale', async () => {
       content: { personalizationDataMap: values, locale },
       actions: { trackOpens: false, trackClicks: false },
     });
-  const answer = await sendRequest(`${service.url}/ete/v1/email/${shop.id}/invoice/batch`, {
+  const response = await sendRequest(`${service.url}/ete/v1/email/${shop.id}/invoice/batch`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
     body: JSON.stringify({
@@ -208,7 +208,7 @@ test('each message of a batch has its own locale', async () => {
       ],
     }),
   });
-  const results = answer.body.results as { status: number; details?: unknown }[];
+  const results = response.body.results as { status: number; details?: unknown }[];
   assert.deepEqual(
     results.map(({ status }) => status),
     [200, 400, 200],

@@ -78,7 +78,7 @@ test('a client that disconnects in the middle of its body is not an internal err
   assert.equal(await refusedBy('INTERNAL_ERROR'), before);
 });
 
-test('pipelined requests on one connection are answered in order', async () => {
+test('pipelined requests on one connection get their responses in order', async () => {
   const socket = await openSocket();
   let text = '';
   socket.on('data', (chunk) => {
@@ -100,7 +100,7 @@ test('pipelined requests on one connection are answered in order', async () => {
 
 test('hundreds of idle connections do no harm', async () => {
   const idle = await Promise.all(Array.from({ length: 500 }, openSocket));
-  const answers = await Promise.all(Array.from({ length: 50 }, () => client.send()));
-  for (const answer of answers) assert.equal(answer.status, 200);
+  const responses = await Promise.all(Array.from({ length: 50 }, () => client.send()));
+  for (const response of responses) assert.equal(response.status, 200);
   for (const socket of idle) socket.destroy();
 });

@@ -59,16 +59,16 @@ async function send(
     ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)},`,
   );
   const body = `${rest.slice(0, -1)},"content":{${more.join('')}"personalizationDataMap":${map}}}`;
-  const answers = [
+  const responses = [
     await client.send({ template, body }),
     await client.send({ template, body, token: key }),
   ];
-  const [outcome, same] = answers.map(({ status, body: answer }): 'OK' | Refusal =>
+  const [outcome, same] = responses.map(({ status, body: response }): 'OK' | Refusal =>
     status === 200
       ? 'OK'
       : {
-          name: answer.errorName,
-          details: (answer.details as { field: string; reason: string }[]).map(
+          name: response.errorName,
+          details: (response.details as { field: string; reason: string }[]).map(
             ({ field, reason }) =>
               `${field.replace('content.personalizationDataMap.', '')}: ${reason}`,
           ),
@@ -82,7 +82,7 @@ const invalid = (...details: string[]): Refusal => ({ name: 'VALIDATION_FAILED',
 const pens = (count: number) => Array.from({ length: count }, () => ({ Name: 'Pen' }));
 
 test('a list is accepted, stored and rendered', async () => {
-  const answer = await client.send({
+  const response = await client.send({
     template: 't-lines',
     body: {
       envelope: { toAddress: 'lines@example.test' },
@@ -98,7 +98,7 @@ test('a list is accepted, stored and rendered', async () => {
       actions: { trackOpens: false, trackClicks: false },
     },
   });
-  assert.equal(answer.status, 200, answer.text);
+  assert.equal(response.status, 200, response.text);
   const [mail] = await readInbox(service.url, '?to=lines@example.test&wait=60');
   assert.equal(mail?.subject, 'item for €5.00');
   assert.match(

@@ -28,11 +28,11 @@ const sendTo = (toAddress: string, ccAddressList: string[] = [], transactional =
 
 test('a suppressed To gets 400 RECIPIENT_SUPPRESSED with the recipients, and nothing is stored', async () => {
   for (const name of ['bounced', 'angry', 'left', 'by-hand']) {
-    const answer = await sendTo(`${name.toUpperCase()}@Example.test`, ['left-too@example.test']);
-    assert.equal(answer.status, 400);
-    assert.equal(answer.body.errorName, 'RECIPIENT_SUPPRESSED');
-    assert.equal(answer.body.message, 'Recipient email has been suppressed');
-    assert.deepEqual(answer.body.suppressedRecipients, [
+    const response = await sendTo(`${name.toUpperCase()}@Example.test`, ['left-too@example.test']);
+    assert.equal(response.status, 400);
+    assert.equal(response.body.errorName, 'RECIPIENT_SUPPRESSED');
+    assert.equal(response.body.message, 'Recipient email has been suppressed');
+    assert.deepEqual(response.body.suppressedRecipients, [
       `${name.toUpperCase()}@example.test`,
       'left-too@example.test',
     ]);
@@ -53,14 +53,17 @@ test('a transactional message ignores unsubscribes, but never bounces and compla
 
 test('suppressed cc addresses are skipped and listed in the 200', async () => {
   const cc = ['a@example.test', 'bounced@example.test', 'b@example.test', 'left@example.test'];
-  const answer = await sendTo('reader@example.test', cc);
-  assert.equal(answer.status, 200);
-  assert.deepEqual(answer.body.suppressedRecipients, ['bounced@example.test', 'left@example.test']);
+  const response = await sendTo('reader@example.test', cc);
+  assert.equal(response.status, 200);
+  assert.deepEqual(response.body.suppressedRecipients, [
+    'bounced@example.test',
+    'left@example.test',
+  ]);
   const { rows } = await database.pool.query(
     `select content->'cc' as cc, content->'suppressedCc' as out, pending
      from message m join queue_entry q on q.account_id = m.account_id and q.message_id = m.id
      where m.account_id = '46100' and m.id = $1`,
-    [answer.body.messageId],
+    [response.body.messageId],
   );
   assert.deepEqual(rows, [
     {

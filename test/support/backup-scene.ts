@@ -71,7 +71,7 @@ export interface ScenicService {
 
 /** Sends one message. @returns its ID */
 export async function sendReceipt({ url, key }: ScenicService, order: string): Promise<string> {
-  const answer = await sendRequest(`${url}/ete/v1/email/1000/receipt`, {
+  const response = await sendRequest(`${url}/ete/v1/email/1000/receipt`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({
@@ -81,6 +81,6 @@ export async function sendReceipt({ url, key }: ScenicService, order: string): P
       actions: { trackOpens: false, trackClicks: false },
     }),
   });
-  assert.equal(answer.status, 200, answer.text);
-  return String(answer.body.messageId);
+  assert.equal(response.status, 200, response.text);
+  return String(response.body.messageId);
 }

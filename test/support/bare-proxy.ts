@@ -10,14 +10,14 @@ import { after } from 'node:test';
  */
 export async function startBareProxy(serviceUrl: string): Promise<string> {
   const { host } = new URL(serviceUrl);
-  const proxy = createServer((incoming, answer) => {
+  const proxy = createServer((incoming, response) => {
     const { method = 'GET', url = '/', headers } = incoming;
     const outgoing = request(serviceUrl + url, { method, headers: { ...headers, host } });
     outgoing.on('response', (given) => {
-      answer.writeHead(given.statusCode ?? 502, given.headers);
-      given.pipe(answer);
+      response.writeHead(given.statusCode ?? 502, given.headers);
+      given.pipe(response);
     });
-    outgoing.on('error', () => answer.destroy());
+    outgoing.on('error', () => response.destroy());
     incoming.pipe(outgoing);
   });
   proxy.listen(0, '127.0.0.1');

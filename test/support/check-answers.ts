@@ -1,13 +1,13 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { findDisagreement } from './conform.ts';
 
-/** Longer answers are not kept. */
+/** Longer responses aren't kept. */
 const maxBytes = 1024 * 1024;
 
 const disagreements = new Set<string>();
 
 /**
- * Compares every answer of a service with the OpenAPI document if TEST_ANSWERS is set, whoever asked; at the end, the
+ * Compares every response of a service with the OpenAPI document if TEST_ANSWERS is set, whoever asked; at the end, the
  * file fails if one disagrees.
  */
 export function checkAnswers(server: Server): void {

@@ -6,7 +6,7 @@ import type { TextResponse } from './send-request.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What the service answered to a request. */
+/** The service's response to a request. */
 export interface ObservedAnswer {
   readonly method: string;
   /** Path and query. */
@@ -25,7 +25,7 @@ interface DocumentedPath {
 /** RFC 9110 section 15.5.20. */
 const misdirected = 421;
 
-/** Loaded on first use: most test processes check no answer. */
+/** Loaded on first use: most test processes check no response. */
 let loaded: { readonly ajv: Ajv2020; readonly paths: readonly DocumentedPath[] } | undefined;
 
 function load(): NonNullable<typeof loaded> {
@@ -46,7 +46,7 @@ function load(): NonNullable<typeof loaded> {
 }
 
 /**
- * Compares an answer with the OpenAPI document. Paths and methods that it doesn't have are none of its business.
+ * Compares a response with the OpenAPI document; ignores paths and methods that it doesn't have.
  * @returns what disagrees
  */
 export function findDisagreement(answer: ObservedAnswer): string | undefined {
@@ -89,11 +89,11 @@ function escapePointer(text: string): string {
   return text.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** Requires that an answer is as the OpenAPI document describes it. */
-export function requireConformity(method: string, address: string, answer: TextResponse): void {
+/** Requires that a response is as the OpenAPI document describes it. */
+export function requireConformity(method: string, address: string, response: TextResponse): void {
   const { pathname } = new URL(address);
-  const { status, text } = answer;
-  const contentType = answer.headers.get('content-type') ?? undefined;
+  const { status, text } = response;
+  const contentType = response.headers.get('content-type') ?? undefined;
   const disagreement = findDisagreement({ method, target: pathname, status, contentType, text });
   assert.equal(disagreement, undefined);
 }

@@ -21,8 +21,8 @@ export async function tokenByConsent(
   });
   const signIn = await browser.open(`/authorize?${query}`);
   const consent = await browser.submit(signIn, { email, password });
-  const answer = await browser.submit(consent, { decision: 'allow', account });
-  const code = new URL(answer.location ?? '').searchParams.get('code') ?? '';
+  const response = await browser.submit(consent, { decision: 'allow', account });
+  const code = new URL(response.location ?? '').searchParams.get('code') ?? '';
   const issued = await postToken(service, {
     grant_type: 'authorization_code',
     code,

@@ -6,7 +6,7 @@ import { parseEnv } from 'node:util';
 export async function getDemoToken(url: string, dataDir: string): Promise<string> {
   const text = readFileSync(join(dataDir, 'demo.env'), 'utf8').replaceAll('export ', '');
   const secrets = parseEnv(text);
-  const answer = await fetch(`${url}/token`, {
+  const response = await fetch(`${url}/token`, {
     method: 'POST',
     body: new URLSearchParams({
       grant_type: 'password',
@@ -16,5 +16,5 @@ export async function getDemoToken(url: string, dataDir: string): Promise<string
       client_secret: secrets.DEMO_CLIENT_SECRET ?? '',
     }),
   });
-  return ((await answer.json()) as { access_token: string }).access_token;
+  return ((await response.json()) as { access_token: string }).access_token;
 }

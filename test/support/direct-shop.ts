@@ -93,12 +93,12 @@ export class DirectShop {
   }
 
   async send(toAddress: string, template = 't-0001'): Promise<MessageId> {
-    const answer = await this.client.send({
+    const response = await this.client.send({
       template,
       body: bodyWith({ envelope: { toAddress } }),
     });
-    assert.equal(answer.status, 200, answer.text);
-    return answer.body.messageId as MessageId;
+    assert.equal(response.status, 200, response.text);
+    return response.body.messageId as MessageId;
   }
 
   /** Why a message is waiting; empty if it isn't. */

@@ -15,7 +15,7 @@ export interface StreamedEvent {
 export class EventStream {
   readonly events: StreamedEvent[] = [];
   response: IncomingMessage | undefined;
-  /** Of an answer that is no stream. */
+  /** Of a response that isn't a stream. */
   text = '';
   ended = false;
   readonly #request: ClientRequest;
@@ -37,7 +37,7 @@ export class EventStream {
     after(() => this.close());
   }
 
-  /** Resolves once the answer began. */
+  /** Resolves once the response has begun. */
   static async open(
     url: string,
     headers: Readonly<Record<string, string>> = {},

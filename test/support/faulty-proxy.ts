@@ -18,7 +18,7 @@ export type ProxyFault =
   | 'redirect'
   | 'silence';
 
-/** An HTTP proxy that loses requests and answers, as networks and other proxies do. It stops at the end of the file. */
+/** An HTTP proxy that loses requests and responses, as networks and other proxies do. It stops at the end of the file. */
 export class FaultyProxy {
   readonly url: string;
   /** Chooses what happens to the next request. */
@@ -75,15 +75,19 @@ function forward(
   outgoing: ServerResponse,
 ): void {
   const { method, headers } = incoming;
-  const forwarded = request(new URL(incoming.url ?? '/', target), { method, headers }, (answer) => {
-    if (fault === 'cut after') answer.resume().on('end', () => incoming.socket.destroy());
-    else if (fault === 'cut answer') {
-      outgoing.writeHead(answer.statusCode ?? 500, answer.headers).flushHeaders();
-      answer.once('data', (chunk: Buffer) => {
-        outgoing.write(chunk.subarray(0, chunk.length / 2), () => incoming.socket.destroy());
-      });
-    } else answer.pipe(outgoing.writeHead(answer.statusCode ?? 500, answer.headers));
-  });
+  const forwarded = request(
+    new URL(incoming.url ?? '/', target),
+    { method, headers },
+    (response) => {
+      if (fault === 'cut after') response.resume().on('end', () => incoming.socket.destroy());
+      else if (fault === 'cut answer') {
+        outgoing.writeHead(response.statusCode ?? 500, response.headers).flushHeaders();
+        response.once('data', (chunk: Buffer) => {
+          outgoing.write(chunk.subarray(0, chunk.length / 2), () => incoming.socket.destroy());
+        });
+      } else response.pipe(outgoing.writeHead(response.statusCode ?? 500, response.headers));
+    },
+  );
   forwarded.on('error', () => incoming.socket.destroy());
   if (fault !== 'cut within') {
     incoming.pipe(forwarded);

@@ -85,7 +85,7 @@ export class FeedbackShop {
     } = {},
   ): Promise<SentMail> {
     const to = options.to ?? `r${Math.random().toString(36).slice(2)}@people.test`;
-    const answer = await this.client.send({
+    const response = await this.client.send({
       template,
       body: bodyWith({
         envelope: { toAddress: to, ccAddressList: options.cc },
@@ -101,8 +101,8 @@ export class FeedbackShop {
         },
       }),
     });
-    if (answer.status !== 200) throw new Error(`not accepted: ${answer.text}`);
-    const id = String(answer.body.messageId);
+    if (response.status !== 200) throw new Error(`not accepted: ${response.text}`);
+    const id = String(response.body.messageId);
     const [mail] = await readInbox(this.service.url, `?to=${encodeURIComponent(to)}&wait=60`);
     if (mail === undefined) throw new Error('no mail came');
     await waitFor('the delivery', async () => (await this.state(id)) === 'delivered');

@@ -41,8 +41,8 @@ export async function findRest(client: SendClient, limit: number): Promise<numbe
   let [low, high] = [0, 64 * 1_024];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
-    const answer = await client.send({ body: bodyWithFile(fillingContent(limit, middle)) });
-    if (answer.status === 200) high = middle;
+    const response = await client.send({ body: bodyWithFile(fillingContent(limit, middle)) });
+    if (response.status === 200) high = middle;
     else low = middle;
   }
   return high;

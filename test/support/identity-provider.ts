@@ -91,7 +91,7 @@ export class IdentityProvider {
   async authorize(authorizationUrl: string, browser = this.browser()): Promise<string> {
     const page: VisitedPage = await browser.open(authorizationUrl);
     if (page.location === undefined)
-      throw new Error(`the provider answered ${page.status}: ${page.text}`);
+      throw new Error(`the provider returned ${page.status}: ${page.text}`);
     return page.location;
   }
 }

@@ -9,7 +9,7 @@ interface SinkMail {
   readonly source: string;
 }
 
-/** How the sink answers; each hook returns a rejection (`550 5.1.1 No such user`) or undefined. */
+/** How the sink replies; each hook returns a rejection (`550 5.1.1 No such user`) or undefined. */
 export interface SinkBehavior {
   readonly onConnect?: () => string | undefined;
   readonly onMail?: (address: string) => string | undefined;

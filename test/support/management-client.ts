@@ -10,7 +10,7 @@ import { openShop, type Shop } from './shop.ts';
 import { signIn } from './sign-in.ts';
 import type { TestService } from './test-service.ts';
 
-/** Calls the management API as one caller and checks every answer against the OpenAPI document. */
+/** Calls the management API as one caller and checks every response against the OpenAPI document. */
 export class ManagementClient {
   readonly #base: string;
   readonly #headers: Readonly<Record<string, string>>;
@@ -65,13 +65,13 @@ export class ManagementClient {
           ? { body }
           : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
     const address = `${this.#base}${path}`;
-    const answer = await sendRequest(address, {
+    const response = await sendRequest(address, {
       method,
       ...sent,
       headers: { ...this.#headers, ...('headers' in sent ? sent.headers : {}), ...headers },
     });
-    requireConformity(method, address, answer);
-    return answer;
+    requireConformity(method, address, response);
+    return response;
   }
 }
 

@@ -99,7 +99,7 @@ export async function createEmptyDatabase(options = ''): Promise<string> {
   return withDatabase(service, name);
 }
 
-/** A webhook endpoint that answers with a chosen status. */
+/** A webhook endpoint that responds with a chosen status. */
 export interface HookReceiver {
   readonly url: string;
   /** The IDs and types of the events that it accepted, in order. */

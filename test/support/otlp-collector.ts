@@ -62,7 +62,7 @@ const logsRequest = root.lookupType(
 /** A receiver of OTLP over HTTP that decodes with the official definitions. */
 export class OtlpCollector {
   readonly received: Received[] = [];
-  /** How it answers; by default 200 with an empty response message. */
+  /** How it responds; by default 200 with an empty response message. */
   answer: (response: ServerResponse) => void = (response) => {
     response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
   };

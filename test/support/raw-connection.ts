@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** A hand-written request and its answer. */
+/** A raw request and its response. */
 export interface RawConversation {
   readonly socket: Socket;
-  /** The answer so far. */
+  /** The response so far. */
   text(): string;
   /** Bytes of the body sent so far. */
   sent(): number;

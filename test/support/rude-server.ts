@@ -61,7 +61,7 @@ export async function startRudeServer(steps: RudeSteps): Promise<RudeServer> {
 function converse(socket: Socket, steps: RudeSteps, onDot: () => void): void {
   let received = '';
   let inText = false;
-  const answer = (step: keyof RudeSteps | 'QUIT'): boolean => {
+  const reply = (step: keyof RudeSteps | 'QUIT'): boolean => {
     const reply = step === 'QUIT' ? undefined : steps[step]?.(socket);
     if (reply === 'silence') return false;
     if (reply === 'hang up') {
@@ -72,25 +72,25 @@ function converse(socket: Socket, steps: RudeSteps, onDot: () => void): void {
     if (line !== undefined) socket.write(`${line}\r\n`);
     return line?.startsWith('3') ?? false;
   };
-  answer('greeting');
+  reply('greeting');
   socket.on('data', (chunk) => {
     received += chunk.toString('latin1');
     for (;;) {
       if (inText) {
-        if (received !== '') answer('text');
+        if (received !== '') reply('text');
         const end = received.indexOf('\r\n.\r\n');
         if (end === -1) return;
         received = received.slice(end + 5);
         inText = false;
         onDot();
-        answer('dot');
+        reply('dot');
         continue;
       }
       const end = received.indexOf('\r\n');
       if (end === -1) return;
       const verb = received.slice(0, 4).toUpperCase();
       received = received.slice(end + 2);
-      const accepted = answer(verb as keyof RudeSteps);
+      const accepted = reply(verb as keyof RudeSteps);
       if (verb === 'DATA') inText = accepted;
     }
   });

@@ -1,4 +1,4 @@
-/** A complete answer of the service. */
+/** A complete response of the service. */
 export interface TextResponse {
   readonly status: number;
   readonly headers: Headers;
@@ -7,7 +7,7 @@ export interface TextResponse {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Sends one request and reads the complete answer. */
+/** Sends one request and reads the complete response. */
 export async function sendRequest(url: string, init?: RequestInit): Promise<TextResponse> {
   const response = await fetch(url, { redirect: 'manual', ...init });
   const text = await response.text();

@@ -123,7 +123,7 @@ export async function getToken(
   service: { readonly url: string },
   shop: Pick<Shop, 'owner' | 'integration'>,
 ): Promise<string> {
-  const answer = await postToken(service, passwordFields(shop.owner, shop.integration));
-  if (answer.status !== 200) throw new Error(`no token: ${answer.text}`);
-  return String(answer.body.access_token);
+  const response = await postToken(service, passwordFields(shop.owner, shop.integration));
+  if (response.status !== 200) throw new Error(`no token: ${response.text}`);
+  return String(response.body.access_token);
 }

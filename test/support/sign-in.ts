@@ -6,7 +6,7 @@ export async function signIn(service: { readonly url: string }, email: string): 
   const page = await fetch(`${service.url}/sign-in`);
   const visitor = cookieOf(page);
   const csrf = /name="csrf" value="([^"]+)"/.exec(await page.text())?.[1] ?? '';
-  const answer = await fetch(`${service.url}/sign-in`, {
+  const response = await fetch(`${service.url}/sign-in`, {
     method: 'POST',
     redirect: 'manual',
     headers: { cookie: visitor, origin: service.url },
@@ -16,10 +16,10 @@ export async function signIn(service: { readonly url: string }, email: string): 
       ['password', password],
     ]),
   });
-  assert.equal(answer.status, 303);
-  return cookieOf(answer);
+  assert.equal(response.status, 303);
+  return cookieOf(response);
 }
 
-function cookieOf(answer: Response): string {
-  return (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+function cookieOf(response: Response): string {
+  return (response.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
 }

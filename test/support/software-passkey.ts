@@ -1,6 +1,6 @@
 import { createHash, createSign, generateKeyPairSync, randomBytes } from 'node:crypto';
 
-/** How an answer differs from that of an honest browser and authenticator. */
+/** How a response differs from that of an honest browser and authenticator. */
 export interface PasskeyDeviations {
   readonly origin?: string;
   readonly rpId?: string;
@@ -38,7 +38,7 @@ export class SoftwarePasskey {
     this.#origin = origin;
   }
 
-  /** Creates the key and answers a registration. */
+  /** Creates the key and responds to a registration. */
   register(options: RegistrationOptions, deviations: PasskeyDeviations = {}): string {
     this.#userHandle = options.user.id;
     const clientData = this.#clientData('webauthn.create', options.challenge, deviations);
@@ -62,7 +62,7 @@ export class SoftwarePasskey {
     });
   }
 
-  /** Answers a request to sign in. */
+  /** Responds to a request to sign in. */
   assert(options: RequestOptions, deviations: PasskeyDeviations = {}): string {
     const clientData = this.#clientData('webauthn.get', options.challenge, deviations);
     const authData = this.#authenticatorData(deviations.rpId ?? options.rpId, 0, deviations);

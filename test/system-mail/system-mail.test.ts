@@ -81,9 +81,11 @@ test('without a sender, no invitation is created, nothing is queued, and the set
   const environment = { SMTP_URL: 'smtp://127.0.0.1:1' };
   const silent = await startTestService({ databaseUrl, environment });
   const manager = await signedInManager(silent, owner.email);
-  const answer = await manager.put(`/accounts/${accountId}/users/x@shop.test`, { role: 'viewer' });
-  assert.equal(answer.status, 409);
-  assert.match(answer.text, /SYSTEM_MAIL_FROM/);
+  const response = await manager.put(`/accounts/${accountId}/users/x@shop.test`, {
+    role: 'viewer',
+  });
+  assert.equal(response.status, 409);
+  assert.match(response.text, /SYSTEM_MAIL_FROM/);
   await database.kysely.transaction().execute((transaction) =>
     enqueueSystemMail(transaction, {
       kind: 'security-notice',

@@ -35,9 +35,9 @@ interface Item {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-const itemsOf = (answer: TextResponse): readonly Item[] => {
-  assert.equal(answer.status, 200, answer.text);
-  return answer.body.items as Item[];
+const itemsOf = (response: TextResponse): readonly Item[] => {
+  assert.equal(response.status, 200, response.text);
+  return response.body.items as Item[];
 };
 
 async function latest(): Promise<string> {
@@ -48,10 +48,10 @@ async function latest(): Promise<string> {
 async function readAll(after: string, limit: number): Promise<Item[]> {
   const all: Item[] = [];
   for (let cursor = after; ; ) {
-    const answer = await client.get(`${path}?after=${cursor}&limit=${limit}`);
-    all.push(...itemsOf(answer));
-    cursor = String(answer.body.cursor);
-    if (answer.body.more !== true) return all;
+    const response = await client.get(`${path}?after=${cursor}&limit=${limit}`);
+    all.push(...itemsOf(response));
+    cursor = String(response.body.cursor);
+    if (response.body.more !== true) return all;
   }
 }
 
@@ -172,7 +172,7 @@ async function firstCursor(): Promise<string> {
   return first?.cursor ?? '';
 }
 
-test('a long poll answers with the next event, or with none after its time', async () => {
+test('a long poll returns the next event, or with none after its time', async () => {
   const after = await latest();
   const startedAt = performance.now();
   const empty = await client.get(`${path}?after=${after}&wait=1`);
@@ -231,7 +231,7 @@ test('a reader continues on a service that was killed and started again', async 
   let lastId = '';
   for (let round = 0; round < 3; round += 1) {
     const node = runSignalpost(['serve', '--processes', '1'], environment);
-    const [, url = ''] = await node.printed(/answers at (http:\/\/\S+)/);
+    const [, url = ''] = await node.printed(/running at (http:\/\/\S+)/);
     const token = await getToken({ url }, world);
     const sender = new SendClient({ url }, token);
     const stream = await EventStream.open(`${url}/manage/v1/accounts/${world.id}/events`, {
@@ -244,8 +244,8 @@ test('a reader continues on a service that was killed and started again', async 
     assert.equal(stream.response?.statusCode, 200, stream.text);
     await waitFor('some events', () => stream.events.length > 3, 90_000);
     if (round < 2) process.kill(node.child.pid ?? 0, 'SIGKILL');
-    for (const answer of await sending)
-      if (answer?.status === 200) accepted.push(String(answer.body.messageId));
+    for (const response of await sending)
+      if (response?.status === 200) accepted.push(String(response.body.messageId));
     if (round < 2) await node.exit;
     else
       await waitFor(
@@ -327,9 +327,9 @@ test('every limit is named: events, seconds, kinds and cursors', async () => {
     [`after=${Buffer.from('["999999999999999999","0"]').toString('base64url')}`, 'after'],
     ['before=1', 'before'],
   ] as const) {
-    const answer = await client.get(`${path}?${query}`);
-    assert.equal(answer.status, 422, `${query}: ${answer.text}`);
-    assert.equal((answer.body.errors as { field: string }[])[0]?.field, field);
+    const response = await client.get(`${path}?${query}`);
+    assert.equal(response.status, 422, `${query}: ${response.text}`);
+    assert.equal((response.body.errors as { field: string }[])[0]?.field, field);
   }
   const refused = await client.get(`${path}?limit=1001`);
   assert.match(String(refused.body.detail), /1000/);
@@ -355,9 +355,9 @@ test('a cursor older than the retention is refused, before and after its events 
   await send();
   await waitFor('two newer events', async () => itemsOf(await reader.get(ownPath)).length === 2);
   const refuse = async (): Promise<void> => {
-    const answer = await reader.get(`${ownPath}?after=${first?.cursor}`);
-    assert.equal(answer.status, 410, answer.text);
-    assert.equal((answer.body.errors as { field: string }[])[0]?.field, 'after');
+    const response = await reader.get(`${ownPath}?after=${first?.cursor}`);
+    assert.equal(response.status, 410, response.text);
+    assert.equal((response.body.errors as { field: string }[])[0]?.field, 'after');
     const stream = await EventStream.open(
       `${shop.service.url}/manage/v1${ownPath}?after=${first?.cursor}`,
       { authorization: `Bearer ${await addKey(shop.database, own.id)}` },

@@ -17,7 +17,7 @@ const shop = await FeedbackShop.open({ WEBHOOK_NETWORKS: '127.0.0.0/8' }, async 
 });
 await shop.publish('note', '<p>Note</p>');
 
-/** Requests that each path of the receiver got; those to /held are answered by `release`. */
+/** Requests that each path of the receiver got; those to /held get a response on `release`. */
 const paths: (string | undefined)[] = [];
 const { promise: released, resolve: release } = Promise.withResolvers<void>();
 const receiver = createServer(async (request, response) => {

@@ -70,7 +70,7 @@ async function openEndpoint(
   return await addEndpoint(kysely, webhooks.box, accountId, endpoint);
 }
 
-/** An endpoint with a configurable answer. */
+/** An endpoint with a configurable response. */
 class Receiver {
   readonly received: Received[] = [];
   status = 200;
@@ -108,7 +108,7 @@ class Receiver {
     return receiver;
   }
 
-  /** Answers nothing until `release`. */
+  /** Doesn't respond until `release`. */
   hold(): void {
     this.#held = new Promise((resolve) => {
       this.release = resolve;
@@ -290,7 +290,7 @@ test('events released by a job while its endpoint is resumed are still sent', as
   await removeEndpoint(kysely, accountId, endpointId);
 });
 
-test('an endpoint that answers 410 is paused visibly; pending events are sent when it is resumed and again when replayed', async () => {
+test('an endpoint that returns 410 is paused visibly; pending events are sent when it is resumed and again when replayed', async () => {
   const receiver = await Receiver.open();
   receiver.status = 410;
   const { id: endpointId } = await openEndpoint({

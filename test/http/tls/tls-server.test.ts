@@ -16,7 +16,7 @@ import { waitFor } from '../../support/wait-for.ts';
 
 const routes = [testRoute('GET', '/*'), testRoute('POST', '/*')];
 
-/** A server with routes that answer at once, when they are let, and in pieces. */
+/** A server with routes that respond at once, when they are let, and in pieces. */
 async function startServer(options: Partial<Parameters<typeof startTlsServer>[0]> = {}) {
   const gate = Promise.withResolvers<void>();
   const stream = new PassThrough();
@@ -58,10 +58,10 @@ async function get1(
 ): Promise<IncomingMessage & { text: string }> {
   const outgoing = request({ port, host: 'localhost', path, ca: authority.ca, agent });
   outgoing.end();
-  const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
   let text = '';
-  for await (const chunk of answer) text += String(chunk);
-  return Object.assign(answer, { text });
+  for await (const chunk of response) text += String(chunk);
+  return Object.assign(response, { text });
 }
 
 const server = await startServer();
@@ -137,33 +137,34 @@ test('a body that is refused ends its stream, and the connection serves the next
   const session = await openHttp2(server.url, server.authority.ca);
   const headers = { ':path': '/refuse', ':method': 'POST', 'content-type': 'application/json' };
   const refused = session.request({ ...headers, 'content-length': String(64 * 1024 * 1024) });
-  const [answer] = await once(refused, 'response');
-  assert.equal(answer[':status'], 413);
-  assert.equal(answer.connection, undefined);
+  const [response] = await once(refused, 'response');
+  assert.equal(response[':status'], 413);
+  assert.equal(response.connection, undefined);
   refused.resume();
   await once(refused, 'close');
   assert.equal(refused.rstCode, 0);
   assert.equal((await requestHttp2(session, { ':path': '/' })).status, 200);
 });
 
-test('while the node drains, each HTTP/2 connection that brings a request is told to go away, and what isn’t answered can be repeated (RFC 9113 section 8.7)', async () => {
+test('while the node drains, each HTTP/2 connection that brings a request is told to go away, and a request without a response can be repeated (RFC 9113 section 8.7)', async () => {
   const own = await startServer();
   const session = await openHttp2(own.url, own.authority.ca);
   const goneAway = once(session, 'goaway');
   own.http.draining.begin();
-  const answers = await Promise.allSettled(
+  const responses = await Promise.allSettled(
     Array.from({ length: 20 }, () => requestHttp2(session, { ':path': '/' })),
   );
   const [code] = await goneAway;
   assert.equal(code, 0);
-  assert.equal(answers[0]?.status, 'fulfilled');
-  for (const answer of answers)
-    if (answer.status === 'rejected') assert.match(String(answer.reason), /REFUSED_STREAM|GOAWAY/);
+  assert.equal(responses[0]?.status, 'fulfilled');
+  for (const response of responses)
+    if (response.status === 'rejected')
+      assert.match(String(response.reason), /REFUSED_STREAM|GOAWAY/);
   const one = await get1(own, '/', new Agent({ keepAlive: true }));
   assert.equal(one.headers.connection, 'close');
 });
 
-test('closing answers the requests in progress of both versions, and waits for no idle connection', async () => {
+test('closing completes the requests in progress of both versions, and waits for no idle connection', async () => {
   const own = await startServer();
   const session = await openHttp2(own.url, own.authority.ca);
   const idle = await openHttp2(own.url, own.authority.ca);
@@ -175,7 +176,7 @@ test('closing answers the requests in progress of both versions, and waits for n
   await once(handshake.resume(), 'connect');
   // The beginning of a ClientHello.
   handshake.write(Buffer.from([22, 3, 1, 2, 0]));
-  const answers = [
+  const responses = [
     requestHttp2(session, { ':path': '/slow' }),
     get1(own, '/slow', new Agent({ keepAlive: true })),
   ] as const;
@@ -184,7 +185,7 @@ test('closing answers the requests in progress of both versions, and waits for n
   const closing = own.http.close();
   await once(idle, 'close');
   own.release();
-  const [two, one] = await Promise.all(answers);
+  const [two, one] = await Promise.all(responses);
   assert.equal(two.status, 200);
   assert.equal(one.statusCode, 200);
   await closing;

@@ -24,10 +24,10 @@ const session = await openHttp2(`https://localhost:${port}`, authority.ca);
 const shop = await openShop(database);
 
 test('without PUBLIC_URL, links begin with https', async () => {
-  const answer = await requestHttp2(session, {
+  const response = await requestHttp2(session, {
     ':path': '/.well-known/oauth-authorization-server',
   });
-  assert.equal(JSON.parse(answer.text).issuer, `https://127.0.0.1:${port}`);
+  assert.equal(JSON.parse(response.text).issuer, `https://127.0.0.1:${port}`);
 });
 
 test('cookies over HTTP/2 are secure and bound to the host', async () => {

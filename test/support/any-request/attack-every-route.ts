@@ -29,7 +29,7 @@ export interface RouteAttack {
 export interface AttackResult {
   readonly sent: number;
   readonly statuses: Readonly<Record<string, number>>;
-  /** One line per kind of invalid answer, with the seed that reproduces it. */
+  /** One line per kind of invalid response, with the seed that reproduces it. */
   readonly failures: readonly string[];
 }
 
@@ -66,11 +66,11 @@ export async function attackEveryRoute(
   const attempt = async (outgoing: AnyRequest, caller: CallerName, from: number): Promise<void> => {
     const headers = { 'x-forwarded-for': attackerNetwork(sent), ...scene.callerHeaders(caller) };
     try {
-      const answer = await exchangeRequest(scene.url, outgoing, headers, agent);
-      const status = String(answer?.status ?? 'none');
+      const response = await exchangeRequest(scene.url, outgoing, headers, agent);
+      const status = String(response?.status ?? 'none');
       statuses[status] = (statuses[status] ?? 0) + 1;
-      if (answer !== undefined && (isWellFramed(outgoing) || answer.status >= 500))
-        requireSoundAnswer(outgoing, answer);
+      if (response !== undefined && (isWellFramed(outgoing) || response.status >= 500))
+        requireSoundAnswer(outgoing, response);
     } catch (error) {
       const { message } = error as Error;
       const { method, line } = outgoing;

@@ -11,8 +11,8 @@ export interface AnyAnswer {
 const answerMs = 60_000;
 
 /**
- * Sends a request with its framing and reads the answer.
- * @returns undefined if the connection ended without an answer, which is valid only for a badly framed request
+ * Sends a request with its framing and reads the response.
+ * @returns undefined if the connection ended without a response, which is valid only for a badly framed request
  */
 export async function exchangeRequest(
   base: string,
@@ -46,9 +46,9 @@ export async function exchangeRequest(
       incoming.on('end', finish);
       incoming.on('error', finish);
     });
-    outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer within ${answerMs} ms`)));
+    outgoing.on('timeout', () => outgoing.destroy(new Error(`no response within ${answerMs} ms`)));
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
-      // The server may have answered and closed the connection while the body was still being sent.
+      // The server may have responded and closed the connection while the body was still being sent.
       if (!wellFramed || error.code === 'EPIPE' || error.code === 'ECONNRESET') resolve(undefined);
       else reject(error);
     });

@@ -49,7 +49,7 @@ const other = '46200';
 export async function openHostileScene(): Promise<HostileScene> {
   const { database, url } = await createTestDatabase();
   const node = startNode(url);
-  const [, address = ''] = await node.printed(/answers at (http:\/\/\S+)/);
+  const [, address = ''] = await node.printed(/running at (http:\/\/\S+)/);
   const service = { url: address } as TestService;
   const { owner, path } = await openManagedShop(database, service, victim);
   const own = await openManagedShop(database, service, other);

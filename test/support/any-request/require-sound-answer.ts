@@ -3,10 +3,10 @@ import type { AnyRequest } from './any-request.ts';
 import { type AnyAnswer, isWellFramed } from './exchange-request.ts';
 
 /**
- * Checks what holds for every answer: no internal error, Retry-After with 503 and 429, and errors in the format of the API.
+ * Checks what holds for every response: no internal error, Retry-After with 503 and 429, and errors in the format of the API.
  */
-export function requireSoundAnswer(sent: AnyRequest, answer: AnyAnswer): void {
-  const { status, headers, text } = answer;
+export function requireSoundAnswer(sent: AnyRequest, response: AnyAnswer): void {
+  const { status, headers, text } = response;
   const where = `${sent.method} ${sent.target.slice(0, 300)} ${status} ${text.slice(0, 500)}`;
   assert.ok(status < 500 || status === 503, `internal error: ${where}`);
   if (status === 503 || status === 429)
