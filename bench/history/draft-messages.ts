@@ -193,7 +193,7 @@ const detail = sql`
     when 'bounced' then ${attempts(sql`case when n % 3 = 0 then ${rejected('rejected the recipient', ...mailboxFull)}
       else ${rejected('rejected the recipient', ...unknownUser)} end`)}
     when 'expired' then ${attempted(expired)}::json
-    when 'canceled' then ${attempted('canceled by hand')}::json
+    when 'canceled' then ${attempted('canceled manually')}::json
     when 'complained' then '{"by":"mail","feedbackType":"abuse"}'::json
     when 'unsubscribed' then json_build_object('how', 'one-click'::text)
     else concat('{', case when e.kind = 'clicked' then '"link":' || n % 2 || ',' end,

@@ -17,9 +17,7 @@ export function addDemoCommands(
   environment: Environment,
   done: (exitCode: number) => void,
 ): void {
-  const demo = program
-    .command('demo')
-    .description('fill an account with made-up messages, to look around');
+  const demo = program.command('demo').description('fill a demo account with generated messages');
   demo
     .command('fill')
     .description('add the account demo with 30 days of messages; nothing is sent')

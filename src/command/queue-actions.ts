@@ -3,7 +3,7 @@ export const queueActions = {
   pause: 'pause a message, or all queued and future ones',
   resume: 'resume a message, or all paused ones',
   cancel: 'cancel a message, or all queued ones, permanently',
-  retry: 'retry a message, or all, now, including failed and held ones',
+  retry: 'retry a message, or all of them, now; includes failed and held ones',
 } as const;
 
 export type QueueAction = keyof typeof queueActions;

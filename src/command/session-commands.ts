@@ -77,7 +77,7 @@ export function addSessionCommands(
     });
   user
     .command('invite')
-    .description('mail an invitation to an account; repeat it to send a new link')
+    .description('email an invitation to an account; repeat it to send a new link')
     .argument('<account>')
     .argument('<email>')
     .requiredOption('--role <role>', `role in the account: ${roles.join(', ')}`)
@@ -111,7 +111,7 @@ export function addSessionCommands(
     .option('--outcome <success|refused>', 'only this outcome')
     .option('--address <address>', 'only from this network address')
     .option('--since <time>', 'only since this time')
-    .option('--most <number>', 'maximum number of events', '100')
+    .option('--most <number>', 'max number of events', '100')
     .action(async (options: AuditOptions) => {
       const { auditCommand } = await import('./audit.ts');
       done(await auditCommand(options, environment));

@@ -41,7 +41,7 @@ export function addTemplateCommands(
     });
   program
     .command('import')
-    .description('take over templates and suppressed addresses from another product')
+    .description('import templates and suppressed addresses from another product')
     .argument('<product>', 'postmark, resend, sendgrid or mailgun')
     .option('--templates <files...>', 'API response for each template, as JSON')
     .option('--dir <folder>', 'folder to write the templates to, for template push')

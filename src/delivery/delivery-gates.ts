@@ -21,7 +21,7 @@ export interface RecipientSelection {
 
 /** The result if the message must not be sent, or not by this process; undefined to continue. */
 export function checkMessage(message: ClaimedMessage, lease: Lease): AttemptResult | undefined {
-  if (message.canceled) return resultForAll(message, 'canceled', 'canceled by hand');
+  if (message.canceled) return resultForAll(message, 'canceled', 'canceled manually');
   if (message.expired) return resultExpired(message);
   if (lease.stopping.aborted) return { results: [], notes: [] };
   return undefined;

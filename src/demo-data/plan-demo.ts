@@ -228,7 +228,7 @@ function outcomeDetail(outcome: Outcome, server: string, attempt: number, random
     case 'expired':
       return { attempt, reason: 'it could not be delivered within its freshness window' };
     case 'canceled':
-      return { attempt, reason: 'canceled by hand' };
+      return { attempt, reason: 'canceled manually' };
     case 'suppressed':
       return { reason: 'the address is suppressed' };
   }

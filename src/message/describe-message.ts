@@ -76,7 +76,7 @@ export function isOutcome(
 }
 
 const pausedReasons: Readonly<Record<PausedScope, string>> = {
-  message: 'paused by hand',
+  message: 'paused manually',
   destination: 'its destination is paused',
   account: 'all mail is paused',
 };

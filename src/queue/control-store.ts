@@ -50,24 +50,24 @@ const isAhead = `coalesce(${sendAt} > moment.now, false)`;
  */
 const changes: Readonly<Record<Action, { readonly set: string; readonly unless: string }>> = {
   pause: {
-    set: `paused = true, reason = 'paused by hand',
+    set: `paused = true, reason = 'paused manually',
       due_at = case when ${leased} then q.due_at else 'infinity' end`,
     unless: 'q.paused or q.canceled',
   },
   resume: {
     set: `paused = false,
-      reason = case when ${isAhead} then '${scheduledReason}' else 'resumed by hand' end,
+      reason = case when ${isAhead} then '${scheduledReason}' else 'resumed manually' end,
       due_at = case when q.pending = '{}' then 'infinity' else greatest(moment.now, ${sendAt}) end`,
     unless: `not q.paused or ${leased}`,
   },
   cancel: {
     set: `canceled = true, paused = false, pending = q.pending || q.held, held = '{}',
-      reason = 'canceled by hand',
+      reason = 'canceled manually',
       due_at = case when ${leased} then q.due_at else moment.now end`,
     unless: 'q.canceled',
   },
   retry: {
-    set: `paused = false, pending = q.pending || q.held, held = '{}', reason = 'retried by hand',
+    set: `paused = false, pending = q.pending || q.held, held = '{}', reason = 'retried manually',
       due_at = moment.now, expires_at = greatest(q.expires_at, moment.now + interval '1 hour')`,
     unless: `q.canceled or ${leased} or ${isAhead}`,
   },

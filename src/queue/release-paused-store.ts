@@ -50,7 +50,7 @@ const releaseStatement = `
             where $2 = ${domainOfAddress('cc')}))))
     order by q.message_id limit ${chunkSize} for update of q),
   released as (
-    update queue_entry q set due_at = least(q.due_at, moment.now), reason = 'resumed by hand'
+    update queue_entry q set due_at = least(q.due_at, moment.now), reason = 'resumed manually'
     from chosen, moment
     where q.account_id = $1 and q.message_id = chosen.message_id)
   select count(*)::int as seen, max(message_id::text) as last from chosen`;

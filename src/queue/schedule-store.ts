@@ -187,7 +187,7 @@ const event = (kind: 'move-asked' | 'cancel-asked', detail: string): string => `
 const cancelStatement = (condition: string): string => `${chosen(condition)},
   changed as (
     update queue_entry q
-    set canceled = true, paused = false, pending = q.pending || q.held, held = '{}', reason = 'canceled by hand',
+    set canceled = true, paused = false, pending = q.pending || q.held, held = '{}', reason = 'canceled manually',
       due_at = moment.now
     from chosen, moment
     where q.account_id = $1 and q.message_id = chosen.message_id and ${isFree}

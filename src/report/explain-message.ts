@@ -156,7 +156,7 @@ const explainers: Readonly<Record<OutcomeKind, (event: StoredEvent) => DeliveryE
     nextStep: 'See the reason in the suppression list. Remove the address if it is wrong.',
   }),
   canceled: (event) => ({
-    sentence: `It was canceled: ${reasonOf(event) ?? 'by hand'}.`,
+    sentence: `It was canceled: ${reasonOf(event) ?? 'no reason given'}.`,
     nextStep: 'Send a new message if it is still relevant.',
   }),
 };

@@ -47,7 +47,7 @@ function findProblems(bytes: Buffer, found: ScannedBatch): FaultDetail[] {
   if (found.occurrences === 0) details.push({ field: 'messages', reason: 'is required' });
   else if (found.isOtherValue) details.push({ field: 'messages', reason: 'must be an array' });
   else if (found.occurrences > 1)
-    details.push({ field: 'messages', reason: 'must not be given more than once' });
+    details.push({ field: 'messages', reason: 'must not be repeated' });
   for (const [start, end] of found.otherNames)
     details.push({
       field: readName(bytes.subarray(start, end)),

@@ -238,7 +238,7 @@ const attachments = 'attachments';
 function refuseAttachments({ value, problems }: BodyJson): BodyJson {
   const content = isObject(value) && Object.hasOwn(value, 'content') ? value.content : undefined;
   if (takeMember(content, attachments) === undefined) return { value, problems };
-  const reason = 'must not be given in a batch; send this message in a request of its own';
+  const reason = 'isn’t allowed in a batch; send this message in a separate request';
   return { value, problems: [...problems, { field: `content.${attachments}`, reason }] };
 }
 

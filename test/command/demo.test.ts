@@ -113,7 +113,7 @@ test('a number of messages out of bounds is rejected', async () => {
     assert.match((await demo('fill', '--messages', count)).stderr, /a number from 1 to 100000/);
 });
 
-test('the made-up messages are of every template and outcome, in the past, and to reserved addresses', () => {
+test('the generated messages are of every template and outcome, in the past, and to reserved addresses', () => {
   const now = Date.parse('2026-03-01T00:10:00Z');
   const { messages, events } = planDemo(8_000, now);
   assert.equal(messages.length, 8_000);

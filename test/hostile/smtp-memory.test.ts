@@ -12,7 +12,7 @@ const maxBytes = 512 * 1_024;
 const share = 1 / 64;
 const body = Buffer.from('x\r\n');
 
-/** Messages that arrive by hand, and a clock. */
+/** Messages whose bytes the test delivers, and a clock. */
 function begin(t: TestContext) {
   let ms = 0;
   t.mock.method(performance, 'now', () => ms);

@@ -104,7 +104,7 @@ test('a message is paused, resumed, canceled and resent', async () => {
   const held = await owner.get(message);
   assert.deepEqual(held.body.nextAttempt, {
     at: null,
-    reason: 'paused by hand',
+    reason: 'paused manually',
     paused: 'message',
   });
   const [sentence] = (held.body.recipients as { explanation: { sentence: string } }[]).map(

@@ -27,7 +27,7 @@ test('a paused message is not sent until it is resumed, and shows the reason', a
   await world.waitForState(other, 'delivered');
   const entry = await world.entry(messageId);
   assert.equal(entry?.due_in, Number.POSITIVE_INFINITY);
-  assert.equal(entry?.reason, 'paused by hand');
+  assert.equal(entry?.reason, 'paused manually');
   await controls.control('resume', { accountId, messageId });
   await world.waitForState(messageId, 'delivered');
   const kinds = (await world.events(messageId)).map(({ kind }) => kind);

@@ -455,7 +455,7 @@ test("ASVS 2.2.1: response times don't reveal who has an account or a password, 
   assert.ok(areSimilar(), shortest.join(', '));
 });
 
-/** `fetch` sets Host itself, so this request is written by hand. */
+/** `fetch` sets Host itself, so this uses `http.request`. */
 function raw(
   path: string,
   headers: Record<string, string>,

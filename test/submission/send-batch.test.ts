@@ -206,7 +206,7 @@ test('attachments are refused by name, without affecting other messages', async 
   assert.deepEqual(refused?.details, [
     {
       field: 'content.attachments',
-      reason: 'must not be given in a batch; send this message in a request of its own',
+      reason: 'isn’t allowed in a batch; send this message in a separate request',
     },
   ]);
   assert.equal(accepted?.status, 200);
@@ -230,7 +230,7 @@ test('a body that is no batch fails validation and names the field', async () =>
     ['{}', 'messages', 'is required'],
     [`{"messages":${message}}`, 'messages', 'must be an array'],
     ['{"messages":null}', 'messages', 'must be an array'],
-    [`{"messages":[${message}],"messages":[]}`, 'messages', 'must not be given more than once'],
+    [`{"messages":[${message}],"messages":[]}`, 'messages', 'must not be repeated'],
     [`{"messages":[${message}],"mode":1}`, 'mode', 'is not a field of a batch'],
     [`{"messages":[${message}],"\\ud800":1}`, '\u{fffd}', 'is not a field of a batch'],
     [

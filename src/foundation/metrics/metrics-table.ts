@@ -209,7 +209,7 @@ export const metricsTable = {
   Delivery: {
     signalpost_delivery_outcomes_total: {
       type: 'counter',
-      help: 'Results of attempts per recipient. The receiver is a known mail operator, simulator, other, or none if no server was tried; a relay is other',
+      help: 'Results of attempts per recipient. The receiver is a known mailbox provider, simulator, other, or none if no server was tried; a relay is other',
       labels: ['outcome', 'receiver'],
       panels: [
         {
@@ -272,7 +272,8 @@ export const metricsTable = {
             'sum by (job, receiver) (increase(signalpost_delivery_outcomes_total{outcome="deferred",receiver!~"none|simulator"}[30m])) > 20 and sum by (job, receiver) (rate(signalpost_delivery_outcomes_total{outcome="deferred"}[30m])) / sum by (job, receiver) (rate(signalpost_delivery_outcomes_total{receiver!="none"}[30m])) > 0.5',
           duration: '15m',
           severity: 'warning',
-          summary: 'More than half of the attempts at {{ $labels.receiver }} are deferred.',
+          summary:
+            'More than half of the attempts to deliver to {{ $labels.receiver }} are deferred.',
           action: 'Read the replies of the receiving server in the messages’ events.',
           docs: 'docs/operate/troubleshoot.md#missing-messages',
         },

@@ -26,7 +26,7 @@ export async function storeUploads(call: OperationCall, given: DraftImages): Pro
     if (base64 === undefined) continue;
     const field = `images[${index}]`;
     if (image.sha256 !== undefined)
-      throw invalidField(`${field}.sha256`, 'must not be given with content');
+      throw invalidField(`${field}.sha256`, 'can’t be combined with content');
     const decoded = await decodeBase64(base64);
     if (decoded === undefined)
       throw invalidField(
