@@ -14,7 +14,7 @@ export interface Operation {
   readonly access: Access;
   /** The account ID in the path; undefined if the path has none. */
   readonly accountText?: string | undefined;
-  /** People must have proved who they are in the last minutes (ASVS 3.7.1); keys aren't asked. */
+  /** People must have confirmed who they are in the last minutes (ASVS 3.7.1); keys needn't. */
   readonly confirmed?: boolean | undefined;
   /** The client address; read only for keys limited to networks. */
   readonly remoteAddress: () => string;
@@ -38,11 +38,11 @@ export type Refusal =
   /** An access token was used for something other than an operation of the contract. */
   | 'token-not-accepted'
   | 'outside-networks'
-  /** Permitted, but the person has to confirm who they are first. */
+  /** Permitted, but the person must confirm who they are first. */
   | 'unconfirmed'
-  /** Permitted, but the account or the installation asks for a second factor. */
+  /** Permitted, but the account or the installation requires a second factor. */
   | 'second-factor-missing'
-  /** Permitted, but the account asks people to sign in with a provider. */
+  /** Permitted, but the account requires people to sign in with a provider. */
   | 'single-sign-on-missing'
   | 'not-operator'
   | 'malformed-account'
@@ -76,7 +76,7 @@ export function authorize(
     : refuseUnconfirmed(decision);
 }
 
-/** Those who may do it learn what is missing; others don't. */
+/** Only callers with the permission learn what is missing. */
 function refuseUnconfirmed(decision: Decision): Decision {
   return decision.refusal === undefined ? refuse('unconfirmed') : decision;
 }
@@ -159,7 +159,7 @@ function isPasswordSignIn(granted: ReadonlySet<Permission>, { principal }: Calle
   return principal.accountId === undefined && granted !== tokenPermissionsOf.service;
 }
 
-/** Operators keep a way in when the provider is down. */
+/** Operators can still sign in while the provider is down. */
 async function decideForOperator(
   facts: AccessFacts,
   account: Account,
@@ -174,7 +174,7 @@ interface Caller {
   readonly remoteAddress: () => string;
 }
 
-/** What an account asks beyond the role. */
+/** What an account requires beyond the role. */
 function refusalByPolicy(
   policy: AccessPolicy,
   granted: ReadonlySet<Permission>,

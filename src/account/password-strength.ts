@@ -1,7 +1,7 @@
 import { TurnQueue } from '../foundation/turn-queue.ts';
 import { guessReasons, judgedLength, minScore, personalWords } from './password-rules.ts';
 
-/** One judgement can take a tenth of a second, so those of an address leave time to everything else. */
+/** A check can take a tenth of a second, so checks for one address leave time for everything else. */
 const turns = new TurnQueue();
 let judge: Promise<(password: string, personal: readonly string[]) => string | undefined>;
 

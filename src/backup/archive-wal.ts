@@ -9,7 +9,7 @@ import { isWalFile } from './wal-names.ts';
 
 /** Below this, waiting WAL is deleted before a full disk stops the service. */
 const minFreeBytes = 512 * 1024 ** 2;
-/** Fewer files don't make a difference. */
+/** Deleting fewer files wouldn't help. */
 const minFilesToRemove = 8;
 
 const unfinishedName = /\.unfinished$/;
@@ -34,7 +34,7 @@ export class WalArchiver {
   }
 
   /**
-   * Stores all files in the spool folder, oldest first, and removes each then. Also stores the timelines of restores
+   * Stores and then removes each file in the spool folder, oldest first. Also stores the timelines of restores
    * before archiving began, because the next restore must not reuse their numbers.
    */
   async storeAll(): Promise<void> {
@@ -60,7 +60,7 @@ export class WalArchiver {
         );
   }
 
-  /** The number of files that wait in the spool folder, or for PostgreSQL to put them there, and since when. */
+  /** The number of files waiting in the spool folder, or for PostgreSQL to put them there, and since when. */
   async countWaiting(): Promise<{ readonly waiting: number; readonly since: Date | undefined }> {
     const status = join(this.#folder.cluster, 'pg_wal', 'archive_status');
     const ready = (await readdir(status)).filter((name) => name.endsWith('.ready'));

@@ -27,7 +27,7 @@ const minMaxWaitMs = 5 * 60 * 1_000;
 const page = 'See docs/operate/back-up.md.';
 
 /**
- * Judges whether the embedded database is backed up, and whether nothing has waited for long.
+ * Assesses whether the embedded database is backed up and nothing has been waiting for long.
  * @param isRunning whether the service runs, which alone knows of failures
  */
 export function assessBackup(

@@ -38,7 +38,7 @@ export function baseFolder(id: string): string {
   return `base/${id}`;
 }
 
-/** Writes a manifest, which makes its base backup count. */
+/** Writes a manifest, which completes its base backup. */
 export async function writeBackupManifest(
   repository: BackupRepository,
   manifest: BackupManifest,

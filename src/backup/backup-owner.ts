@@ -4,7 +4,7 @@ import type { BackupRepository } from './backup-repository.ts';
 const ownerFile = 'installation.json';
 
 /**
- * Ties a repository to the first installation that writes to it, because each removes what it takes for its own leftovers.
+ * Ties a repository to the first installation that writes to it, because each removes files that it considers its own leftovers.
  * @param system PostgreSQL's identifier of the database, which a restore keeps
  * @throws OperatorError if it belongs to another installation
  */

@@ -3,11 +3,11 @@ import type { BackupTarget } from './backup-target.ts';
 
 /** Settings of backups. */
 export interface BackupSettings {
-  /** Where the service keeps backups; undefined: it takes none. */
+  /** Where the service keeps backups; undefined: it doesn't back up. */
   readonly to: BackupTarget | undefined;
-  /** After this time at most, a change is in the backup. */
+  /** Max time until a change is in the backup. */
   readonly everySeconds: number;
-  /** Days to which a restore is possible. */
+  /** How many days back a restore is possible. */
   readonly keepDays: number;
   /** The public keys to encrypt for. */
   readonly recipients: readonly string[];

@@ -13,7 +13,7 @@ export interface BaseBackupState {
 /** How the service's backup is doing. */
 export interface BackupServiceState {
   readonly target: string;
-  /** When every WAL file was in the backup for the last time; undefined before the first time. */
+  /** The last time at which every WAL file was in the backup; undefined before the first. */
   readonly succeededAt?: string | undefined;
   /** WAL files that wait to be stored, and since when. */
   readonly waiting: number;

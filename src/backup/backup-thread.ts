@@ -6,7 +6,7 @@ import { type BackupServiceJob, runBackups } from './run-backups.ts';
 /** Yields to the event loop, but keeps up with the WAL of a busy service, unlike the lowest priority. */
 const niceness = 5;
 
-// Only Linux has priorities per thread.
+// Only Linux has thread priorities.
 if (process.platform === 'linux')
   try {
     setPriority(niceness);

@@ -15,7 +15,7 @@ export interface ChosenBackup {
 
 /**
  * Finds the base backup to restore from: the newest one that had finished at a time, on the newest timeline. A timeline
- * starts with each restore, and what was written to the former one after that point is another history.
+ * starts with each restore, and what was written to the previous one after that point is a different history.
  * @throws OperatorError if there is none
  */
 export async function chooseBackup(
@@ -27,7 +27,7 @@ export async function chooseBackup(
   const [oldest] = manifests;
   if (oldest === undefined)
     throw new OperatorError(
-      'There is no complete backup. Check the folder or bucket, or take one with: signalpost backup',
+      'There is no complete backup. Check the folder or bucket, or create one with: signalpost backup',
     );
   const walFiles = await listWalFiles(repository);
   const timelines = [...walFiles.keys()].map((name) => Number.parseInt(name.slice(0, 8), 16));
@@ -60,7 +60,7 @@ function hasWalGap({ stopLsn }: BackupManifest, walFiles: ChosenBackup['walFiles
   return [...later].some((segment) => (segment ?? 0n) > last + BigInt(later.size));
 }
 
-/** Where each former timeline that leads to a timeline ended. */
+/** Where each previous timeline of a timeline ended. */
 async function readTimelineEnds(
   repository: BackupRepository,
   decrypter: Decrypter,

@@ -21,12 +21,12 @@ const emptied = new Set([
 
 const controlFile = 'global/pg_control';
 
-/** Files of the running server, of its caches, and those that a start writes. */
+/** Files of the running server and its caches, and files that are rewritten at startup. */
 const skippedFile =
   /(?:^|\/)(?:postmaster\.(?:pid|opts)|pg_internal\.init(?:\.\d+)?|pgsql_tmp.*|current_logfiles|backup_label(?:\.old)?|tablespace_map(?:\.old)?|backup_manifest|(?:recovery|standby)\.signal|postgresql\.signalpost\.conf.*)$/;
 
 /**
- * Adds a running cluster's folder to an archive. Files may change or vanish meanwhile; WAL replay repairs that, as long as
+ * Adds a running cluster's folder to an archive. Files may change or disappear meanwhile; WAL replay repairs that, as long as
  * PostgreSQL is in backup mode.
  */
 export async function packCluster(pack: Pack, cluster: string): Promise<void> {
@@ -48,7 +48,7 @@ async function packFolder(pack: Pack, cluster: string, folder: string): Promise<
   }
 }
 
-/** Adds a file with the size it has now. It is skipped if it has vanished. */
+/** Adds a file with its current size; skips it if it no longer exists. */
 export async function packFile(pack: Pack, name: string, path: string): Promise<void> {
   const file = await ignoreMissing(open(path, 'r'));
   if (file === undefined) return;
@@ -75,7 +75,7 @@ async function packEmptyFolder(pack: Pack, name: string): Promise<void> {
   });
 }
 
-/** The first `size` bytes of a file, with zeros for those that are gone. */
+/** The first `size` bytes of a file, padded with zeros if it has become shorter. */
 async function* readExactly(
   file: Awaited<ReturnType<typeof open>>,
   size: number,

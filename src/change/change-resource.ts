@@ -25,7 +25,7 @@ export interface Resource<View> {
   readonly recorded?: readonly string[];
   /** What the audit log calls it; default: its `name`, if that is recorded. */
   readonly auditName?: (view: View) => string;
-  /** False for what concerns nobody but the person who changes it. Default: true. */
+  /** False if it concerns only the person who changes it. Default: true. */
   readonly audited?: boolean;
   /** Its current view, as shown to users; undefined if it doesn't exist. */
   read(transaction: DatabaseTransaction): Promise<View | undefined>;

@@ -66,7 +66,7 @@ export async function createBackup(
     recipients,
     keys: config,
     release: await readReleaseVersion(),
-    // Backups in another folder may be meant to stay.
+    // The operator may want to keep backups in another folder.
     keepDays: ownTarget ? keepDays : undefined,
   });
   const bytes = bytesOf(manifest);
@@ -151,7 +151,7 @@ export async function verifyBackup(
 
 /**
  * `backup create-key FILE`: creates a key pair for backups.
- * @throws OperatorError if the file exists, or is where the backups are supposed to help
+ * @throws OperatorError if the file exists, or is on the disk that the backups protect
  */
 export async function createBackupKey(
   file: string,

@@ -41,7 +41,7 @@ export async function admitMail(
   return { transactions, postponed };
 }
 
-/** Asks for permission only when it is this one's turn, so that a message never waits for a slot that it holds itself. */
+/** Asks for permission only when it is this message's turn, so that it never waits for a slot that it holds itself. */
 function admitLater(transport: Transport, outline: MailOutline): AdmittedTransaction {
   return {
     to: outline.to,

@@ -6,7 +6,7 @@ import type { Attempt, ClaimedMessage, RecipientResult } from '../queue/attempt.
 /**
  * Runs each attempt of a traced message in a span, from the claim to the outcome of its last SMTP transaction.
  *
- * An attempt is a trace of its own that links to the acceptance, as the semantic conventions for messaging recommend for
+ * An attempt is a separate trace that links to the acceptance, as the semantic conventions for messaging recommend for
  * work that waits: a retry can be days later, when a backend that assembles or samples whole traces has closed that one.
  */
 export function traceAttempts(tracing: Tracing | undefined, attempt: Attempt): Attempt {

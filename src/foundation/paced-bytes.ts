@@ -1,26 +1,26 @@
 import { FairBytes } from './fair-bytes.ts';
 
 const mebibyte = 1_024 * 1_024;
-/** While others wait for memory, what holds some has to arrive this fast. */
+/** While others wait for memory, data that holds some must arrive at this rate. */
 export const requiredPace = { bytesPerSecond: 512 * 1_024, graceSeconds: 5 };
-/** How often to ask whether something is late, in milliseconds. */
+/** How often to check for slow data, in milliseconds. */
 export const paceCheckMs = 500;
-/** Longer times between two looks are a stall of this process, which is not the sender's fault. */
+/** A longer time between two checks is a stall of this process, not the sender's fault. */
 const maxStepMs = 1_000;
-/** What is late gives way one after another, because the rest gets faster: this long for each MiB. */
+/** Slow senders give up their memory one at a time, because the others then get faster: this long for each MiB. */
 const evictionMsPerMebibyte = 100;
 
 /**
- * Memory for what arrives over the network. A group can't keep others waiting with data that hardly arrives: while somebody
- * waits, that of the groups that hold the most must keep a pace.
+ * Memory for data that arrives over the network. A group can't block others with data that arrives too slowly: while someone
+ * waits, the data of the groups that hold the most must arrive at the required rate.
  */
 export class PacedBytes extends FairBytes {
   #nextEvictionAt = 0;
 
   /**
-   * Starts the clock of something that arrives.
+   * Starts to measure data that arrives.
    * @param bytes how much memory it holds
-   * @returns a function, to be called every `paceCheckMs`: true if it must make room for others, though these bytes of it have
+   * @returns a function, to be called every `paceCheckMs`: true if it must make room for others, although these bytes have
    *   arrived
    */
   startPace(group: string, bytes: () => number): (arrived: number) => boolean {

@@ -1,6 +1,6 @@
 import { type AccountId, parseAccountId } from '../foundation/ids.ts';
 
-/** The path below which hosted images are. */
+/** The path prefix of hosted images. */
 export const hostedImagePrefix = '/images/';
 
 const extensions: Readonly<Record<string, string>> = {

@@ -15,7 +15,7 @@ interface PlainLink {
 }
 
 /**
- * A page without scripts for someone who followed a link: a message and at most one way on.
+ * A page without scripts for someone who followed a link: a message and at most one link or button.
  * @param wayOn a link, or a button that posts to `action` or the page's own URL
  */
 export function plainPage(title: string, text: string, wayOn?: PlainButton | PlainLink): string {

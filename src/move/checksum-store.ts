@@ -13,8 +13,8 @@ export const textSettings =
   '-c datestyle=ISO,YMD -c intervalstyle=postgres -c timezone=UTC -c bytea_output=hex -c extra_float_digits=1';
 
 /**
- * Counts a table's rows and adds up their hashes. SHA-256 of the row as text is the same on every server, which isn't promised
- * of PostgreSQL's own hash functions. A sum notices a row that is missing or there twice, which XOR wouldn't.
+ * Counts a table's rows and adds up their hashes. SHA-256 of the row as text is the same on every server, unlike
+ * PostgreSQL's own hash functions. A sum detects missing and duplicate rows, which XOR wouldn't.
  * @param values SQL for the values of its row `t`
  */
 export async function readContents(

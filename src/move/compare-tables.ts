@@ -24,7 +24,7 @@ const plus = (one: TableContents | undefined, other: TableContents): TableConten
   checksum: (one?.checksum ?? 0n) + other.checksum,
 });
 
-/** Compares what a copy contains with what it was copied from. @param onTable called before each table */
+/** Compares a copy with its source. @param onTable called before each table */
 export async function compareTables(
   {
     source,

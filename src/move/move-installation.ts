@@ -64,7 +64,7 @@ export interface MoveJob {
     kind: string,
     detail: Readonly<Record<string, string | number>>,
   ): Promise<void>;
-  /** Told what happens. */
+  /** Receives progress. */
   report(progress: MoveProgress): void;
 }
 
@@ -78,7 +78,7 @@ export type MoveProgress =
 export interface MoveResult {
   readonly moveId: string;
   readonly tables: readonly TableComparison[];
-  /** Tables beside those of the installation, which stay where they are. */
+  /** Tables that don't belong to the installation and aren't moved. */
   readonly skipped: readonly string[];
   readonly rows: number;
 }
@@ -88,8 +88,8 @@ const defaultPartBytes = 64 * 1_024 * 1_024;
 /**
  * Copies an installation into another PostgreSQL, compares both, and closes the source.
  *
- * At no time does the installation start in both: the source refuses before the first row is copied, is closed for good once
- * everything is the same, and only then the target opens. After any interruption, the same call continues.
+ * The installation can never start in both: the source refuses to start before the first row is copied and is closed
+ * permanently once both are the same; only then does the target open. After any interruption, the same call continues.
  * @throws OperatorError if the service runs, the target can't be used, or both differ
  */
 export async function moveInstallation(job: MoveJob): Promise<MoveResult> {
@@ -196,7 +196,7 @@ async function openTarget(
 }
 
 interface IdentifiedMove extends MoveIdentity {
-  /** True if the source records the move already. */
+  /** True if the source already records the move. */
   readonly begun: boolean;
   /** True if the target holds a part of it. */
   readonly continued: boolean;
@@ -204,7 +204,7 @@ interface IdentifiedMove extends MoveIdentity {
   readonly closed: boolean;
 }
 
-/** Finds out which move this is, and that the target may hold it. Changes nothing. */
+/** Finds out which move this is, and checks that the target can be used. Changes nothing. */
 async function identifyMove(job: MoveJob, target: MoveSession): Promise<IdentifiedMove> {
   const { database } = job.source;
   const origin = await readOrigin(database);
@@ -287,7 +287,7 @@ async function prepareTarget(job: MoveJob, hasJobs: boolean): Promise<void> {
     });
 }
 
-/** More than the time between both readings. */
+/** Longer than the time between both readings. */
 const maxClockDifferenceMs = 5_000;
 
 interface Catalogs {
@@ -355,7 +355,7 @@ function selectTables({ source, target }: Catalogs): SelectedTables {
   };
 }
 
-/** Closes the source for everything else, unless it is closed already. */
+/** Closes the source for everything else, unless it is already closed. */
 async function closeForMove(job: MoveJob, identity: IdentifiedMove): Promise<void> {
   const { database, name } = job.source;
   if (identity.begun) return;
@@ -365,7 +365,7 @@ async function closeForMove(job: MoveJob, identity: IdentifiedMove): Promise<voi
   );
   if (job.sourceIsLocked) return;
   try {
-    // A process that looked for a move before there was one is connected now.
+    // A process that checked for a move before this one began is connected by now.
     await requireStopped(job.source);
   } catch (error) {
     await endMove(database, (transaction) =>

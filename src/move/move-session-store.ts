@@ -69,7 +69,7 @@ export async function endSnapshot(session: MoveSession): Promise<void> {
   await session.query('commit');
 }
 
-/** What distinguishes a database from all others that run now. */
+/** Distinguishes a database from all others that are running now. */
 export async function readDatabaseIdentity(client: pg.ClientBase): Promise<string> {
   const { rows } = await client.query<{ identity: string }>(
     `select extract(epoch from pg_postmaster_start_time()) || ' ' || oid as identity

@@ -10,11 +10,11 @@ export interface MoveIdentity {
   readonly moveId: string;
   /** Host and name of the other database. */
   readonly peer: string;
-  /** What distinguishes the installation from others. */
+  /** Identifies the installation. */
   readonly origin: string;
 }
 
-/** @returns what distinguishes the installation from others: when it began, and its master key */
+/** @returns an identifier of the installation: when it was created, and its master key */
 export async function readOrigin({ kysely }: Database): Promise<string> {
   const { rows } = await sql<{ origin: string }>`
     select created_at || ' ' || coalesce(key_fingerprint, '') as origin from installation`.execute(
@@ -23,7 +23,7 @@ export async function readOrigin({ kysely }: Database): Promise<string> {
   return rows[0]?.origin ?? '';
 }
 
-/** What every process of a service writes: at its start, when it accepts or claims a message, when a follower moves on. */
+/** Tables that every process of a service writes: at startup, when it accepts or claims a message, when a follower advances. */
 const fencedTables = [
   ['installation', 'update'],
   ['queue_entry', 'insert or update or delete'],

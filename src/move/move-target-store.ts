@@ -6,7 +6,7 @@ import type { MoveIdentity } from './move-source-store.ts';
 
 type Kysely = Database['kysely'];
 
-/** What a database is to a move. */
+/** The state of a database that a move could use. */
 export type TargetState =
   /** No service has used it. */
   | { readonly kind: 'empty' }
@@ -41,7 +41,7 @@ async function isUsed(client: pg.ClientBase): Promise<boolean> {
 }
 
 /**
- * Empties a migrated database and records that a move arrives in it, which keeps a service from starting there.
+ * Empties a migrated database and records that a move arrives in it, which prevents a service from starting there.
  * @returns false if a service has started there meanwhile; nothing is changed then
  */
 export async function beginArrival(
@@ -65,7 +65,7 @@ export async function beginArrival(
       `insert into installation_move (move_id, side, peer, origin) values ($1, 'target', $2, $3)`,
       [moveId, peer, origin],
     );
-    // A start that has looked for a move before would otherwise go on.
+    // A service that checked for a move earlier would otherwise continue to start.
     await client.query(`create or replace trigger refuse_moved before update on installation
       for each statement execute function refuse_moved()`);
     await client.query('commit');
@@ -117,7 +117,7 @@ export async function attachMovedPartition(
   );
 }
 
-/** Lets the planner know what was copied. */
+/** Updates the planner's statistics with the copied rows. */
 export async function analyzeMoved(
   client: pg.ClientBase,
   { key }: MoveTable,

@@ -5,7 +5,7 @@ import type { MoveColumn, MoveTable } from './move-catalog-store.ts';
 /** The positions of followers and logs. All other transaction IDs are those of rows. */
 const positionTables: readonly string[] = ['feed_cursor', 'log_cursor'];
 
-/** Types whose values mean something only in the server that gave them. */
+/** Types whose values are meaningful only in the server that assigned them. */
 const serverTypes = /^(xid|cid|tid|pg_lsn|pg_snapshot|txid_snapshot|oid|reg\w+)(\[\])?$/;
 
 /**

@@ -10,7 +10,7 @@ const tokenPattern = /^([0-9a-f-]{36})\.(\d{1,15})\.([A-Za-z0-9_-]{43})$/;
 /** Path of the page that ends a person's sessions, before the token. */
 export const endSessionsPath = '/end-sessions';
 
-/** Signed tokens of links in security notices: whoever has one can sign its person out everywhere for a week. */
+/** Signed tokens of links in security notices: anyone who has one can sign its person out everywhere for a week. */
 export class EndSessionsLinks {
   readonly #keys: PurposeKeys;
   readonly #clock: Pick<Clock, 'now'>;

@@ -173,7 +173,7 @@ export class Worker {
     }
   }
 
-  /** Looks for work once. @returns false if there is nothing to do until the next wake-up or poll */
+  /** Polls for work once. @returns false if there is nothing to do until the next wake-up or poll */
   async #claimOnce(): Promise<boolean> {
     const free = this.#options.slots - this.#inFlight.size;
     if (free <= 0 || this.#writer.failing) {

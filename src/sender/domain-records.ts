@@ -1,8 +1,8 @@
 import type { DomainRecord, PublicDkimKey, SendingDomain, ServiceNames } from './sending-domain.ts';
 
 /**
- * The DNS records that a domain needs with the delivery in force, exactly as they must be published. Records that would
- * name an unknown host are left out; `findNameProblems` says which setting is missing.
+ * The DNS records that a domain needs with the current delivery method, exactly as they must be published. Records that would
+ * name an unknown host are omitted; `findNameProblems` says which setting is missing.
  */
 export function domainRecords(
   domain: Pick<SendingDomain, 'domain' | 'returnPath' | 'trackingHost'>,

@@ -11,7 +11,7 @@ export type FindReplyHost = (accountId: AccountId, from: EmailAddress) => Promis
 
 /**
  * Replies come to the host that receives the bounces of the sending domain. In the inbox mode, no mail leaves this machine, so
- * nothing has to be set up.
+ * no setup is needed.
  */
 export function replyHostFinder(
   settings: NameSettings,

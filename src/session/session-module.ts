@@ -81,7 +81,7 @@ export interface SessionModuleDependencies {
   readonly auditDays: number;
   /** Hours after which an unused browser session ends. */
   readonly sessionIdleHours: number;
-  /** MiB that hashing a password takes. */
+  /** Memory for hashing a password, in MiB. */
   readonly passwordMemory: number;
   /** The installation's provider of OpenID Connect; undefined: none. */
   readonly signInProvider: SignInProvider | undefined;

@@ -137,7 +137,7 @@ export async function setPublishedVersion(
   await announceChange(transaction, templateTopic, templateKey(accountId, templateId));
 }
 
-/** A draft, as it was saved. */
+/** A saved draft. */
 interface DraftRow {
   readonly content: unknown;
   readonly changedAt: Date;

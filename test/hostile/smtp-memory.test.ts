@@ -35,7 +35,7 @@ function begin(t: TestContext) {
   return { receive, pass };
 }
 
-test('ASVS 4.0.3 11.1.4: two accounts whose messages hardly arrive can’t keep a third one out', async (t) => {
+test('ASVS 4.0.3 11.1.4: two accounts whose messages arrive slowly can’t keep a third one out', async (t) => {
   const { receive, pass } = begin(t);
   const slow = ['a', 'b'].map((account) => receive(account, maxBytes));
   for (const { stream } of slow) stream.write(body);

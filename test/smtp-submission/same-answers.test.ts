@@ -161,7 +161,7 @@ function replyTo(fault: FaultCode): RegExp {
 }
 
 for (const question of questions)
-  test(`HTTP and SMTP answer alike: ${question.title}`, async () => {
+  test(`HTTP and SMTP respond alike: ${question.title}`, async () => {
     const { expected } = question;
     assert.equal(await askHttp(question), expected ?? 'OK');
     assert.match(
@@ -170,7 +170,7 @@ for (const question of questions)
     );
   });
 
-test('HTTP and SMTP answer alike: a key for other templates', async () => {
+test('HTTP and SMTP respond alike: a key for other templates', async () => {
   const key = await addKey(database, shop.shop.id, {
     scopes: ['messages:send'],
     templates: ['other'],
@@ -180,7 +180,7 @@ test('HTTP and SMTP answer alike: a key for other templates', async () => {
   assert.match(await askSmtp(question, '46100', key), replyTo('INVALID_ID'));
 });
 
-test('HTTP and SMTP answer alike: an idempotency key that was used with other values', async () => {
+test('HTTP and SMTP respond alike: an idempotency key that was used with other values', async () => {
   const headers = { 'idempotency-key': 'order-7' };
   const fields = { 'X-Signalpost-Idempotency-Key': 'order-7' };
   const first = { title: '', expected: undefined, values: { 'Order Number': '1' }, fields };
@@ -191,7 +191,7 @@ test('HTTP and SMTP answer alike: an idempotency key that was used with other va
   assert.match(await askSmtp(other), replyTo('IDEMPOTENCY_MISMATCH'));
 });
 
-test('HTTP and SMTP answer alike: a transactional message without the add-on', async () => {
+test('HTTP and SMTP respond alike: a transactional message without the add-on', async () => {
   await saveShop(database, { addOns: [] });
   const question: Question = {
     title: '',
@@ -203,7 +203,7 @@ test('HTTP and SMTP answer alike: a transactional message without the add-on', a
   assert.match(await askSmtp(question), replyTo('VALIDATION_FAILED'));
 });
 
-test('HTTP and SMTP answer alike: an account that has reached its quota', async () => {
+test('HTTP and SMTP respond alike: an account that has reached its quota', async () => {
   await saveShop(database, { quota: { perHour: 1, perDay: undefined } });
   const question = { title: '', expected: undefined };
   await waitFor('the end of the quota', async () => (await askHttp(question)) === 'QUOTA_EXCEEDED');

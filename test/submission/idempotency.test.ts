@@ -168,7 +168,7 @@ test('a key that another node holds for longer than 5 s gets a 409, and no other
   await waitFor('the key', async () => (await client.send(withKey('held'))).status === 200);
 });
 
-test('a replay lists the same suppressed recipients as the first answer', async () => {
+test('a replay lists the same suppressed recipients as the first response', async () => {
   await database.pool.query(
     `insert into suppression (account_id, address, reason) values ('46100', 'off@example.test', 'complaint')`,
   );

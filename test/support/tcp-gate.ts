@@ -11,7 +11,7 @@ export interface TcpGate {
   open(): void;
   /**
    * For connections with this application name: forwards what the client sends, and breaks the connection at the server's
-   * next answer.
+   * next response.
    */
   cutAnswers(applicationName: string): void;
   /**

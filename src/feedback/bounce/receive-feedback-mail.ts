@@ -36,7 +36,7 @@ export class FeedbackMailReceiver {
   /**
    * Reads a mail to its end.
    * @param use processes the mail, which counts as held until this is done
-   * @returns the result of `use`; undefined if memory was full and the sender has to retry
+   * @returns the result of `use`; undefined if memory was full and the sender must retry
    */
   async receive<Result>(
     stream: AsyncIterable<Buffer> | Iterable<Buffer>,

@@ -32,7 +32,7 @@ const mebibyte = 1024 ** 2;
 const maxBounceBytes = 10 * mebibyte;
 /** Memory for replies that are being received or read, where it isn't scarce. */
 const replyMemory = 96 * mebibyte;
-/** So that replies leave half of the connections to bounces, and those to one account some to others. */
+/** Replies leave half of the connections to bounces, and replies to one account leave some to others. */
 const replySlots = {
   what: 'replies',
   slots: 50,

@@ -44,7 +44,7 @@ export interface EventFeedDependencies {
 
 const maxWindowRows = 5_000;
 const idleMs = 500;
-/** Between two looks while nothing happens in this process; other processes follow their own messages and events. */
+/** Time between two polls while nothing happens in this process; other processes follow their own messages and events. */
 const maxIdleMs = 2_500;
 /** Shorter than the idle delay, so that the same process usually continues and others take over only if it doesn't. */
 const defaultRestMs = 400;
@@ -87,7 +87,7 @@ export class EventFeed {
     this.#running ??= this.#run();
   }
 
-  /** Tells of a new message or event, so that an idle feed looks within half a second. */
+  /** Reports a new message or event, so that an idle feed polls within half a second. */
   wake(): void {
     this.#wake.ring();
   }

@@ -48,7 +48,7 @@ export class PrivacyUpkeep {
       () => deleteRemovedImages(kysely),
       () => sweepAttachments(kysely),
     ];
-    // One that fails doesn't keep data that the others delete.
+    // If one fails, the others still delete their data.
     for (const step of steps) {
       try {
         await step();

@@ -101,7 +101,7 @@ export interface NewReply extends ReplyKey {
 }
 
 /**
- * Stores a reply with its event, in one commit. Its contents must be stored already. A repetition changes nothing.
+ * Stores a reply with its event, in one commit. Its contents must already be stored. A repeated reply changes nothing.
  * @returns `fits` if it is stored, and whether that is new
  */
 export async function storeReply(

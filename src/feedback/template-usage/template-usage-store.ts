@@ -12,7 +12,7 @@ type Kysely = Database['kysely'];
 const maxShapes = 500;
 
 /**
- * Notes behind accepted messages which fields their callers gave values for: one row for each set of names, so that
+ * Records after acceptance which fields callers sent values for: one row for each set of names, so that
  * publishing can tell cheaply whom a version would refuse. Accepting pays nothing for it, and only messages that say that
  * their call is new are read.
  */

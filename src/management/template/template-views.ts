@@ -35,7 +35,7 @@ const bodies = {
   ),
 };
 
-/** An image of a draft or version. Its content has a route of its own. */
+/** An image of a draft or version. Its content has a separate route. */
 export const ImageView = Type.Object(
   {
     contentId: imageProperties.contentId,
@@ -85,7 +85,7 @@ export const DraftContentView = Type.Object(
   { ...strict, title: 'TemplateDraftView' },
 );
 
-/** The content of a draft without what versions don't have. */
+/** The content of a draft without its unused markup, which versions don't have. */
 export function usedContent<Content extends object>(
   content: Content & { readonly unusedMarkup?: unknown },
 ): Omit<Content, 'unusedMarkup'> {

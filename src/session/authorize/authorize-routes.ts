@@ -61,7 +61,7 @@ export function registerAuthorizeRoutes(scope: Http, dependencies: AuthorizeDepe
 
 type Proceed = (authorization: AuthorizationRequest, query: string) => Promise<FastifyReply>;
 
-/** Parses the authorization request again at every step, so that no form has to be trusted. */
+/** Parses the authorization request again at every step, so that no form needs to be trusted. */
 async function answer(
   dependencies: AuthorizeDependencies,
   request: FastifyRequest,

@@ -149,7 +149,7 @@ export class BrowserSessionStore {
 
   /** Records that a session is used now, which moves the time at which it ends. */
   async recordUse(hash: Buffer, remoteAddress: string, idleSeconds: number): Promise<void> {
-    // Another request that records the same needn't be waited for.
+    // No need to wait for another request that records the same.
     await sql`
       update browser_session set last_used_at = now(), last_address = ${remoteAddress},
         expires_at = least(created_at + ${maxDays} * interval '1 day', now() + ${idleSeconds} * interval '1 s')

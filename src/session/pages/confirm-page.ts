@@ -50,7 +50,7 @@ export function confirmPage(page: ConfirmPage): Page {
   return { title, body, ...(prompt && { script: passkeyScript }), status: page.status ?? 200 };
 }
 
-/** The end of a confirmation in a window of its own, which its script closes. */
+/** The end of a confirmation in a separate window, which its script closes. */
 export function afterConfirmPage(): Page {
   const title = 'Confirmed';
   const body = html`<h1>${title}</h1>

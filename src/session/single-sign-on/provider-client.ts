@@ -35,7 +35,7 @@ const maxCachedProviders = 500;
 /** After this many seconds, a person's sign-in at the provider is too old; the longest session here has the same age. */
 const maxSignInSeconds = 7 * 86_400;
 
-/** The provider couldn't be reached, or what it publishes can't be used. */
+/** The provider couldn't be reached, or its metadata can't be used. */
 export class ProviderUnavailable extends Error {
   override readonly name = 'ProviderUnavailable';
 }
@@ -70,7 +70,7 @@ export interface ProviderClientDependencies {
 export class ProviderClient {
   readonly #dependencies: ProviderClientDependencies;
   readonly #metadata: LRUCache<string, Promise<ServerMetadata>>;
-  // Strangers can cause requests to a provider, so those to one don't hold up the others.
+  // Strangers can cause requests to a provider, so a slow provider must not delay the others.
   readonly #slots = new FairSlots({
     what: 'sign-ins',
     slots: 64,

@@ -2,7 +2,7 @@ import { type JetStreamClient, jetstream, jetstreamManager } from '@nats-io/jets
 import { connect, type NatsConnection, nanos } from '@nats-io/transport-node';
 import type { NatsTarget } from './nats-target.ts';
 
-/** Also the name of the stream that is created if no other takes in the subjects. */
+/** Also the name of the stream that is created if no other stream captures the subjects. */
 const streamName = 'SIGNALPOST';
 const subjectPrefix = 'signalpost.events';
 const maxAgeMs = 7 * 24 * 60 * 60 * 1000;
@@ -29,7 +29,7 @@ export class NatsStream {
   }
 
   /**
-   * Connects, and creates a stream of seven days if none takes in the subjects `signalpost.events.ACCOUNT.KIND`.
+   * Connects, and creates a stream of seven days if none captures the subjects `signalpost.events.ACCOUNT.KIND`.
    * @throws if the server can't be reached, refuses the credentials or has no JetStream
    */
   static async open(target: NatsTarget): Promise<NatsStream> {
@@ -49,7 +49,7 @@ export class NatsStream {
 
   /**
    * Publishes events in order; resolves when the stream has stored all of them.
-   * @throws if the server stored not all, so that all must be published again; it drops those that it has
+   * @throws if the server didn't store all of them; publish all again, because it drops duplicates
    */
   async publish(events: readonly PublishedEvent[]): Promise<void> {
     await Promise.all(
@@ -68,7 +68,7 @@ export class NatsStream {
 }
 
 /**
- * Checks server, credentials and JetStream, and changes nothing.
+ * Checks the server, the credentials and JetStream without changing anything.
  * @throws like `NatsStream.open`
  */
 export async function checkNats(target: NatsTarget): Promise<void> {
