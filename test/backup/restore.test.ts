@@ -14,7 +14,7 @@ test('the private key stays outside the data folder, and is not overwritten', as
   assert.match(await scene.fail('backup', 'create-key', inside), /would be lost with DATA_DIR/);
 });
 
-test('a backup of a running service brings back messages and key, and holds what was queued', async () => {
+test('a restored backup of a running service has its messages and key, and holds queued messages', async () => {
   const service = await scene.start();
   const before = await sendReceipt(service, 'A-1');
   const { stdout } = await scene.run('backup', scene.target);

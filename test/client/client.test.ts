@@ -62,7 +62,7 @@ test('an email is sent with everything that the operation takes', async () => {
   assert.deepEqual(status.attributes, { order: 'A-1' });
 });
 
-test('each kind of refusal is an error of its own, with what the caller must know', async () => {
+test('each kind of rejection is a separate error, with the details that the caller needs', async () => {
   const failure = async (promise: Promise<unknown>) =>
     await promise.then(
       () => assert.fail('it was accepted'),

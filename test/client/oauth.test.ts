@@ -81,7 +81,7 @@ test('8: processes with one store share a token pair', async () => {
   assert.deepEqual(tokenRequests, ['refresh_token']);
 });
 
-test('5.1 rule 4: when another client has ended the refresh token, the password starts again', async () => {
+test('5.1 rule 4: when another client has replaced the refresh token, the password grant is used again', async () => {
   const store = memoryStore();
   const grant = await newGrant();
   await client({ store, grant }).send('t-0001', message);

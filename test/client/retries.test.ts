@@ -75,7 +75,7 @@ test('a rate limit beyond the deadline is an error that names the wait', async (
   );
 });
 
-test('an outage until the deadline is an error with the key under which to send again', async () => {
+test('an outage until the deadline is an error with the key for sending again', async () => {
   proxy.nextFault = () => 'cut after';
   const failure = await signalpost
     .send('note', { to: 'ada@people.test', externalId: 'outage' }, { deadline: 700 })

@@ -197,7 +197,7 @@ test('migrate --plan lists all migrations for an empty database and changes noth
   assert.equal(rows[0].n, 0);
 });
 
-test('doctor --production names what real use lacks, each with a fix and a section that exists', async () => {
+test('doctor --production lists what production still needs, each with a fix and an existing section', async () => {
   const { url, database } = await createTestDatabase();
   await openShop(database);
   await database.kysely.updateTable('person').set({ operator: true }).execute();
@@ -224,7 +224,7 @@ test('doctor --production names what real use lacks, each with a fix and a secti
   }
 });
 
-test('doctor --production is content with what the deployment page asks for', async () => {
+test('doctor --production passes with the settings of the deployment page', async () => {
   const { url, database } = await createTestDatabase();
   const shop = await openShop(database);
   await database.kysely

@@ -257,7 +257,7 @@ test('the move is in the audit log of the new database', async () => {
   );
 });
 
-test('after the move, --cancel only explains what going back means, and does it with --yes', async () => {
+test('after the move, --cancel only explains the effects of going back, and goes back with --yes', async () => {
   const explained = await scene.succeed(['move', '--cancel']);
   assert.match(explained, /was moved to .* and may have run there since/);
   assert.match(explained, /Nothing was changed/);

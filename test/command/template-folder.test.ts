@@ -118,7 +118,7 @@ test('diff shows what push then saves as a draft and publishes as one version', 
   assert.equal(after.hasDraft, false);
 });
 
-test('what somebody changed on the service unseen is overwritten only with --force', async () => {
+test('changes on the service since the last pull are overwritten only with --force', async () => {
   write('t-0001/body.txt', 'From the folder\n');
   await saveDraft('t-0001', { subject: 'From the console', text: 'Console' });
   const refused = await template('push', '--publish');
@@ -155,7 +155,7 @@ test('--base lets a pipeline overwrite what an earlier state of the folder pushe
   assert.match(pushed.stdout, /^t-0001: published as version/m, pushed.stderr);
 });
 
-test('a new template is created; problems are told by file, and then nothing is pushed', async () => {
+test('a new template is created; problems are listed by file, and nothing is pushed if there are any', async () => {
   await mkdir(join(dir, 'fresh'));
   write('fresh/template.yaml', `name: Fresh\nsubject: Hi\ncreatedBy: ${shop.shop.owner.email}\n`);
   write(

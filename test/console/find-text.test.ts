@@ -37,7 +37,7 @@ test('values and single letters are not found', () => {
   assert.equal(found(''), undefined);
 });
 
-test('whatever was clicked, what is found are words of it', () => {
+test('the text found for a click is always part of what was clicked', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
       const range = findText(text, text);

@@ -50,7 +50,7 @@ test('Bcc recipients get permission one after another, so a message never blocks
   );
 });
 
-test('a Bcc recipient that has to wait is deferred with the reason, and the others are sent', async () => {
+test('a Bcc recipient that must wait is deferred with the reason, and the others are sent', async () => {
   const { transport } = oneSlot(['b1@a.test']);
   const to = ['to@a.test', 'b1@a.test', 'b2@a.test'];
   const { transactions } = await admitMail(transport, outline(to), ['b1@a.test', 'b2@a.test']);

@@ -67,7 +67,7 @@ const faults: readonly (readonly [
 ];
 
 for (const [what, steps, state, why, timeouts = {}] of faults) {
-  test(`a server that ${what}: the message is ${state}, shows the reason and the next attempt, and is sent then`, async () => {
+  test(`a server that ${what}: the message is ${state}, shows the reason and the next attempt, and is sent at that time`, async () => {
     let rude = true;
     const fixableSteps = Object.fromEntries(
       Object.entries(steps).map(([step, act]) => [

@@ -207,7 +207,7 @@ test('whatever is committed, fails or crashes while several processes follow, ea
   );
 });
 
-test('an account whose events fail holds up only its lane, which joins the others once it has caught up', async () => {
+test('an account whose events fail delays only its lane, which joins the others once it has caught up', async () => {
   await reset();
   for (const accountId of accounts) await pool.query(insertEvents, [accountId, 5]);
   const failing = recorder('one', async (_, accountIds) => {
@@ -308,7 +308,7 @@ test('while a release without lanes may run, a follower keeps one position for a
   }
 });
 
-test('a release without lanes finds no position that is split, and can’t begin again', async () => {
+test('a release without lanes finds no split position, and can’t start from the beginning', async () => {
   await reset();
   await ensureCursor(kysely, 'one');
   assert.ok(await splitLanes(kysely, 'one', allLanes, 1));
@@ -390,7 +390,7 @@ async function recordedIn(work: () => Promise<void>): Promise<string[]> {
   return texts;
 }
 
-test('after a restore into a server with lower transaction IDs, each follower gets what it had yet to get', async () => {
+test('after a restore into a server with lower transaction IDs, each follower gets the events that it hadn’t processed', async () => {
   await reset();
   for (const accountId of accounts) await pool.query(insertEvents, [accountId, 3]);
   const [ahead, behind] = [recorder('one'), recorder('two')];

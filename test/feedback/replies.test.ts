@@ -113,7 +113,7 @@ test('the address works in capitals, and the message lists its replies newest fi
   assert.deepEqual(one.body, JSON.parse(JSON.stringify(first.reply)));
 });
 
-test('what doesn’t fit into 1 MiB is linked, and the link needs a key that may read messages', async () => {
+test('content beyond 1 MiB is linked, and the link needs a key that may read messages', async () => {
   const message = await world.send();
   const file = Buffer.alloc(3 * 1024 ** 2, 'large ');
   const { text, reply } = await world.reply(message, withAttachment(file));
@@ -221,7 +221,7 @@ test('mail in a loop is rejected: too many hops, and senders of this service', a
   assert.match(await world.deliver(message.replyTo, fromItself), /^554 5\.4\.6 /);
 });
 
-test('a mail that is sent again is stored once, also over another path', async () => {
+test('repeated mail is stored once, even if it arrives over another path', async () => {
   const message = await world.send();
   const source = plainReply();
   await world.reply(message, source);
@@ -293,7 +293,7 @@ test('slow replies to one account keep out neither its bounces nor other replies
   assert.match(await world.deliver(message.replyTo, large), /^250 /);
 });
 
-test('an account has an hourly limit, after which senders have to try again later', async () => {
+test('an account has an hourly limit, after which senders must retry later', async () => {
   const message = await world.send();
   const first = await world.reply(message);
   await pool.query('update message_reply set size = 500 * 1024 * 1024 where id = $1', [first.id]);
@@ -313,7 +313,7 @@ test('the size limit is announced, and a larger reply is rejected', async () => 
   assert.deepEqual(await world.rows(message.id), []);
 });
 
-test('what can’t be parsed is stored whole', async () => {
+test('mail that can’t be parsed is stored whole', async () => {
   const message = await world.send();
   const parts = Array.from(
     { length: 60 },
@@ -327,7 +327,7 @@ test('what can’t be parsed is stored whole', async () => {
   assert.equal(Buffer.from(whole?.content ?? '', 'base64').toString(), source);
 });
 
-test('a mail that is sent again with another header stores nothing more', async () => {
+test('repeated mail with a different header isn’t stored again', async () => {
   const message = await world.send();
   const part = '--b\r\nContent-Type: image/png\r\n\r\nx\r\n';
   const fields = { 'Content-Type': 'multipart/mixed; boundary=b', 'Message-ID': '<1@again.test>' };
@@ -457,7 +457,7 @@ test('templates with secret fields can’t receive replies, which would quote th
   assert.match(response.text, /actions\.receiveReplies.*secret fields/);
 });
 
-test('a message that is sent again has a reply address of its own', async () => {
+test('a resent message has its own reply address', async () => {
   const message = await world.send();
   const again = await manage.post(`${account}/messages/${message.id}/resend`);
   assert.equal(again.status, 201, again.text);

@@ -80,7 +80,7 @@ const [first, second, third] = await Promise.all(
 );
 assert.ok(first && second && third);
 
-/** Fills the memory for large bodies: three bodies of one account that hardly arrive, three almost complete of another. */
+/** Fills the memory for large bodies: three very slow bodies of one account, three almost complete ones of another. */
 async function fill(): Promise<{ trickled: RawConversation[]; complete: RawConversation[] }> {
   const trickled = await Promise.all([1, 2, 3].map(() => first?.begin(100)));
   const complete = await Promise.all([1, 2, 3].map(() => second?.begin(bodyBytes - 1)));

@@ -129,7 +129,7 @@ test('one unsubscribed recipient stops a message that isn’t transactional, and
   assert.equal((await stored('receipt')).length, 2);
 });
 
-test('no reply stands for a part: a recipient suppressed after RCPT makes the client come again', async () => {
+test('no reply covers only some recipients: one suppressed after RCPT makes the client retry', async () => {
   const client = await world.login();
   await begin(client, ['late@people.test', 'other@people.test']);
   await suppress('late@people.test', 'hard_bounce');

@@ -106,7 +106,7 @@ test('any order of requests and crashes gives exactly one message per key', asyn
       );
       for (const key of keys) {
         // The caller repeats requests without a response; afterwards one message exists, with one of the two bodies.
-        const last = await waitFor(`an answer for ${key}`, async () => {
+        const last = await waitFor(`a response for ${key}`, async () => {
           const response = await send(run % 2, key, 0);
           return response.status === 200 || response.status === 422 ? response : undefined;
         });

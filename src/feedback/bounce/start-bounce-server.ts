@@ -44,7 +44,7 @@ const replySlots = {
 };
 /**
  * Replies that count against the memory; those to one account leave most of it to others. The usual ones don't, so that two
- * that hardly arrive can't keep them out.
+ * that arrive very slowly can't keep them out.
  */
 const largeReplySlots = { ...replySlots, slots: 20, slotsPerGroup: 2 };
 /** Max connections in total. */
