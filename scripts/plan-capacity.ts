@@ -51,7 +51,7 @@ export interface CapacityPlan {
   readonly logPerDay: number;
   readonly keptPerDay: number;
   readonly disk: number;
-  /** The one that breaks first comes first. */
+  /** The resource that runs out first comes first. */
   readonly resources: readonly PlannedResource[];
 }
 

@@ -102,7 +102,7 @@ async function selectDatabaseTests(all: readonly string[]): Promise<string[]> {
 }
 
 /**
- * Groups files that share a process one after another, each as a test of its own: importing the service takes longer than most
+ * Groups files that share a process one after another, each as a separate test: importing the service takes longer than most
  * files' tests. Neighbors are in different groups, because a folder's files tend to take equally long.
  */
 async function groupFiles(all: readonly string[], perGroup: number): Promise<string[]> {

@@ -6,7 +6,7 @@ import { openBenchAccount } from '../bench-account.ts';
 import { archiveAddress, type ChaosTargets } from './chaos-load.ts';
 import type { ChaosLogin } from './chaos-smtp-load.ts';
 
-/** Creates what a load sends from: an account with the templates `t-0001` and `t-list`, and one with an archive address. */
+/** Creates the accounts that a load sends from: one with the templates `t-0001` and `t-list`, and one with an archive address. */
 export async function openChaosAccounts(database: Database, id: string, archivingId: string) {
   const shop = await openBenchAccount(database, { id });
   await publishShopTemplate(database, shop, {

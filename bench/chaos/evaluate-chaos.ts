@@ -58,7 +58,7 @@ export async function evaluateChaos(
   return {
     accepted: accepted.size,
     acceptedOf,
-    /** Or expired at a deadline of its own. */
+    /** Or expired at its own deadline. */
     delivered: accepted.size - wrong.lost.size,
     /** With an attempt of unknown outcome on record. */
     uncertain: new Set([...explained.keys()].map((key) => key.split(' ')[0])).size,

@@ -75,7 +75,7 @@ closing.defer(() => events.stop());
 const stopLoad = () => Promise.all([overHttp.stop(), overSmtp.stop()]);
 closing.defer(async () => void (await stopLoad()));
 print(`${nodes.length} nodes, ${rate} requests a second, ${minutes} minutes`);
-if (!disk.canFill) print('Without "fill disk": only root can give the database a disk of its own.');
+if (!disk.canFill) print('Without "fill disk": only root can put the database on a separate disk.');
 const weather = makeCounts(weathers);
 const until = Date.now() + minutes * 60_000;
 const scene = { nodes, disk, sink, weather };

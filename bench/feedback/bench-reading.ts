@@ -97,7 +97,7 @@ export async function measureReading(
   for (const { name, path, query } of cases) {
     const times: number[] = [];
     const end = performance.now() + seconds * 125;
-    // The first page counts too: it plans, and reads what is then cached for the others.
+    // The first page counts too: it plans, and reads pages that are then cached for the others.
     for (let page = query; times.length < minPages || performance.now() < end; ) {
       const url = `${service.url}/manage/v1${path}?${new URLSearchParams(page)}`;
       const { durationMs, next } = await readPage(url, cookie);

@@ -42,7 +42,7 @@ export async function benchSubmission(options: BenchOptions): Promise<BenchResul
   return results;
 }
 
-/** A service that only accepts, on a new database, and what its accounts log in with. */
+/** A service that only accepts, on a new database, and the credentials of its accounts. */
 async function openSubmission(
   { nodeOptions }: BenchOptions,
   { processes, accounts = 1 }: { readonly processes: number; readonly accounts?: number },

@@ -64,7 +64,7 @@ export class ContainerBuilder {
     await this.#buildah('commit', container, `localhost/${name}`);
   }
 
-  /** Unmounts what the image needed; its folder can be removed then. */
+  /** Unmounts what the image needed; then its folder can be removed. */
   async close(): Promise<void> {
     await this.#buildah('umount', '--all');
   }
@@ -180,7 +180,7 @@ export interface StartedContainer {
   kill(signal: NodeJS.Signals): boolean;
 }
 
-/** Puts what `npm install` makes of a packed checkout into the context of the image. */
+/** Installs a packed checkout into the build context of the image. */
 export async function installPackage(archive: string, context: string): Promise<void> {
   const folder = join(context, 'container');
   await mkdir(folder, { recursive: true });

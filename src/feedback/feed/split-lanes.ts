@@ -5,7 +5,7 @@ export function halfOf(lanes: number): number {
 }
 
 /**
- * The lanes that get windows of their own, after full ones: the one that most rows belong to, so that the others don't wait for
+ * The lanes that get separate windows, after full ones: the one that most rows belong to, so that the others don't wait for
  * it, otherwise about half of the rows if another process can take them.
  * @param rows of each lane in the last window
  * @returns 0 for none

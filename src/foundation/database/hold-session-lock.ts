@@ -3,7 +3,7 @@ import type { Database } from './open-database.ts';
 import { releaseSessionLock, trySessionLock } from './session-lock.ts';
 
 /**
- * Does work while no other process does the same, on a connection of its own and outside a transaction. Does nothing if another
+ * Does work while no other process does the same, on a separate connection and outside a transaction. Does nothing if another
  * process holds the lock; PostgreSQL releases that of a process that died.
  */
 export async function holdSessionLock(

@@ -32,7 +32,7 @@ const readState = `select current_database() as name, current_user as role, getd
   has_database_privilege(current_database(), 'create') as can_create`;
 
 /**
- * Makes the connection create objects in the schema of the installation: where it is, or in a new one of its own. Installations
+ * Makes the connection create objects in the schema of the installation: the existing one, or a new one. Installations
  * that began with 0.1 stay in `public`.
  * @throws OperatorError with the statement that helps, if something about the database prevents it
  */
