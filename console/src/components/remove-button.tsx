@@ -10,8 +10,6 @@ interface RemoveButtonProps {
   name: string;
   action?: string;
   dismiss?: string;
-  /** As large as a button next to a field. */
-  large?: boolean;
   disabled?: boolean;
   remove: () => Promise<unknown>;
   /** Additional options. */
@@ -20,18 +18,12 @@ interface RemoveButtonProps {
 
 /** A button that deletes something after its name was typed. */
 export function RemoveButton(props: RemoveButtonProps) {
-  const { title, consequence, name, action, dismiss, large, disabled, remove, children } = props;
+  const { title, consequence, name, action, dismiss, disabled, remove, children } = props;
   const [opened, dialog] = useDisclosure();
   const label = action ?? text('remove');
   return (
     <>
-      <Button
-        size={large ? 'sm' : 'compact-sm'}
-        variant={large ? 'light' : 'subtle'}
-        color="red"
-        disabled={disabled}
-        onClick={dialog.open}
-      >
+      <Button variant="default" className="destructive" disabled={disabled} onClick={dialog.open}>
         {label}
       </Button>
       <ConfirmByName

@@ -34,7 +34,7 @@ export function MailActions({ mail: { id, subject, source } }: { mail: InboxMess
         {text('inbox.download')}
       </Button>
       {may('inbox:write') && (
-        <Button variant="subtle" color="red" onClick={dialog.open}>
+        <Button variant="default" className="destructive" onClick={dialog.open}>
           {text('inbox.delete')}
         </Button>
       )}

@@ -68,8 +68,8 @@ export function SuspendCard() {
         </div>
         {/* Only suspending asks for confirmation. */}
         <Button
-          variant="light"
-          {...(suspended ? {} : { color: 'red' })}
+          variant="default"
+          {...(!suspended && { className: 'destructive' })}
           disabled={account === undefined || save.isPending}
           onClick={() => (suspended ? suspend(false) : confirmation.open())}
         >

@@ -163,7 +163,6 @@ function PersonData() {
         )}
         {may('privacy:write') && (
           <RemoveButton
-            large
             disabled={!given}
             title={text('privacy.eraseTitle')}
             consequence={text('privacy.eraseConsequence')}
