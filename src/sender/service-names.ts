@@ -54,7 +54,9 @@ export function findNameProblems(service: ServiceNames): NameProblem[] {
         setting: 'DELIVERY',
         sentence: 'Signalpost isn’t sending to the internet yet.',
         nextStep:
-          'Publish DKIM and DMARC now. For the return path records, set SMTP_URL or DELIVERY=direct first.',
+          host === undefined
+            ? 'Publish DKIM and DMARC now. To send to the internet, set SMTP_URL or DELIVERY=direct.'
+            : 'Publish DKIM and DMARC now. For the return path records, set SMTP_URL or DELIVERY=direct first.',
       },
     ];
   const problems: NameProblem[] = [];

@@ -38,7 +38,7 @@ test('domains: the records on the page are published and verified; keys are rota
   await dialog.getByRole('button', { name: 'Add a domain' }).click();
   await page.waitForURL(/domains\/shop\.test$/);
   await page.getByRole('button', { name: 'Check now' }).click();
-  await page.getByText('0 of 2 required records valid').waitFor();
+  await page.getByText('2 missing of 2 required records').waitFor();
   await page.getByText(/required records are still missing/).waitFor();
   await visit.look('domain-missing');
 
@@ -52,7 +52,8 @@ test('domains: the records on the page are published and verified; keys are rota
   );
   assert.equal(rows[0]?.verified_by, 'domain', 'the domain verifies its senders');
 
-  await page.getByRole('button', { name: 'Rotate keys' }).click();
+  await page.getByRole('button', { name: 'Actions for shop.test' }).click();
+  await page.getByRole('menuitem', { name: 'Rotate keys' }).click();
   await dialog.getByRole('button', { name: 'Rotate keys' }).click();
   await page.getByText('New keys created.').waitFor();
   await page.getByRole('heading', { name: 'DKIM' }).nth(1).waitFor();
@@ -84,6 +85,8 @@ test('domains: a wrong record is shown with its value, and records as the DNS pr
   const card = page.getByRole('article', { name: 'DMARC' });
   await card.getByRole('alert').getByText('v=DMARC1; p=nonsense').waitFor();
   await card.getByText('Invalid', { exact: true }).waitFor();
+  await card.getByText('Replace it with:').waitFor();
+  await page.getByText('1 invalid, 1 missing of 2 required records').waitFor();
   await page.getByText('wrong.test is hosted at Cloudflare.').waitFor();
   await page.getByText('3 records for later').click();
   const boxes = page.getByRole('article', { name: 'Return path', exact: true }).locator('dl');
@@ -98,7 +101,8 @@ test('domains: a wrong record is shown with its value, and records as the DNS pr
     ...['Type', 'MX', 'Record name', 'bounces', 'Value', `10 ${host}`],
   ]);
   assert.match(await card.locator('dl').innerText(), /"v=DMARC1; p=none;/);
-  await page.getByRole('button', { name: 'Remove' }).click();
+  await page.getByRole('button', { name: 'Actions for wrong.test' }).click();
+  await page.getByRole('menuitem', { name: 'Remove' }).click();
   await dialog.getByLabel('Type wrong.test to confirm').fill('wrong.test');
   await dialog.getByRole('button', { name: 'Remove' }).click();
   await page.waitForURL(/domains$/);

@@ -87,6 +87,10 @@ test('a machine name is never put into a record; the missing setting is named in
     'SMTP_HOSTNAME',
   ]);
   assert.deepEqual(problems({ delivery: 'inbox', smtpUrl: undefined }), ['DELIVERY']);
+  const nextStep = (hostname: string | undefined) =>
+    findNameProblems(serviceNames({ ...relay, delivery: 'inbox', hostname }))[0]?.nextStep ?? '';
+  assert.match(nextStep(relay.hostname), /For the return path records, set /);
+  assert.doesNotMatch(nextStep(undefined), /return path/);
 });
 
 test('the SPF record of a known relay must include it, beside whatever else is there', async () => {

@@ -8,9 +8,10 @@ import type { DomainDetail } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
 import { Confirm } from '../components/confirm.tsx';
+import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
-import { RemoveButton } from '../components/remove-button.tsx';
+import { RowMenu } from '../components/row-menu.tsx';
 import { text } from '../texts/text.ts';
 import { recordsNow } from './records-now.ts';
 
@@ -21,6 +22,7 @@ export function DomainActions({ domain: { domain, state } }: { domain: DomainDet
   const client = useQueryClient();
   const navigate = useNavigate();
   const [rotating, rotation] = useDisclosure();
+  const [removing, removal] = useDisclosure();
   const params = { path: { accountId: account, domain } };
   const show = (found: DomainDetail) => client.setQueryData(['domains', account, domain], found);
   const check = useAction({
@@ -58,14 +60,13 @@ export function DomainActions({ domain: { domain, state } }: { domain: DomainDet
       <Button variant="default" loading={check.isPending} onClick={() => check.mutate()}>
         {text('domains.check')}
       </Button>
-      <Button variant="default" onClick={rotation.open}>
-        {text('domains.rotate')}
-      </Button>
-      <RemoveButton
-        title={text('domains.removeTitle')}
-        consequence={text('domains.removeConsequence')}
+      <RowMenu
         name={domain}
-        remove={remove}
+        items={[
+          { label: text('domains.rotate'), choose: rotation.open },
+          { label: text('remove'), color: 'red', choose: removal.open },
+        ]}
+        onPage
       />
       <ProblemAlert error={check.error} />
       <Confirm
@@ -75,6 +76,15 @@ export function DomainActions({ domain: { domain, state } }: { domain: DomainDet
         consequence={text('domains.rotateHint')}
         action={text('domains.rotate')}
         confirm={rotate}
+      />
+      <ConfirmByName
+        opened={removing}
+        close={removal.close}
+        title={text('domains.removeTitle')}
+        consequence={text('domains.removeConsequence')}
+        name={domain}
+        action={text('remove')}
+        confirm={remove}
       />
     </>
   );

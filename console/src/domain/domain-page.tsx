@@ -1,4 +1,4 @@
-import { Group, NativeSelect, Progress, Stack, Text, Title } from '@mantine/core';
+import { Code, Group, NativeSelect, Progress, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -61,8 +61,8 @@ export function DomainPage() {
       {domain.isPending && <RowsSkeleton />}
       {domain.data !== undefined && (
         <Stack gap="lg">
-          <DomainProblems domain={domain.data} />
           <VerificationProgress domain={domain.data} live={live} />
+          <DomainProblems domain={domain.data} />
           <Records domain={domain.data} />
           <DomainSettingsCard domain={domain.data} />
           <WarmUpCard domain={domain.data} />
@@ -116,11 +116,20 @@ function VerificationProgress({ domain, live }: VerificationProgressProps) {
   const { records, checkedAt } = domain;
   const required = recordsNow(domain).filter((record) => record.required);
   const found = required.filter((record) => record.state === 'ok').length;
+  const left = (['wrong', 'missing'] as const)
+    .map((state) => [state, required.filter((record) => record.state === state).length] as const)
+    .filter(([, count]) => count > 0)
+    .map(([state, count]) => text(`domains.progress.${state}`, { count }))
+    .join(', ');
   const resolver = records.find((record) => record.resolver !== null)?.resolver;
   return (
     <div>
-      <Group gap="xs" mb={6}>
-        <Text size="sm">{text('domains.progress', { found, all: required.length })}</Text>
+      <Group gap="xs">
+        <Text size="sm" fw={600}>
+          {left === ''
+            ? text('domains.progress', { found, all: required.length })
+            : text('domains.progressLeft', { left, count: required.length })}
+        </Text>
         <Text
           size="sm"
           c="dimmed"
@@ -137,7 +146,11 @@ function VerificationProgress({ domain, live }: VerificationProgressProps) {
         </Text>
       </Group>
       {found > 0 && (
-        <Progress value={(found / required.length) * 100} aria-label={text('domains.records')} />
+        <Progress
+          mt={6}
+          value={(found / required.length) * 100}
+          aria-label={text('domains.records')}
+        />
       )}
     </div>
   );
@@ -196,6 +209,12 @@ function Records({ domain }: { domain: DomainDetail }) {
             provider: text(`domains.provider.${dnsProvider}`),
           })} `}
         {text(`domains.providerHint.${choice}`)}
+        {choice === 'other' && (
+          <>
+            {' '}
+            <Code>.{zone ?? domain.domain}</Code>.
+          </>
+        )}
       </Text>
       <Stack gap="sm">{now.toSorted(byUrgency).map(card)}</Stack>
       {later.length > 0 && (

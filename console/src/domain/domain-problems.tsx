@@ -1,18 +1,7 @@
-import { Alert, Code, List } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Alert, List } from '@mantine/core';
 import type { DomainDetail } from '../api/management.generated.ts';
 import { text } from '../texts/text.ts';
-
-/** Such as `PUBLIC_URL` or `DELIVERY=direct`. */
-const setting = /\b([A-Z]+(?:_[A-Z]+)+|[A-Z]+=\w+)\b/;
-
-/** A sentence with the names of settings as code. */
-function withSettings(sentence: string): ReactNode {
-  // Every second part is a match.
-  return sentence
-    .split(setting)
-    .map((part, index) => (index % 2 === 1 ? <Code key={part}>{part}</Code> : part));
-}
+import { withCode } from './with-code.tsx';
 
 /** The settings that are missing for the records, in one notice. */
 export function DomainProblems({ domain: { problems, state } }: { domain: DomainDetail }) {
@@ -21,8 +10,8 @@ export function DomainProblems({ domain: { problems, state } }: { domain: Domain
   const isVerified = state === 'verified';
   if (problems.length === 1)
     return (
-      <Alert color="yellow" title={withSettings(first.sentence)}>
-        {isVerified ? undefined : withSettings(first.nextStep)}
+      <Alert color="yellow" title={withCode(first.sentence)}>
+        {isVerified ? undefined : withCode(first.nextStep)}
       </Alert>
     );
   return (
@@ -30,7 +19,7 @@ export function DomainProblems({ domain: { problems, state } }: { domain: Domain
       <List size="sm">
         {problems.map(({ setting, sentence, nextStep }) => (
           <List.Item key={setting}>
-            {withSettings(sentence)} {!isVerified && withSettings(nextStep)}
+            {withCode(sentence)} {!isVerified && withCode(nextStep)}
           </List.Item>
         ))}
       </List>

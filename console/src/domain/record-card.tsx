@@ -4,6 +4,7 @@ import { CopyField } from '../components/copy-field.tsx';
 import { text, textOr } from '../texts/text.ts';
 import { RecordBadge } from './record-badge.tsx';
 import { type ProviderId, recordBoxes } from './record-boxes.ts';
+import { withCode } from './with-code.tsx';
 import './domain.css';
 
 interface RecordCardProps {
@@ -38,7 +39,7 @@ export function RecordCard({ record, provider, zone }: RecordCardProps) {
       {state === 'wrong' && (
         <Alert color="red" my="xs" p="xs">
           <Text size="sm" className="breakable">
-            {explanation}
+            {explanation !== null && withCode(explanation)}
           </Text>
           {found.length > 0 && (
             <Group gap={6} mt={4}>
@@ -52,9 +53,11 @@ export function RecordCard({ record, provider, zone }: RecordCardProps) {
           )}
         </Alert>
       )}
-      <Text size="sm" c="dimmed" mb="sm">
-        {why}
-      </Text>
+      {state === 'wrong' && (
+        <Text size="sm" fw={600} mt="sm">
+          {text('domains.replace')}
+        </Text>
+      )}
       <dl className="record">
         <dt>{text('domains.type')}</dt>
         <dd>{type}</dd>
@@ -62,6 +65,9 @@ export function RecordCard({ record, provider, zone }: RecordCardProps) {
           <Box key={label} label={text(label)} value={value} title={title} />
         ))}
       </dl>
+      <Text size="sm" c="dimmed" mt="sm">
+        {why} {textOr(`domains.recordHint.${provider}.${type}`, '')}
+      </Text>
     </Paper>
   );
 }

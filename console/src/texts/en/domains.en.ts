@@ -58,8 +58,8 @@ export const domainsTexts = {
   'domains.provider.vercel': 'Vercel',
   'domains.provider.other': 'Other',
   'domains.providerHint.azure': 'Open the DNS zone and choose Record sets › Add.',
-  'domains.providerHint.cloudflare':
-    'Choose DNS › Records › Add record. For a CNAME record, turn Proxy status off (DNS only).',
+  'domains.providerHint.cloudflare': 'Choose DNS › Records › Add record.',
+  'domains.recordHint.cloudflare.CNAME': 'Turn Proxy status off (DNS only).',
   'domains.providerHint.digitalocean':
     'Choose Networking › Domains, open the domain and create a new record.',
   'domains.providerHint.gandi': 'Open the domain, choose DNS Records and add a record.',
@@ -68,20 +68,22 @@ export const domainsTexts = {
     'Open the zone and choose Add standard. Keep the quotes and the spaces between them.',
   'domains.providerHint.hetzner': 'Open the zone, choose Records and add a record.',
   'domains.providerHint.ionos': 'Open the domain, choose DNS › Add record.',
-  'domains.providerHint.namecheap':
-    'Choose Domain List › Manage › Advanced DNS. For MX records, set Mail Settings to Custom MX.',
+  'domains.providerHint.namecheap': 'Choose Domain List › Manage › Advanced DNS.',
+  'domains.recordHint.namecheap.MX': 'Set Mail Settings to Custom MX.',
   'domains.providerHint.ovh': 'Open the domain, choose DNS zone › Add an entry.',
   'domains.providerHint.porkbun': 'Choose Domain Management › DNS and add a record.',
   'domains.providerHint.route53':
     'Open the hosted zone and choose Create record. Keep the quotes and the spaces between them.',
   'domains.providerHint.vercel': 'Open the domain and add a record under DNS Records.',
-  'domains.providerHint.other':
-    'If your provider adds the domain to the name, enter only the part before it.',
+  'domains.providerHint.other': 'If your provider adds the domain itself, leave out',
   'domains.records': 'DNS records',
   'domains.later': '{count|1 record|# records} for later',
   'domains.laterHint': 'Needed once Signalpost sends to the internet.',
   'domains.copyAll': 'Copy all as zone file',
   'domains.progress': '{found} of {all} required records valid',
+  'domains.progress.wrong': '{count} invalid',
+  'domains.progress.missing': '{count} missing',
+  'domains.progressLeft': '{left} of {count|1 required record|# required records}',
   'domains.neverChecked': 'Not checked yet',
   'domains.allFound': 'All required records found.',
   'domains.left':
@@ -125,6 +127,7 @@ export const domainsTexts = {
   'warmUp.saved': 'Warm-up plan saved: {days} days.',
 
   'domains.found': 'Found:',
+  'domains.replace': 'Replace it with:',
   'domains.asked': 'Checked',
   'domains.askedWith': 'Checked with {resolver}',
   'domains.record.ok': 'Found',
