@@ -21,37 +21,46 @@ export function ProcessesPage() {
   });
   return (
     <>
-      <PageHeading title={text('settings.title')} hint={text('processes.hint')} />
+      <PageHeading title={text('settings.title')} hint={text('settings.hint')} />
       <SettingsTabs />
       <ProblemAlert error={processes.error} retry={() => processes.refetch()} />
       {processes.isPending && <RowsSkeleton />}
       {processes.data !== undefined && (
-        <Rows
-          label={text('processes.title')}
-          items={processes.data.items}
-          idOf={({ id }) => id}
-          columns={[
-            { title: text('processes.host'), cell: (process) => <ProcessName process={process} /> },
-            { title: text('processes.state'), cell: (process) => <ProcessState {...process} /> },
-            {
-              title: text('processes.since'),
-              cell: ({ startedAt }) => <TimeText value={startedAt} distance />,
-            },
-            {
-              title: text('processes.inFlight'),
-              numeric: true,
-              cell: ({ inFlight, state }) => (state === 'vanished' ? '–' : formatNumber(inFlight)),
-            },
-            {
-              title: text('processes.delay'),
-              numeric: true,
-              cell: ({ delayMs }) =>
-                delayMs === null
-                  ? '–'
-                  : text('processes.delayMs', { delay: formatNumber(delayMs) }),
-            },
-          ]}
-        />
+        <>
+          <Text size="sm" fw={600} mb="sm">
+            {text('processes.running', {
+              running: processes.data.items.filter(({ state }) => state === 'running').length,
+              all: processes.data.items.length,
+            })}
+          </Text>
+          <Rows
+            label={text('processes.title')}
+            items={processes.data.items}
+            idOf={({ id }) => id}
+            columns={[
+              {
+                title: text('processes.host'),
+                cell: (process) => <ProcessName process={process} />,
+              },
+              { title: text('processes.state'), cell: (process) => <ProcessState {...process} /> },
+              {
+                title: text('processes.since'),
+                cell: ({ startedAt }) => <TimeText value={startedAt} distance />,
+              },
+              {
+                title: text('processes.inFlight'),
+                numeric: true,
+                cell: ({ inFlight, state }) =>
+                  state === 'vanished' ? '–' : formatNumber(inFlight),
+              },
+              {
+                title: text('processes.delay'),
+                numeric: true,
+                cell: ({ delayMs }) => <Lag delayMs={delayMs} />,
+              },
+            ]}
+          />
+        </>
       )}
     </>
   );
@@ -69,6 +78,22 @@ function ProcessName({ process }: { process: ServiceProcess }) {
         })}
       </Text>
     </div>
+  );
+}
+
+/** From here on, requests and timers noticeably wait. */
+const highDelayMs = 100;
+
+/** How late the event loop is; null if the process doesn't respond. */
+function Lag({ delayMs }: Pick<ServiceProcess, 'delayMs'>) {
+  if (delayMs === null) return '–';
+  return (
+    <span
+      title={text('processes.delayHint')}
+      className={delayMs >= highDelayMs ? 'concerning' : undefined}
+    >
+      {text('processes.delayMs', { delay: formatNumber(delayMs) })}
+    </span>
   );
 }
 
