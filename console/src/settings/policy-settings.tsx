@@ -1,5 +1,6 @@
 import {
   Anchor,
+  Button,
   Group,
   NativeSelect,
   NumberInput,
@@ -21,7 +22,6 @@ import { useAction } from '../api/use-action.ts';
 import { Field } from '../components/field.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
-import { SaveButton } from '../components/save-button.tsx';
 import { useFormValues } from '../components/use-form-values.ts';
 import { text } from '../texts/text.ts';
 
@@ -77,7 +77,7 @@ export function PolicySettings() {
 function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolean }) {
   const accountId = useAccountId();
   const client = useQueryClient();
-  const { seen, values, isChanged, change, markSaved, mergeConflict } = useFormValues(policy);
+  const { seen, values, change, markSaved, mergeConflict } = useFormValues(policy);
   const params = { path: { accountId } };
   const save = useAction({
     mutationFn: () =>
@@ -183,9 +183,9 @@ function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolea
         </SimpleGrid>
         <ProblemAlert error={save.error} />
         <Group mt={8}>
-          <SaveButton changed={isChanged} saving={save.isPending} disabled={reading}>
+          <Button type="submit" loading={save.isPending} disabled={reading}>
             {text('policy.save')}
-          </SaveButton>
+          </Button>
         </Group>
       </Stack>
     </form>

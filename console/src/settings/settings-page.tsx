@@ -1,4 +1,4 @@
-import { Group, Paper, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Divider, Group, Paper, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
 import { useAccount, useMay } from '../account/use-me.ts';
@@ -8,6 +8,7 @@ import type { Backup, MyAccount, Settings } from '../api/management.generated.ts
 import { api } from '../api/management.ts';
 import { localProblem, reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
+import { CopyField } from '../components/copy-field.tsx';
 import { Facts } from '../components/facts.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
@@ -87,23 +88,9 @@ function AccountSettings({ account }: { account: MyAccount }) {
       <Title order={2} id="account" mb="sm">
         {text('settings.account')}
       </Title>
-      <Facts
-        facts={[
-          [text('settings.id'), account.id],
-          [
-            text('settings.retention'),
-            <span key="retention">
-              {text('settings.days', { count: account.retentionDays })}
-              <Text size="xs" c="dimmed">
-                {text('settings.retentionHint')}
-              </Text>
-            </span>,
-          ],
-        ]}
-      />
       {may('account:write') && (
         <form onSubmit={submit}>
-          <SimpleGrid cols={{ base: 1, sm: 2 }} mt="xs" mb="md">
+          <SimpleGrid cols={{ base: 1, sm: 2 }} mb="md">
             <TextInput
               label={text('settings.name')}
               required
@@ -131,8 +118,26 @@ function AccountSettings({ account }: { account: MyAccount }) {
             )}
           </Group>
           <ProblemAlert error={rename.error} onRefreshed={discardEdits} />
+          <Divider mt="md" mb="xs" />
         </form>
       )}
+      <Facts
+        facts={[
+          [
+            text('settings.id'),
+            <CopyField key="id" value={account.id} label={text('settings.id')} />,
+          ],
+          [
+            text('settings.retention'),
+            <span key="retention">
+              {text('settings.days', { count: account.retentionDays })}
+              <Text size="xs" c="dimmed">
+                {text('settings.retentionHint')}
+              </Text>
+            </span>,
+          ],
+        ]}
+      />
     </Paper>
   );
 }
