@@ -82,8 +82,9 @@ test('erasing the recipient of a message erases the replies to it, and no more a
   assert.equal(response.body.text, null);
   assert.equal(response.body.from, null);
   const listed = await world.manage.get(`/accounts/${accountId}/replies?messageId=${message.id}`);
-  const [item] = listed.body.items as { messageSubject: string | null }[];
+  const [item] = listed.body.items as { messageSubject: string | null; preview: string }[];
   assert.equal(item?.messageSubject, null);
+  assert.equal(item?.preview, '');
 });
 
 test('erasing the author of a reply erases only that reply, and not what another one also has', async () => {

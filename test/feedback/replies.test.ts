@@ -98,12 +98,17 @@ test('a reply arrives at the webhook with its text, HTML, attachment, thread and
 test('the address works in capitals, and the message lists its replies newest first', async () => {
   const message = await world.send();
   const first = await world.reply(message);
-  assert.match(await world.deliver(message.replyTo.toUpperCase(), plainReply()), /^250 /);
-  const { body } = await manage.get(`${account}/replies?messageId=${message.id}`);
-  const items = body.items as { replyId: string; messageSubject: string }[];
+  const body = ['', '> Any news?', `${'ü'.repeat(119)}🎉🎉`, 'More'].join('\r\n');
+  const source = plainReply({ 'Content-Type': 'text/plain; charset=utf-8' }, body);
+  assert.match(await world.deliver(message.replyTo.toUpperCase(), source), /^250 /);
+  const listed = await manage.get(`${account}/replies?messageId=${message.id}`);
+  const items = listed.body.items as { replyId: string; messageSubject: string; preview: string }[];
   assert.deepEqual(
-    items.map(({ messageSubject }) => messageSubject),
-    ['News', 'News'],
+    items.map(({ messageSubject, preview }) => [messageSubject, preview]),
+    [
+      ['News', `${'ü'.repeat(119)}🎉`],
+      ['News', 'Thanks'],
+    ],
   );
   assert.equal(items[1]?.replyId, first.id);
   const page = await manage.get(`${account}/replies?limit=1`);

@@ -1,4 +1,5 @@
-import { Anchor, Box, Code, Modal, Text } from '@mantine/core';
+import { Box, Button, Checkbox, Code, Modal, Text } from '@mantine/core';
+import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { ReplySummary } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
@@ -12,6 +13,7 @@ import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { TimeText } from '../components/time-text.tsx';
 // Adds the texts.
 import '../message/event-texts.ts';
+import '../message/message.css';
 import { text } from '../texts/text.ts';
 
 /** The log of all replies, each with its message. */
@@ -38,19 +40,26 @@ function RepliesLog() {
         }),
       ),
   });
+  const [hidesAutomatic, setHidesAutomatic] = useState(false);
+  const shown = pages.items.filter(({ automatic }) => !(automatic && hidesAutomatic));
   const columns: Column<ReplySummary>[] = [
     { title: text('replies.from'), cell: (reply) => <ReplySender reply={reply} /> },
     {
       title: text('replies.subject'),
-      cell: ({ subject, messageId }) => (
-        <PageAnchor
-          to="/$account/messages/$message"
-          params={{ account: accountId, message: messageId }}
-          className="cut"
-          title={subject ?? undefined}
-        >
-          {subject === null ? text('messages.erased') : subject || text('replies.noSubject')}
-        </PageAnchor>
+      cell: ({ subject, messageId, preview }) => (
+        <div>
+          <PageAnchor
+            to="/$account/messages/$message"
+            params={{ account: accountId, message: messageId }}
+            className="cut"
+            title={subject ?? undefined}
+          >
+            {subject === null ? text('messages.erased') : subject || text('replies.noSubject')}
+          </PageAnchor>
+          <Text size="xs" c="dimmed" className="cut">
+            {preview}
+          </Text>
+        </div>
       ),
     },
     {
@@ -63,7 +72,11 @@ function RepliesLog() {
         </span>
       ),
     },
-    { title: text('replies.received'), cell: (reply) => <TimeText value={reply.receivedAt} /> },
+    {
+      title: text('replies.received'),
+      numeric: true,
+      cell: (reply) => <TimeText value={reply.receivedAt} />,
+    },
   ];
   return (
     <>
@@ -79,13 +92,29 @@ function RepliesLog() {
             </>
           }
         >
-          <Anchor href="/docs">{text('replies.howTo')}</Anchor>
+          <Button component="a" href="/docs" variant="default">
+            {text('replies.howTo')}
+          </Button>
         </EmptyState>
       )}
-      {pages.items.length > 0 && (
+      {pages.items.some(({ automatic }) => automatic) && (
+        <Checkbox
+          mb="sm"
+          label={text('replies.hideAutomatic')}
+          checked={hidesAutomatic}
+          onChange={(event) => setHidesAutomatic(event.currentTarget.checked)}
+        />
+      )}
+      {pages.items.length > 0 && shown.length === 0 && (
+        <EmptyState
+          title={text('replies.onlyAutomatic')}
+          hint={text('replies.onlyAutomaticHint')}
+        />
+      )}
+      {shown.length > 0 && (
         <Rows
           label={text('replies.title')}
-          items={pages.items}
+          items={shown}
           columns={columns}
           idOf={({ replyId }) => replyId}
         />

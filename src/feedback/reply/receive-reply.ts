@@ -6,6 +6,7 @@ import type { AttachmentStore } from '../../message/attachment-store.ts';
 import type { ReplyAddresses } from '../../message/reply-address.ts';
 import { readHeaders } from '../bounce/read-mime.ts';
 import { readHead } from './parse-reply.ts';
+import { previewReply } from './preview-reply.ts';
 import type { ParsedReplyPart, ReplyOrigin, ReplyPart } from './reply-content.ts';
 import { maxHops } from './reply-limits.ts';
 import type { ReplyReader } from './reply-reader.ts';
@@ -86,6 +87,7 @@ export class ReplyIntake {
         ...head,
         envelopeFrom: origin.envelopeFrom.slice(0, 320).toWellFormed(),
         authentication,
+        preview: previewReply(parts),
         parts: parts.map((part, index) => describePart(part, contents[index]?.sha256 ?? '')),
       },
     });

@@ -65,6 +65,8 @@ export interface ReplyContent extends ReplyHead {
   /** MAIL FROM; empty for bounces and other automatic mail. */
   readonly envelopeFrom: string;
   readonly authentication: ReplyAuthentication;
+  /** The first line of its text; older replies have none. */
+  readonly preview?: string;
   readonly parts: readonly ReplyPart[];
 }
 

@@ -17,6 +17,9 @@ import { accountOf, defineOperation, type OperationCall } from '../operation.ts'
 const ReplySummary = Type.Object(
   {
     ...replySummaryFields,
+    preview: Type.String({
+      description: 'The first line of its text, cut to 120 characters; empty if unknown or erased.',
+    }),
     messageSubject: Nullable(
       Type.String({ description: 'Of the message; null once its personal data is erased.' }),
     ),
@@ -50,6 +53,7 @@ export const listMessageReplies = defineOperation({
       limit,
       (reply) => ({
         ...summarizeReply(reply),
+        preview: reply.content?.preview ?? '',
         messageSubject: subjects.get(reply.messageId)?.text ?? null,
       }),
       ({ id }) => [id],
