@@ -2,6 +2,7 @@ import { ActionIcon, Button, Code, Group, Text } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { text } from '../texts/text.ts';
 import { Icon } from './icon.tsx';
+import { withBreaks } from './with-breaks.tsx';
 
 interface CopyFieldProps {
   value: string;
@@ -31,12 +32,13 @@ function shorten(value: string): string {
   return `${value.slice(0, 6)}…${value.slice(-6)}`;
 }
 
-/** An address with a copy button; what doesn't fit is cut off at its start. */
+/** An address with a copy button; the middle of a long mailbox is cut out. */
 export function CopyAddress({ address, label }: { address: string; label: string }) {
   return (
     <Group gap={6} wrap="nowrap">
-      <span className="address" title={address}>
-        <bdi dir="ltr">{address}</bdi>
+      <span className="breakable" title={address}>
+        {/* Word joiners, because a line could end after the ellipsis. */}
+        {withBreaks(address.replace(/^(.{6}).{9,}(.{4}@)/, '$1\u2060…\u2060$2'))}
       </span>
       <CopyIcon value={address} label={label} />
     </Group>

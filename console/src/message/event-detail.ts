@@ -1,3 +1,4 @@
+import type { Message } from '../api/management.generated.ts';
 import { text } from '../texts/text.ts';
 
 /** Common members of event details; all optional. */
@@ -35,9 +36,14 @@ function describeMember(name: string, value: unknown): string {
   if (name === 'attempt') return text('event.attempt', { count: String(value) });
   if (name === 'by' && value === 'hand') return text('event.by.hand');
   if (name === 'server') return String(value);
-  if (name === 'automatic') return value === true ? text('replies.automatic') : '';
-  if (name === 'stage' || name === 'replyId') return '';
+  if (name === 'stage' || name === 'replyId' || name === 'automatic') return '';
   return `${name}: ${String(value)}`;
+}
+
+/** Whether an event is a reply that a program sent, or else a person. */
+export function isReply({ kind, detail }: Message['events'][number], automatic: boolean): boolean {
+  const isAutomatic = (detail as { automatic?: boolean } | null)?.automatic === true;
+  return kind === 'replied' && isAutomatic === automatic;
 }
 
 function describeReply(reply: object): string {

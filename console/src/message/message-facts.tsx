@@ -60,7 +60,55 @@ interface StoredAttachment {
 /** What messages have instead of a template if they were submitted complete, over SMTP. */
 const rawTemplateId = '.raw';
 
-/** The request and the state of each recipient. Secret values are masked. */
+interface RecipientNameProps {
+  message: Message;
+  recipient: Message['recipients'][number];
+}
+
+/** A recipient, with its state if those of the message differ. */
+function RecipientName({ message, recipient: { address, role, state } }: RecipientNameProps) {
+  const { content, recipients } = message;
+  const hasSeveralStates = new Set(recipients.map((recipient) => recipient.state)).size > 1;
+  return (
+    <>
+      {role === 'to' && typeof content?.toName === 'string' && address !== null
+        ? formatMailbox(content.toName, address)
+        : (address ?? text('messages.erased'))}{' '}
+      {hasSeveralStates && (
+        <StateBadge
+          state={state}
+          waits={isFinalMessageState(state) ? undefined : waitOf(message)}
+        />
+      )}
+    </>
+  );
+}
+
+/** Who sent the message, and its first recipient. */
+export function MessageParties({ message }: { message: Message }) {
+  const sender = describeSender(message.content?.from);
+  const [recipient] = message.recipients;
+  return (
+    <dl className="message-parties">
+      {sender !== null && (
+        <div>
+          <dt>{text('messages.from')}</dt>
+          <dd>{sender}</dd>
+        </div>
+      )}
+      {recipient !== undefined && (
+        <div>
+          <dt>{text(`message.${recipient.role}`)}</dt>
+          <dd>
+            <RecipientName message={message} recipient={recipient} />
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
+}
+
+/** The request and the state of the other recipients. Secret values are masked. */
 export function MessageFacts({ message }: { message: Message }) {
   const accountId = useAccountId();
   const { content } = message;
@@ -68,7 +116,6 @@ export function MessageFacts({ message }: { message: Message }) {
   const values = entriesOf(content?.values);
   const attachments = (content?.attachments ?? []) as readonly StoredAttachment[];
   const erased = (content?.erased ?? []) as readonly string[];
-  const hasSeveralStates = new Set(message.recipients.map(({ state }) => state)).size > 1;
   const facts: [string, ReactNode][] = [
     [text('message.id'), <CopyField key="id" value={message.messageId} label="id" short />],
     [
@@ -79,27 +126,18 @@ export function MessageFacts({ message }: { message: Message }) {
         <TemplateLink key="template" message={message} />
       ),
     ],
-    [text('messages.from'), describeSender(content?.from)],
     [
       text('message.replyTo'),
       typeof content?.replyTo === 'string' ? (
         <CopyAddress key="reply-to" address={content.replyTo} label={text('message.replyTo')} />
       ) : null,
     ],
-    ...message.recipients.map(({ address, role, state }): [string, ReactNode] => [
-      text(`message.${role}`),
-      <span key={address}>
-        {role === 'to' && typeof content?.toName === 'string' && address !== null
-          ? formatMailbox(content.toName, address)
-          : (address ?? text('messages.erased'))}{' '}
-        {hasSeveralStates && (
-          <StateBadge
-            state={state}
-            waits={isFinalMessageState(state) ? undefined : waitOf(message)}
-          />
-        )}
-      </span>,
-    ]),
+    ...message.recipients
+      .slice(1)
+      .map((recipient): [string, ReactNode] => [
+        text(`message.${recipient.role}`),
+        <RecipientName key={recipient.address} message={message} recipient={recipient} />,
+      ]),
     [text('messages.tag'), message.tag],
     [text('messages.externalId'), message.externalId],
     ...(typeof content?.locale === 'string'

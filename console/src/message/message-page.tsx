@@ -1,4 +1,4 @@
-import { Stack } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useLocation, useParams } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
@@ -12,8 +12,9 @@ import { MessageReplies } from '../reply/message-replies.tsx';
 import { ScheduledActions, SchedulePanel } from '../schedule/schedule-panel.tsx';
 import { text } from '../texts/text.ts';
 import { DeliveryExplanationAlert } from './delivery-explanation-alert.tsx';
+import { isReply } from './event-detail.ts';
 import { MessageActions } from './message-actions.tsx';
-import { MessageFacts } from './message-facts.tsx';
+import { MessageFacts, MessageParties } from './message-facts.tsx';
 import { isContentErased, isFinalMessageState, waitOf } from './message-states.ts';
 import { MessageTimeline } from './message-timeline.tsx';
 import { RenderedMessagePanel, useRenderedMessage } from './rendered-message.tsx';
@@ -40,6 +41,8 @@ export function MessagePage() {
   });
   const { data } = message;
   const rendered = useRenderedMessage(messageId, data !== undefined && !isContentErased(data));
+  // What a person wrote matters more than how the message got there.
+  const isAnswered = data?.events.some((event) => isReply(event, false)) ?? false;
   return (
     <>
       {isBelowScheduled ? (
@@ -53,7 +56,13 @@ export function MessagePage() {
       )}
       <PageHeading
         title={data?.recipients[0]?.address ?? text('message.title')}
-        hint={rendered.data?.subject}
+        {...(rendered.data?.subject && {
+          hint: (
+            <Text span size="md" c="var(--brand-ink)">
+              {rendered.data.subject}
+            </Text>
+          ),
+        })}
         state={data !== undefined && <StateBadge state={data.state} waits={waitOf(data)} />}
       >
         {data !== undefined && <MessageActions message={data} />}
@@ -67,7 +76,9 @@ export function MessagePage() {
       {message.isPending && <RowsSkeleton />}
       {data !== undefined && (
         <Stack>
+          <MessageParties message={data} />
           <DeliveryExplanationAlert message={data} />
+          {isAnswered && <MessageReplies message={data} />}
           <div className="message-areas">
             <div>
               <SchedulePanel message={data} />
@@ -77,7 +88,7 @@ export function MessagePage() {
               <RenderedMessagePanel messageId={messageId} erased={isContentErased(data)} />
             </div>
           </div>
-          <MessageReplies message={data} />
+          {!isAnswered && <MessageReplies message={data} />}
           <MessageFacts message={data} />
         </Stack>
       )}

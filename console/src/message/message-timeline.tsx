@@ -3,7 +3,7 @@ import type { Message } from '../api/management.generated.ts';
 import { TimeText } from '../components/time-text.tsx';
 import { formatToMinute } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
-import { parseEventDetail } from './event-detail.ts';
+import { isReply, parseEventDetail } from './event-detail.ts';
 import { eventName } from './event-texts.ts';
 import { useCaptured } from './use-captured.ts';
 
@@ -24,11 +24,7 @@ export function MessageTimeline({ message }: { message: Message }) {
         {message.events.map((event) => (
           <Timeline.Item
             key={`${event.at} ${event.kind} ${event.recipient}`}
-            title={
-              captured && event.kind === 'delivered'
-                ? text('state.captured')
-                : eventName(event.kind)
-            }
+            title={titleOf(event, captured)}
           >
             <Text size="sm" c="dimmed">
               <TimeText value={event.at} />
@@ -42,6 +38,11 @@ export function MessageTimeline({ message }: { message: Message }) {
       </Timeline>
     </section>
   );
+}
+
+function titleOf(event: Message['events'][number], captured: boolean): string {
+  if (captured && event.kind === 'delivered') return text('state.captured');
+  return isReply(event, true) ? text('replies.automatic') : eventName(event.kind);
 }
 
 function Detail({ detail }: { detail: unknown }) {

@@ -25,7 +25,7 @@ export function useRenderedMessage(messageId: string, enabled: boolean) {
 }
 
 /** Of the content, in pixels; with room for a short mail, so that what follows doesn't move. */
-const minHeight = 96;
+const minHeight = 240;
 
 /** The content of a message, as HTML and as plain text. */
 export function RenderedMessagePanel({

@@ -1,10 +1,9 @@
-import { Anchor, Badge, Group, Paper, Stack, Tabs, Text, Title } from '@mantine/core';
+import { Anchor, Badge, Group, Paper, Skeleton, Stack, Tabs, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { Message, Reply, ReplySummary } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
-import { Icon } from '../components/icon.tsx';
 import { MailFrame } from '../components/mail-frame.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { TimeText } from '../components/time-text.tsx';
@@ -13,6 +12,10 @@ import { text } from '../texts/text.ts';
 
 /** As many as a message can have. */
 const maxReplies = 100;
+/** Replies of people that are shown at once: the newest ones. */
+const maxShown = 5;
+/** Of a short reply, in pixels. */
+const shownHeight = 60;
 
 /** The replies to a message; nothing if there are none. */
 export function MessageReplies({ message }: { message: Message }) {
@@ -30,60 +33,39 @@ export function MessageReplies({ message }: { message: Message }) {
     enabled: hasReplies,
   });
   if (!hasReplies) return null;
+  // In the order of the timeline.
+  const items = replies.data?.items.toReversed() ?? [];
+  const people = items
+    .filter(({ automatic, subject }) => !automatic && subject !== null)
+    .slice(-maxShown);
   return (
     <section aria-labelledby="replies" className="message-part">
       <Title order={2} id="replies" mb="sm">
         {text('replies.title')}
       </Title>
       <ProblemAlert error={replies.error} retry={() => replies.refetch()} />
+      {replies.isPending && <Skeleton height={shownHeight} />}
       <Stack gap="sm">
-        {/* In the order of the timeline. */}
-        {replies.data?.items.toReversed().map((reply) => (
-          <ReplyItem key={reply.replyId} reply={reply} />
+        {items.map((reply) => (
+          <ReplyItem key={reply.replyId} reply={reply} isShown={people.includes(reply)} />
         ))}
       </Stack>
     </section>
   );
 }
 
-function ReplyItem({ reply }: { reply: ReplySummary }) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <Paper withBorder p="sm" className="reply">
-      <Group justify="space-between" gap="4px md">
-        <Group gap="xs">
-          <Text fw={600} className="breakable">
-            {reply.from?.address ?? (reply.subject === null && text('messages.erased'))}
-          </Text>
-          {reply.automatic && (
-            <Badge className="state-badge" data-color="gray" tt="none">
-              {text('replies.automatic')}
-            </Badge>
-          )}
-        </Group>
-        <Text size="sm" c="dimmed">
-          <TimeText value={reply.receivedAt} full />
-        </Text>
-      </Group>
-      {reply.subject !== null && (
-        <Text size="sm" mb={6}>
-          {reply.subject || text('replies.noSubject')}
-        </Text>
-      )}
-      {reply.subject !== null && (
-        <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-          <summary>{text(isOpen ? 'replies.hide' : 'replies.show')}</summary>
-          {isOpen && <ReplyContent replyId={reply.replyId} />}
-        </details>
-      )}
-    </Paper>
-  );
+interface ReplyItemProps {
+  reply: ReplySummary;
+  /** Shows its content at once; otherwise on request. */
+  isShown: boolean;
 }
 
-/** The text of a reply and, in a frame, its HTML. Its files are downloads. */
-function ReplyContent({ replyId }: { replyId: string }) {
+function ReplyItem({ reply, isShown }: ReplyItemProps) {
+  const [isOpen, setOpen] = useState(false);
+  const isErased = reply.subject === null;
   const accountId = useAccountId();
-  const reply = useQuery({
+  const { replyId } = reply;
+  const read = useQuery({
     queryKey: ['reply', accountId, replyId],
     queryFn: () =>
       answerOf(
@@ -91,46 +73,88 @@ function ReplyContent({ replyId }: { replyId: string }) {
           params: { path: { accountId, replyId } },
         }),
       ),
+    enabled: !isErased && (isShown || isOpen),
   });
-  const { data } = reply;
-  return (
+  const { data } = read;
+  const content = (
     <Stack gap="xs" mt="sm">
-      <ProblemAlert error={reply.error} />
-      {data !== undefined && <ReplyBody reply={data} />}
-      {data?.authentication != null && <Authentication {...data.authentication} />}
-      {data !== undefined &&
-        downloadsOf(data).map(({ name, part, size }) => (
-          <span key={part}>
-            <Anchor
-              href={`/manage/v1/accounts/${accountId}/replies/${replyId}/parts/${part}`}
-              download={name}
-            >
-              {name}
-            </Anchor>
-            {size !== undefined && ` (${formatSize(size)})`}
-          </span>
-        ))}
+      <ProblemAlert error={read.error} />
+      {read.isLoading && <Skeleton height={shownHeight} />}
+      {data !== undefined && <ReplyContent reply={data} />}
     </Stack>
+  );
+  return (
+    <Paper withBorder p="sm" className="reply">
+      <Group justify="space-between" gap="4px md">
+        <Group gap="xs">
+          <Text fw={600} className="breakable">
+            {reply.from?.address ?? (isErased && text('messages.erased'))}
+          </Text>
+          {reply.automatic && (
+            <Badge className="state-badge" data-color="gray" tt="none">
+              {text('replies.automatic')}
+            </Badge>
+          )}
+          {data?.authentication != null && <AuthenticationBadge {...data.authentication} />}
+        </Group>
+        <Text size="sm" c="dimmed">
+          <TimeText value={reply.receivedAt} full />
+        </Text>
+      </Group>
+      {!isErased && (
+        <Text size="sm" c="dimmed">
+          {reply.subject || text('replies.noSubject')}
+        </Text>
+      )}
+      {isShown && content}
+      {!isErased && !isShown && (
+        <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+          <summary>{text(isOpen ? 'replies.hide' : 'replies.show')}</summary>
+          {isOpen && content}
+        </details>
+      )}
+    </Paper>
   );
 }
 
-/** Whether the domain of the sender confirms the reply, with the results of the checks on request. */
-function Authentication({ spf, dkim, dmarc }: NonNullable<Reply['authentication']>) {
+/** The text of a reply and, in a frame, its HTML. Its files are downloads. */
+function ReplyContent({ reply }: { reply: Reply }) {
+  const accountId = useAccountId();
+  const { replyId, authentication } = reply;
+  return (
+    <>
+      <ReplyBody reply={reply} />
+      {downloadsOf(reply).map(({ name, part, size }) => (
+        <span key={part}>
+          <Anchor
+            href={`/manage/v1/accounts/${accountId}/replies/${replyId}/parts/${part}`}
+            download={name}
+          >
+            {name}
+          </Anchor>
+          {size !== undefined && ` (${formatSize(size)})`}
+        </span>
+      ))}
+      {authentication !== null && (
+        <Text size="xs" c="dimmed">
+          {text('replies.authentication', {
+            spf: authentication.spf.result,
+            dkim: authentication.dkim.result,
+            dmarc: authentication.dmarc.result,
+          })}
+        </Text>
+      )}
+    </>
+  );
+}
+
+/** Whether the domain of the sender confirms the reply. */
+function AuthenticationBadge({ dmarc }: NonNullable<Reply['authentication']>) {
   const isConfirmed = dmarc.result === 'pass';
   return (
-    <details className="authentication">
-      <summary className={isConfirmed ? undefined : 'unconfirmed'}>
-        {!isConfirmed && <Icon name="warning" size={16} />}
-        {text(isConfirmed ? 'replies.authenticated' : 'replies.unauthenticated')}
-      </summary>
-      <Text size="sm" c="dimmed" pl={16}>
-        {text('replies.authentication', {
-          spf: spf.result,
-          dkim: dkim.result,
-          dmarc: dmarc.result,
-        })}
-      </Text>
-    </details>
+    <Badge className="state-badge" data-color={isConfirmed ? 'green' : 'yellow'} tt="none">
+      {text(isConfirmed ? 'replies.authenticated' : 'replies.unauthenticated')}
+    </Badge>
   );
 }
 
