@@ -40,7 +40,7 @@ test('a message shows its attachments, recipients, headers and attributes, and s
   const { page } = visit;
   await visit.open(`${shop.id}/messages/${id}`);
   const details = page.getByRole('region', { name: 'Details' });
-  await details.getByText('Ada Lovelace <ada@people.test>').waitFor();
+  await page.getByText('Ada Lovelace <ada@people.test>').waitFor();
   await details.getByText('books@people.test').waitFor();
   await details.getByRole('row', { name: /^X-Order A-1001/ }).waitFor();
   await details.getByRole('row', { name: /^order A-77/ }).waitFor();
