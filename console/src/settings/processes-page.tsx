@@ -90,7 +90,7 @@ function Lag({ delayMs }: Pick<ServiceProcess, 'delayMs'>) {
   return (
     <span
       title={text('processes.delayHint')}
-      className={delayMs >= highDelayMs ? 'concerning' : undefined}
+      className={delayMs >= highDelayMs ? 'nowrap concerning' : 'nowrap'}
     >
       {text('processes.delayMs', { delay: formatNumber(delayMs) })}
     </span>

@@ -133,7 +133,7 @@ export const settingsTexts = {
   'processes.inFlight': 'Sending\u00a0now',
   'processes.delay': 'Lag',
   'processes.delayHint': 'Event loop delay (99th percentile)',
-  'processes.delayMs': '{delay}\u00a0ms',
+  'processes.delayMs': '{delay} ms',
 
   'settings.installation': 'Installation',
   'settings.version': 'Version',
