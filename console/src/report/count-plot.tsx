@@ -16,18 +16,16 @@ const [left, bottom, top] = [44, 22, 8];
 /** Bar segments, bottom to top. */
 const stackedSeries = ['delivered', 'bounced', 'open'] as const;
 
-const series = [...stackedSeries, 'opened'] as const;
-
 interface CountPlotProps {
   rows: readonly ReportRow[] | undefined;
   period: ReportPeriod;
   unit: 'day' | 'hour';
-  /** The period before, shown as a dashed line. */
+  /** The period before, shown as a line instead of the opens. */
   earlier?: { readonly rows: readonly ReportRow[] | undefined; readonly period: ReportPeriod };
 }
 
 /**
- * Messages per day or hour as bars, unique opens as a line. The same data is in figures and tables, so the chart is hidden from
+ * Messages per day or hour as bars, with a line of unique opens or of the period before. The same data is in figures and tables, so the chart is hidden from
  * screen readers.
  */
 export function CountPlot({ rows, period, unit, earlier }: CountPlotProps) {
@@ -46,7 +44,7 @@ export function CountPlot({ rows, period, unit, earlier }: CountPlotProps) {
       ) : (
         <Bars
           points={points}
-          before={before ?? []}
+          before={earlier === undefined ? undefined : (before ?? [])}
           width={width}
           name={name}
           hovered={hovered}
@@ -54,7 +52,7 @@ export function CountPlot({ rows, period, unit, earlier }: CountPlotProps) {
         />
       )}
       <Group gap="md" mt={4} mih={22}>
-        {series.map((one) => (
+        {[...stackedSeries, ...(earlier === undefined ? (['opened'] as const) : [])].map((one) => (
           <Group key={one} gap={6} wrap="nowrap">
             <span className="plot-key" data-series={one} />
             <Text size="xs" c="dimmed">
@@ -82,8 +80,8 @@ export function CountPlot({ rows, period, unit, earlier }: CountPlotProps) {
 
 interface BarsProps {
   points: readonly PlotPoint[];
-  /** Messages of each day or hour of the period before; empty: not shown. */
-  before: readonly number[];
+  /** Messages of each day or hour of the period before; undefined: opens are shown instead. */
+  before: readonly number[] | undefined;
   width: number;
   name: (point: PlotPoint) => string;
   hovered: number | undefined;
@@ -93,8 +91,7 @@ interface BarsProps {
 function Bars({ points, before, width, name, hovered, point }: BarsProps) {
   const maxCount = Math.max(
     ...points.map((one) => sum(one)),
-    ...points.map(({ opened }) => opened),
-    ...before,
+    ...(before ?? points.map(({ opened }) => opened)),
   );
   const limit = niceAxisMax(maxCount);
   const slot = (width - left) / points.length;
@@ -106,10 +103,6 @@ function Bars({ points, before, width, name, hovered, point }: BarsProps) {
   const past = points.filter(
     (_, index) => (points[index + 1]?.at.getTime() ?? Infinity) <= Date.now(),
   );
-  const steps = before
-    .slice(0, points.length)
-    .map((value, index) => `H${x(index) - slot / 2}V${y(value)}H${x(index) + slot / 2}`)
-    .join('');
   const line = past.map(({ opened }, index) => `${x(index)},${y(opened)}`).join(' ');
   return (
     <svg
@@ -161,16 +154,33 @@ function Bars({ points, before, width, name, hovered, point }: BarsProps) {
           )}
         </g>
       ))}
-      {before.length > 0 && (
-        <path className="plot-before" d={`M${left},${y(before[0] ?? 0)}${steps}`} />
+      {before !== undefined && (
+        <path
+          className="plot-before"
+          d={smoothPath(before.slice(0, points.length).map((value, index) => [x(index), y(value)]))}
+        />
       )}
-      {past.some(({ opened }) => opened > 0) && <polyline className="plot-line" points={line} />}
+      {before === undefined && past.some(({ opened }) => opened > 0) && (
+        <polyline className="plot-line" points={line} />
+      )}
     </svg>
   );
 }
 
 function sum(point: PlotPoint): number {
   return stackedSeries.reduce((total, part) => total + point[part], 0);
+}
+
+/** A curve through the points that is level at each, so that it never goes beyond them. */
+function smoothPath(at: readonly (readonly [number, number])[]): string {
+  return at
+    .map(([x, y], index) => {
+      const [fromX, fromY] = at[index - 1] ?? [];
+      if (fromX === undefined) return `M${x},${y}`;
+      const middle = (fromX + x) / 2;
+      return `C${middle},${fromY} ${middle},${y} ${x},${y}`;
+    })
+    .join('');
 }
 
 /** Start and end of each bar segment. */

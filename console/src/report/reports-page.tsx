@@ -1,4 +1,13 @@
-import { Button, Checkbox, Group, NativeSelect, Paper, Text } from '@mantine/core';
+import {
+  Button,
+  Checkbox,
+  Group,
+  NativeSelect,
+  Paper,
+  SimpleGrid,
+  Text,
+  Title,
+} from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
 import type { ReportCounts, ReportRow } from '../api/management.generated.ts';
@@ -44,10 +53,11 @@ export function ReportsPage() {
     navigate({ search: readReportFilters({ ...filters, ...part }), replace: true });
   const { now, before } = lastDays(days);
   const unit = days === 1 ? 'hour' : 'day';
-  const chartTitle = text(days === 1 ? 'reports.perHour' : 'reports.perDay');
   const applied = applicableFilters(filters, group);
   const plotted = useReport(now, unit, applied);
   const plottedBefore = useReport(before, unit, { ...applied, enabled: compare });
+  const total = useReport(now, 'none', applied);
+  const totalBefore = useReport(before, 'none', { ...applied, enabled: compare });
   const report = useReport(now, group, applied);
   const earlier = useReport(before, group, { ...applied, enabled: compare });
   const rows = report.data?.rows ?? [];
@@ -112,15 +122,22 @@ export function ReportsPage() {
         />
       </Group>
       <ProblemAlert error={report.error ?? plotted.error} retry={() => report.refetch()} />
-      <Paper withBorder p="md" mb="md">
-        <Text size="sm" c="dimmed" mb="xs">
-          {compare
-            ? text('reports.compared', {
-                title: chartTitle,
-                days: formatDays(before.from, before.until),
-              })
-            : chartTitle}
-        </Text>
+      <Paper withBorder p="md" mb="md" component="section" aria-labelledby="chart">
+        <Group gap="0 8px" align="baseline" mb="sm">
+          <Title order={2} id="chart">
+            {text(days === 1 ? 'reports.perHour' : 'reports.perDay')}
+          </Title>
+          {compare && (
+            <Text size="sm" c="dimmed">
+              {text('reports.compared', { days: formatDays(before.from, before.until) })}
+            </Text>
+          )}
+        </Group>
+        <Figures
+          now={total.data?.rows[0]?.counts}
+          before={compare ? totalBefore.data?.rows[0]?.counts : undefined}
+          loading={total.isPending}
+        />
         <CountPlot
           rows={plotted.data?.rows}
           period={now}
@@ -146,6 +163,43 @@ export function ReportsPage() {
         />
       )}
     </>
+  );
+}
+
+const totalFigures = ['accepted', 'delivered', 'bounced', 'opened'] as const;
+
+interface FiguresProps {
+  /** Undefined: there are no messages. */
+  now: ReportCounts | undefined;
+  before: ReportCounts | undefined;
+  loading: boolean;
+}
+
+/** The counts of all messages of the report. */
+function Figures({ now, before, loading }: FiguresProps) {
+  const capturing = useCapturing();
+  const accepted = figureOf('accepted', now);
+  return (
+    <SimpleGrid cols={{ base: 2, xs: 4 }} verticalSpacing="sm" mb="md">
+      {totalFigures.map((figure) => (
+        <div key={figure}>
+          <Text className="figure" fw={650}>
+            {loading ? '–' : formatNumber(figureOf(figure, now))}
+          </Text>
+          <Group gap="0 8px">
+            <Text size="xs" c="dimmed">
+              {titleOf(figure, capturing)}{' '}
+              {figure !== 'accepted' &&
+                accepted > 0 &&
+                formatShare(figureOf(figure, now), accepted)}
+            </Text>
+            {now !== undefined && before !== undefined && (
+              <Change {...changeOf(figure, now, before)} />
+            )}
+          </Group>
+        </div>
+      ))}
+    </SimpleGrid>
   );
 }
 

@@ -1,7 +1,8 @@
 /** Reports. */
 export const reportsTexts = {
   'reports.title': 'Reports',
-  'reports.hint': 'Delivery and engagement. Opens and clicks by machines aren’t counted.',
+  'reports.hint':
+    'Percentages are of accepted messages. Opens and clicks by machines aren’t counted.',
   'reports.export': 'Export CSV',
   'reports.period': 'Period',
   'reports.days': '{count|Today|Last # days}',
@@ -16,7 +17,7 @@ export const reportsTexts = {
   'reports.anyTemplate': 'Any template',
   'reports.anyLocale': 'Any language',
   'reports.compare': 'Compare to previous period',
-  'reports.compared': '{title}, compared to {days}',
+  'reports.compared': 'compared to {days}',
   'reports.perDay': 'Messages per day',
   'reports.perHour': 'Messages per hour',
   'reports.change': 'from {before}',
@@ -30,7 +31,7 @@ export const reportsTexts = {
   'reports.delivered': 'Delivered',
   'reports.bounced': 'Bounced',
   'reports.opened': 'Opened',
-  'reports.open': 'Not delivered yet',
+  'reports.open': 'Not delivered',
   'reports.clicked': 'Clicked',
   'reports.complained': 'Spam',
   'reports.latency': 'Median latency',
