@@ -104,9 +104,9 @@ test('scheduled messages: all messages with a tag are canceled, after a confirma
   await page.getByRole('row', { name: /other@/ }).waitFor({ state: 'detached' });
   await visit.look('scheduled-filtered');
   await page.getByText('3 matching messages').waitFor();
-  await page.getByRole('button', { name: 'Reschedule 3…' }).waitFor();
+  await page.getByRole('button', { name: 'Reschedule all 3' }).waitFor();
   await page.getByRole('cell', { name: 'news' }).first().waitFor();
-  await page.getByRole('button', { name: 'Cancel 3 messages…' }).press('Enter');
+  await page.getByRole('button', { name: 'Cancel all 3' }).press('Enter');
   const dialog = page.getByRole('dialog');
   await dialog.getByText('3 messages with tag news won’t be sent.').waitFor();
   await visit.look('scheduled-cancel-all');

@@ -143,7 +143,7 @@ export function MessageFacts({ message }: { message: Message }) {
     ...(typeof content?.locale === 'string'
       ? [[text('message.locale'), nameLocale(content.locale)] as [string, ReactNode]]
       : []),
-    [text('message.transactional'), text(message.transactional ? 'yes' : 'no')],
+    [text('message.transactional'), message.transactional ? text('yes') : null],
     [text('message.tracked'), text(message.trackOpens || message.trackClicks ? 'yes' : 'no')],
     ...attachments.map(({ filename, contentType, size, contentId }, index): [string, ReactNode] => [
       text('message.attachment'),

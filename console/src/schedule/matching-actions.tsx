@@ -81,8 +81,8 @@ export function MatchingActions({ filters, ...shown }: MatchingActionsProps) {
           {text('schedule.moveMatching', counts)}
         </Button>
         <Button
-          variant="outline"
-          color="red"
+          variant="default"
+          c="red"
           size="compact-sm"
           loading={ask.isPending && ask.variables === 'cancel'}
           onClick={() => ask.mutate('cancel')}
