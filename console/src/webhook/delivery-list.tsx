@@ -1,4 +1,4 @@
-import { SegmentedControl, Text } from '@mantine/core';
+import { Badge, SegmentedControl, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { WebhookDelivery } from '../api/management.generated.ts';
 import type { usePages } from '../api/pages.ts';
@@ -69,7 +69,7 @@ function DeliveryItem({ delivery, isShown, paused }: DeliveryItemProps) {
         c="inherit"
       >
         <span className="event-line">
-          <span className="event-kind">{eventName(kind)}</span>
+          <span className="event-to">{address ?? text('webhooks.erased')}</span>
           <DeliveryBadge
             state={state}
             status={lastStatus}
@@ -78,10 +78,11 @@ function DeliveryItem({ delivery, isShown, paused }: DeliveryItemProps) {
           />
         </span>
         <span className="event-line event-about">
-          <span className="event-address">{address ?? text('webhooks.erased')}</span>
+          <Badge className="state-badge" size="sm" tt="none">
+            {eventName(kind)}
+          </Badge>
           {state !== 'delivered' && attempts > 0 && (
             <span className="nowrap">
-              {'· '}
               {text('webhooks.tried', { count: attempts })}
               {': '}
               {lastStatus === 0 ? text('webhooks.noAnswer') : lastStatus}

@@ -142,6 +142,7 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
       )}
       {!paused && failingSince !== null && (
         <Alert color="red" mb="md" title={failingTitle(failingSince, log.items)}>
+          <FailedResponse answer={lastFailureOf(log.items)?.lastAnswer ?? ''} />
           <Text size="sm" mb="xs">
             {text('webhooks.failingHint')}
           </Text>
@@ -189,7 +190,9 @@ function SigningSecret({ webhook }: { webhook: Webhook }) {
       <Text size="sm" fw={600}>
         {text('webhooks.secret')}
       </Text>
-      <Code>whsec_••••••••••••</Code>
+      <Text size="sm" c="dimmed">
+        {text('webhooks.secretOnce')}
+      </Text>
       {may('webhooks:write') && (
         <Button size="compact-sm" variant="subtle" px={0} onClick={rotation.open}>
           {text('webhooks.rotate')}
@@ -198,7 +201,7 @@ function SigningSecret({ webhook }: { webhook: Webhook }) {
       <details>
         <summary>{text('webhooks.verify')}</summary>
         <Text size="sm" c="dimmed">
-          {text('webhooks.secretHint')} {text('webhooks.secretOnce')}
+          {text('webhooks.secretHint')}
         </Text>
       </details>
       {rotation.dialogs}
@@ -206,12 +209,25 @@ function SigningSecret({ webhook }: { webhook: Webhook }) {
   );
 }
 
+/** The latest event in the log that was answered with an error, or not at all. */
+function lastFailureOf(events: readonly WebhookDelivery[]): WebhookDelivery | undefined {
+  return events.find(({ lastStatus }) => lastStatus !== null && !isSuccessStatus(lastStatus));
+}
+
+/** What the endpoint said, or why it said nothing. */
+function FailedResponse({ answer }: { answer: string }) {
+  if (answer.trim() === '') return null;
+  return (
+    <Code block mb="xs" className="failed-response" tabIndex={0}>
+      {answer.trim()}
+    </Code>
+  );
+}
+
 /** Since when requests fail, and with what, if the log still has one. */
 function failingTitle(since: string, events: readonly WebhookDelivery[]): string {
   const time = formatTime(since);
-  const status = events.find(
-    ({ lastStatus }) => lastStatus !== null && !isSuccessStatus(lastStatus),
-  )?.lastStatus;
+  const status = lastFailureOf(events)?.lastStatus;
   if (typeof status !== 'number') return text('webhooks.failingTitle', { time });
   return status === 0
     ? text('webhooks.silentTitle', { time })
@@ -232,13 +248,14 @@ function useLog(webhookId: string, state: WebhookDelivery['state'] | undefined) 
   });
 }
 
+/** The main action of a webhook without events. */
 function TestEventButton({ webhook, compact }: { webhook: Webhook; compact?: boolean }) {
   const may = useMay();
   const [opened, dialog] = useDisclosure();
   if (!may('webhooks:write')) return null;
   return (
     <>
-      <Button variant="default" size={compact ? 'compact-sm' : 'sm'} onClick={dialog.open}>
+      <Button {...(compact && { variant: 'default', size: 'compact-sm' })} onClick={dialog.open}>
         {text('webhooks.test')}
       </Button>
       <TestEventDialog opened={opened} close={dialog.close} webhook={webhook} />

@@ -18,7 +18,7 @@ export const webhooksTexts = {
   'webhooks.secret': 'Signing secret',
   'webhooks.secretHint':
     'Verify the webhook-signature header with it, using any Standard Webhooks library.',
-  'webhooks.secretOnce': 'It’s shown only once. If you lost it, rotate it.',
+  'webhooks.secretOnce': 'Shown only once. If you lost it, rotate it.',
   'webhooks.verify': 'How to verify',
   'webhooks.newSecret': 'New signing secret',
   'webhooks.state': 'State',
