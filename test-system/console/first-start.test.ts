@@ -81,7 +81,6 @@ async function makeTemplate(page: Page, visit: ConsoleVisit): Promise<void> {
   await preview.frameLocator('iframe').getByText('Your Olive’s Shop account is ready').waitFor();
   await visit.look('editor');
   await page.getByRole('button', { name: 'Publish' }).click();
-  await dialog.getByRole('button', { name: 'Publish' }).click();
   await page.waitForURL(/templates\/welcome-aboard\/use$/);
 }
 
@@ -158,8 +157,9 @@ test('a new user gets from the first start to an own message without leaving the
   await confirmSender(page, visit);
   await steps.getByText('1 of 4 done').waitFor();
   await makeTemplate(page, visit);
-  await page.getByText('Waiting for a message from “welcome-aboard”.').waitFor();
+  await page.getByText('Messages from “welcome-aboard” appear here').waitFor();
   await page.getByRole('button', { name: 'Create a key' }).click();
+  await page.getByText('Waiting for a message from “welcome-aboard”.').waitFor();
   const keyCard = page.getByRole('region', { name: '1. API key' });
   const key = (await keyCard.locator('code').textContent()) ?? '';
   assert.match(key, /^sp_/);

@@ -68,7 +68,8 @@ test('templates: an error is marked in place and prevents publishing; versions a
   await visit.look('version-shown');
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
-  await first.getByRole('button', { name: 'Roll back to this version' }).click();
+  await first.getByRole('button', { name: 'Actions for Version 1' }).click();
+  await page.getByRole('menuitem', { name: 'Roll back to this version' }).click();
   await dialog.getByRole('button', { name: 'Publish' }).click();
   await dialog.waitFor({ state: 'detached' });
   const { rows } = await database.pool.query(
@@ -159,7 +160,8 @@ test('versions: a rollback first shows a version that someone else has published
   await visit.open(`${shop.id}/templates/t-back/versions`);
   const first = page.getByRole('row', { name: /^Version 1 / });
   const dialog = page.getByRole('dialog');
-  await first.getByRole('button', { name: 'Roll back to this version' }).click();
+  await first.getByRole('button', { name: 'Actions for Version 1' }).click();
+  await page.getByRole('menuitem', { name: 'Roll back to this version' }).click();
   await dialog.getByText('Publish version 1 again?').waitFor();
   await publish('t-back', 'Three');
   await dialog.getByRole('button', { name: 'Publish' }).click();
@@ -170,11 +172,51 @@ test('versions: a rollback first shows a version that someone else has published
   await dialog.waitFor({ state: 'detached' });
   const third = page.getByRole('row', { name: /^Version 3 / });
   await third.getByText('Current', { exact: true }).waitFor();
-  await first.getByRole('button', { name: 'Roll back to this version' }).click();
+  await third.getByText(/ · by \w/).waitFor();
+  await first.getByRole('button', { name: 'Actions for Version 1' }).click();
+  await page.getByRole('menuitem', { name: 'Roll back to this version' }).click();
   await dialog.getByRole('button', { name: 'Publish' }).click();
   await dialog.waitFor({ state: 'detached' });
   await first.getByText('Current', { exact: true }).waitFor();
   assert.equal((await colleague.get(`${templates}/t-back`)).body.publishedVersion, 1);
+  await visit.end();
+});
+
+test('templates: a first version is published at once, unless something prevents it; hints and missing samples are one click from their fix', async () => {
+  await colleague.put(`${templates}/t-first`, { name: 'First' });
+  await colleague.put(`${templates}/t-first/draft`, draftOf('Order {{Order Number'));
+  const visit = await signedIn({ wide: true });
+  const { page } = visit;
+  await visit.open(`${shop.id}/templates/t-first`);
+  await page.getByRole('button', { name: 'Publish' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('alert').waitFor();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const subject = page.getByRole('textbox', { name: 'Subject', exact: true });
+  await subject.fill('Order {{Order Number}}');
+  const preview = page.getByRole('region', { name: 'Preview' });
+  await preview.getByRole('mark').getByText('Order Number', { exact: true }).waitFor();
+  await preview.getByText('1 field has no sample value.').waitFor();
+  await visit.look('editor-unfilled');
+  await preview.getByRole('button', { name: 'Add one' }).click();
+  await page.keyboard.type('A-1001');
+  await preview.getByText('Order A-1001').waitFor();
+  await preview.getByText(/no sample value/).waitFor({ state: 'detached' });
+  const hints = page.getByRole('list', { name: 'Hints' });
+  const fix = (hint: string) =>
+    hints.getByRole('listitem').filter({ hasText: hint }).getByRole('button', { name: 'Fix' });
+  await fix('The html element has no lang attribute').click();
+  await page.getByText('<html lang="en">').waitFor();
+  await fix('There is no preview text').click();
+  await page.keyboard.type('Thank you');
+  await hints.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Publish' }).click();
+  await page.waitForURL(/templates\/t-first\/use$/);
+  const { body } = await colleague.get(`${templates}/t-first/versions/1`);
+  const content = body.content as { readonly html: string; readonly previewText: string };
+  assert.match(content.html, /^<html lang="en">\s*<p>Hello<\/p>\s*<\/html>/);
+  assert.equal(content.previewText, 'Thank you');
   await visit.end();
 });
 
@@ -328,7 +370,8 @@ test('templates: a language is added, edited, previewed, tested, compared and re
   const visit = await signedIn({ wide: true });
   const { page } = visit;
   await visit.open(`${shop.id}/templates/${id}`);
-  await page.getByRole('button', { name: 'Add a language' }).click();
+  const language = page.getByRole('combobox', { name: 'Language', exact: true });
+  await language.selectOption('Add a language…');
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Language tag').fill('de_AT');
   await dialog.getByRole('button', { name: 'Add a language' }).click();
@@ -337,7 +380,6 @@ test('templates: a language is added, edited, previewed, tested, compared and re
   await dialog.getByLabel('Language tag').fill('de-at');
   await dialog.getByRole('button', { name: 'Add a language' }).click();
   await dialog.waitFor({ state: 'detached' });
-  const language = page.getByRole('combobox', { name: 'Language', exact: true });
   assert.equal(await language.inputValue(), 'de-AT');
   await page.getByRole('textbox', { name: 'Subject', exact: true }).fill('Servus');
   await page.getByRole('region', { name: 'Preview' }).getByText('Servus').waitFor();
@@ -383,7 +425,10 @@ test('templates: a language is added, edited, previewed, tested, compared and re
     await page.getByRole('textbox', { name: 'Subject', exact: true }).inputValue(),
     'Hello',
   );
-  assert.deepEqual(await language.locator('option').allTextContents(), ['Default English (en)']);
+  assert.deepEqual(await language.locator('option').allTextContents(), [
+    'Default English (en)',
+    'Add a language…',
+  ]);
 });
 
 test('templates: the preview shows what dark mode makes of the colors, and the values of a past message', async () => {
@@ -405,7 +450,8 @@ test('templates: the preview shows what dark mode makes of the colors, and the v
   await visit.open(`${shop.id}/templates/${id}`);
   const mail = page.getByRole('region', { name: 'Preview' }).frameLocator('iframe');
   await mail.getByText('Hello Sam 000').waitFor();
-  const colors = page.getByRole('combobox', { name: 'Colors' });
+  const dark = page.getByRole('switch', { name: 'Dark' });
+  const colors = page.getByRole('combobox', { name: 'Mail app' });
   const styleOf = (element: string, name: string) =>
     page
       .frames()
@@ -414,8 +460,9 @@ test('templates: the preview shows what dark mode makes of the colors, and the v
   /** From 0 to 100, as browsers compute `lab()`. */
   const lightness = async (element: string, name: string) =>
     Number(/^lab\(([\d.]+)/.exec((await styleOf(element, name)) ?? '')?.[1]);
+  await dark.press('Space');
   await colors.selectOption({
-    label: 'Dark: light colors inverted (Gmail on Android, Outlook apps)',
+    label: 'Gmail on Android, Outlook apps: light colors inverted',
   });
   await mail.locator('div[style*="lab("]').waitFor();
   assert.ok((await lightness('div', 'backgroundColor')) < 20);
@@ -424,11 +471,11 @@ test('templates: the preview shows what dark mode makes of the colors, and the v
   await page.getByText(/Outlook apps for phones darken light backgrounds/).waitFor();
   await visit.look('editor-dark-inverted');
   await colors.selectOption({
-    label: 'Dark: all colors inverted (Gmail on iPhone, Outlook for Windows)',
+    label: 'Gmail on iPhone, Outlook for Windows: all colors inverted',
   });
   await mail.locator('p[style*="background-color: lab("]').waitFor();
   assert.ok((await lightness('p', 'backgroundColor')) > 50);
-  await colors.selectOption({ label: 'Light' });
+  await dark.press('Space');
   const past = page.getByRole('combobox', { name: 'Values' });
   await past.selectOption({ index: 1 });
   await mail.getByText('Hello Ann 000').waitFor();
@@ -550,7 +597,8 @@ test('templates: an image is hosted, shown, attached instead, found again, and r
   await mail.locator(`img[src^="${service.url}/images/"]`).waitFor();
   await page.getByRole('button', { name: 'Save draft' }).click();
   await page.getByText('Saved', { exact: true }).waitFor();
-  await images.getByRole('button', { name: 'Hosted images' }).click();
+  await images.getByRole('button', { name: 'Add image' }).click();
+  await page.getByRole('menuitem', { name: 'Hosted images' }).click();
   const dialog = page.getByRole('dialog', { name: 'Hosted images' });
   await dialog.getByText('Set PUBLIC_URL first').waitFor();
   await visit.look('editor-image-library');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { findText } from '../../console/src/template/editor/find-text.ts';
+import { findFirstText, findText } from '../../console/src/template/editor/find-text.ts';
 
 const source = `<mj-text>
   Hello {{First Name}}, your order
@@ -35,6 +35,14 @@ test('values and single letters are not found', () => {
   assert.equal(found('Ada'), undefined);
   assert.equal(found('a'), undefined);
   assert.equal(found(''), undefined);
+});
+
+test('the first text that readers see is found behind the head of a template', () => {
+  const head = '<mjml><mj-head><mj-title>Order</mj-title></mj-head>';
+  const template = `${head}<mj-body>\n<mj-text>\n  Hello</mj-text></mj-body></mjml>`;
+  assert.equal(template.slice(findFirstText(template)).slice(0, 5), 'Hello');
+  assert.equal(findFirstText('Hello'), 0);
+  assert.equal(findFirstText('<p></p>'), 0);
 });
 
 test('the text found for a click is always part of what was clicked', () => {

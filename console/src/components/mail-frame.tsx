@@ -15,6 +15,8 @@ interface MailFrameProps {
   minHeight?: number;
   /** Highlights what the other version doesn't have. */
   marks?: { against: string; color: string };
+  /** Names of fields without a value, highlighted in place of `{{Name}}`. */
+  unfilled?: readonly string[];
   /** Called with the text that was clicked. */
   onTextClick?: ((text: string) => void) | undefined;
 }
@@ -32,6 +34,7 @@ export function MailFrame(props: MailFrameProps) {
     fit,
     minHeight = 320,
     minScale = 0,
+    unfilled,
     onTextClick,
   } = props;
   const { against, color } = props.marks ?? {};
@@ -56,8 +59,9 @@ export function MailFrame(props: MailFrameProps) {
   useEffect(() => {
     // The frame's origin is opaque, so it can't be given as target; the mail isn't secret from its reader.
     const marks = against === undefined || color === undefined ? undefined : { against, color };
-    if (ready) frame.current?.contentWindow?.postMessage({ html, colors, marks }, '*');
-  }, [ready, html, colors, against, color]);
+    const mail = { html, colors, marks, unfilled };
+    if (ready) frame.current?.contentWindow?.postMessage(mail, '*');
+  }, [ready, html, colors, against, color, unfilled]);
 
   const shownHeight = height ?? minHeight;
   const scale =

@@ -1,5 +1,6 @@
 import { invertColors } from './invert-colors.ts';
 import { markChanges } from './mark-changes.ts';
+import { markUnfilled, textAround } from './mark-unfilled.ts';
 
 /**
  * The colors in which an email is shown: its own, its own for dark mode, or those of apps that ignore these and invert its
@@ -16,18 +17,21 @@ interface MailFrameMessage {
   readonly colors: MailColors;
   /** Highlights what the other version doesn't have. */
   readonly marks?: { readonly against: string; readonly color: string };
+  /** Names of fields without a value, which stand in the text as `{{Name}}`. */
+  readonly unfilled?: readonly string[];
 }
 
 function isMailFrameMessage(value: unknown): value is MailFrameMessage {
   return typeof value === 'object' && value !== null && 'html' in value && 'colors' in value;
 }
 
-function renderMail({ html, colors, marks }: MailFrameMessage): void {
+function renderMail({ html, colors, marks, unfilled = [] }: MailFrameMessage): void {
   // Scripts in a parsed document never run.
   const mail = new DOMParser().parseFromString(html, 'text/html');
   // A refresh would leave the mail for a page that the policy blocks.
   for (const meta of mail.querySelectorAll('meta[http-equiv]')) meta.remove();
   if (marks !== undefined) markChanges(mail, marks.against, marks.color);
+  markUnfilled(mail, unfilled);
   document.replaceChild(document.adoptNode(mail.documentElement), document.documentElement);
   heights.disconnect();
   heights.observe(document.documentElement);
@@ -67,7 +71,7 @@ addEventListener('message', (event) => {
 });
 addEventListener('resize', reportHeight);
 addEventListener('click', ({ clientX, clientY }) => {
-  const clicked = document.caretPositionFromPoint?.(clientX, clientY)?.offsetNode.textContent;
+  const clicked = textAround(document.caretPositionFromPoint?.(clientX, clientY)?.offsetNode);
   if (clicked?.trim()) parent.postMessage({ clicked: clicked.slice(0, 1_000) }, '*');
 });
 parent.postMessage({ ready: true }, '*');

@@ -11,8 +11,11 @@ import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { useTemplatePath } from './use-template.ts';
 
-/** Says when the first message sent since the page opened has come, and what became of it. */
-export function ArrivalCard() {
+/**
+ * Says when the first message sent since the page opened has come, and what became of it.
+ * @param isAwaited whether there is a key to send it with
+ */
+export function ArrivalCard({ isAwaited }: { isAwaited: boolean }) {
   const { accountId, templateId } = useTemplatePath();
   const may = useMay();
   const { data: settings } = useSettings();
@@ -69,13 +72,24 @@ export function ArrivalCard() {
                 >
                   {text('use.showMessage')}
                 </PageAnchor>
+                {settings?.delivery === 'inbox' && may('domains:write') && (
+                  <PageAnchor
+                    to="/$account/domains"
+                    params={{ account: accountId }}
+                    underline="always"
+                  >
+                    {text('use.next')}
+                  </PageAnchor>
+                )}
               </Group>
             </Stack>
           </Group>
         ) : (
           <Group gap="sm" wrap="nowrap">
-            <Loader size="xs" className="icon" aria-hidden="true" />
-            <Text size="sm">{text('use.waiting', { template: templateId })}</Text>
+            {isAwaited && <Loader size="xs" className="icon" aria-hidden="true" />}
+            <Text size="sm" c={isAwaited ? undefined : 'dimmed'}>
+              {text(isAwaited ? 'use.waiting' : 'use.notYet', { template: templateId })}
+            </Text>
           </Group>
         )}
       </div>

@@ -5,14 +5,14 @@ import { answerOf, api } from '../api/management.ts';
 import { useSenders } from '../overview/use-overview.ts';
 import { text } from '../texts/text.ts';
 import { NameTemplateDialog } from './name-template-dialog.tsx';
-import { blankStarter, StarterChoice, useStarters } from './starter-choice.tsx';
+import { blankStarter, StarterChoice, StarterPreview, useStarters } from './starter-choice.tsx';
 import { chooseSender } from './unverified-sender.tsx';
 import './starter.css';
 
 interface NewTemplateDialogProps {
   opened: boolean;
   close: () => void;
-  /** The starter chosen at first. */
+  /** The starter, if it is chosen already. */
   starter?: string;
 }
 
@@ -55,8 +55,12 @@ export function NewTemplateDialog({ starter: first, ...dialog }: NewTemplateDial
   return (
     <NameTemplateDialog
       {...dialog}
-      size="64rem"
-      title={text('templates.add')}
+      size={first === undefined ? '64rem' : '44rem'}
+      title={
+        first === undefined
+          ? text('templates.add')
+          : text('templates.addFrom', { name: starter?.name ?? text('starters.blank') })
+      }
       action={text('templates.create')}
       name={name}
       id={id}
@@ -64,7 +68,11 @@ export function NewTemplateDialog({ starter: first, ...dialog }: NewTemplateDial
       changeId={setTypedId}
       make={make}
     >
-      <StarterChoice value={chosen} change={setChosen} />
+      {first === undefined ? (
+        <StarterChoice value={chosen} change={setChosen} />
+      ) : (
+        <StarterPreview starter={first} />
+      )}
     </NameTemplateDialog>
   );
 }

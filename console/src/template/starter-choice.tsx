@@ -62,7 +62,8 @@ export function StarterChoice({ value, change }: StarterChoiceProps) {
   );
 }
 
-function StarterPreview({ starter }: { starter: string }) {
+/** The email of a starter with its samples. */
+export function StarterPreview({ starter }: { starter: string }) {
   const accountId = useAccountId();
   const preview = useQuery({
     queryKey: ['starters', accountId, starter],

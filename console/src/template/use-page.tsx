@@ -1,9 +1,20 @@
-import { Alert, Group, Paper, Stack, Switch, Tabs, Text, TextInput, Title } from '@mantine/core';
+import {
+  Alert,
+  Code,
+  Group,
+  NativeSelect,
+  Paper,
+  Stack,
+  Switch,
+  Tabs,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
 import { useState } from 'react';
 import { useAccountId, useMe } from '../account/use-me.ts';
 import type { TemplateContent, TemplateField } from '../api/management.generated.ts';
 import { CodeSample } from '../components/code-sample.tsx';
-import { Facts } from '../components/facts.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
@@ -63,6 +74,7 @@ function SendSteps({ fields, locale, content }: SendStepsProps) {
   const made = useMadeKey(text('use.keyName', { template: templateId }));
   const [typedTo, setTo] = useState<string>();
   const [typedAttached, setAttached] = useState<boolean>();
+  const [language, setLanguage] = useState<string>('curl');
   const to = typedTo ?? me?.person?.email ?? '';
   const attached = typedAttached ?? announcesAttachment(content);
   const values = Object.fromEntries(fields.map(({ name, example }) => [name, example]));
@@ -101,8 +113,19 @@ function SendSteps({ fields, locale, content }: SendStepsProps) {
             mb={8}
           />
         </Group>
-        <Tabs defaultValue="curl" keepMounted={false}>
-          <Tabs.List className="languages">
+        <NativeSelect
+          className="language-select"
+          label={text('use.language')}
+          value={language}
+          onChange={(event) => setLanguage(event.currentTarget.value)}
+          data={examples.map(({ id, name }) => ({ value: id, label: name }))}
+        />
+        <Tabs
+          value={language}
+          onChange={(value) => value !== null && setLanguage(value)}
+          keepMounted={false}
+        >
+          <Tabs.List className="language-tabs">
             {examples.map(({ id, name }) => (
               <Tabs.Tab key={id} value={id}>
                 {name}
@@ -122,9 +145,9 @@ function SendSteps({ fields, locale, content }: SendStepsProps) {
             </Tabs.Panel>
           ))}
         </Tabs>
+        <FieldNames fields={fields} />
       </Paper>
-      <ArrivalCard />
-      <FieldNames fields={fields} />
+      <ArrivalCard isAwaited={made.key !== undefined} />
     </Stack>
   );
 }
@@ -136,23 +159,25 @@ function announcesAttachment({ mjml = '', html = '', text: plain = '' }: Templat
 
 /** The fields of the code samples; only the required ones have to stay. */
 function FieldNames({ fields }: { fields: readonly TemplateField[] }) {
+  if (fields.length === 0)
+    return (
+      <Text size="sm" c="dimmed" mt="sm">
+        {text('use.noFields')}
+      </Text>
+    );
   return (
-    <Paper withBorder p="md" component="section" aria-labelledby="fields">
-      <Title order={2} id="fields" mb="xs">
+    <Group gap="6px 12px" mt="sm">
+      <Text size="sm" c="dimmed">
         {text('use.fields')}
-      </Title>
-      {fields.length === 0 ? (
-        <Text size="sm">{text('use.noFields')}</Text>
-      ) : (
-        <Facts
-          facts={fields.map(({ name, description, required }) => [
-            name,
-            [text(required ? 'use.required' : 'use.optional'), description]
-              .filter(Boolean)
-              .join(' '),
-          ])}
-        />
-      )}
-    </Paper>
+      </Text>
+      {fields.map(({ name, description, required }) => (
+        <Text key={name} size="sm" title={description ?? undefined}>
+          <Code>{name}</Code>{' '}
+          <Text span inherit c="dimmed">
+            {text(required ? 'use.required' : 'use.optional')}
+          </Text>
+        </Text>
+      ))}
+    </Group>
   );
 }

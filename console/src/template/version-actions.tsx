@@ -10,11 +10,17 @@ import { api } from '../api/management.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
 import { ProblemAlert } from '../components/problem-alert.tsx';
+import { RowMenu } from '../components/row-menu.tsx';
 import { text } from '../texts/text.ts';
 import { useTemplate, useTemplatePath } from './use-template.ts';
 
-/** Rolls back to a version, after confirmation if it would break recent callers. */
-export function VersionActions({ version: { version, published } }: { version: TemplateVersion }) {
+interface VersionActionsProps {
+  version: TemplateVersion;
+  show: () => void;
+}
+
+/** Shows a version or rolls back to it, after confirmation if it would break recent callers. */
+export function VersionActions({ version: { version, published }, show }: VersionActionsProps) {
   const may = useMay();
   const path = useTemplatePath();
   const client = useQueryClient();
@@ -41,7 +47,6 @@ export function VersionActions({ version: { version, published } }: { version: T
   });
   const { error } = rollBack;
   const breaks = error instanceof ApiProblem && error.code === 'breaks-callers';
-  if (published || !may('templates:publish')) return null;
 
   function open() {
     setSeen(template?.publishedVersion ?? null);
@@ -50,9 +55,15 @@ export function VersionActions({ version: { version, published } }: { version: T
 
   return (
     <>
-      <Button size="compact-sm" variant="subtle" onClick={open}>
-        {text('versions.rollBack')}
-      </Button>
+      <RowMenu
+        name={text('versions.version', { version })}
+        items={[
+          { label: text('versions.show'), choose: show },
+          ...(published || !may('templates:publish')
+            ? []
+            : [{ label: text('versions.rollBack'), choose: open }]),
+        ]}
+      />
       <Modal
         opened={opened}
         onClose={dialog.close}

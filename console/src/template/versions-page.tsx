@@ -1,7 +1,9 @@
 import './editor-texts.ts';
-import { Badge, Group, NativeSelect, SegmentedControl, Stack } from '@mantine/core';
+import { Badge, Group, NativeSelect, SegmentedControl, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
+import { useMay } from '../account/use-me.ts';
 import type { TemplateVersion } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
@@ -11,6 +13,7 @@ import { ListBody } from '../components/list-body.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { TimeText } from '../components/time-text.tsx';
+import { formatDistance } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
 import { describeContent } from './describe-content.ts';
 import { RenderedDiff } from './rendered-diff.tsx';
@@ -38,6 +41,7 @@ export function VersionsPage() {
         }),
       ),
   });
+  const publishers = usePublishers(pages.items);
   return (
     <TemplateTabs page="versions">
       <ListBody
@@ -68,12 +72,26 @@ export function VersionsPage() {
           { title: text('editor.subject'), cell: ({ subject }) => subject },
           {
             title: text('versions.published'),
-            cell: ({ createdAt }) => <TimeText value={createdAt} full />,
+            cell: ({ version, createdAt }) => (
+              <div>
+                <TimeText value={createdAt} full />
+                <Text size="xs" c="dimmed">
+                  {formatDistance(createdAt)}
+                  {publishers.has(version) &&
+                    ` · ${text('versions.by', { person: publishers.get(version) ?? '' })}`}
+                </Text>
+              </div>
+            ),
           },
           {
             title: text('actions'),
             actions: true,
-            cell: (version) => <VersionActions version={version} />,
+            cell: (version) => (
+              <VersionActions
+                version={version}
+                show={() => navigate({ search: { shown: version.version }, resetScroll: false })}
+              />
+            ),
           },
         ]}
       />
@@ -85,6 +103,36 @@ export function VersionsPage() {
         close={() => navigate({ search: {}, replace: true, resetScroll: false })}
       />
     </TemplateTabs>
+  );
+}
+
+/** Who published versions, as far as the audit log has it and the person may see it. */
+function usePublishers(versions: readonly TemplateVersion[]): ReadonlyMap<number, string> {
+  const { accountId, templateId } = useTemplatePath();
+  const may = useMay();
+  const from = versions.at(-1)?.createdAt;
+  const { data } = useQuery({
+    queryKey: ['versions', accountId, templateId, 'publishers', from, versions.length],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/audit', {
+          params: {
+            path: { accountId },
+            query: { kind: 'template_published', search: templateId, from, limit: 100 },
+          },
+        }),
+      ),
+    enabled: from !== undefined && may('audit:read'),
+  });
+  const events = data?.items.filter(({ detail }) => detail.id === templateId) ?? [];
+  return new Map(
+    // Newest first, so that of several events of a version the one that made it is put last.
+    events.flatMap(({ detail, name, email, keyName }) => {
+      const person = name ?? email ?? keyName;
+      return typeof detail.version === 'number' && person
+        ? [[detail.version, person] as const]
+        : [];
+    }),
   );
 }
 

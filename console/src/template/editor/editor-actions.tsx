@@ -9,8 +9,8 @@ import { showNotice } from '../../components/notices.tsx';
 import { useRequestedDialog } from '../../layout/requested-dialog.ts';
 import { text } from '../../texts/text.ts';
 import { loadImages } from '../template-images.ts';
-import { useTemplatePath } from '../use-template.ts';
-import { PublishDialog } from './publish-dialog.tsx';
+import { useTemplate, useTemplatePath } from '../use-template.ts';
+import { PublishDialog, usePublish } from './publish-dialog.tsx';
 import { TestDialog } from './test-dialog.tsx';
 import type { EditedDraft } from './use-save-draft.ts';
 
@@ -34,7 +34,9 @@ export function EditorActions({ draft, menu }: EditorActionsProps) {
   const may = useMay();
   const path = useTemplatePath();
   const client = useQueryClient();
-  const [publishing, publish] = useDisclosure();
+  const { data: template } = useTemplate();
+  const [publishing, publishDialog] = useDisclosure();
+  const publish = usePublish(draft);
   const [testing, test] = useDisclosure();
   useRequestedDialog('send-test', test.open);
   const params = { path };
@@ -69,6 +71,12 @@ export function EditorActions({ draft, menu }: EditorActionsProps) {
     onError: (error) => showNotice(error.message),
   });
 
+  /** No message uses it before it is published, so the first time there is nothing to confirm. */
+  function startPublishing() {
+    if (template?.publishedVersion !== null) return publishDialog.open();
+    return publish.mutate(false, { onError: publishDialog.open });
+  }
+
   if (!may('templates:write')) return menu();
   return (
     <>
@@ -90,7 +98,8 @@ export function EditorActions({ draft, menu }: EditorActionsProps) {
           <Button
             disabled={!draft.publishable}
             title={draft.publishable ? undefined : text('editor.isLive')}
-            onClick={publish.open}
+            loading={publish.isPending && !publishing}
+            onClick={startPublishing}
           >
             {text('editor.publish')}
           </Button>
@@ -103,7 +112,7 @@ export function EditorActions({ draft, menu }: EditorActionsProps) {
           ),
         )}
       </Group>
-      <PublishDialog opened={publishing} close={publish.close} draft={draft} />
+      <PublishDialog opened={publishing} close={publishDialog.close} publish={publish} />
       <TestDialog opened={testing} close={test.close} draft={draft} />
     </>
   );

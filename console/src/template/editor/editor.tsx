@@ -2,11 +2,12 @@ import './editor.css';
 import '../editor-texts.ts';
 import { Group, NativeSelect, SegmentedControl, Stack } from '@mantine/core';
 import { useBlocker } from '@tanstack/react-router';
-import { useCallback, useRef, useState } from 'react';
+import { useCallback, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useMay } from '../../account/use-me.ts';
 import type {
   TemplateContent,
+  TemplatePreview,
   TemplateProblem,
   TemplateVariant,
 } from '../../api/management.generated.ts';
@@ -19,7 +20,7 @@ import { TemplateTabs } from '../template-tabs.tsx';
 import { UnverifiedSender } from '../unverified-sender.tsx';
 import { useTemplatePath } from '../use-template.ts';
 import { DraftState, EditorActions } from './editor-actions.tsx';
-import { FieldsPanel } from './fields-panel.tsx';
+import { FieldsPanel, sampleName } from './fields-panel.tsx';
 import { ImagesPanel } from './images-panel.tsx';
 import { LineInput } from './line-input.tsx';
 import { PastMessageSelect } from './past-message-select.tsx';
@@ -27,7 +28,7 @@ import { PreviewPane } from './preview-pane.tsx';
 import { TemplateProblemList } from './problem-list.tsx';
 import { SaveProblem } from './save-problem.tsx';
 import { type InsertImage, type ShowOrigin, SourcePanel } from './source-panel.tsx';
-import { changeBody } from './switch-markup.ts';
+import { changeBody, withLanguage } from './switch-markup.ts';
 import type { EditedContent, InitialContent } from './use-draft.ts';
 import { useImages } from './use-images.ts';
 import { usePreview } from './use-preview.ts';
@@ -51,6 +52,7 @@ export function Editor({ initial }: { initial: InitialContent }) {
   const [messageId, chooseMessage] = useState<string>();
   const preview = usePreview(content, { messageId, locale: variant });
   const fieldNames = preview.data?.fields.map(({ name }) => name) ?? noNames;
+  const unfilled = useMemo(() => unfilledOf(preview.data), [preview.data]);
   const imageUrls = useImageUrls(useTemplatePath(), content.images);
   const change = (part: Partial<EditedContent>) =>
     setContent((current) => ({ ...current, ...part }));
@@ -73,6 +75,31 @@ export function Editor({ initial }: { initial: InitialContent }) {
     show: (image) => insertImage.current?.(image),
     onReplaced: () => setReplacements((count) => count + 1),
   });
+
+  function showCode() {
+    // What isn't shown can't get the focus.
+    flushSync(() => setView('code'));
+  }
+
+  function fixOf(rule: string): (() => void) | undefined {
+    if (readOnly) return undefined;
+    if (rule === 'no-language')
+      return () => {
+        setContent((current) => changeBody(current, variant, withLanguage(current, variant)));
+        setReplacements((count) => count + 1);
+      };
+    const field = /subject$/.test(rule) ? subjectId : rule === 'no-preview' ? previewTextId : null;
+    if (field === null) return undefined;
+    return () => {
+      showCode();
+      document.getElementById(field)?.focus();
+    };
+  }
+
+  function fillIn(name: string) {
+    showCode();
+    document.querySelector<HTMLElement>(`[name=${CSS.escape(sampleName(name))}]`)?.focus();
+  }
 
   useUnsaved(draft.changed);
   useBlocker({
@@ -138,13 +165,15 @@ export function Editor({ initial }: { initial: InitialContent }) {
             preview={preview.data}
             busy={preview.isFetching}
             images={imageUrls}
+            unfilled={unfilled}
+            fillIn={readOnly || messageId !== undefined ? undefined : fillIn}
             onTextClick={onTextClick}
           >
             {may('messages:read') && (
               <PastMessageSelect messageId={messageId} choose={chooseMessage} />
             )}
           </PreviewPane>
-          <TemplateProblemList preview={preview.data} />
+          <TemplateProblemList preview={preview.data} fixOf={fixOf} />
         </div>
         <div>
           <FieldsPanel
@@ -164,6 +193,17 @@ export function Editor({ initial }: { initial: InitialContent }) {
   );
 }
 
+const subjectId = 'template-subject';
+const previewTextId = 'template-preview-text';
+
+/** The fields that the preview shows as `{{Name}}`, because there is no value for them. */
+function unfilledOf(preview: TemplatePreview | undefined): readonly string[] {
+  const { subject = '', previewText = '', html, text: plain } = preview?.rendered ?? {};
+  const shown = [subject, previewText, html, plain].join(' ');
+  const names = preview?.fields.map(({ name }) => name) ?? noNames;
+  return names.filter((name) => shown.includes(`{{${name}}}`));
+}
+
 /** Parts of the default content or of a variant. */
 interface PartProps {
   content: TemplateVariant;
@@ -177,6 +217,7 @@ function HeaderFields({ content, change, fields, readOnly }: PartProps) {
   return (
     <>
       <LineInput
+        id={subjectId}
         label={text('editor.subject')}
         required
         value={content.subject}
@@ -185,6 +226,7 @@ function HeaderFields({ content, change, fields, readOnly }: PartProps) {
         change={(subject) => change({ subject })}
       />
       <LineInput
+        id={previewTextId}
         label={text('editor.previewText')}
         title={text('editor.previewTextHint')}
         value={content.previewText ?? ''}

@@ -71,6 +71,11 @@ function emptyOf(kind: Kind | undefined): Value {
   return kind === 'object' ? {} : '';
 }
 
+/** The name of the input for the sample of a field. */
+export function sampleName(field: string): string {
+  return `sample of ${field}`;
+}
+
 /** Multi-line, because a single-line field would remove line breaks from the value. */
 const lines = { autosize: true, minRows: 1, maxRows: 8 } as const;
 
@@ -104,6 +109,7 @@ function FieldRow({ field: { name, required, secret }, settings, change }: Field
           <JsonArea
             size="xs"
             className="field-sample"
+            name={sampleName(name)}
             aria-label={sample}
             placeholder={text('editor.json')}
             value={settings.sample}
@@ -114,6 +120,7 @@ function FieldRow({ field: { name, required, secret }, settings, change }: Field
             {...lines}
             size="xs"
             className="field-sample"
+            name={sampleName(name)}
             aria-label={sample}
             placeholder={text('editor.sample')}
             value={textOf(settings.sample)}

@@ -23,6 +23,20 @@ export function findText(source: string, rendered: string): Range | undefined {
   return undefined;
 }
 
+const hiddenElement = /^(?:mj-)?(?:style|title|preview|script)\b/i;
+
+/** Where the first text begins that readers see; 0 if there is none. */
+export function findFirstText(source: string): number {
+  let at = Math.max(source.search(/<(?:mj-)?body\b/i), 0);
+  for (const part of source.slice(at).split('<')) {
+    const text = part.indexOf('>') + 1;
+    if (/[\p{L}\p{N}{]/u.test(part.slice(text)) && !hiddenElement.test(part))
+      return at + text + part.slice(text).search(/\S/);
+    at += part.length + 1;
+  }
+  return 0;
+}
+
 /** A pattern for a word as it is or with its characters as HTML entities. */
 function escapeForSource(word: string): string {
   return word

@@ -1,5 +1,6 @@
-import { ActionIcon, Button, FileButton, Group, Text, Title } from '@mantine/core';
+import { ActionIcon, Button, FileButton, Group, Menu, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import { useRef } from 'react';
 import type { HostedImage } from '../../api/management.generated.ts';
 import { CopyField } from '../../components/copy-field.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -26,21 +27,19 @@ export function ImagesPanel({ images, urls, actions, readOnly }: ImagesPanelProp
         <Title order={2} id="images">
           {text('editor.images')}
         </Title>
-        <Group gap={6}>
-          {!readOnly && (
-            <>
-              <AddButton name={text('editor.hostImage')} add={actions.host} busy={actions.busy} />
-              <AddButton name={text('editor.attachImage')} add={actions.attach} />
-            </>
-          )}
+        {readOnly ? (
           <Button size="compact-sm" variant="default" onClick={library.open}>
             {text('editor.hostedImages')}
           </Button>
-        </Group>
+        ) : (
+          <AddMenu actions={actions} showHosted={library.open} />
+        )}
       </Group>
-      <Text size="sm" c="dimmed" mb="xs">
-        {text('editor.imagesHint')}
-      </Text>
+      {images.length + actions.shown.length === 0 && (
+        <Text size="sm" c="dimmed" mb="xs">
+          {text('editor.noImages')}
+        </Text>
+      )}
       {actions.problem !== undefined && (
         <Text size="sm" c="red" role="alert" mb="xs">
           {actions.problem}
@@ -67,32 +66,56 @@ export function ImagesPanel({ images, urls, actions, readOnly }: ImagesPanelProp
   );
 }
 
-interface AddButtonProps {
-  name: string;
-  add: (files: readonly File[]) => void;
-  busy?: boolean;
-}
-
-function AddButton({ name, add, busy = false }: AddButtonProps) {
+/** The ways to add an image. */
+function AddMenu({ actions, showHosted }: { actions: ImageActions; showHosted: () => void }) {
+  const ways = [
+    { name: text('editor.hostImage'), hint: text('editor.hostImageHint'), add: actions.host },
+    { name: text('editor.attachImage'), hint: text('editor.attachImageHint'), add: actions.attach },
+  ];
+  const inputs = useRef<(HTMLInputElement | null)[]>([]);
   return (
-    <FileButton
-      onChange={add}
-      accept={hostedImageTypes.join(',')}
-      multiple
-      inputProps={{ 'aria-label': name }}
-    >
-      {(props) => (
-        <Button
-          {...props}
-          size="compact-sm"
-          variant="default"
-          loading={busy}
-          leftSection={<Icon name="plus" size={14} />}
+    <>
+      {/* The file inputs outlive the menu, which closes with the choice. */}
+      {ways.map(({ name, add }, index) => (
+        <FileButton
+          key={name}
+          ref={(input) => {
+            inputs.current[index] = input;
+          }}
+          onChange={add}
+          accept={hostedImageTypes.join(',')}
+          multiple
+          inputProps={{ 'aria-label': name }}
         >
-          {name}
-        </Button>
-      )}
-    </FileButton>
+          {() => null}
+        </FileButton>
+      ))}
+      <Menu position="bottom-end" width={300}>
+        <Menu.Target>
+          <Button
+            size="compact-sm"
+            variant="default"
+            loading={actions.busy}
+            leftSection={<Icon name="plus" size={14} />}
+            rightSection={<Icon name="down" size={14} />}
+          >
+            {text('editor.addImage')}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {ways.map(({ name, hint }, index) => (
+            <Menu.Item key={name} onClick={() => inputs.current[index]?.click()}>
+              {name}
+              <Text size="xs" c="dimmed">
+                {hint}
+              </Text>
+            </Menu.Item>
+          ))}
+          <Menu.Divider />
+          <Menu.Item onClick={showHosted}>{text('editor.hostedImages')}</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </>
   );
 }
 

@@ -29,7 +29,6 @@ export function PastMessageSelect({ messageId, choose }: PastMessageSelectProps)
   const messages = data?.items.filter(({ to }) => to !== null) ?? [];
   return (
     <NativeSelect
-      size="xs"
       label={text('editor.values')}
       value={messageId ?? ''}
       onChange={(event) => choose(event.currentTarget.value || undefined)}

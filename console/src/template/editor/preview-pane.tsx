@@ -1,4 +1,5 @@
 import {
+  Anchor,
   Box,
   Code,
   Group,
@@ -6,10 +7,11 @@ import {
   NativeSelect,
   Paper,
   SegmentedControl,
+  Switch,
   Text,
   Title,
 } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { Fragment, type ReactNode, useState } from 'react';
 import type { TemplatePreview } from '../../api/management.generated.ts';
 import { MailFrame } from '../../components/mail-frame.tsx';
 import { formatSize } from '../../format/format-number.ts';
@@ -21,13 +23,18 @@ type PreviewMode = 'desktop' | 'phone' | 'plain';
 
 const previewModes: readonly PreviewMode[] = ['desktop', 'phone', 'plain'];
 
-const mailColors: readonly MailColors[] = ['light', 'dark', 'invertLight', 'invertAll'];
+/** What mail apps in dark mode show. */
+const darkColors = ['dark', 'invertLight', 'invertAll'] as const;
 
 interface PreviewPaneProps {
   preview: TemplatePreview | undefined;
   busy: boolean;
   /** Data URLs by contentId. */
   images: ReadonlyMap<string, string>;
+  /** Names of fields without a sample, highlighted instead of a value. */
+  unfilled: readonly string[];
+  /** Leads to the sample of a field. */
+  fillIn: ((name: string) => void) | undefined;
   /** Called with text of the mail that was clicked. */
   onTextClick: (text: string) => void;
   /** Chooses the values. */
@@ -36,7 +43,7 @@ interface PreviewPaneProps {
 
 /** Previews of the message in several formats. */
 export function PreviewPane(props: PreviewPaneProps) {
-  const { preview, busy, images, onTextClick, children } = props;
+  const { preview, busy, images, unfilled, fillIn, onTextClick, children } = props;
   const [mode, setMode] = useState<PreviewMode>(() =>
     matchMedia('(max-width: 40em)').matches ? 'phone' : 'desktop',
   );
@@ -45,13 +52,18 @@ export function PreviewPane(props: PreviewPaneProps) {
   const isPlain = mode === 'plain' || rendered?.html === null;
   return (
     <section aria-labelledby="preview" className="preview-pane">
-      <Group justify="space-between" mb="xs" className="preview-modes">
-        <Group gap="xs">
-          <Title order={2} id="preview">
-            {text('editor.preview')}
-          </Title>
-          {busy && <Loader size={14} role="status" aria-label={text('editor.previewing')} />}
-        </Group>
+      <Title order={2} id="preview" className="visually-hidden">
+        {text('editor.preview')}
+      </Title>
+      <Group gap="8px 12px" mb="sm" align="flex-end" className="preview-choices">
+        {children}
+        <Switch
+          size="xs"
+          label={text('editor.darkMode')}
+          checked={colors !== 'light'}
+          disabled={isPlain}
+          onChange={(event) => setColors(event.currentTarget.checked ? 'dark' : 'light')}
+        />
         <SegmentedControl
           size="xs"
           aria-label={text('editor.preview')}
@@ -60,17 +72,16 @@ export function PreviewPane(props: PreviewPaneProps) {
           data={previewModes.map((value) => ({ value, label: text(`editor.${value}`) }))}
         />
       </Group>
-      <Group gap="xs" mb="xs" className="preview-choices">
+      {colors !== 'light' && (
         <NativeSelect
-          size="xs"
-          label={text('editor.colors')}
+          mb="sm"
+          aria-label={text('editor.colors')}
           value={colors}
           disabled={isPlain}
           onChange={(event) => setColors(event.currentTarget.value as MailColors)}
-          data={mailColors.map((value) => ({ value, label: text(`editor.colors.${value}`) }))}
+          data={darkColors.map((value) => ({ value, label: text(`editor.colors.${value}`) }))}
         />
-        {children}
-      </Group>
+      )}
       {/* It scrolls, so the keyboard must reach it. */}
       <Paper
         withBorder
@@ -86,10 +97,10 @@ export function PreviewPane(props: PreviewPaneProps) {
         {rendered !== null && rendered !== undefined && (
           <>
             <Text fw={600} dir="auto">
-              {rendered.subject}
+              <WithChips names={unfilled}>{rendered.subject}</WithChips>
             </Text>
             <Text size="sm" c="dimmed" mb="xs" truncate dir="auto">
-              {rendered.previewText}
+              <WithChips names={unfilled}>{rendered.previewText}</WithChips>
             </Text>
             {mode === 'plain' || rendered.html === null ? (
               <Code block className="plain-mail">
@@ -101,6 +112,7 @@ export function PreviewPane(props: PreviewPaneProps) {
                   html={showImages(rendered.html, images)}
                   title={text('editor.preview')}
                   colors={colors}
+                  unfilled={unfilled}
                   onTextClick={onTextClick}
                   {...(mode === 'phone' ? { width: 375 } : { fit: 640, minScale: 0.85 })}
                 />
@@ -109,8 +121,17 @@ export function PreviewPane(props: PreviewPaneProps) {
           </>
         )}
       </Paper>
+      <Unfilled names={unfilled} fillIn={fillIn} />
       {rendered !== null && rendered !== undefined && (
         <Group gap="md" mt={6} wrap="nowrap" align="flex-start">
+          {busy && (
+            <Loader
+              size={14}
+              className="icon"
+              role="status"
+              aria-label={text('editor.previewing')}
+            />
+          )}
           {!isPlain && (
             <Text size="xs" c="dimmed" role="status">
               {text(colors === 'light' ? 'editor.clickHint' : `editor.colorsHint.${colors}`)}
@@ -122,5 +143,45 @@ export function PreviewPane(props: PreviewPaneProps) {
         </Group>
       )}
     </section>
+  );
+}
+
+/** A text with the names of fields without a value highlighted in place of their braces. */
+function WithChips({ names, children }: { names: readonly string[]; children: string }) {
+  // Every second part is a name.
+  return children.split(/\{\{([^{}]+)\}\}/).map((part, index) => {
+    const isName = index % 2 === 1;
+    return (
+      // biome-ignore lint/suspicious/noArrayIndexKey: parts can repeat, and have no state
+      <Fragment key={index}>
+        {isName && names.includes(part) ? (
+          <mark className="unfilled">{part}</mark>
+        ) : (
+          (isName && `{{${part}}}`) || part
+        )}
+      </Fragment>
+    );
+  });
+}
+
+/** Says how many fields have no sample, and leads to the first one. */
+function Unfilled({
+  names,
+  fillIn,
+}: {
+  names: readonly string[];
+  fillIn: PreviewPaneProps['fillIn'];
+}) {
+  const [first] = names;
+  if (first === undefined) return null;
+  return (
+    <Text size="xs" mt={6} className="unfilled-count" role="status">
+      {text('editor.unfilled', { count: names.length })}{' '}
+      {fillIn !== undefined && (
+        <Anchor component="button" type="button" inherit onClick={() => fillIn(first)}>
+          {text('editor.fillIn')}
+        </Anchor>
+      )}
+    </Text>
   );
 }

@@ -1,11 +1,17 @@
-import { Group, List, Text, Title } from '@mantine/core';
+import { Anchor, Group, List, Text, Title } from '@mantine/core';
 import type { TemplatePreview } from '../../api/management.generated.ts';
 import { asSentence } from '../../api/problem.ts';
 import { Icon } from '../../components/icon.tsx';
 import { text } from '../../texts/text.ts';
 
+interface TemplateProblemListProps {
+  preview: TemplatePreview | undefined;
+  /** What fixes a hint, or leads to where it is fixed. */
+  fixOf: (rule: string) => (() => void) | undefined;
+}
+
 /** Errors, warnings and hints. */
-export function TemplateProblemList({ preview }: { preview: TemplatePreview | undefined }) {
+export function TemplateProblemList({ preview, fixOf }: TemplateProblemListProps) {
   const problems = preview?.problems ?? [];
   const hints = preview?.hints ?? [];
   return (
@@ -43,10 +49,21 @@ export function TemplateProblemList({ preview }: { preview: TemplatePreview | un
       {hints.length > 0 && (
         <List size="sm" mt={4} aria-label={text('editor.hints')}>
           {hints.map(({ rule, message }) => (
-            <List.Item key={`${rule} ${message}`}>{asSentence(message)}</List.Item>
+            <List.Item key={`${rule} ${message}`}>
+              {asSentence(message)} <Fix fix={fixOf(rule)} />
+            </List.Item>
           ))}
         </List>
       )}
     </section>
+  );
+}
+
+function Fix({ fix }: { fix: (() => void) | undefined }) {
+  if (fix === undefined) return null;
+  return (
+    <Anchor component="button" type="button" inherit onClick={fix}>
+      {text('editor.fix')}
+    </Anchor>
   );
 }

@@ -9,18 +9,12 @@ import { text } from '../../texts/text.ts';
 import { useTemplatePath } from '../use-template.ts';
 import type { EditedDraft } from './use-save-draft.ts';
 
-interface PublishDialogProps {
-  opened: boolean;
-  close: () => void;
-  draft: EditedDraft;
-}
-
-/** Publishes the draft; asks for confirmation if it would break recent callers. */
-export function PublishDialog({ opened, close, draft }: PublishDialogProps) {
+/** Publishes the draft and shows how to send with it; `true` also if that breaks recent callers. */
+export function usePublish(draft: EditedDraft) {
   const path = useTemplatePath();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const publish = useAction({
+  return useAction({
     mutationFn: async (force: boolean) => {
       const seen = await draft.save();
       return answerOf(
@@ -40,6 +34,16 @@ export function PublishDialog({ opened, close, draft }: PublishDialogProps) {
       });
     },
   });
+}
+
+interface PublishDialogProps {
+  opened: boolean;
+  close: () => void;
+  publish: ReturnType<typeof usePublish>;
+}
+
+/** Confirms publishing, once more if it would break recent callers. */
+export function PublishDialog({ opened, close, publish }: PublishDialogProps) {
   const { error } = publish;
   const breaks = error instanceof ApiProblem && error.code === 'breaks-callers' ? error : undefined;
   return (

@@ -17,7 +17,7 @@ import { useEffect, useRef } from 'react';
 import type { TemplateProblem } from '../../api/management.generated.ts';
 import type { Block, MarkupKind } from './blocks.ts';
 import { editorTheme } from './editor-theme.ts';
-import { findText } from './find-text.ts';
+import { findFirstText, findText } from './find-text.ts';
 import { highlightFields } from './highlight-fields.ts';
 import { placeBlock } from './place-block.ts';
 import { searchPanel } from './search-panel.ts';
@@ -60,10 +60,12 @@ export function SourceEditor(props: SourceEditorProps) {
 
   useEffect(() => {
     if (container.current === null) return;
+    const source = view.current?.state.doc.toString() ?? first.current;
     const editor = new EditorView({
       parent: container.current,
+      scrollTo: EditorView.scrollIntoView(findFirstText(source), { y: 'start', yMargin: 40 }),
       state: EditorState.create({
-        doc: view.current?.state.doc.toString() ?? first.current,
+        doc: source,
         extensions: [
           lineNumbers(),
           history(),

@@ -19,6 +19,26 @@ export function changeBody(
     : { ...content, variants: { ...content.variants, [variant]: { ...shown, ...part } } };
 }
 
+const rootWithoutLanguage = /<(html|mjml)\b(?![^>]*\slang=)/i;
+
+/** The markup of the default content or of a variant, with its language at the outermost element. */
+export function withLanguage(
+  content: EditedContent,
+  variant: string | undefined,
+): Partial<TemplateVariant> {
+  const shown = (variant === undefined ? undefined : content.variants?.[variant]) ?? content;
+  const markup = markupOf(shown);
+  const source = shown[markup] ?? '';
+  const language = variant ?? content.locale ?? 'en';
+  const root = `<${markup} lang="${language}"`;
+  return {
+    [markup]:
+      source.search(new RegExp(`<${markup}\\b`, 'i')) === -1
+        ? `${root}>\n${source.trimEnd()}\n</${markup}>\n`
+        : source.replace(rootWithoutLanguage, root),
+  };
+}
+
 /** Uses the other kind of markup. Nothing is converted: each kind is kept as it was left. */
 export function switchMarkup(
   content: EditedContent,

@@ -15,6 +15,9 @@ interface VariantSwitchProps {
   readOnly: boolean;
 }
 
+/** Not a locale: adds one. */
+const addition = '+';
+
 /** Chooses which language of a template is edited, and adds and removes languages. */
 export function VariantSwitch({ content, change, variant, choose, readOnly }: VariantSwitchProps) {
   const [adding, add] = useDisclosure();
@@ -42,22 +45,21 @@ export function VariantSwitch({ content, change, variant, choose, readOnly }: Va
       <NativeSelect
         label={text('editor.language')}
         value={variant ?? ''}
-        onChange={(event) => choose(event.currentTarget.value || undefined)}
+        onChange={(event) => {
+          if (event.currentTarget.value === addition) return add.open();
+          return choose(event.currentTarget.value || undefined);
+        }}
         data={[
           {
             value: '',
             label: text('editor.defaultLanguage', { locale: nameLocale(content.locale) }),
           },
           ...locales.map((locale) => ({ value: locale, label: nameLocale(locale) })),
+          ...(readOnly ? [] : [{ value: addition, label: text('editor.addLanguageChoice') }]),
         ]}
       />
-      {!readOnly && (
-        <Button variant="default" onClick={add.open}>
-          {text('editor.addLanguage')}
-        </Button>
-      )}
       {!readOnly && variant !== undefined && (
-        <Button variant="subtle" color="red" onClick={() => remove(variant)}>
+        <Button variant="default" c="red" onClick={() => remove(variant)}>
           {text('editor.removeLanguage', { locale: nameLocale(variant) })}
         </Button>
       )}
