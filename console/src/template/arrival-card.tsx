@@ -55,7 +55,7 @@ export function ArrivalCard({ isAwaited }: { isAwaited: boolean }) {
               {settings?.delivery === 'inbox' && message.state === 'delivered' && (
                 <Text size="sm">{text('use.captured')}</Text>
               )}
-              <Group gap="md">
+              <Group gap="md" fz="sm">
                 {settings?.delivery === 'inbox' && may('inbox:read') && (
                   <PageAnchor
                     to="/$account/inbox"

@@ -71,7 +71,7 @@ export const templatesTexts = {
   'use.captured': 'It was captured in the test inbox, not delivered.',
   'use.showMessage': 'Message details',
   'use.showInbox': 'Read it',
-  'use.next': 'Next: add your domain, to send real mail',
+  'use.next': 'Next: send real mail',
   'use.unpublished':
     'This template isn’t published yet. Requests are rejected until you publish it.',
   'use.publish': 'Publish it in the editor',
