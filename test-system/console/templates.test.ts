@@ -196,7 +196,7 @@ test('templates: a first version is published at once, unless something prevents
   const subject = page.getByRole('textbox', { name: 'Subject', exact: true });
   await subject.fill('Order {{Order Number}}');
   const preview = page.getByRole('region', { name: 'Preview' });
-  await preview.getByRole('mark').getByText('Order Number', { exact: true }).waitFor();
+  await preview.locator('mark').getByText('Order Number', { exact: true }).waitFor();
   await preview.getByText('1 field has no sample value.').waitFor();
   await visit.look('editor-unfilled');
   await preview.getByRole('button', { name: 'Add one' }).click();
