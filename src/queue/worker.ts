@@ -72,7 +72,7 @@ const minRefill = 32;
  * After a claim that left nothing waiting, the next one begins this much later, so that what is accepted meanwhile shares it and
  * the writes that follow. The first after a pause begins at once.
  */
-const gatherMs = 20;
+const gatherMs = 50;
 /** Accounts of one claim. */
 const maxAccounts = 64;
 

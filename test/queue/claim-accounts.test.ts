@@ -157,7 +157,7 @@ test('a worker that is told about messages during a poll, which doesn’t see th
   await waitFor('the message', () => isSent).finally(() => worker.stop());
 });
 
-test('after a claim that left nothing waiting, what is accepted within 20 ms shares the next one', async () => {
+test('after a claim that left nothing waiting, what is accepted within 50 ms shares the next one', async () => {
   const [account] = accounts as [AccountId];
   const stores = world.stores();
   const claims: { readonly from: number; readonly until: number; readonly messages: number }[] = [];
@@ -193,7 +193,7 @@ test('after a claim that left nothing waiting, what is accepted within 20 ms sha
     await waitFor('all messages', () => sent === 12);
     const gaps = claims.slice(1).map(({ from }, index) => from - (claims[index]?.until ?? 0));
     // A timer may be up to a millisecond early.
-    assert.ok(Math.min(...gaps) >= 19, `gaps of ${gaps.join(', ')} ms`);
+    assert.ok(Math.min(...gaps) >= 49, `gaps of ${gaps.join(', ')} ms`);
     assert.equal(
       claims.reduce((sum, { messages }) => sum + messages, 0),
       12,
