@@ -45,7 +45,7 @@ export interface WebhookJob {
 
 /**
  * Delivers one message's pending events to an endpoint, strictly in order.
- * @throws if an event was not accepted, so the job is retried later
+ * @throws if an event was not accepted or another job delivers them, so the job is retried later
  */
 export async function deliverWebhooks(
   dependencies: DeliverWebhooksDependencies,
@@ -61,6 +61,8 @@ export async function deliverWebhooks(
       messageId,
       dependencies.tracing !== undefined,
     );
+    // If the job that holds it fails, its retries are left to this one.
+    if (claimed === undefined) throw new Error('another job delivers events of the message');
     if (claimed.length === 0) return;
     let next: NextStep = 'continue';
     try {
@@ -71,9 +73,7 @@ export async function deliverWebhooks(
     } finally {
       await releaseClaims(kysely, accountId, endpointId, claimed);
     }
-    if (next === 'claim lost') return;
-    // A job created by a resume may have found every event claimed and exited.
-    if (next === 'paused' && (await isPaused(dependencies, job))) return;
+    if (next !== 'continue') return;
   }
 }
 
@@ -99,15 +99,6 @@ async function addReply(
 }
 
 type NextStep = 'continue' | 'paused' | 'claim lost';
-
-/** Also true if the endpoint was removed. */
-async function isPaused(
-  { database, box }: DeliverWebhooksDependencies,
-  { accountId, endpointId }: WebhookJob,
-): Promise<boolean> {
-  const endpoint = await readSendableEndpoint(database.kysely, box, accountId, endpointId);
-  return endpoint === undefined || endpoint.paused;
-}
 
 /**
  * @returns `paused` if the endpoint is paused (resuming it creates new jobs), `claim lost` if another job now holds the

@@ -86,8 +86,8 @@ const claimTime = '3 minutes';
 
 /**
  * Claims the next pending events of one message for an endpoint, in order, so no other job delivers them concurrently.
- * Empty if nothing is pending or another job holds the claim.
  * @param traced also read the trace context of the message
+ * @returns undefined if another job holds the claim
  */
 export async function claimPending(
   kysely: Kysely,
@@ -95,8 +95,8 @@ export async function claimPending(
   endpointId: string,
   messageId: MessageId,
   traced = false,
-): Promise<PendingDelivery[]> {
-  const { rows } = await sql<PendingDelivery>`
+): Promise<PendingDelivery[] | undefined> {
+  const { rows } = await sql<PendingDelivery & { readonly pending: number }>`
     with next as materialized (
       select event_id, claimed_until from webhook_delivery
       where account_id = ${accountId} and endpoint_id = ${endpointId} and message_id = ${messageId} and state = 'pending'
@@ -107,15 +107,18 @@ export async function claimPending(
       where d.account_id = ${accountId} and d.endpoint_id = ${endpointId} and d.event_id = n.event_id
         and not exists (select from next where claimed_until > now())
       returning d.*)
-    select d.event_id as "eventId", d.kind, d.recipient, d.event_at as at, d.detail, d.attempts,
+    select (select count(*) from next)::int as pending, d.event_id as "eventId", d.kind, d.recipient, d.event_at as at, d.detail, d.attempts,
       extract(epoch from now() - d.due_since)::float8 * 1000 as age, m.template_id as "templateId", m.tag,
       m.external_id as "externalId", d.claimed_until::text as claim,
       m.content -> 'attributes' as attributes, ${sql.raw(recipientAddress('m', 'd.recipient'))} as address,
       ${sql.raw(traced ? traceContext('m') : 'null')} as trace
-    from taken d
+    from (select) as one
+    left join taken d on true
     left join message m on m.account_id = d.account_id and m.id = d.message_id and m.retention_days = d.retention_days
     order by d.place`.execute(kysely);
-  return rows;
+  const claimed = rows.filter(({ eventId }) => eventId !== null);
+  const isHeld = claimed.length === 0 && (rows[0]?.pending ?? 0) > 0;
+  return isHeld ? undefined : claimed;
 }
 
 /** Releases claimed events that were not tried, unless another job has claimed them since. */
@@ -429,6 +432,22 @@ export async function enqueueLocked(kysely: Kysely): Promise<void> {
           where w.account_id = l.account_id and w.endpoint_id = l.endpoint_id and w.message_id = l.message_id and w.state = 'pending'
             and w.claimed_until > now())
       order by 1, 2, 3) as d`.execute(kysely);
+}
+
+/** Whether a running job of a message has been replaced by a newer one, which makes its retries. */
+export async function isReplaced(kysely: Kysely, jobId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from graphile_worker.jobs where id = ${jobId} and key is null`.execute(kysely);
+  return rows.length > 0;
+}
+
+/** Removes replaced jobs whose end wasn't recorded. */
+export async function removeReplacedJobs(kysely: Kysely): Promise<void> {
+  await sql`
+    select graphile_worker.complete_jobs(array(
+      select id from graphile_worker.jobs
+      where task_identifier = 'webhook' and key is null and attempts >= max_attempts
+        and (locked_at is null or locked_at < now() - interval '4 hours')))`.execute(kysely);
 }
 
 /** Live events go first. */

@@ -17,8 +17,10 @@ import { deliverWebhooks, type WebhookJob } from './deliver-webhooks.ts';
 import {
   enqueuePending,
   enqueueWindow,
+  isReplaced,
   type ReplaySelection,
   removeOldDeliveries,
+  removeReplacedJobs,
   replayDelivery,
 } from './delivery-store.ts';
 import { hasAnyEndpoint, unpauseEndpoint } from './endpoint-store.ts';
@@ -128,9 +130,11 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
       ),
     ),
     new PeriodicTask(hourMs, () =>
-      removeOldDeliveries(database.kysely).catch((error: unknown) =>
-        log.warn({ err: error }, 'could not remove old webhook deliveries'),
-      ),
+      removeOldDeliveries(database.kysely)
+        .then(() => removeReplacedJobs(database.kysely))
+        .catch((error: unknown) =>
+          log.warn({ err: error }, 'could not remove old webhook deliveries'),
+        ),
     ),
   ];
   const migrate = (): Promise<void> => {
@@ -159,11 +163,13 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
       parsedCronItems: [],
       logger: jobLogger(log),
       taskList: {
-        webhook: (payload) =>
+        webhook: (payload, { job }) =>
           deliverWebhooks(
             { database, box, networks, clock, attachments, publicUrl, tracing },
             payload as WebhookJob,
-          ),
+          ).catch(async (error: unknown) => {
+            if (!(await isReplaced(database.kysely, job.id))) throw error;
+          }),
         'webhook-replay': (payload) => runReplay(database.kysely, payload as ReplayKey),
       },
     });
