@@ -74,9 +74,8 @@ export class ChaosEvents {
       notRead: stored.filter(({ id }) => !this.#read.has(id)),
     });
     const deadline = Date.now() + timeoutMs;
-    while (Date.now() < deadline) {
-      const { notPushed, notRead } = missing();
-      if (notPushed.length + notRead.length === 0) break;
+    let { notPushed, notRead } = missing();
+    while (notPushed.length + notRead.length > 0 && Date.now() < deadline) {
       // What failed, or was in the hands of a process that was killed, waits for minutes.
       for (const statement of [
         'update graphile_worker._private_jobs set run_at = now() where run_at > now() and locked_at is null',
@@ -85,8 +84,8 @@ export class ChaosEvents {
       ])
         await database.pool.query(statement);
       await delay(1_000);
+      ({ notPushed, notRead } = missing());
     }
-    const { notPushed, notRead } = missing();
     const repeated = [...this.#read.values()].filter((times) => times > 1).length;
     for (const { id, kind } of [...notPushed, ...notRead].slice(0, 10)) {
       const { rows } = await database.pool.query(

@@ -412,8 +412,8 @@ export async function enqueueAbandoned(
 }
 
 /**
- * Creates jobs for events whose job was locked by a process that died before it claimed them or recorded its end. A job
- * between two claims may get a second one, which finds nothing to do.
+ * Creates jobs for pending events that nobody has claimed while their job is locked for longer than a claim lasts: its process
+ * died before it claimed them or recorded its end. A slow job between two claims may get a second one, which is harmless.
  */
 export async function enqueueLocked(kysely: Kysely): Promise<void> {
   await sql`
@@ -424,13 +424,9 @@ export async function enqueueLocked(kysely: Kysely): Promise<void> {
     select ${addJobs('replace')}
     from (
       select account_id, endpoint_id, message_id from locked l
-      where exists (
-          select from webhook_delivery w
-          where w.account_id = l.account_id and w.endpoint_id = l.endpoint_id and w.message_id = l.message_id and w.state = 'pending')
-        and not exists (
-          select from webhook_delivery w
-          where w.account_id = l.account_id and w.endpoint_id = l.endpoint_id and w.message_id = l.message_id and w.state = 'pending'
-            and w.claimed_until > now())
+      where (
+        select bool_and(coalesce(w.claimed_until <= now(), true)) from webhook_delivery w
+        where w.account_id = l.account_id and w.endpoint_id = l.endpoint_id and w.message_id = l.message_id and w.state = 'pending')
       order by 1, 2, 3) as d`.execute(kysely);
 }
 

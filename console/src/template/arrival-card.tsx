@@ -12,7 +12,7 @@ import { text } from '../texts/text.ts';
 import { useTemplatePath } from './use-template.ts';
 
 /**
- * Says when the first message sent since the page opened has come, and what became of it.
+ * Shows whether the first message sent since the page was opened has arrived, and its outcome.
  * @param isAwaited whether there is a key to send it with
  */
 export function ArrivalCard({ isAwaited }: { isAwaited: boolean }) {
