@@ -18,6 +18,9 @@ import { startTestPostgres } from './test-postgres.ts';
 const testDatabase = 'test/support/test-database.ts';
 /** Files that change or measure their process. */
 const ownProcess = [join('test', 'embedded-database', sep), join('test', 'hostile', sep)];
+/** Files that run the command line take longest, so they come first: a long one at the end would run alone. */
+const commandLine = 'test/support/run-signalpost.ts';
+const slowFilesPerGroup = 2;
 /** A group of the slow tests with programs beyond npm is smaller, so that the last one doesn't run alone for long. */
 const filesPerGroup = { test: 8, 'test-system': 4 };
 const onOtherServers = [
@@ -68,9 +71,7 @@ async function run(): Promise<number> {
       `--test-timeout=${folder === 'test-long' ? 1_800_000 : 600_000}`,
       ...options,
       // Patterns for names would have to match the names of files, too.
-      ...(rest.length === 0 && isGrouped(folder)
-        ? await groupFiles(files, filesPerGroup[folder])
-        : files),
+      ...(rest.length === 0 && isGrouped(folder) ? await groupFiles(files, folder) : files),
     ],
     {
       stdio: 'inherit',
@@ -103,24 +104,38 @@ async function selectDatabaseTests(all: readonly string[]): Promise<string[]> {
 
 /**
  * Groups files that share a process one after another, each as a separate test: importing the service takes longer than most
- * files' tests. Neighbors are in different groups, because a folder's files tend to take equally long.
+ * files' tests.
  */
-async function groupFiles(all: readonly string[], perGroup: number): Promise<string[]> {
-  const alone = all.filter((file) => ownProcess.some((name) => file.startsWith(name)));
+async function groupFiles(
+  all: readonly string[],
+  name: keyof typeof filesPerGroup,
+): Promise<string[]> {
+  const alone = all.filter((file) => ownProcess.some((path) => file.startsWith(path)));
   const together = all.filter((file) => !alone.includes(file));
-  const count = Math.ceil(together.length / perGroup);
-  const names = Array.from({ length: count }, async (_, group) => {
-    const name = join(groups, `group-${group + 1}.mjs`);
-    const tests = together
-      .filter((_, index) => index % count === group)
-      .map((file) => {
-        const url = pathToFileURL(resolve(file)).href;
-        return `test(${JSON.stringify(file)}, () => import(${JSON.stringify(url)}));\n`;
-      });
-    await writeFile(name, `import { test } from 'node:test';\n\n${tests.join('')}`);
-    return name;
+  const slow = name === 'test' ? await importingFiles(together, commandLine) : [];
+  const quick = together.filter((file) => !slow.includes(file));
+  const grouped = [
+    ...inGroups(slow, slowFilesPerGroup),
+    ...inGroups(quick, filesPerGroup[name]),
+  ].map(async (group, index) => {
+    // The runner sorts files by name.
+    const file = join(groups, `group-${String(index + 1).padStart(3, '0')}.mjs`);
+    const tests = group.map((path) => {
+      const url = pathToFileURL(resolve(path)).href;
+      return `test(${JSON.stringify(path)}, () => import(${JSON.stringify(url)}));\n`;
+    });
+    await writeFile(file, `import { test } from 'node:test';\n\n${tests.join('')}`);
+    return file;
   });
-  return [...alone, ...(await Promise.all(names))];
+  return [...(await Promise.all(grouped)), ...alone];
+}
+
+/** Neighbors are in different groups, because a folder's files tend to take equally long. */
+function inGroups(all: readonly string[], perGroup: number): string[][] {
+  const count = Math.ceil(all.length / perGroup);
+  return Array.from({ length: count }, (_, group) =>
+    all.filter((_file, index) => index % count === group),
+  );
 }
 
 async function filesOf(name: string): Promise<string[]> {
