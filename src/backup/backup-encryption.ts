@@ -10,27 +10,6 @@ export function createEncrypter(recipients: readonly string[]): Encrypter {
 }
 
 /**
- * Reads public keys, separated by commas.
- * @throws OperatorError if one is invalid
- */
-export function parseRecipients(name: string, keys: readonly string[]): readonly string[] {
-  for (const key of keys) {
-    try {
-      new Encrypter().addRecipient(key);
-    } catch (cause) {
-      const hint = key.startsWith('AGE-SECRET-KEY')
-        ? ' This is a private key; keep it away from this machine.'
-        : '';
-      throw new OperatorError(
-        `${name} must be an age public key (age1…). Create a key pair with: signalpost backup create-key FILE.${hint}`,
-        { cause },
-      );
-    }
-  }
-  return keys;
-}
-
-/**
  * Reads the private keys in a file, as `backup create-key` and `age-keygen` write it.
  * @throws OperatorError if it can't be read or has no private key
  */

@@ -1,7 +1,9 @@
+import { Ajv } from 'ajv';
 import { type Static, Type } from 'typebox';
-import { Value } from 'typebox/value';
 import { OperatorError } from '../foundation/errors.ts';
 import type { BackupRepository } from './backup-repository.ts';
+
+const ajv = new Ajv();
 
 const manifestSchema = Type.Object({
   format: Type.Literal(1),
@@ -62,14 +64,17 @@ export async function readBackupManifests(repository: BackupRepository): Promise
 }
 
 function parseBackupManifest(name: string, content: Uint8Array): BackupManifest {
+  const isValid = ajv.compile<BackupManifest>(manifestSchema);
+  let manifest: unknown;
   try {
-    return Value.Parse(manifestSchema, JSON.parse(Buffer.from(content).toString('utf8')));
-  } catch (cause) {
-    throw new OperatorError(
-      `The file ${name} of the backup is damaged or from a newer release. Restore with the release that wrote it, or remove ${name} to use another backup.`,
-      { cause },
-    );
+    manifest = JSON.parse(Buffer.from(content).toString('utf8'));
+  } catch {
+    // Reported below.
   }
+  if (isValid(manifest)) return manifest;
+  throw new OperatorError(
+    `The file ${name} of the backup is damaged or from a newer release. Restore with the release that wrote it, or remove ${name} to use another backup.`,
+  );
 }
 
 /** The encrypted size of a base backup. */

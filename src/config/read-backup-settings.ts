@@ -1,7 +1,7 @@
-import { parseRecipients } from '../backup/backup-encryption.ts';
 import type { S3Settings } from '../backup/backup-repository.ts';
 import type { BackupSettings } from '../backup/backup-settings.ts';
 import { parseBackupTarget } from '../backup/backup-target.ts';
+import { parseRecipients } from '../backup/parse-recipients.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { readCount, readList } from './read-setting.ts';
 

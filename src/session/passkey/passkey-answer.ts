@@ -1,6 +1,6 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
+import { Ajv, type ValidateFunction } from 'ajv';
 import { type TSchema, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 
 /** Longer parts can't come from a browser within the size of a form. */
 const part = Type.String({ maxLength: 16_384, pattern: '^[A-Za-z0-9_-]*$' });
@@ -8,15 +8,13 @@ const part = Type.String({ maxLength: 16_384, pattern: '^[A-Za-z0-9_-]*$' });
 const credentialId = Type.String({ minLength: 1, maxLength: 1_400, pattern: '^[A-Za-z0-9_-]+$' });
 
 function answerSchema(response: TSchema) {
-  return Compile(
-    Type.Object({
-      id: credentialId,
-      rawId: credentialId,
-      type: Type.Literal('public-key'),
-      response,
-      clientExtensionResults: Type.Object({}),
-    }),
-  );
+  return Type.Object({
+    id: credentialId,
+    rawId: credentialId,
+    type: Type.Literal('public-key'),
+    response,
+    clientExtensionResults: Type.Object({}),
+  });
 }
 
 const assertionSchema = answerSchema(
@@ -36,6 +34,8 @@ const registrationSchema = answerSchema(
   }),
 );
 
+const ajv = new Ajv();
+
 /** A well-formed response of a browser to a passkey request, with the challenge that it claims to sign. */
 export interface PasskeyAnswer<Response> {
   readonly response: Response;
@@ -44,29 +44,28 @@ export interface PasskeyAnswer<Response> {
 
 /** @returns undefined if the text isn't the JSON form of an assertion (WebAuthn Level 3, section 5.1.9) */
 export function readAssertion(text: string): PasskeyAnswer<AuthenticationResponseJSON> | undefined {
-  return readAnswer<AuthenticationResponseJSON>(assertionSchema, text);
+  return readAnswer(ajv.compile<AuthenticationResponseJSON>(assertionSchema), text);
 }
 
 /** @returns undefined if the text isn't the JSON form of a registration */
 export function readRegistration(
   text: string,
 ): PasskeyAnswer<RegistrationResponseJSON> | undefined {
-  return readAnswer<RegistrationResponseJSON>(registrationSchema, text);
+  return readAnswer(ajv.compile<RegistrationResponseJSON>(registrationSchema), text);
 }
 
 function readAnswer<Response extends { readonly response: { readonly clientDataJSON: string } }>(
-  schema: ReturnType<typeof answerSchema>,
+  isValid: ValidateFunction<Response>,
   text: string,
 ): PasskeyAnswer<Response> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    if (!schema.Check(value)) return undefined;
-    const response = value as unknown as Response;
+    if (!isValid(value)) return undefined;
     const clientData: unknown = JSON.parse(
-      Buffer.from(response.response.clientDataJSON, 'base64url').toString('utf8'),
+      Buffer.from(value.response.clientDataJSON, 'base64url').toString('utf8'),
     );
     const { challenge } = clientData as { readonly challenge?: unknown };
-    return typeof challenge === 'string' ? { response, challenge } : undefined;
+    return typeof challenge === 'string' ? { response: value, challenge } : undefined;
   } catch {
     return undefined;
   }
