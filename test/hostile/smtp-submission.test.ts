@@ -128,6 +128,23 @@ test('ASVS 4.0.3 11.1.4: an address can hold only some sessions, and others get 
   await waitFor('the end of all', () => held.every(({ closed }) => closed));
 });
 
+test('RFC 3207: a session with STARTTLS frees its place when it ends, or breaks in the handshake', async () => {
+  const from = '127.0.0.9';
+  for (let count = 0; count < submissionSessionLimits.sessionsPerNetwork; count += 1) {
+    const client = await SmtpClient.open({ port, from });
+    await client.greet();
+    if (count % 10 === 0) await client.send('STARTTLS', /^220 /);
+    else await client.startTls();
+    await client.end();
+  }
+  await waitFor('a free place', async () => {
+    const client = new SmtpClient({ port, from });
+    const greeting = await client.reply(/^\d/);
+    await client.end();
+    return greeting.startsWith('220');
+  });
+});
+
 test('an account’s many sessions don’t keep others out', async () => {
   const id = '46500' as never;
   await openShop(database, { id });

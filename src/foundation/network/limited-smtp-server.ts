@@ -74,12 +74,17 @@ export class LimitedSmtpServer extends SMTPServer {
     const existing = new Set(this.connections);
     super.connect(socket, options);
     const connection = [...this.connections].find((other) => !existing.has(other));
-    socket.once('close', () => {
-      this.#slots.release(usage);
-      if (connection !== undefined) this.#open.delete(connection.id);
-    });
-    if (connection === undefined) return;
+    if (connection === undefined) {
+      socket.once('close', () => this.#slots.release(usage));
+      return;
+    }
     this.#open.set(connection.id, { connection, usage });
+    const end = connection._onClose.bind(connection);
+    // STARTTLS removes all listeners of the socket.
+    connection._onClose = () => {
+      if (this.#open.delete(connection.id)) this.#slots.release(usage);
+      end();
+    };
     this.#limitBytes(connection, usage);
     const perform = connection._onCommand.bind(connection);
     connection._onCommand = (command, done) => {
