@@ -129,11 +129,11 @@ interface DirectSettings {
   readonly networks: readonly string[];
 }
 
-/** The SMTP server for bounces and complaints; key and certificate are PEM. */
+/** The SMTP server for bounces and complaints. */
 interface BounceServerConfig {
   readonly host: string;
   readonly port: number;
-  readonly tls: { readonly key: string; readonly cert: string } | undefined;
+  readonly tls: CertificateFiles | undefined;
 }
 
 /** Credentials of the relays that report by webhook. */
@@ -297,11 +297,12 @@ function readBounceServer(read: Read): BounceServerConfig | undefined {
     if (unused === undefined) return undefined;
     throw new OperatorError(`${unused} is set, but nothing listens without BOUNCE_PORT; set both.`);
   }
-  const files = readCertificateFiles(read, 'BOUNCE_TLS_CERT', 'BOUNCE_TLS_KEY');
+  const tls = readCertificateFiles(read, 'BOUNCE_TLS_CERT', 'BOUNCE_TLS_KEY');
+  if (tls !== undefined) readCertificate(tls);
   return {
     host: read('BOUNCE_HOST') ?? '0.0.0.0',
     port: readPort('BOUNCE_PORT', port),
-    tls: files && readCertificate(files),
+    tls,
   };
 }
 

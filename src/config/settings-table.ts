@@ -190,7 +190,8 @@ export const settingDefinitions: readonly Setting[] = [
   {
     name: 'BOUNCE_TLS_KEY, BOUNCE_TLS_CERT',
     default: '(none)',
-    meaning: 'Files with the key and certificate chain (PEM) for STARTTLS on `BOUNCE_PORT`.',
+    meaning:
+      'Files with the key and certificate chain (PEM) for STARTTLS on `BOUNCE_PORT`. Changed files are used within seconds.',
   },
   {
     name: 'SUBMISSION_PORT',

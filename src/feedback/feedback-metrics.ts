@@ -1,5 +1,4 @@
-import { X509Certificate } from 'node:crypto';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 import { metricOptions } from '../foundation/metrics/metric-options.ts';
 import type { FeedbackEvent } from './bounce/feedback-event-store.ts';
 import { type CountReply, replyResults } from './reply/reply-refusal.ts';
@@ -13,22 +12,14 @@ const kinds: readonly FeedbackEvent['kind'][] = [
 
 /**
  * Registers the metrics of feedback.
- * @param certificate of the bounce server, in PEM; undefined for none
  * @returns callbacks for received reports and replies
  */
-export function registerFeedbackMetrics(
-  registry: Registry,
-  certificate: string | undefined,
-): {
+export function registerFeedbackMetrics(registry: Registry): {
   readonly countReports: (events: readonly FeedbackEvent[]) => void;
   readonly countReply: CountReply;
 } {
   const reports = new Counter(metricOptions('signalpost_feedback_reports_total', registry));
   for (const kind of kinds) reports.inc({ kind }, 0);
-  if (certificate !== undefined)
-    new Gauge(
-      metricOptions('signalpost_bounce_certificate_expiry_timestamp_seconds', registry),
-    ).set(Date.parse(new X509Certificate(certificate).validTo) / 1_000);
   const replies = new Counter(metricOptions('signalpost_replies_total', registry));
   for (const result of replyResults) replies.inc({ result }, 0);
   const replyBytes = new Counter(metricOptions('signalpost_reply_bytes_total', registry));

@@ -12,6 +12,9 @@ import type { MasterKey } from '../foundation/master-key.ts';
 import type { SmtpListener } from '../foundation/network/smtp-listener.ts';
 import type { Tracing } from '../foundation/tracing/tracing.ts';
 import type { Http } from '../http/create-http.ts';
+import type { CertificateFiles } from '../http/tls/certificate.ts';
+import { registerCertificateMetrics } from '../http/tls/certificate-metrics.ts';
+import { LiveCertificate } from '../http/tls/live-certificate.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
 import type { ReplyAddresses } from '../message/reply-address.ts';
 import { type FeedbackEvent, writeFeedbackEvents } from './bounce/feedback-event-store.ts';
@@ -64,11 +67,11 @@ export interface FeedbackDependencies {
   ) => Promise<string | undefined>;
 }
 
-/** The SMTP server for bounces and complaints; key and certificate are PEM. */
+/** The SMTP server for bounces and complaints. */
 interface BounceServerSettings {
   readonly host: string;
   readonly port: number;
-  readonly tls: { readonly key: string; readonly cert: string } | undefined;
+  readonly tls: CertificateFiles | undefined;
 }
 
 /** Feedback after delivery, as seen by the rest of the service. */
@@ -84,6 +87,7 @@ export interface Feedback {
   stop(): Promise<void>;
 }
 
+/** @throws OperatorError if the certificate of the bounce server can't be used */
 export function createFeedback(dependencies: FeedbackDependencies): Feedback {
   const { database, clock, log, key } = dependencies;
   const tokens = new TrackingTokens(key);
@@ -93,10 +97,11 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
     log,
   });
   const warnings = new RateLimit(1);
-  const { countReports, countReply } = registerFeedbackMetrics(
-    dependencies.metrics,
-    dependencies.bounceServer?.tls?.cert,
-  );
+  const { countReports, countReply } = registerFeedbackMetrics(dependencies.metrics);
+  const tls = dependencies.bounceServer?.tls;
+  const certificate = tls && new LiveCertificate({ files: tls, log });
+  if (certificate !== undefined)
+    registerCertificateMetrics(dependencies.metrics, certificate, 'bounce');
   const writeWith = async (
     kysely: Database['kysely'],
     events: readonly FeedbackEvent[],
@@ -140,12 +145,14 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
     async start() {
       upkeep.start();
       if (dependencies.bounceServer === undefined) return;
+      certificate?.start();
       const { startBounceServer } = await import('./bounce/start-bounce-server.ts');
       const { ReplyIntake } = await import('./reply/receive-reply.ts');
       const { ReplyReader } = await import('./reply/reply-reader.ts');
       const { attachments, dnsServers, hostname, memoryShare } = dependencies;
       server = await startBounceServer({
         ...dependencies.bounceServer,
+        certificate,
         hostname,
         readReturnPath: (address) => returnPaths.read(address),
         write,
@@ -193,6 +200,7 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
       registerUnsubscribeRoutes(http, { tokens: unsubscribeTokens, database });
     },
     async stop() {
+      certificate?.stop();
       await server?.stop();
       await upkeep.stop();
       await writer.stop();

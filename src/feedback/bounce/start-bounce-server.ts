@@ -12,6 +12,7 @@ import {
   SmtpReplyError,
 } from '../../foundation/network/smtp-listener.ts';
 import { SmtpSessionSlots } from '../../foundation/network/smtp-session-limits.ts';
+import type { LiveCertificate } from '../../http/tls/live-certificate.ts';
 import { type ReplyIntake, unknownAddress } from '../reply/receive-reply.ts';
 import { maxReplyBytes } from '../reply/reply-limits.ts';
 import { type CountReply, ReplyRefusal } from '../reply/reply-refusal.ts';
@@ -57,8 +58,8 @@ export interface BounceServerDependencies {
   /** 0 picks a free port. */
   readonly port: number;
   readonly hostname: string | undefined;
-  /** PEM; if undefined, STARTTLS isn't offered. */
-  readonly tls: { readonly key: string; readonly cert: string } | undefined;
+  /** If undefined, STARTTLS isn't offered. */
+  readonly certificate: LiveCertificate | undefined;
   readonly readReturnPath: (address: string) => ReturnPath | undefined;
   readonly write: (events: readonly FeedbackEvent[]) => Promise<void>;
   readonly replies: Pick<ReplyIntake, 'find' | 'store'>;
@@ -76,6 +77,7 @@ export interface BounceServerDependencies {
 export async function startBounceServer(
   dependencies: BounceServerDependencies,
 ): Promise<SmtpListener> {
+  const { certificate } = dependencies;
   const limit = new RateLimit(maxMessagesPerMinute);
   const receiver = new FeedbackMailReceiver();
   const replyReceiver = new FeedbackMailReceiver(
@@ -99,9 +101,9 @@ export async function startBounceServer(
         'AUTH',
         'XCLIENT',
         'XFORWARD',
-        ...(dependencies.tls === undefined ? ['STARTTLS'] : []),
+        ...(certificate === undefined ? ['STARTTLS'] : []),
       ],
-      ...dependencies.tls,
+      ...(certificate && { key: certificate.current.key, cert: certificate.current.cert }),
       // RFC 5321 section 4.5.3.2.7; shorter outside a transaction.
       socketTimeout: 5 * 60_000,
       closeTimeout: 2_000,
@@ -154,6 +156,7 @@ export async function startBounceServer(
     new SmtpSessionSlots(bounceSessionLimits),
     dependencies.clock,
   );
+  certificate?.onChange(({ cert, key }) => server.updateSecureContext({ cert, key }));
   server.on('error', (error) => dependencies.log.debug({ err: error }, 'bounce connection failed'));
   return await listenForSmtp(server, dependencies.port, dependencies.host);
 

@@ -435,7 +435,8 @@ export const metricsTable = {
           duration: '60m',
           severity: 'warning',
           summary: 'The certificate of the bounce server expires within 14 days.',
-          action: 'Renew it, then restart the service to load it.',
+          action:
+            'Check that the certificate is renewed, and search the log for a new one that can’t be used.',
           docs: 'docs/reference/settings.md#bounces-and-complaints',
         },
       ],

@@ -2,11 +2,11 @@ import { Gauge, type Registry } from 'prom-client';
 import { metricOptions } from '../../foundation/metrics/metric-options.ts';
 import type { LiveCertificate } from './live-certificate.ts';
 
-/** Registers when a certificate expires: that of the HTTP port, or of the submission ports. */
+/** Registers when a certificate expires: that of the HTTP port, the submission ports or the bounce port. */
 export function registerCertificateMetrics(
   registry: Registry,
   certificate: LiveCertificate,
-  server: 'tls' | 'submission' = 'tls',
+  server: 'tls' | 'submission' | 'bounce' = 'tls',
 ): void {
   new Gauge({
     ...metricOptions(`signalpost_${server}_certificate_expiry_timestamp_seconds`, registry),
