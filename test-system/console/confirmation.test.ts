@@ -14,11 +14,16 @@ test('an access policy is set in the account’s settings, and one that would lo
     .getByLabel('Allowed networks for API keys and tokens')
     .fill('192.0.2.0/24\n2001:db8::/32');
   await policy.getByLabel('Second factor').selectOption('Required for everyone');
-  await policy.getByRole('button', { name: 'Save policy' }).click();
+  await policy.getByRole('button', { name: 'Save' }).click();
   await policy.getByText('This would lock you out: add a second factor first.').waitFor();
   await visit.look('policy-refused');
   await policy.getByLabel('Second factor').selectOption('Optional');
-  await policy.getByRole('button', { name: 'Save policy' }).click();
+  await policy.getByRole('button', { name: 'Add it' }).click();
+  assert.match(
+    await policy.getByLabel('Allowed networks for people').inputValue(),
+    /^127\.0\.0\.1$/,
+  );
+  await policy.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved.').first().waitFor();
   const { rows } = await database.pool.query('select program_networks from account where id = $1', [
     shop.id,

@@ -67,7 +67,8 @@ test('operators limit the size of messages with attachments; a limit that is too
   const { page } = visit;
   await visit.open(`${shop.id}/settings`);
   const field = page.getByLabel('Max message size (MiB)');
-  const save = page.getByRole('button', { name: 'Save limit' });
+  const card = page.getByRole('region', { name: 'Operator controls' });
+  const save = card.getByRole('button', { name: 'Save' });
   const limit = async () =>
     (
       await database.pool.query('select attachment_limit as bytes from account where id = $1', [
@@ -76,15 +77,19 @@ test('operators limit the size of messages with attachments; a limit that is too
     ).rows[0].bytes;
   await field.fill('26');
   await save.click();
-  await page.getByText('Enter 0 to 25.').waitFor();
+  await page.getByText('Enter more than 0, up to 25.').waitFor();
   await visit.look('attachment-limit');
   await field.fill('25');
   await save.click();
-  await page.getByText('Attachment limit saved.').first().waitFor();
+  await page.getByText('Saved.').first().waitFor();
   assert.equal(await limit(), 25 * 1_024 * 1_024);
   await page.waitForLoadState('networkidle');
   await field.fill('');
   await save.click();
   await waitFor('the default', async () => (await limit()) === null);
+  await card.getByRole('switch', { name: 'Allow attachments' }).click();
+  await field.waitFor({ state: 'detached' });
+  await save.click();
+  await waitFor('no attachments', async () => (await limit()) === 0);
   await visit.end();
 });

@@ -27,10 +27,10 @@ test('owners set up single sign-on for an account, see what is wrong, and remove
   await section.getByLabel('Role of rule 1').selectOption('Developer');
   await section.getByLabel('Group or domain of rule 1').fill('engineering');
   await section.getByText(`/sign-in/oidc/callback/${shop.id}`).waitFor();
-  await section.getByRole('button', { name: 'Save provider' }).click();
+  await section.getByRole('button', { name: 'Save' }).click();
   await section.getByText('must be a public address').waitFor();
   await section.getByLabel('Issuer').fill('https://login.shop.test');
-  await section.getByRole('button', { name: 'Save provider' }).click();
+  await section.getByRole('button', { name: 'Save' }).click();
   await section.getByText(`/sign-in/oidc?account=${shop.id}`).waitFor();
   await visit.look('single-sign-on');
   await page.reload();

@@ -217,6 +217,7 @@ test('only operators can manage the installation', async () => {
   assert.equal((await developer.put('/installation/accounts/47000', { name: 'x' })).status, 403);
   const me = await owner.get('/me');
   assert.equal(me.body.operator, true);
+  assert.equal(me.body.address, '127.0.0.1');
   const page = await owner.get('/installation/accounts?limit=1');
   assert.equal((page.body.items as unknown[]).length, 1);
   const next = await owner.get(`/installation/accounts?limit=1&cursor=${page.body.nextCursor}`);

@@ -1,23 +1,17 @@
 import { Button } from '@mantine/core';
+import { text } from '../texts/text.ts';
 
 interface SaveButtonProps {
-  children: string;
   /** Whether there is something to save. */
   changed: boolean;
   saving: boolean;
-  disabled?: boolean;
 }
 
-/** Sends an inline form; prominent once something changed. */
-export function SaveButton({ children, changed, saving, disabled = false }: SaveButtonProps) {
+/** Sends an inline form; enabled once something changed. */
+export function SaveButton({ changed, saving }: SaveButtonProps) {
   return (
-    <Button
-      type="submit"
-      variant={changed ? 'filled' : 'default'}
-      loading={saving}
-      disabled={disabled}
-    >
-      {children}
+    <Button type="submit" loading={saving} disabled={!changed}>
+      {text('save')}
     </Button>
   );
 }

@@ -1,20 +1,27 @@
-import { Box, Button, Group, Paper, Switch, Text, Title } from '@mantine/core';
+import { Box, Button, Group, NumberInput, Paper, Switch, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import { type FormEvent, useState } from 'react';
 import { useMe } from '../account/use-me.ts';
+import { EditConflict } from '../api/if-unchanged.ts';
+import type { Account } from '../api/management.generated.ts';
+import { reasonFor } from '../api/problem.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
+import { SaveButton } from '../components/save-button.tsx';
 import { text } from '../texts/text.ts';
-import { AttachmentLimit } from './attachment-limit.tsx';
 import { useInstallationAccount } from './use-installation-account.ts';
+
+type OperatorValues = Pick<Account, 'addOns' | 'attachmentLimit'>;
+
+const mebibyte = 1_024 * 1_024;
+/** Checked here because the API's error is in bytes. */
+const maxMebibytes = 25;
 
 /** Account settings for operators. */
 export function OperatorSettings() {
-  const { account, save, error } = useInstallationAccount();
+  const { account, error } = useInstallationAccount();
   const { data: me } = useMe();
   if (me?.operator !== true) return null;
-  // Reserves the space of the switch while loading.
-  const { addOns = [] } = account ?? {};
-  const busy = account === undefined || save.isPending;
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="operate">
       <Title order={2} id="operate">
@@ -23,28 +30,113 @@ export function OperatorSettings() {
       <Text size="sm" c="dimmed" mb="sm">
         {text('operate.hint')}
       </Text>
+      <ProblemAlert error={error} />
+      {/* Reserves the space of the form while loading. */}
+      <OperatorForm
+        key={String(account === undefined)}
+        stored={account ?? { addOns: [], attachmentLimit: null }}
+        reading={account === undefined}
+      />
+    </Paper>
+  );
+}
+
+function OperatorForm({ stored, reading }: { stored: OperatorValues; reading: boolean }) {
+  const { save } = useInstallationAccount();
+  const [seen, setSeen] = useState(stored);
+  const [input, setInput] = useState(() => toInput(stored));
+  const change = (part: Partial<typeof input>) => setInput({ ...input, ...part });
+  const values = fromInput(input);
+
+  function show(now: OperatorValues) {
+    setSeen(now);
+    setInput(toInput(now));
+  }
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    if (!isValid(input)) return;
+    save.mutate({ seen, change: values }, { onSuccess: show, onError: mergeConflict });
+  }
+
+  /** After a conflict, the current values replace the input. */
+  function mergeConflict(failure: unknown) {
+    if (!(failure instanceof EditConflict)) return;
+    const changes = failure.changes.filter(({ name }) => name in seen);
+    show({ ...seen, ...Object.fromEntries(changes.map(({ name, now }) => [name, now])) });
+  }
+
+  return (
+    <form onSubmit={submit}>
       <Box className="line" pb="sm">
         <Switch
           label={text('operate.transactional')}
           description={text('operate.transactionalHint')}
-          checked={addOns.includes('transactional')}
-          disabled={busy}
-          onChange={({ currentTarget }) =>
-            save.mutate({
-              seen: { addOns },
-              change: { addOns: currentTarget.checked ? ['transactional'] : [] },
-            })
-          }
+          checked={input.transactional}
+          disabled={reading}
+          onChange={({ currentTarget }) => change({ transactional: currentTarget.checked })}
         />
       </Box>
-      {account !== undefined && (
-        <Box className="line" pt="sm" pb={0}>
-          <AttachmentLimit current={account.attachmentLimit} />
-        </Box>
-      )}
-      <ProblemAlert error={error ?? save.error} onRefreshed={save.reset} />
-    </Paper>
+      <Box className="line" pt="sm" pb="md">
+        <Switch
+          label={text('operate.attachments')}
+          description={text('operate.attachmentsHint')}
+          checked={input.attachments}
+          disabled={reading}
+          onChange={({ currentTarget }) => change({ attachments: currentTarget.checked, size: '' })}
+        />
+        {input.attachments && (
+          <NumberInput
+            mt="sm"
+            ml={48}
+            maw={328}
+            label={text('operate.size')}
+            description={text('operate.sizeHint')}
+            placeholder={text('operate.sizeDefault')}
+            // Out-of-range numbers are rejected instead of being clamped.
+            clampBehavior="none"
+            value={input.size}
+            onChange={(size) => change({ size })}
+            error={
+              isValid(input) ? reasonFor(save.error, 'attachmentLimit') : text('operate.sizeRange')
+            }
+            disabled={reading}
+          />
+        )}
+      </Box>
+      <SaveButton
+        changed={
+          values.attachmentLimit !== seen.attachmentLimit ||
+          String(values.addOns) !== String(seen.addOns)
+        }
+        saving={save.isPending}
+      />
+      <ProblemAlert error={save.error} onRefreshed={save.reset} />
+    </form>
   );
+}
+
+/** The values as they are edited: the size in MiB, empty for the installation's limit. */
+function toInput({ addOns, attachmentLimit }: OperatorValues) {
+  return {
+    transactional: addOns.includes('transactional'),
+    attachments: attachmentLimit !== 0,
+    size: (attachmentLimit ? attachmentLimit / mebibyte : '') as number | string,
+  };
+}
+
+type OperatorInput = ReturnType<typeof toInput>;
+
+function fromInput({ transactional, attachments, size }: OperatorInput) {
+  const limit = size === '' ? null : Math.round(Number(size) * mebibyte);
+  return {
+    addOns: transactional ? (['transactional'] as const).slice() : [],
+    attachmentLimit: attachments ? limit : 0,
+  };
+}
+
+function isValid({ attachments, size }: OperatorInput): boolean {
+  return !attachments || size === '' || (Number(size) > 0 && Number(size) <= maxMebibytes);
 }
 
 /** Suspends the account, or lifts that. */

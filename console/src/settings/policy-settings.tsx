@@ -1,6 +1,5 @@
 import {
   Anchor,
-  Button,
   Group,
   NativeSelect,
   NumberInput,
@@ -13,7 +12,7 @@ import {
 } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
-import { useAccountId, useMay } from '../account/use-me.ts';
+import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { AccessPolicy } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
@@ -22,6 +21,7 @@ import { useAction } from '../api/use-action.ts';
 import { Field } from '../components/field.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
+import { SaveButton } from '../components/save-button.tsx';
 import { useFormValues } from '../components/use-form-values.ts';
 import { text } from '../texts/text.ts';
 
@@ -77,7 +77,8 @@ export function PolicySettings() {
 function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolean }) {
   const accountId = useAccountId();
   const client = useQueryClient();
-  const { seen, values, change, markSaved, mergeConflict } = useFormValues(policy);
+  const address = useMe().data?.address;
+  const { seen, values, isChanged, change, markSaved, mergeConflict } = useFormValues(policy);
   const params = { path: { accountId } };
   const save = useAction({
     mutationFn: () =>
@@ -129,6 +130,7 @@ function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolea
         <SimpleGrid cols={{ base: 1, sm: 2 }}>
           <NativeSelect
             label={text('policy.signIn')}
+            description={text('policy.signInHint')}
             data={signInRules.map((value) => ({ value, label: text(`policy.signIn.${value}`) }))}
             value={values.signIn}
             onChange={(event) =>
@@ -139,6 +141,7 @@ function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolea
           />
           <NativeSelect
             label={text('policy.secondFactor')}
+            description={text('policy.secondFactorHint')}
             data={rules.map((value) => ({ value, label: text(`policy.rule.${value}`) }))}
             value={values.secondFactor}
             onChange={(event) =>
@@ -178,14 +181,35 @@ function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolea
             error={save.error}
             disabled={reading}
           />
-          <Textarea {...networks('peopleNetworks')} />
+          <Textarea
+            {...networks('peopleNetworks')}
+            description={
+              <>
+                {text('policy.networksHint')}
+                <br />
+                {address !== undefined && text('policy.address', { address })}{' '}
+                {address !== undefined && !values.peopleNetworks.includes(address) && (
+                  <Anchor
+                    component="button"
+                    type="button"
+                    size="xs"
+                    onClick={() =>
+                      change({
+                        peopleNetworks: [...values.peopleNetworks.filter(Boolean), address],
+                      })
+                    }
+                  >
+                    {text('policy.addAddress')}
+                  </Anchor>
+                )}
+              </>
+            }
+          />
           <Textarea {...networks('programNetworks')} />
         </SimpleGrid>
         <ProblemAlert error={save.error} />
         <Group mt={8}>
-          <Button type="submit" loading={save.isPending} disabled={reading}>
-            {text('policy.save')}
-          </Button>
+          <SaveButton changed={isChanged} saving={save.isPending} />
         </Group>
       </Stack>
     </form>

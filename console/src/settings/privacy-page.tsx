@@ -121,11 +121,7 @@ function RuleForm({ rule, reading }: { rule: RetentionRule; reading: boolean }) 
           />
         ))}
       </Group>
-      {may('privacy:write') && (
-        <SaveButton changed={isChanged} saving={save.isPending} disabled={reading}>
-          {text('privacy.save')}
-        </SaveButton>
-      )}
+      {may('privacy:write') && <SaveButton changed={isChanged} saving={save.isPending} />}
       <ProblemAlert error={save.error} />
     </form>
   );

@@ -10,6 +10,7 @@ import { ProblemAlert } from '../components/problem-alert.tsx';
 import { SaveButton } from '../components/save-button.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { formatNumber } from '../format/format-number.ts';
+import { lastDays, useReport } from '../report/use-report.ts';
 import { text } from '../texts/text.ts';
 import { useInstallationAccount } from './use-installation-account.ts';
 
@@ -24,17 +25,17 @@ export function QuotaSettings({ account }: { account: MyAccount }) {
       ),
     refetchInterval: 15_000,
   });
-  const { perHour, perDay } = account.quota;
+  const isLimited = account.quota.perHour !== null || account.quota.perDay !== null;
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="quota">
       <Title order={2} id="quota">
         {text('quota.title')}
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
-        {text(perHour === null && perDay === null ? 'quota.none' : 'quota.hint')}
+        {isLimited ? text('quota.hint') : <Unlimited />}
       </Text>
       <ProblemAlert error={use.error} retry={() => use.refetch()} />
-      {use.data !== undefined && (perHour !== null || perDay !== null) && (
+      {use.data !== undefined && isLimited && (
         <SimpleGrid cols={{ base: 1, xs: 2 }} mb="sm">
           <QuotaUsage name={text('quota.hour')} window={use.data.hour} />
           <QuotaUsage name={text('quota.day')} window={use.data.day} />
@@ -42,6 +43,17 @@ export function QuotaSettings({ account }: { account: MyAccount }) {
       )}
       {me?.operator === true && <QuotaForm account={account} />}
     </Paper>
+  );
+}
+
+/** Without a quota, the day's messages are in its report only. */
+function Unlimited() {
+  const { data } = useReport(lastDays(1).now, 'none');
+  return (
+    <>
+      {text('quota.none')}{' '}
+      {data !== undefined && text('quota.today', { count: data.rows[0]?.counts.accepted ?? 0 })}
+    </>
   );
 }
 
@@ -131,9 +143,7 @@ function QuotaForm({ account }: { account: MyAccount }) {
       <SaveButton
         changed={perHour !== (seen.perHour ?? '') || perDay !== (seen.perDay ?? '')}
         saving={save.isPending}
-      >
-        {text('quota.save')}
-      </SaveButton>
+      />
       <ProblemAlert error={save.error} onRefreshed={save.reset} />
     </form>
   );

@@ -1,4 +1,4 @@
-import { Divider, Group, Paper, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Paper, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
 import { useAccount, useMay } from '../account/use-me.ts';
@@ -10,6 +10,7 @@ import { localProblem, reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { Facts } from '../components/facts.tsx';
+import { showNotice } from '../components/notices.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
@@ -32,6 +33,7 @@ export function SettingsPage() {
       <SettingsTabs />
       <Stack gap="lg" maw={760}>
         {account !== undefined && <AccountSettings key={account.id} account={account} />}
+        {account !== undefined && <AccountDetails account={account} />}
         {account !== undefined && <QuotaSettings key={`quota ${account.id}`} account={account} />}
         {account !== undefined && <OperatorSettings key={`operate ${account.id}`} />}
         <ProblemAlert error={settings.error} retry={() => settings.refetch()} />
@@ -64,6 +66,7 @@ function AccountSettings({ account }: { account: MyAccount }) {
     onError: mergeConflict,
     async onSuccess({ name, archiveAddress }) {
       markSaved({ name, archiveAddress });
+      showNotice(text('settings.saved'));
       // Keeps the operator settings in sync with the new name.
       await Promise.all(
         [['me'], ['installation-account', account.id]].map((queryKey) =>
@@ -83,44 +86,43 @@ function AccountSettings({ account }: { account: MyAccount }) {
     rename.reset();
   }
 
+  if (!may('account:write')) return null;
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="account">
       <Title order={2} id="account" mb="sm">
         {text('settings.account')}
       </Title>
-      {may('account:write') && (
-        <form onSubmit={submit}>
-          <SimpleGrid cols={{ base: 1, sm: 2 }} mb="md">
-            <TextInput
-              label={text('settings.name')}
-              required
-              value={values.name}
-              onChange={(event) => change({ name: event.currentTarget.value })}
-              error={reasonFor(rename.error, 'name')}
-            />
-            <TextInput
-              label={text('settings.archiveAddress')}
-              description={text('settings.archiveHint')}
-              placeholder={text('policy.nobody')}
-              value={values.archiveAddress}
-              onChange={(event) => change({ archiveAddress: event.currentTarget.value.trim() })}
-              error={reasonFor(rename.error, 'archiveAddress')}
-            />
-          </SimpleGrid>
-          <Group>
-            <SaveButton changed={isChanged} saving={rename.isPending}>
-              {text('settings.save')}
-            </SaveButton>
-            {rename.isSuccess && (
-              <Text size="sm" role="status">
-                {text('settings.saved')}
-              </Text>
-            )}
-          </Group>
-          <ProblemAlert error={rename.error} onRefreshed={discardEdits} />
-          <Divider mt="md" mb="xs" />
-        </form>
-      )}
+      <form onSubmit={submit}>
+        <SimpleGrid cols={{ base: 1, sm: 2 }} mb="md">
+          <TextInput
+            label={text('settings.name')}
+            required
+            value={values.name}
+            onChange={(event) => change({ name: event.currentTarget.value })}
+            error={reasonFor(rename.error, 'name')}
+          />
+          <TextInput
+            label={text('settings.archiveAddress')}
+            description={text('settings.archiveHint')}
+            placeholder={text('policy.nobody')}
+            value={values.archiveAddress}
+            onChange={(event) => change({ archiveAddress: event.currentTarget.value.trim() })}
+            error={reasonFor(rename.error, 'archiveAddress')}
+          />
+        </SimpleGrid>
+        <SaveButton changed={isChanged} saving={rename.isPending} />
+        <ProblemAlert error={rename.error} onRefreshed={discardEdits} />
+      </form>
+    </Paper>
+  );
+}
+
+function AccountDetails({ account }: { account: MyAccount }) {
+  return (
+    <Paper withBorder p="md" component="section" aria-labelledby="details">
+      <Title order={2} id="details" mb="xs">
+        {text('settings.details')}
+      </Title>
       <Facts
         facts={[
           [

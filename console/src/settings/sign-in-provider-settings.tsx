@@ -160,9 +160,7 @@ function ProviderForm({ stored }: { stored: StoredProvider | null }) {
         )}
         <ProblemAlert error={save.error} />
         <Group>
-          <SaveButton changed={values !== initial} saving={save.isPending}>
-            {text('provider.save')}
-          </SaveButton>
+          <SaveButton changed={values !== initial} saving={save.isPending} />
           {stored !== null && (
             <RemoveButton
               title={text('provider.removeTitle')}

@@ -46,15 +46,7 @@ export function useInstallationAccount() {
         ),
       ),
     onSuccess: (_, { change }) =>
-      showNotice(
-        text(
-          'quota' in change
-            ? 'quota.saved'
-            : 'attachmentLimit' in change
-              ? 'operate.attachmentsSaved'
-              : 'settings.saved',
-        ),
-      ),
+      showNotice(text('quota' in change ? 'quota.saved' : 'settings.saved')),
   });
   return { account, save, error: accountQuery.error };
 }

@@ -43,6 +43,7 @@ export const getMe = defineOperation({
       operator: Type.Boolean({
         description: 'Whether the caller is an operator of the installation.',
       }),
+      address: Type.String({ description: 'The IP address that the call comes from.' }),
       accounts: Type.Array(MyAccountView),
     },
     { ...strict, title: 'Me' },
@@ -83,6 +84,7 @@ export const getMe = defineOperation({
               formats: await readFormats(kysely, person.id),
             },
       operator: await canOperate(call.dependencies, actor),
+      address: call.request.ip,
       accounts: list,
     };
   },
