@@ -1,5 +1,5 @@
 import '../destination/destination-texts.ts';
-import { Badge, Text } from '@mantine/core';
+import { Alert, Badge, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ServiceProcess } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
@@ -8,6 +8,7 @@ import { ProblemAlert } from '../components/problem-alert.tsx';
 import { Rows } from '../components/rows.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { TimeText } from '../components/time-text.tsx';
+import { withBreaks } from '../components/with-breaks.tsx';
 import { formatNumber } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
 import { SettingsTabs } from './settings-tabs.tsx';
@@ -27,12 +28,7 @@ export function ProcessesPage() {
       {processes.isPending && <RowsSkeleton />}
       {processes.data !== undefined && (
         <>
-          <Text size="sm" fw={600} mb="sm">
-            {text('processes.running', {
-              running: processes.data.items.filter(({ state }) => state === 'running').length,
-              all: processes.data.items.length,
-            })}
-          </Text>
+          <ProcessSummary processes={processes.data.items} />
           <Rows
             label={text('processes.title')}
             items={processes.data.items}
@@ -66,17 +62,51 @@ export function ProcessesPage() {
   );
 }
 
+/** How many run, and what happens to the work of those that don't respond. */
+function ProcessSummary({ processes }: { processes: readonly ServiceProcess[] }) {
+  const vanished = processes.filter(({ state }) => state === 'vanished').length;
+  const hasWorker = processes.some(
+    ({ state, roles }) => state === 'running' && roles.includes('worker'),
+  );
+  if (vanished > 0)
+    return (
+      <Alert
+        color="yellow"
+        mb="md"
+        title={text('processes.vanished', { vanished, all: processes.length })}
+      >
+        {text(hasWorker ? 'processes.vanishedHint' : 'processes.noWorker')}
+      </Alert>
+    );
+  return (
+    <Group gap="xs" mb="sm">
+      <Text size="sm" fw={600}>
+        {text('processes.running', { running: processes.length })}
+      </Text>
+      <Text size="sm" c="dimmed">
+        {text('processes.live')}
+      </Text>
+    </Group>
+  );
+}
+
 function ProcessName({ process }: { process: ServiceProcess }) {
   return (
     <div>
-      {process.host}
+      {withBreaks(process.host)}
       <Text size="xs" c="dimmed" fw={400}>
         {text('processes.details', {
           pid: String(process.pid),
           version: process.version,
-          roles: process.roles.join(', '),
         })}
       </Text>
+      <Group gap={4} mt={4} wrap="nowrap" aria-label={text('processes.roles')} role="group">
+        {process.roles.map((role) => (
+          <Badge key={role} className="state-badge" data-color="gray" size="sm" tt="none">
+            {role}
+          </Badge>
+        ))}
+      </Group>
     </div>
   );
 }
