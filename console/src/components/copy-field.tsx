@@ -1,5 +1,6 @@
 import { ActionIcon, Button, Code, Group, Text } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
+import type { ReactNode } from 'react';
 import { text } from '../texts/text.ts';
 import { Icon } from './icon.tsx';
 import { withBreaks } from './with-breaks.tsx';
@@ -13,14 +14,23 @@ interface CopyFieldProps {
   short?: boolean;
   /** On one line, even if the column gets wider. */
   nowrap?: boolean;
+  /** What is shown, if it isn't the value. */
+  children?: ReactNode;
 }
 
 /** A value with a copy button. */
-export function CopyField({ value, copied = value, label, short, nowrap }: CopyFieldProps) {
+export function CopyField({
+  value,
+  copied = value,
+  label,
+  short,
+  nowrap,
+  children,
+}: CopyFieldProps) {
   return (
     <Group gap={6} wrap="nowrap" align="center">
       <Code className={short || nowrap ? 'nowrap' : 'breakable'} title={short ? value : undefined}>
-        {short ? shorten(value) : value}
+        {children ?? (short ? shorten(value) : value)}
       </Code>
       <CopyIcon value={copied} label={label} />
     </Group>
@@ -65,13 +75,17 @@ interface CopyButtonProps {
   children?: string;
   /** As large as a button next to a field. */
   large?: boolean;
+  /** Without a background. */
+  subtle?: boolean;
 }
 
-export function CopyButton({ value, children, large = false }: CopyButtonProps) {
+export function CopyButton({ value, children, large, subtle }: CopyButtonProps) {
   const clipboard = useClipboard();
   return (
     <Button
-      {...(large ? { variant: 'default' } : { size: 'compact-sm', variant: 'light' })}
+      {...(large
+        ? { variant: 'default' }
+        : { size: 'compact-sm', variant: subtle ? 'subtle' : 'light' })}
       leftSection={<Icon name={clipboard.copied ? 'check' : 'copy'} />}
       onClick={() => clipboard.copy(value)}
     >

@@ -1,4 +1,5 @@
 import {
+  formatBriefDistance,
   formatClock,
   formatDateAndTime,
   formatDistance,
@@ -11,6 +12,8 @@ interface TimeTextProps {
   value: string;
   /** Such as “3 minutes ago”. */
   distance?: boolean;
+  /** Such as “in 19s”. */
+  brief?: boolean;
   /** With the date, also today. */
   full?: boolean;
   /** Without the date. */
@@ -20,16 +23,18 @@ interface TimeTextProps {
 }
 
 /** A time in the person's time zone, with the exact time as tooltip. */
-export function TimeText({ value, distance, full, clock, toMinute }: TimeTextProps) {
+export function TimeText({ value, distance, brief, full, clock, toMinute }: TimeTextProps) {
   const format = distance
     ? formatDistance
-    : full
-      ? formatDateAndTime
-      : clock
-        ? formatClock
-        : toMinute
-          ? formatToMinute
-          : formatTime;
+    : brief
+      ? formatBriefDistance
+      : full
+        ? formatDateAndTime
+        : clock
+          ? formatClock
+          : toMinute
+            ? formatToMinute
+            : formatTime;
   return (
     <time dateTime={value} title={formatExactTime(value)} className="time">
       {format(value)}

@@ -19,6 +19,7 @@ const minute = formatterOf(
   (locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }),
 );
 const relative = formatterOf((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }));
+const briefly = formatterOf((locale) => new Intl.RelativeTimeFormat(locale, { style: 'narrow' }));
 
 /** The time only if it is today; otherwise date and time. */
 export function formatTime(value: string): string {
@@ -75,12 +76,17 @@ const units = [
 ] as const;
 
 /** Such as `3 minutes ago` or `in 2 hours`; from 24 hours on in calendar days of the browser's time zone. */
-export function formatDistance(value: string, now = Date.now()): string {
+export function formatDistance(value: string, now = Date.now(), format = relative): string {
   const seconds = (new Date(value).getTime() - now) / 1_000;
   if (Math.abs(seconds) >= 86_400)
-    return relative().format(calendarDay(new Date(value)) - calendarDay(new Date(now)), 'day');
+    return format().format(calendarDay(new Date(value)) - calendarDay(new Date(now)), 'day');
   const [unit, size] = units.find(([, , from]) => Math.abs(seconds) >= from) ?? units[2];
-  return relative().format(Math.round(seconds / size), unit);
+  return format().format(Math.round(seconds / size), unit);
+}
+
+/** Such as `in 19s`. */
+export function formatBriefDistance(value: string): string {
+  return formatDistance(value, Date.now(), briefly);
 }
 
 /** A number that is one more on the next day, whatever the clocks do in between. */
