@@ -1,4 +1,5 @@
 import { Badge } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { textOr } from '../texts/text.ts';
 
 const colors: Readonly<Record<string, string>> = {
@@ -9,10 +10,10 @@ const colors: Readonly<Record<string, string>> = {
 };
 
 /** The state of a domain. */
-export function DomainBadge({ state }: { state: string }) {
+export function DomainBadge({ state, children }: { state: string; children?: ReactNode }) {
   return (
     <Badge className="state-badge" data-color={colors[state] ?? 'gray'} tt="none">
-      {textOr(`domains.state.${state}`, state)}
+      {children ?? textOr(`domains.state.${state}`, state)}
     </Badge>
   );
 }

@@ -19,7 +19,7 @@ import { DomainProblems } from './domain-problems.tsx';
 import { DomainSettingsCard } from './domain-settings-card.tsx';
 import { type ProviderId, providerNames } from './record-boxes.ts';
 import { RecordCard } from './record-card.tsx';
-import { recordsNow } from './records-now.ts';
+import { isLocal, recordsNow } from './records-now.ts';
 import { WarmUpCard } from './warm-up-card.tsx';
 import { zoneFile } from './zone-file.ts';
 
@@ -46,7 +46,7 @@ export function DomainPage() {
       </PageAnchor>
       <PageHeading
         title={isNotFound(domain.error) ? text('missing.domain') : name}
-        state={domain.data !== undefined && <DomainBadge state={shownState(domain.data)} />}
+        state={domain.data !== undefined && <RecordsBadge domain={domain.data} />}
         {...(domain.data !== undefined &&
           domain.data.state !== 'verified' &&
           domain.data.problems.length === 0 && { hint: text('domains.publish') })}
@@ -62,8 +62,9 @@ export function DomainPage() {
       {domain.data !== undefined && (
         <Stack gap="lg">
           <VerificationProgress domain={domain.data} live={live} />
-          <DomainProblems domain={domain.data} />
+          {!isLocal(domain.data) && <DomainProblems domain={domain.data} />}
           <Records domain={domain.data} />
+          {isLocal(domain.data) && <DomainProblems domain={domain.data} quiet />}
           <DomainSettingsCard domain={domain.data} />
           <WarmUpCard domain={domain.data} />
         </Stack>
@@ -72,10 +73,19 @@ export function DomainPage() {
   );
 }
 
-/** The state of a domain; that of its records if one of them has to be corrected first. */
-function shownState(domain: DomainDetail): string {
-  const isWrong = recordsNow(domain).some((record) => record.required && record.state === 'wrong');
-  return domain.state === 'pending' && isWrong ? 'wrong' : domain.state;
+/** The state of a domain; until it is verified, that of the records that have to be corrected or added first. */
+function RecordsBadge({ domain }: { domain: DomainDetail }) {
+  const required = recordsNow(domain).filter((record) => record.required);
+  const countOf = (state: 'wrong' | 'missing') =>
+    required.filter((record) => record.state === state).length;
+  const first = (['wrong', 'missing'] as const).find((state) => countOf(state) > 0);
+  if (domain.state !== 'pending' || first === undefined)
+    return <DomainBadge state={domain.state} />;
+  return (
+    <DomainBadge state={first === 'wrong' ? 'wrong' : 'pending'}>
+      {text(`domains.records.${first}`, { count: countOf(first) })}
+    </DomainBadge>
+  );
 }
 
 /** How often the records are checked while the page is open, in milliseconds. */
@@ -116,19 +126,12 @@ function VerificationProgress({ domain, live }: VerificationProgressProps) {
   const { records, checkedAt } = domain;
   const required = recordsNow(domain).filter((record) => record.required);
   const found = required.filter((record) => record.state === 'ok').length;
-  const left = (['wrong', 'missing'] as const)
-    .map((state) => [state, required.filter((record) => record.state === state).length] as const)
-    .filter(([, count]) => count > 0)
-    .map(([state, count]) => text(`domains.progress.${state}`, { count }))
-    .join(', ');
   const resolver = records.find((record) => record.resolver !== null)?.resolver;
   return (
     <div>
       <Group gap="xs">
         <Text size="sm" fw={600}>
-          {left === ''
-            ? text('domains.progress', { found, all: required.length })
-            : text('domains.progressLeft', { left, count: required.length })}
+          {text('domains.progress', { found, all: required.length })}
         </Text>
         <Text
           size="sm"
@@ -177,6 +180,7 @@ function Records({ domain }: { domain: DomainDetail }) {
       record={record}
       provider={provider}
       zone={zone ?? undefined}
+      ending={`.${zone ?? domain.domain}`}
     />
   );
   return (

@@ -1,6 +1,6 @@
 import { Alert, Badge, Code, Group, Paper, Text, Title } from '@mantine/core';
 import type { DomainRecord } from '../api/management.generated.ts';
-import { CopyField } from '../components/copy-field.tsx';
+import { CopyButton, CopyField } from '../components/copy-field.tsx';
 import { text, textOr } from '../texts/text.ts';
 import { RecordBadge } from './record-badge.tsx';
 import { type ProviderId, recordBoxes } from './record-boxes.ts';
@@ -12,10 +12,12 @@ interface RecordCardProps {
   /** Undefined: unknown. */
   provider: ProviderId | undefined;
   zone: string | undefined;
+  /** The end of a name that some providers add. */
+  ending: string;
 }
 
 /** A DNS record to publish: purpose, what to put into which box of the provider, and what was found. */
-export function RecordCard({ record, provider, zone }: RecordCardProps) {
+export function RecordCard({ record, provider, zone, ending }: RecordCardProps) {
   const { kind, name, type, required, why, state, found, explanation } = record;
   // Signs once its record is found; until then, another key does.
   const isNewKey = kind === 'dkim' && !required;
@@ -62,7 +64,13 @@ export function RecordCard({ record, provider, zone }: RecordCardProps) {
         <dt>{text('domains.type')}</dt>
         <dd>{type}</dd>
         {recordBoxes(record, provider, zone).map(({ label, value }) => (
-          <Box key={label} label={text(label)} value={value} title={title} />
+          <Box
+            key={label}
+            label={text(label)}
+            value={value}
+            title={title}
+            ending={provider === undefined && value === name ? ending : ''}
+          />
         ))}
       </dl>
       <Text size="sm" c="dimmed" mt="sm">
@@ -72,7 +80,17 @@ export function RecordCard({ record, provider, zone }: RecordCardProps) {
   );
 }
 
-function Box({ label, value, title }: { label: string; value: string; title: string }) {
+interface BoxProps {
+  label: string;
+  value: string;
+  title: string;
+  /** What can be left out; empty: nothing. */
+  ending: string;
+}
+
+function Box({ label, value, title, ending }: BoxProps) {
+  const canEndEarlier = ending !== '' && value.endsWith(ending);
+  const host = canEndEarlier ? value.slice(0, -ending.length) : value;
   return (
     <>
       <dt>{label}</dt>
@@ -82,7 +100,17 @@ function Box({ label, value, title }: { label: string; value: string; title: str
             {text('domains.box.empty')}
           </Text>
         ) : (
-          <CopyField value={value} label={`${title}: ${label}`} />
+          <>
+            <CopyField value={value} label={`${title}: ${label}`}>
+              {host}
+              {canEndEarlier && <span className="name-ending">{ending}</span>}
+            </CopyField>
+            {canEndEarlier && (
+              <CopyButton value={host} subtle>
+                {text('domains.copyHost', { ending })}
+              </CopyButton>
+            )}
+          </>
         )}
       </dd>
     </>

@@ -4,7 +4,12 @@ import type { DomainDetail, DomainRecord } from '../api/management.generated.ts'
 const laterKinds: readonly string[] = ['spf', 'return-path', 'from-spf'];
 
 /** While mail stays on the machine, the records that name its mail server can wait. */
-export function recordsNow({ records, problems }: DomainDetail): readonly DomainRecord[] {
-  const isLocal = problems.some(({ setting }) => setting === 'DELIVERY');
-  return isLocal ? records.filter(({ kind }) => !laterKinds.includes(kind)) : records;
+export function recordsNow(domain: DomainDetail): readonly DomainRecord[] {
+  const { records } = domain;
+  return isLocal(domain) ? records.filter(({ kind }) => !laterKinds.includes(kind)) : records;
+}
+
+/** Whether mail stays on the machine. */
+export function isLocal({ problems }: DomainDetail): boolean {
+  return problems.some(({ setting }) => setting === 'DELIVERY');
 }

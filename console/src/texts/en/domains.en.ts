@@ -81,9 +81,9 @@ export const domainsTexts = {
   'domains.laterHint': 'Needed once Signalpost sends to the internet.',
   'domains.copyAll': 'Copy all as zone file',
   'domains.progress': '{found} of {all} required records valid',
-  'domains.progress.wrong': '{count} invalid',
-  'domains.progress.missing': '{count} missing',
-  'domains.progressLeft': '{left} of {count|1 required record|# required records}',
+  'domains.records.wrong': '{count|1 record|# records} invalid',
+  'domains.records.missing': '{count|1 record|# records} missing',
+  'domains.copyHost': 'Copy without {ending}',
   'domains.neverChecked': 'Not checked yet',
   'domains.allFound': 'All required records found.',
   'domains.left':
