@@ -1,6 +1,6 @@
 import { Group, Skeleton, Text } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
-import { useState } from 'react';
+import { useId, useState } from 'react';
 import type { ReportRow } from '../api/management.generated.ts';
 import { formatNumber } from '../format/format-number.ts';
 import { formatShortDay, formatShortTime } from '../format/format-time.ts';
@@ -9,6 +9,7 @@ import { text } from '../texts/text.ts';
 import { niceAxisMax, type PlotPoint, plotPoints } from './plot-points.ts';
 import { titleOf } from './report-figures.ts';
 import type { ReportPeriod } from './use-report.ts';
+import './report.css';
 
 const height = 200;
 const [left, bottom, top] = [44, 22, 8];
@@ -20,13 +21,13 @@ interface CountPlotProps {
   rows: readonly ReportRow[] | undefined;
   period: ReportPeriod;
   unit: 'day' | 'hour';
-  /** The period before, shown as a line instead of the opens. */
+  /** The period before, shown as a line. */
   earlier?: { readonly rows: readonly ReportRow[] | undefined; readonly period: ReportPeriod };
 }
 
 /**
- * Messages per day or hour as bars, with a line of unique opens or of the period before. The same data is in figures and tables, so the chart is hidden from
- * screen readers.
+ * Messages per day or hour as bars, with lines of unique opens and of the period before. The same data is in figures and tables,
+ * so the chart is hidden from screen readers.
  */
 export function CountPlot({ rows, period, unit, earlier }: CountPlotProps) {
   const { ref, width } = useElementSize();
@@ -35,6 +36,7 @@ export function CountPlot({ rows, period, unit, earlier }: CountPlotProps) {
   const points = rows === undefined ? [] : plotPoints(rows, period, unit);
   const before =
     earlier?.rows && plotPoints(earlier.rows, earlier.period, unit).map((one) => sum(one));
+  const unfinished = unfinishedIndex(points);
   const name = (point: PlotPoint) => (unit === 'day' ? formatShortDay : formatShortTime)(point.at);
   const at = hovered === undefined ? undefined : points[hovered];
   return (
@@ -44,31 +46,32 @@ export function CountPlot({ rows, period, unit, earlier }: CountPlotProps) {
       ) : (
         <Bars
           points={points}
-          before={earlier === undefined ? undefined : (before ?? [])}
+          before={before}
+          unfinished={unfinished}
           width={width}
           name={name}
           hovered={hovered}
           point={setHovered}
         />
       )}
-      <Group gap="md" mt={4} mih={22}>
-        {[...stackedSeries, ...(earlier === undefined ? (['opened'] as const) : [])].map((one) => (
-          <Group key={one} gap={6} wrap="nowrap">
-            <span className="plot-key" data-series={one} />
-            <Text size="xs" c="dimmed">
-              {titleOf(one, capturing)}
-              {at !== undefined && `: ${formatNumber(at[one])}`}
-            </Text>
-          </Group>
+      <Group gap="2px 14px" mt={4} mih={22}>
+        {[...stackedSeries, 'opened' as const].map((one) => (
+          <PlotKey key={one} series={one} count={at?.[one]}>
+            {titleOf(one, capturing)}
+          </PlotKey>
         ))}
         {earlier !== undefined && (
-          <Group gap={6} wrap="nowrap">
-            <span className="plot-key" data-series="before" />
-            <Text size="xs" c="dimmed">
-              {text('reports.before')}
-              {hovered !== undefined && `: ${formatNumber(before?.[hovered] ?? 0)}`}
-            </Text>
-          </Group>
+          <PlotKey
+            series="before"
+            count={hovered === undefined ? undefined : (before?.[hovered] ?? 0)}
+          >
+            {text('reports.before')}
+          </PlotKey>
+        )}
+        {unfinished >= 0 && (
+          <PlotKey series="unfinished">
+            {text(unit === 'day' ? 'reports.unfinishedDay' : 'reports.unfinishedHour')}
+          </PlotKey>
         )}
         <Text size="xs" fw={600} ml="auto">
           {at !== undefined && name(at)}
@@ -78,22 +81,56 @@ export function CountPlot({ rows, period, unit, earlier }: CountPlotProps) {
   );
 }
 
+interface PlotKeyProps {
+  series: string;
+  /** Shown while the day or hour is pointed at. */
+  count?: number | undefined;
+  children: string;
+}
+
+function PlotKey({ series, count, children }: PlotKeyProps) {
+  return (
+    <Group gap={6} wrap="nowrap">
+      <span className="plot-key" data-series={series} />
+      <Text size="xs" c="dimmed">
+        {children}
+        {count !== undefined && `: ${formatNumber(count)}`}
+      </Text>
+    </Group>
+  );
+}
+
+/** The day or hour that isn't over and has messages already; -1: none. */
+function unfinishedIndex(points: readonly PlotPoint[]): number {
+  const now = Date.now();
+  return points.findIndex(
+    (point, index) =>
+      point.at.getTime() <= now &&
+      now < (points[index + 1]?.at.getTime() ?? Infinity) &&
+      sum(point) > 0,
+  );
+}
+
 interface BarsProps {
   points: readonly PlotPoint[];
-  /** Messages of each day or hour of the period before; undefined: opens are shown instead. */
+  /** Messages of each day or hour of the period before, if it is compared. */
   before: readonly number[] | undefined;
+  /** The bar that isn't complete, if any. */
+  unfinished: number;
   width: number;
   name: (point: PlotPoint) => string;
   hovered: number | undefined;
   point: (index: number | undefined) => void;
 }
 
-function Bars({ points, before, width, name, hovered, point }: BarsProps) {
+function Bars({ points, before, unfinished, width, name, hovered, point }: BarsProps) {
   const maxCount = Math.max(
     ...points.map((one) => sum(one)),
-    ...(before ?? points.map(({ opened }) => opened)),
+    ...points.map(({ opened }) => opened),
+    ...(before ?? []),
   );
   const limit = niceAxisMax(maxCount);
+  const hatch = useId();
   const slot = (width - left) / points.length;
   const bar = Math.min(Math.max(slot * 0.68, 2), 28);
   const y = (value: number) => height - bottom - (value / limit) * (height - bottom - top);
@@ -103,7 +140,8 @@ function Bars({ points, before, width, name, hovered, point }: BarsProps) {
   const past = points.filter(
     (_, index) => (points[index + 1]?.at.getTime() ?? Infinity) <= Date.now(),
   );
-  const line = past.map(({ opened }, index) => `${x(index)},${y(opened)}`).join(' ');
+  const lineOf = (values: readonly number[]) =>
+    values.map((value, index) => `${x(index)},${y(value)}`).join(' ');
   return (
     <svg
       aria-hidden="true"
@@ -112,6 +150,15 @@ function Bars({ points, before, width, name, hovered, point }: BarsProps) {
       height={height}
       onPointerLeave={() => point(undefined)}
     >
+      <pattern
+        id={hatch}
+        width={4}
+        height={4}
+        patternUnits="userSpaceOnUse"
+        patternTransform="rotate(45)"
+      >
+        <line className="plot-hatch" y2={4} />
+      </pattern>
       {[0, 0.25, 0.5, 0.75, 1].map((share) => (
         <g key={share}>
           <line
@@ -147,6 +194,15 @@ function Bars({ points, before, width, name, hovered, point }: BarsProps) {
               height={y(from) - y(to)}
             />
           ))}
+          {index === unfinished && (
+            <rect
+              fill={`url(#${hatch})`}
+              x={x(index) - bar / 2}
+              y={y(sum(one))}
+              width={bar}
+              height={y(0) - y(sum(one))}
+            />
+          )}
           {index % labelInterval === 0 && (
             <text className="plot-tick" x={x(index)} y={height - 6} textAnchor="middle">
               {name(one)}
@@ -155,13 +211,18 @@ function Bars({ points, before, width, name, hovered, point }: BarsProps) {
         </g>
       ))}
       {before !== undefined && (
-        <path
-          className="plot-before"
-          d={smoothPath(before.slice(0, points.length).map((value, index) => [x(index), y(value)]))}
+        <polyline
+          className="plot-line"
+          data-series="before"
+          points={lineOf(before.slice(0, points.length))}
         />
       )}
-      {before === undefined && past.some(({ opened }) => opened > 0) && (
-        <polyline className="plot-line" points={line} />
+      {past.some(({ opened }) => opened > 0) && (
+        <polyline
+          className="plot-line"
+          data-series="opened"
+          points={lineOf(past.map(({ opened }) => opened))}
+        />
       )}
     </svg>
   );
@@ -169,18 +230,6 @@ function Bars({ points, before, width, name, hovered, point }: BarsProps) {
 
 function sum(point: PlotPoint): number {
   return stackedSeries.reduce((total, part) => total + point[part], 0);
-}
-
-/** A curve through the points that is level at each, so that it never goes beyond them. */
-function smoothPath(at: readonly (readonly [number, number])[]): string {
-  return at
-    .map(([x, y], index) => {
-      const [fromX, fromY] = at[index - 1] ?? [];
-      if (fromX === undefined) return `M${x},${y}`;
-      const middle = (fromX + x) / 2;
-      return `C${middle},${fromY} ${middle},${y} ${x},${y}`;
-    })
-    .join('');
 }
 
 /** Start and end of each bar segment. */

@@ -26,13 +26,11 @@ export function plotPoints(
   const points: PlotPoint[] = [];
   for (let at = new Date(period.from); at < end; at = next(at, unit)) {
     const count = counts.get(localKey(at).slice(0, unit === 'day' ? 10 : 13));
-    const delivered = figureOf('delivered', count);
-    const bounced = figureOf('bounced', count);
     points.push({
       at,
-      delivered,
-      bounced,
-      open: Math.max(figureOf('accepted', count) - delivered - bounced, 0),
+      delivered: figureOf('delivered', count),
+      bounced: figureOf('bounced', count),
+      open: figureOf('open', count),
       opened: figureOf('opened', count),
     });
   }

@@ -8,7 +8,9 @@ export type ReportFigure =
   | 'bounced'
   | 'opened'
   | 'clicked'
-  | 'complained';
+  | 'complained'
+  /** Accepted and neither delivered nor bounced. */
+  | 'open';
 
 /** The figure that each count is part of; null: only in the CSV export. */
 const figures: Readonly<Record<keyof ReportCounts, ReportFigure | null>> = {
@@ -38,12 +40,17 @@ const names = Object.keys(figures) as (keyof ReportCounts)[];
 /** A figure of a report; zero without counts. */
 export function figureOf(figure: ReportFigure, counts: ReportCounts | undefined): number {
   if (counts === undefined) return 0;
+  if (figure === 'open')
+    return Math.max(
+      counts.accepted - figureOf('delivered', counts) - figureOf('bounced', counts),
+      0,
+    );
   return names
     .filter((name) => figures[name] === figure)
     .reduce((sum, name) => sum + counts[name], 0);
 }
 
 /** @param capturing from `useCapturing`: mail ends in the inbox of the installation */
-export function titleOf(figure: ReportFigure | 'open', capturing: boolean): string {
+export function titleOf(figure: ReportFigure, capturing: boolean): string {
   return text(capturing && figure === 'delivered' ? 'state.captured' : `reports.${figure}`);
 }

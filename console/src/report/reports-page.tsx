@@ -134,8 +134,8 @@ export function ReportsPage() {
           )}
         </Group>
         <Figures
-          now={total.data?.rows[0]?.counts}
-          before={compare ? totalBefore.data?.rows[0]?.counts : undefined}
+          now={total.data?.rows[0]}
+          before={compare ? totalBefore.data?.rows[0] : undefined}
           loading={total.isPending}
         />
         <CountPlot
@@ -166,39 +166,50 @@ export function ReportsPage() {
   );
 }
 
-const totalFigures = ['accepted', 'delivered', 'bounced', 'opened'] as const;
+const totalFigures = ['accepted', 'delivered', 'bounced', 'open', 'opened'] as const;
 
 interface FiguresProps {
   /** Undefined: there are no messages. */
-  now: ReportCounts | undefined;
-  before: ReportCounts | undefined;
+  now: ReportRow | undefined;
+  before: ReportRow | undefined;
   loading: boolean;
 }
 
-/** The counts of all messages of the report. */
+/** The counts and latency of all messages of the report. */
 function Figures({ now, before, loading }: FiguresProps) {
   const capturing = useCapturing();
-  const accepted = figureOf('accepted', now);
+  const accepted = figureOf('accepted', now?.counts);
   return (
-    <SimpleGrid cols={{ base: 2, xs: 4 }} verticalSpacing="sm" mb="md">
+    <SimpleGrid cols={{ base: 2, xs: 3, lg: 6 }} verticalSpacing="sm" mb="md">
       {totalFigures.map((figure) => (
         <div key={figure}>
-          <Text className="figure" fw={650}>
-            {loading ? '–' : formatNumber(figureOf(figure, now))}
-          </Text>
-          <Group gap="0 8px">
-            <Text size="xs" c="dimmed">
-              {titleOf(figure, capturing)}{' '}
-              {figure !== 'accepted' &&
-                accepted > 0 &&
-                formatShare(figureOf(figure, now), accepted)}
+          <Group gap="0 8px" align="baseline">
+            <Text className="figure" fw={650}>
+              {loading ? '–' : formatNumber(figureOf(figure, now?.counts))}
             </Text>
             {now !== undefined && before !== undefined && (
-              <Change {...changeOf(figure, now, before)} />
+              <Change {...changeOf(figure, now.counts, before.counts)} />
             )}
           </Group>
+          <Text size="xs" c="dimmed">
+            {titleOf(figure, capturing)}{' '}
+            {figure !== 'accepted' &&
+              accepted > 0 &&
+              formatShare(figureOf(figure, now?.counts), accepted)}
+          </Text>
         </div>
       ))}
+      <div>
+        <Group gap="0 8px" align="baseline">
+          <Text className="figure" fw={650}>
+            {now?.latency ? formatDuration(now.latency.p50) : '–'}
+          </Text>
+          <LatencyChange now={now} before={before} />
+        </Group>
+        <Text size="xs" c="dimmed">
+          {text('reports.latency')}
+        </Text>
+      </div>
     </SimpleGrid>
   );
 }
@@ -256,14 +267,12 @@ function columnsFor(
     numeric: true,
     cell: (row) => (
       // A single element, because the children of a cell are separate items on phones.
-      <div className="report-count">
+      <div className="report-count" data-compared={earlier !== undefined || undefined}>
         {formatNumber(figureOf(figure, row.counts))}
         <div className="report-rate">
-          {share && (
-            <Text size="xs" c="dimmed">
-              {formatShare(figureOf(figure, row.counts), row.counts.accepted)}
-            </Text>
-          )}
+          <Text size="xs" c="dimmed">
+            {share && formatShare(figureOf(figure, row.counts), row.counts.accepted)}
+          </Text>
           {earlier !== undefined && (
             <Change
               {...changeOf(figure, row.counts, earlier.find(({ key }) => key === row.key)?.counts)}
@@ -292,39 +301,65 @@ function columnsFor(
 const latencyColumn = (earlier: readonly ReportRow[] | undefined): Column<ReportRow> => ({
   title: text('reports.latency'),
   numeric: true,
-  cell: ({ key, latency }) => {
-    const before = earlier?.find((row) => row.key === key)?.latency;
-    return (
-      <div className="report-count">
-        {latency === null ? '–' : formatDuration(latency.p50)}
-        {latency && before && (
-          <Change
-            difference={latency.p50 - before.p50}
-            format={formatDuration}
-            before={formatDuration(before.p50)}
-          />
-        )}
+  cell: (row) => (
+    <div className="report-count" data-compared={earlier !== undefined || undefined}>
+      {row.latency === null ? '–' : formatDuration(row.latency.p50)}
+      <div className="report-rate">
+        <span />
+        <LatencyChange now={row} before={earlier?.find(({ key }) => key === row.key)} />
       </div>
-    );
-  },
+    </div>
+  ),
 });
+
+function LatencyChange({ now, before }: Omit<FiguresProps, 'loading'>) {
+  if (!now?.latency || !before?.latency) return null;
+  return (
+    <Change
+      difference={now.latency.p50 - before.latency.p50}
+      format={formatDuration}
+      before={formatDuration(before.latency.p50)}
+      better="less"
+    />
+  );
+}
 
 interface ChangeProps {
   difference: number;
   /** For its absolute value. */
   format: (value: number) => string;
   before: string;
+  better?: 'more' | 'less' | undefined;
 }
 
 /** The difference to the period before, such as “↓ 1.1%”; the tooltip says from what. */
-function Change({ difference, format, before }: ChangeProps) {
+function Change({ difference, format, before, better }: ChangeProps) {
   const shown = format(Math.abs(difference));
+  const isSame = shown === format(0);
   return (
-    <Text size="xs" c="dimmed" className="nowrap" title={text('reports.change', { before })}>
-      {shown === format(0) ? text('reports.noChange') : `${difference > 0 ? '↑' : '↓'} ${shown}`}
+    <Text
+      size="xs"
+      {...(isSame || better === undefined
+        ? { c: 'dimmed' }
+        : { 'data-good': (better === 'more') === difference > 0 })}
+      className="change nowrap"
+      title={text('reports.change', { before })}
+    >
+      {isSame ? '–' : `${difference > 0 ? '↑' : '↓'} ${shown}`}
     </Text>
   );
 }
+
+/** Which way a figure gets better; more messages are neither good nor bad. */
+const betterWhen: Readonly<Record<ReportFigure, 'more' | 'less' | undefined>> = {
+  accepted: undefined,
+  delivered: 'more',
+  bounced: 'less',
+  open: 'less',
+  opened: 'more',
+  clicked: 'more',
+  complained: 'less',
+};
 
 /** Messages change by percent, and shares of them by percentage points; where there is nothing to compare with, by their number. */
 function changeOf(
@@ -334,6 +369,7 @@ function changeOf(
 ): ChangeProps {
   const [count, before] = [figureOf(figure, now), figureOf(figure, earlier)];
   const total = earlier?.accepted ?? 0;
+  // Without a share, more of everything is only more messages.
   if (total === 0 || now.accepted === 0)
     return { difference: count - before, format: formatNumber, before: formatNumber(before) };
   if (figure === 'accepted')
@@ -346,5 +382,6 @@ function changeOf(
     difference: count / now.accepted - before / total,
     format: (share) => text('reports.points', { points: points().format(share * 100) }),
     before: formatShare(before, total),
+    better: betterWhen[figure],
   };
 }
