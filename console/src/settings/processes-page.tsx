@@ -1,4 +1,4 @@
-import '../destination/destination-texts.ts';
+import './processes-texts.ts';
 import { Alert, Badge, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ServiceProcess } from '../api/management.generated.ts';

@@ -19,7 +19,6 @@ export const webhooksTexts = {
   'webhooks.secretHint':
     'Verify the webhook-signature header with it, using any Standard Webhooks library.',
   'webhooks.secretOnce': 'Shown only once. If you lost it, rotate it.',
-  'webhooks.verify': 'How to verify',
   'webhooks.newSecret': 'New signing secret',
   'webhooks.state': 'State',
   'webhooks.working': 'Active',
@@ -55,6 +54,10 @@ export const webhooksTexts = {
     'Events are signed with the new and the old secret until {time}. Then the old one stops working.',
   'webhooks.delivery.pending': 'Waiting',
   'webhooks.retrying': 'Retrying',
+  'webhooks.retry': 'Retry',
+  'webhooks.retryNow': 'Retry now',
+  'webhooks.retryAll': 'Retry all',
+  'webhooks.status': 'HTTP {status}',
   'webhooks.delivery.delivered': 'Sent',
   'webhooks.delivery.failed': 'Failed',
   'webhooks.allStates': 'All',
