@@ -49,6 +49,7 @@ test('overview and reports show sent messages in figures and plots; reports are 
     .getByText(/^↑ \d$/)
     .first()
     .waitFor();
+  await page.getByText('Today so far').waitFor();
   await visit.look('reports-compared');
   await page.getByLabel('Group by', { exact: true }).selectOption('day');
   const today = new Date().toLocaleDateString('en-US', { dateStyle: 'medium' });
@@ -537,8 +538,7 @@ test('webhooks: a new webhook shows its secret once; it is edited, rotated and p
   await page.getByRole('heading', { name: 'https://hooks.example/mail' }).waitFor();
   await page.getByText('All events', { exact: true }).waitFor();
   const rotate = async (consequence: RegExp) => {
-    await page.getByRole('button', { name: /^Actions for/ }).click();
-    await page.getByRole('menuitem', { name: 'Rotate secret' }).click();
+    await page.getByRole('button', { name: 'Rotate secret' }).click();
     await dialog.getByText(consequence).waitFor();
     await dialog.getByRole('button', { name: 'Rotate secret' }).click();
     await page.getByText('Both secrets verify events for 24 hours.').waitFor();
@@ -630,7 +630,7 @@ test('webhooks: test events show the exchange; a failed event appears in the log
   const events = page.getByRole('region', { name: 'Events' });
   const accepted = events.getByRole('link').filter({ hasText: 'Accepted' });
   await accepted.getByText('hooked@people.test').waitFor();
-  await accepted.getByText(/attempts?: 500/).waitFor();
+  await accepted.getByText(/^HTTP 500 · \d+ attempts?$/).waitFor();
   await accepted.click();
   const detail = page.getByRole('region', { name: 'Event', exact: true });
   await detail.getByText('"type": "message.accepted"').waitFor();
@@ -641,9 +641,19 @@ test('webhooks: test events show the exchange; a failed event appears in the log
   await page.getByText(/^Failing since .*Last response: HTTP 500\.$/).waitFor();
   await visit.look('webhook-failing');
   await accepted.click();
+  await Promise.all([
+    page.waitForResponse((answer) => /replay$/.test(answer.url()) && answer.status() === 202),
+    detail.getByRole('button', { name: 'Retry now' }).click(),
+  ]);
+  await page.getByRole('link', { name: 'All events' }).click();
   status = 200;
-  await detail.getByRole('button', { name: 'Replay' }).click();
-  await detail.getByText('200', { exact: true }).waitFor();
+  await Promise.all([
+    page.waitForResponse((answer) => /resume$/.test(answer.url()) && answer.ok()),
+    page.getByRole('button', { name: 'Retry all' }).click(),
+  ]);
+  await accepted.getByText('200', { exact: true }).waitFor();
+  await accepted.click();
+  await detail.getByText('200', { exact: true }).first().waitFor();
   await page.getByRole('link', { name: 'All events' }).click();
   await page.getByRole('button', { name: /^Actions for/ }).click();
   await page.getByRole('menuitem', { name: 'Replay a period' }).click();

@@ -23,16 +23,17 @@ interface DeliveryBadgeProps {
 export function DeliveryBadge(props: DeliveryBadgeProps) {
   const { state, status = null, attempts = 0, nextAt = null } = props;
   if (state === 'delivered' && status !== null) return <StatusBadge status={status} />;
+  const isLater = nextAt !== null && Date.parse(nextAt) > Date.now();
   return (
     <Badge className="state-badge" data-color={colors[state]} tt="none">
-      {text(
-        state === 'pending' && attempts > 0 ? 'webhooks.retrying' : `webhooks.delivery.${state}`,
-      )}
-      {nextAt !== null && Date.parse(nextAt) > Date.now() && (
+      {state !== 'pending' || attempts === 0 ? (
+        text(`webhooks.delivery.${state}`)
+      ) : isLater ? (
         <>
-          {' '}
-          <TimeText value={nextAt} distance />
+          {text('webhooks.retry')} <TimeText value={nextAt} brief />
         </>
+      ) : (
+        text('webhooks.retrying')
       )}
     </Badge>
   );

@@ -62,7 +62,7 @@ export function DeliveryPanel({ webhookId, eventId, paused, onPage }: DeliveryDe
       loading={replay.isPending}
       onClick={() => replay.mutate()}
     >
-      {text('webhooks.replay')}
+      {text(state === 'pending' ? 'webhooks.retryNow' : 'webhooks.replay')}
     </Button>
   );
   return (

@@ -1,4 +1,4 @@
-import { Badge, SegmentedControl, Text } from '@mantine/core';
+import { SegmentedControl, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { WebhookDelivery } from '../api/management.generated.ts';
 import type { usePages } from '../api/pages.ts';
@@ -69,7 +69,7 @@ function DeliveryItem({ delivery, isShown, paused }: DeliveryItemProps) {
         c="inherit"
       >
         <span className="event-line">
-          <span className="event-to">{address ?? text('webhooks.erased')}</span>
+          <span className="event-name">{eventName(kind)}</span>
           <DeliveryBadge
             state={state}
             status={lastStatus}
@@ -78,14 +78,14 @@ function DeliveryItem({ delivery, isShown, paused }: DeliveryItemProps) {
           />
         </span>
         <span className="event-line event-about">
-          <Badge className="state-badge" size="sm" tt="none">
-            {eventName(kind)}
-          </Badge>
+          <span className="event-to">{address ?? text('webhooks.erased')}</span>
           {state !== 'delivered' && attempts > 0 && (
             <span className="nowrap">
+              {lastStatus === 0
+                ? text('webhooks.noAnswer')
+                : text('webhooks.status', { status: String(lastStatus) })}
+              {' · '}
               {text('webhooks.tried', { count: attempts })}
-              {': '}
-              {lastStatus === 0 ? text('webhooks.noAnswer') : lastStatus}
             </span>
           )}
           <span className="event-time">

@@ -1,4 +1,4 @@
-import { Alert, Button, Code, Group, Text } from '@mantine/core';
+import { Alert, Button, Code, Group, Paper, Text, Title } from '@mantine/core';
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -21,7 +21,7 @@ import { TimeText } from '../components/time-text.tsx';
 import { formatTime } from '../format/format-time.ts';
 import { SecretDialog } from '../integration/secret-dialog.tsx';
 import { text } from '../texts/text.ts';
-import { DeliveryBadge, isSuccessStatus } from './delivery-badge.tsx';
+import { isSuccessStatus } from './delivery-badge.tsx';
 import { DeliveryPanel } from './delivery-detail.tsx';
 import { DeliveryList, StateFilter } from './delivery-list.tsx';
 import { ReplayDialog } from './replay-dialog.tsx';
@@ -83,12 +83,16 @@ function WholePage({ webhook }: { webhook: ReturnType<typeof useWebhook> }) {
 /** What it gets, and since when. */
 function WebhookHint({ webhook }: { webhook: Webhook }) {
   return (
-    <>
-      {`${text('webhooks.subscribed')} `}
-      <span>{kindsText(webhook)}</span>
-      {` · ${text('webhooks.added')} `}
-      <TimeText value={webhook.createdAt} toMinute />
-    </>
+    <span className="webhook-about">
+      <span>
+        {`${text('webhooks.subscribed')} `}
+        <span>{kindsText(webhook)}</span>
+      </span>
+      <span>
+        {`${text('webhooks.added')} `}
+        <TimeText value={webhook.createdAt} toMinute />
+      </span>
+    </span>
   );
 }
 
@@ -116,21 +120,9 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
   const { id: webhookId, pausedAt, pausedReason, failingSince, previousUntil } = webhook;
   const paused = pausedAt !== null;
   const log = useLog(webhookId, state);
-  const latest = state === undefined ? log.items[0] : undefined;
   const shown = event ?? log.items[0]?.eventId;
   return (
     <>
-      {latest !== undefined && failingSince === null && (
-        <Group gap="xs" wrap="nowrap" mb="md">
-          <Text size="sm" c="dimmed">
-            {text('webhooks.latest')}
-          </Text>
-          <DeliveryBadge state={latest.state} status={latest.lastStatus} />
-          <Text size="sm" c="dimmed">
-            <TimeText value={latest.at} distance />
-          </Text>
-        </Group>
-      )}
       {paused && (
         <Alert
           color="yellow"
@@ -146,7 +138,10 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
           <Text size="sm" mb="xs">
             {text('webhooks.failingHint')}
           </Text>
-          <TestEventButton webhook={webhook} compact />
+          <Group gap="xs">
+            <RetryAllButton webhookId={webhookId} />
+            <TestEventButton webhook={webhook} compact />
+          </Group>
         </Alert>
       )}
       {previousUntil !== null && Date.parse(previousUntil) > Date.now() && (
@@ -186,26 +181,54 @@ function SigningSecret({ webhook }: { webhook: Webhook }) {
   const may = useMay();
   const rotation = useRotation(webhook);
   return (
-    <section aria-label={text('webhooks.secret')} className="signing-secret">
-      <Text size="sm" fw={600}>
-        {text('webhooks.secret')}
-      </Text>
-      <Text size="sm" c="dimmed">
-        {text('webhooks.secretOnce')}
-      </Text>
-      {may('webhooks:write') && (
-        <Button size="compact-sm" variant="subtle" px={0} onClick={rotation.open}>
-          {text('webhooks.rotate')}
-        </Button>
-      )}
-      <details>
-        <summary>{text('webhooks.verify')}</summary>
-        <Text size="sm" c="dimmed">
-          {text('webhooks.secretHint')}
-        </Text>
-      </details>
+    <Paper withBorder p="md" mb="md" component="section" aria-labelledby="signing-secret">
+      <Group justify="space-between" gap="8px 16px">
+        <div className="grow">
+          <Title order={2} id="signing-secret">
+            {text('webhooks.secret')}
+          </Title>
+          <Text size="sm" c="dimmed">
+            {text('webhooks.secretHint')} {text('webhooks.secretOnce')}
+          </Text>
+        </div>
+        {may('webhooks:write') && (
+          <Button variant="default" onClick={rotation.open}>
+            {text('webhooks.rotate')}
+          </Button>
+        )}
+      </Group>
       {rotation.dialogs}
-    </section>
+    </Paper>
+  );
+}
+
+/** Sends what waits for its next attempt now. */
+function RetryAllButton({ webhookId }: { webhookId: string }) {
+  const accountId = useAccountId();
+  const may = useMay();
+  const client = useQueryClient();
+  const retry = useAction({
+    mutationFn: () =>
+      answerOf(
+        api.POST('/accounts/{accountId}/webhooks/{webhookId}/resume', {
+          params: { path: { accountId, webhookId } },
+        }),
+      ),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['webhooks', accountId] }),
+  });
+  if (!may('webhooks:write')) return null;
+  return (
+    <>
+      <Button
+        variant="default"
+        size="compact-sm"
+        loading={retry.isPending}
+        onClick={() => retry.mutate()}
+      >
+        {text('webhooks.retryAll')}
+      </Button>
+      <ProblemAlert error={retry.error} />
+    </>
   );
 }
 
@@ -272,7 +295,6 @@ function WebhookActions({ webhook }: { webhook: Webhook }) {
   const [testing, test] = useDisclosure();
   const [replaying, replay] = useDisclosure();
   const [removing, removal] = useDisclosure();
-  const rotation = useRotation(webhook);
   const { id: webhookId, url, kinds, pausedAt } = webhook;
   const params = { path: { accountId, webhookId } };
   const refresh = () => client.invalidateQueries({ queryKey: ['webhooks', accountId] });
@@ -313,7 +335,6 @@ function WebhookActions({ webhook }: { webhook: Webhook }) {
         items={[
           { label: text('webhooks.test'), choose: test.open },
           { label: text('webhooks.replayPeriod'), choose: replay.open },
-          { label: text('webhooks.rotate'), choose: rotation.open },
           { label: text('remove'), color: 'red', choose: removal.open },
         ]}
       />
@@ -330,7 +351,6 @@ function WebhookActions({ webhook }: { webhook: Webhook }) {
         action={text('remove')}
         confirm={remove}
       />
-      {rotation.dialogs}
     </>
   );
 }

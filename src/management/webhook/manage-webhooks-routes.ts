@@ -233,7 +233,8 @@ export const pauseWebhook = defineOperation({
 export const resumeWebhook = defineOperation({
   id: 'resumeWebhook',
   summary: 'Resume a webhook',
-  description: 'Delivers the events kept while it was paused.',
+  description:
+    'Delivers the events kept while it was paused. If it isn’t paused, retries its waiting events now.',
   answer: WebhookView,
   async handle(call) {
     const { webhookId } = call.params;
