@@ -75,7 +75,7 @@ interface CopyButtonProps {
   children?: string;
   /** As large as a button next to a field. */
   large?: boolean;
-  /** Without a background. */
+  /** Small and without a background. */
   subtle?: boolean;
 }
 
@@ -85,7 +85,9 @@ export function CopyButton({ value, children, large, subtle }: CopyButtonProps) 
     <Button
       {...(large
         ? { variant: 'default' }
-        : { size: 'compact-sm', variant: subtle ? 'subtle' : 'light' })}
+        : subtle
+          ? { size: 'compact-xs', variant: 'subtle' }
+          : { size: 'compact-sm', variant: 'light' })}
       leftSection={<Icon name={clipboard.copied ? 'check' : 'copy'} />}
       onClick={() => clipboard.copy(value)}
     >

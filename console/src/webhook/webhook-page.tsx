@@ -149,7 +149,6 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
           {text('webhooks.bothSecretsHint', { time: formatTime(previousUntil) })}
         </Alert>
       )}
-      <SigningSecret webhook={webhook} />
       <ReplayProgress webhookId={webhookId} paused={paused} />
       {log.data !== undefined && log.items.length === 0 && state === undefined ? (
         <EmptyState
@@ -172,6 +171,7 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
           </section>
         </div>
       )}
+      <SigningSecret webhook={webhook} />
     </>
   );
 }
@@ -181,7 +181,7 @@ function SigningSecret({ webhook }: { webhook: Webhook }) {
   const may = useMay();
   const rotation = useRotation(webhook);
   return (
-    <Paper withBorder p="md" mb="md" component="section" aria-labelledby="signing-secret">
+    <Paper withBorder p="md" mt="md" component="section" aria-labelledby="signing-secret">
       <Group justify="space-between" gap="8px 16px">
         <div className="grow">
           <Title order={2} id="signing-secret">
@@ -295,6 +295,7 @@ function WebhookActions({ webhook }: { webhook: Webhook }) {
   const [testing, test] = useDisclosure();
   const [replaying, replay] = useDisclosure();
   const [removing, removal] = useDisclosure();
+  const rotation = useRotation(webhook);
   const { id: webhookId, url, kinds, pausedAt } = webhook;
   const params = { path: { accountId, webhookId } };
   const refresh = () => client.invalidateQueries({ queryKey: ['webhooks', accountId] });
@@ -335,6 +336,7 @@ function WebhookActions({ webhook }: { webhook: Webhook }) {
         items={[
           { label: text('webhooks.test'), choose: test.open },
           { label: text('webhooks.replayPeriod'), choose: replay.open },
+          { label: text('webhooks.rotate'), choose: rotation.open },
           { label: text('remove'), color: 'red', choose: removal.open },
         ]}
       />
@@ -351,6 +353,7 @@ function WebhookActions({ webhook }: { webhook: Webhook }) {
         action={text('remove')}
         confirm={remove}
       />
+      {rotation.dialogs}
     </>
   );
 }
