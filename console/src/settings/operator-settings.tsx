@@ -56,7 +56,14 @@ function OperatorForm({ stored, reading }: { stored: OperatorValues; reading: bo
   function submit(event: FormEvent) {
     event.preventDefault();
     if (!isValid(input)) return;
-    save.mutate({ seen, change: values }, { onSuccess: show, onError: mergeConflict });
+    // The input stays, because it can be edited while it is saved.
+    save.mutate(
+      { seen, change: values },
+      {
+        onSuccess: ({ addOns, attachmentLimit }) => setSeen({ addOns, attachmentLimit }),
+        onError: mergeConflict,
+      },
+    );
   }
 
   /** After a conflict, the current values replace the input. */
