@@ -118,6 +118,22 @@ test('the address works in capitals, and the message lists its replies newest fi
   assert.deepEqual(one.body, JSON.parse(JSON.stringify(first.reply)));
 });
 
+test('replies are found by their sender, in capitals too, and say whether its domain confirms it', async () => {
+  const message = await world.send();
+  const { id } = await world.reply(message, plainReply({ From: 'Bob <Bob@customer.test>' }));
+  const found = await manage.get(`${account}/replies?from=bob%40CUSTOMER.test`);
+  const items = found.body.items as { replyId: string; authenticated: boolean }[];
+  assert.deepEqual(
+    items.map(({ replyId, authenticated }) => [replyId, authenticated]),
+    [[id, false]],
+  );
+  const none = await manage.get(`${account}/replies?from=carol%40customer.test`);
+  assert.deepEqual(none.body.items, []);
+  const invalid = await manage.get(`${account}/replies?from=bob`);
+  assert.equal(invalid.status, 422);
+  assert.match(invalid.text, /has no @/);
+});
+
 test('content beyond 1 MiB is linked, and the link needs a key that may read messages', async () => {
   const message = await world.send();
   const file = Buffer.alloc(3 * 1024 ** 2, 'large ');

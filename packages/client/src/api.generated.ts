@@ -75,7 +75,7 @@ export type ReplyAttachment = { "filename": string; "contentType": string; "cont
 export type ReplyAuthentication = { "spf": AuthenticationResult; "dkim": AuthenticationResult; "dmarc": AuthenticationResult };
 export type ReplyHeaders = { "messageId": (string | null); "inReplyTo": (string | null); "references": (string)[]; "autoSubmitted": (string | null) };
 export type ReplyMailbox = { "address": string; "name": string };
-export type ReplySummary = { "replyId": string; "messageId": string; "receivedAt": string; "size": number; "automatic": boolean; "from": (ReplyMailbox | null); "subject": (string | null); "preview": string; "messageSubject": (string | null) };
+export type ReplySummary = { "replyId": string; "messageId": string; "receivedAt": string; "size": number; "automatic": boolean; "from": (ReplyMailbox | null); "subject": (string | null); "preview": string; "authenticated": (boolean | null); "messageSubject": (string | null) };
 export type Report = { "rows": (ReportRow)[] };
 export type ReportCounts = { "accepted": number; "delivered": number; "bounced_hard": number; "bounced_soft": number; "deferred": number; "expired": number; "failed": number; "uncertain": number; "canceled": number; "complained": number; "unsubscribed": number; "opened_people": number; "opened_people_unique": number; "opened_machines": number; "opened_machines_unique": number; "clicked_people": number; "clicked_people_unique": number; "clicked_machines": number; "clicked_machines_unique": number };
 export type ReportRow = { "key": string; "counts": ReportCounts; "latency": (Latency | null) };
@@ -450,7 +450,7 @@ export interface paths {
     post: { parameters: { path: { "accountId": string; "messageId": string } }; responses: { 201: { content: { "application/json": Sent } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 408: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
   };
   "/manage/v1/accounts/{accountId}/replies": {
-    get: { parameters: { path: { "accountId": string }; query?: { "messageId"?: string; "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (ReplySummary)[]; "nextCursor": (string | null) } } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
+    get: { parameters: { path: { "accountId": string }; query?: { "messageId"?: string; "from"?: string; "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (ReplySummary)[]; "nextCursor": (string | null) } } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
   };
   "/manage/v1/accounts/{accountId}/replies/{replyId}": {
     get: { parameters: { path: { "accountId": string; "replyId": string } }; responses: { 200: { content: { "application/json": Reply } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };

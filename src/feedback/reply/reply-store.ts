@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { storableJson } from '../../foundation/database/storable-json.ts';
+import type { ComparableAddress } from '../../foundation/email-address.ts';
 import type { AccountId, MessageId, TemplateId } from '../../foundation/ids.ts';
 import { minIdAt } from '../../foundation/uuid7.ts';
 import { accountTagSql, receivesReplies } from '../../message/message-sql.ts';
@@ -187,16 +188,18 @@ export interface ListedReply extends StoredReply {
   readonly templateVersion: number | null;
 }
 
-/** Replies of an account, or to one of its messages, newest first. */
+/** Replies of an account, or to one of its messages, or from an address, newest first. */
 export async function listReplies(
   kysely: Kysely,
   accountId: AccountId,
   {
     messageId,
+    sender,
     before,
     limit,
   }: {
     readonly messageId: string | undefined;
+    readonly sender: ComparableAddress | undefined;
     /** ID of the last reply of the previous page. */
     readonly before: string | undefined;
     readonly limit: number;
@@ -207,6 +210,7 @@ export async function listReplies(
     from (
       select ${columns}, account_id, retention_days from message_reply
       where account_id = ${accountId} and ${messageId === undefined ? sql`true` : sql`message_id = ${messageId}`}
+        and ${sender === undefined ? sql`true` : sql`sender = ${sender}`}
         and ${before === undefined ? sql`true` : sql`id < ${before}`}
       order by id desc limit ${limit}) r
     left join message m on m.account_id = r.account_id and m.id = r."messageId" and m.retention_days = r.retention_days

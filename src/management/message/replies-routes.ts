@@ -1,6 +1,11 @@
 import { Type } from 'typebox';
 import { type ListedReply, listReplies, readReply } from '../../feedback/reply/reply-store.ts';
 import { Nullable, strict } from '../../foundation/common-schemas.ts';
+import {
+  type ComparableAddress,
+  normalizeAddress,
+  parseEmailAddress,
+} from '../../foundation/email-address.ts';
 import { readSubjects } from '../../report/read-subjects.ts';
 import {
   describeReply,
@@ -10,7 +15,7 @@ import {
   summarizeReply,
 } from '../../webhook/describe-reply.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
-import { notFound } from '../answer/problem.ts';
+import { invalidField, notFound } from '../answer/problem.ts';
 import { sendDownload } from '../answer/send-download.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 
@@ -20,6 +25,11 @@ const ReplySummary = Type.Object(
     preview: Type.String({
       description: 'The first line of its text, cut to 120 characters; empty if unknown or erased.',
     }),
+    authenticated: Nullable(
+      Type.Boolean({
+        description: 'Whether the domain of `from` confirms it (DMARC passes); null once erased.',
+      }),
+    ),
     messageSubject: Nullable(
       Type.String({ description: 'Of the message; null once its personal data is erased.' }),
     ),
@@ -35,15 +45,19 @@ export const listMessageReplies = defineOperation({
     messageId: Type.Optional(
       Type.String({ format: 'uuid', maxLength: 36, description: 'Only replies to this message.' }),
     ),
+    from: Type.Optional(
+      Type.String({ maxLength: 320, description: 'Only replies from this address.' }),
+    ),
   }),
   answer: pageOf(ReplySummary),
   async handle(call) {
     const limit = pageSizeOf(call.query);
     const [before] = readCursor(call.query, 'uuid') ?? [];
-    const { messageId } = call.query;
+    const { messageId, from } = call.query;
     const { kysely } = call.dependencies.database;
     const rows = await listReplies(kysely, accountOf(call).id, {
       messageId,
+      sender: from === undefined ? undefined : senderOf(from),
       before,
       limit: limit + 1,
     });
@@ -54,12 +68,19 @@ export const listMessageReplies = defineOperation({
       (reply) => ({
         ...summarizeReply(reply),
         preview: reply.content?.preview ?? '',
+        authenticated: reply.content && reply.content.authentication.dmarc.result === 'pass',
         messageSubject: subjects.get(reply.messageId)?.text ?? null,
       }),
       ({ id }) => [id],
     );
   },
 });
+
+function senderOf(from: string): ComparableAddress {
+  const parsed = parseEmailAddress(from);
+  if (!parsed.ok) throw invalidField('from', parsed.reason);
+  return normalizeAddress(parsed.address);
+}
 
 /** The subjects of the messages that got replies. */
 async function subjectsOf(call: OperationCall, replies: readonly ListedReply[]) {
