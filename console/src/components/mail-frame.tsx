@@ -1,6 +1,7 @@
 import { Skeleton } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { useEffect, useRef, useState } from 'react';
+import type { ChangeKind } from '../frame/mark-changes.ts';
 import type { MailColors } from '../frame/show-mail.ts';
 
 interface MailFrameProps {
@@ -14,7 +15,7 @@ interface MailFrameProps {
   minScale?: number;
   minHeight?: number;
   /** Highlights what the other version doesn't have. */
-  marks?: { against: string; color: string };
+  marks?: { against: string; kind: ChangeKind };
   /** Names of fields without a value, highlighted in place of `{{Name}}`. */
   unfilled?: readonly string[];
   /** Called with the text that was clicked. */
@@ -37,7 +38,7 @@ export function MailFrame(props: MailFrameProps) {
     unfilled,
     onTextClick,
   } = props;
-  const { against, color } = props.marks ?? {};
+  const { against, kind } = props.marks ?? {};
   const frame = useRef<HTMLIFrameElement>(null);
   const space = useElementSize();
   const [ready, setReady] = useState(false);
@@ -48,24 +49,23 @@ export function MailFrame(props: MailFrameProps) {
     function listen(event: MessageEvent) {
       if (event.source !== frame.current?.contentWindow) return;
       if (event.data.ready === true) setReady(true);
-      if (typeof event.data.height === 'number')
-        setHeight(Math.min(Math.max(event.data.height, minHeight), 4_000));
+      if (typeof event.data.height === 'number') setHeight(Math.min(event.data.height, 4_000));
       if (typeof event.data.clicked === 'string') onTextClick?.(event.data.clicked);
     }
     addEventListener('message', listen);
     return () => removeEventListener('message', listen);
-  }, [minHeight, onTextClick]);
+  }, [onTextClick]);
 
   useEffect(() => {
     // The frame's origin is opaque, so it can't be given as target; the mail isn't secret from its reader.
-    const marks = against === undefined || color === undefined ? undefined : { against, color };
+    const marks = against === undefined || kind === undefined ? undefined : { against, kind };
     const mail = { html, colors, marks, unfilled };
     if (ready) frame.current?.contentWindow?.postMessage(mail, '*');
-  }, [ready, html, colors, against, color, unfilled]);
+  }, [ready, html, colors, against, kind, unfilled]);
 
-  const shownHeight = height ?? minHeight;
   const scale =
     fit === undefined || space.width === 0 ? 1 : Math.min(1, Math.max(minScale, space.width / fit));
+  const shownHeight = Math.max(height ?? 0, minHeight / scale);
   return (
     <div
       ref={space.ref}

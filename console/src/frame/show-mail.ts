@@ -1,5 +1,5 @@
 import { invertColors } from './invert-colors.ts';
-import { markChanges } from './mark-changes.ts';
+import { type ChangeKind, markChanges } from './mark-changes.ts';
 import { markUnfilled, textAround } from './mark-unfilled.ts';
 
 /**
@@ -16,7 +16,7 @@ interface MailFrameMessage {
   readonly html: string;
   readonly colors: MailColors;
   /** Highlights what the other version doesn't have. */
-  readonly marks?: { readonly against: string; readonly color: string };
+  readonly marks?: { readonly against: string; readonly kind: ChangeKind };
   /** Names of fields without a value, which stand in the text as `{{Name}}`. */
   readonly unfilled?: readonly string[];
 }
@@ -30,7 +30,7 @@ function renderMail({ html, colors, marks, unfilled = [] }: MailFrameMessage): v
   const mail = new DOMParser().parseFromString(html, 'text/html');
   // A refresh would leave the mail for a page that the policy blocks.
   for (const meta of mail.querySelectorAll('meta[http-equiv]')) meta.remove();
-  if (marks !== undefined) markChanges(mail, marks.against, marks.color);
+  if (marks !== undefined) markChanges(mail, marks.against, marks.kind);
   markUnfilled(mail, unfilled);
   document.replaceChild(document.adoptNode(mail.documentElement), document.documentElement);
   heights.disconnect();
@@ -58,9 +58,12 @@ function chooseScheme(rules: CSSRuleList, dark: boolean): void {
   }
 }
 
+/** Narrower frames have no width of their own yet, so every word would take a line. A resize follows. */
+const minWidth = 100;
+
 function reportHeight(): void {
-  const height = Math.ceil(document.documentElement.getBoundingClientRect().height);
-  parent.postMessage({ height }, '*');
+  const { height } = document.documentElement.getBoundingClientRect();
+  parent.postMessage({ height: innerWidth < minWidth ? 0 : Math.ceil(height) }, '*');
 }
 
 /** Images and the available width change the height too. */

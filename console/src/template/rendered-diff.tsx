@@ -1,13 +1,15 @@
 import './editor-texts.ts';
-import { Code, NativeSelect, Paper, SimpleGrid, Text } from '@mantine/core';
+import { Code, NativeSelect, Paper, Skeleton, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 import type { TemplateContent } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { MailFrame } from '../components/mail-frame.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
-import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { nameLocale } from '../format/name-locale.ts';
+import type { ChangeKind } from '../frame/mark-changes.ts';
+import { isWord, splitWords } from '../frame/split-words.ts';
+import { unmatched } from '../frame/unmatched.ts';
 import { text } from '../texts/text.ts';
 import { showImages, useImageUrls } from './template-images.ts';
 import { useTemplatePath } from './use-template.ts';
@@ -17,7 +19,7 @@ interface Side {
   readonly content: TemplateContent;
 }
 
-/** Two versions rendered side by side with their samples, with differences outlined. */
+/** Two versions rendered side by side with their samples, with differences marked. */
 export function RenderedDiff({ older, newer }: { older: Side; newer: Side }) {
   const locales = [older, newer].flatMap(({ content }) => Object.keys(content.variants ?? {}));
   const [chosen, choose] = useState('');
@@ -25,7 +27,7 @@ export function RenderedDiff({ older, newer }: { older: Side; newer: Side }) {
   const before = useRenderedVersion(older, locale);
   const after = useRenderedVersion(newer, locale);
   const [left, right] = [before.data?.rendered, after.data?.rendered];
-  if (before.isPending || after.isPending) return <RowsSkeleton />;
+  if (before.isPending || after.isPending) return <DiffSkeleton />;
   return (
     <>
       <ProblemAlert error={before.error ?? after.error} />
@@ -44,18 +46,18 @@ export function RenderedDiff({ older, newer }: { older: Side; newer: Side }) {
           ]}
         />
       )}
-      <SimpleGrid cols={{ base: 1, md: 2 }}>
+      <div className="version-pair">
         <VersionPreview
           side={older}
           mail={left}
-          other={{ side: newer, mail: right, color: '#d6453d' }}
+          other={{ side: newer, mail: right, kind: 'removed' }}
         />
         <VersionPreview
           side={newer}
           mail={right}
-          other={{ side: older, mail: left, color: '#2b8a6b' }}
+          other={{ side: older, mail: left, kind: 'added' }}
         />
-      </SimpleGrid>
+      </div>
     </>
   );
 }
@@ -86,12 +88,40 @@ interface Mail {
 interface VersionPreviewProps {
   side: Side;
   mail: Mail | null | undefined;
-  /** Another version; what it doesn't have is outlined in the color. */
+  /** Another version; what it doesn't have is marked. */
   other?: {
     readonly side: Side;
     readonly mail: Mail | null | undefined;
-    readonly color: string;
+    readonly kind: ChangeKind;
   };
+}
+
+interface ChangedWordsProps {
+  against: string;
+  kind: ChangeKind;
+  children: string;
+}
+
+/** A text with the words marked that another text doesn't have. */
+function ChangedWords({ against, kind, children }: ChangedWordsProps) {
+  const parts = splitWords(children);
+  const changed = unmatched(parts, splitWords(against));
+  return parts.map((part, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: parts can repeat, and have no state
+    <Fragment key={index}>
+      {changed[index] && isWord(part) ? <mark className={kind}>{part}</mark> : part}
+    </Fragment>
+  ));
+}
+
+/** Two versions that are loading. */
+export function DiffSkeleton() {
+  return (
+    <div className="version-pair" aria-hidden="true">
+      <Skeleton height={160} />
+      <Skeleton height={160} />
+    </div>
+  );
 }
 
 /** A rendered version, on its own or compared with another one. */
@@ -101,10 +131,9 @@ export function VersionPreview({ side, mail, other }: VersionPreviewProps) {
   const images = useImageUrls(path, side.content.images);
   const otherImages = useImageUrls(path, other?.side.content.images);
   const subject = mail?.subject ?? '';
-  const same = other === undefined || subject === other.mail?.subject;
   return (
     <Paper
-      {...(other !== undefined && { withBorder: true, p: 'sm' })}
+      {...(other !== undefined && { withBorder: true, className: 'version-side' })}
       component="section"
       aria-label={name}
     >
@@ -114,16 +143,23 @@ export function VersionPreview({ side, mail, other }: VersionPreviewProps) {
         </Text>
       )}
       <Text fw={600} mb="xs">
-        {same ? subject : <mark className="changed">{subject}</mark>}
+        {other === undefined ? (
+          subject
+        ) : (
+          <ChangedWords against={other.mail?.subject ?? ''} kind={other.kind}>
+            {subject}
+          </ChangedWords>
+        )}
       </Text>
       {typeof mail?.html === 'string' ? (
         <MailFrame
           html={showImages(mail.html, images)}
           title={name}
+          minHeight={64}
           {...(other !== undefined && {
             marks: {
               against: showImages(other.mail?.html ?? '', otherImages),
-              color: other.color,
+              kind: other.kind,
             },
           })}
         />

@@ -17,10 +17,12 @@ import { useTemplate, useTemplatePath } from './use-template.ts';
 interface VersionActionsProps {
   version: TemplateVersion;
   show: () => void;
+  /** Compares it with the published one. */
+  compare: () => void;
 }
 
 /** Shows a version or rolls back to it, after confirmation if it would break recent callers. */
-export function VersionActions({ version: { version, published }, show }: VersionActionsProps) {
+export function VersionActions({ version: { version, published }, ...props }: VersionActionsProps) {
   const may = useMay();
   const path = useTemplatePath();
   const client = useQueryClient();
@@ -58,7 +60,8 @@ export function VersionActions({ version: { version, published }, show }: Versio
       <RowMenu
         name={text('versions.version', { version })}
         items={[
-          { label: text('versions.show'), choose: show },
+          { label: text('versions.show'), choose: props.show },
+          ...(published ? [] : [{ label: text('versions.compareCurrent'), choose: props.compare }]),
           ...(published || !may('templates:publish')
             ? []
             : [{ label: text('versions.rollBack'), choose: open }]),

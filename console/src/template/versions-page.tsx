@@ -1,8 +1,8 @@
 import './editor-texts.ts';
-import { Badge, Group, NativeSelect, SegmentedControl, Stack, Text } from '@mantine/core';
+import { Badge, Group, NativeSelect, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { Suspense, useState } from 'react';
+import { Suspense, useEffect, useRef, useState } from 'react';
 import { useMay } from '../account/use-me.ts';
 import type { TemplateVersion } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
@@ -11,12 +11,11 @@ import { lazyComponent } from '../components/lazy-component.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
-import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { formatDistance } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
 import { describeContent } from './describe-content.ts';
-import { RenderedDiff } from './rendered-diff.tsx';
+import { DiffSkeleton, RenderedDiff } from './rendered-diff.tsx';
 import { TemplateTabs } from './template-tabs.tsx';
 import { useTemplatePath, useVersion } from './use-template.ts';
 import { VersionActions } from './version-actions.tsx';
@@ -42,6 +41,8 @@ export function VersionsPage() {
       ),
   });
   const publishers = usePublishers(pages.items);
+  /** The version that was chosen to be compared with the current one. */
+  const [compared, setCompared] = useState<number>();
   return (
     <TemplateTabs page="versions">
       <ListBody
@@ -89,6 +90,7 @@ export function VersionsPage() {
             cell: (version) => (
               <VersionActions
                 version={version}
+                compare={() => setCompared(version.version)}
                 show={() => navigate({ search: { shown: version.version }, resetScroll: false })}
               />
             ),
@@ -96,7 +98,7 @@ export function VersionsPage() {
         ]}
       />
       {pages.items.length > 1 && (
-        <Comparison versions={pages.items.map(({ version }) => version)} />
+        <Comparison key={compared} versions={pages.items} compared={compared} />
       )}
       <VersionDialog
         version={shown}
@@ -136,17 +138,28 @@ function usePublishers(versions: readonly TemplateVersion[]): ReadonlyMap<number
   );
 }
 
-function Comparison({ versions }: { versions: readonly number[] }) {
-  const [newer, setNewer] = useState(versions[0] ?? 0);
-  const [older, setOlder] = useState(versions[1] ?? 0);
+interface ComparisonProps {
+  versions: readonly TemplateVersion[];
+  /** Undefined: the two newest versions are. */
+  compared: number | undefined;
+}
+
+function Comparison({ versions, compared }: ComparisonProps) {
+  const current = versions.find(({ published }) => published);
+  const [newer, setNewer] = useState((compared && current?.version) ?? versions[0]?.version ?? 0);
+  const [older, setOlder] = useState(compared ?? versions[1]?.version ?? 0);
+  const region = useRef<HTMLDivElement>(null);
   const [mode, setMode] = useState<'rendered' | 'source'>('rendered');
   const [left, right] = [useVersion(older), useVersion(newer)];
-  const choices = versions.map((version) => ({
+  useEffect(() => {
+    if (compared !== undefined) region.current?.scrollIntoView();
+  }, [compared]);
+  const choices = versions.map(({ version }) => ({
     value: String(version),
     label: text('versions.version', { version }),
   }));
   return (
-    <Stack mt="xl" role="region" aria-label={text('versions.compare')}>
+    <Stack ref={region} mt="xl" role="region" aria-label={text('versions.compare')}>
       <Group align="flex-end" justify="space-between">
         <Group>
           <NativeSelect
@@ -173,6 +186,7 @@ function Comparison({ versions }: { versions: readonly number[] }) {
         />
       </Group>
       <ProblemAlert error={left.error ?? right.error} />
+      {(left.isPending || right.isPending) && <DiffSkeleton />}
       {left.data !== undefined && right.data !== undefined && mode === 'rendered' && (
         <RenderedDiff
           older={{ version: older, content: left.data.content }}
@@ -180,7 +194,7 @@ function Comparison({ versions }: { versions: readonly number[] }) {
         />
       )}
       {left.data !== undefined && right.data !== undefined && mode === 'source' && (
-        <Suspense fallback={<RowsSkeleton />}>
+        <Suspense fallback={<Skeleton height={160} />}>
           <VersionDiff
             before={describeContent(left.data.content)}
             after={describeContent(right.data.content)}

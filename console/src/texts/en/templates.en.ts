@@ -35,6 +35,7 @@ export const templatesTexts = {
   'versions.version': 'Version {version}',
   'versions.published': 'Published',
   'versions.compare': 'Compare',
+  'versions.compareCurrent': 'Compare with current',
   'versions.rendered': 'Rendered',
   'versions.source': 'Source',
   'versions.from': 'Compare',
