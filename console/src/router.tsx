@@ -6,6 +6,7 @@ import { PageFailure } from './layout/page-failure.tsx';
 import { Shell } from './layout/shell.tsx';
 import { StartPage } from './layout/start-page.tsx';
 import { readMessageFilters } from './message/message-filters.ts';
+import { readReplyFilters } from './reply/reply-filters.ts';
 import { readReportFilters } from './report/report-filters.ts';
 import { readScheduleFilters } from './schedule/schedule-filters.ts';
 import { readSuppressionFilters } from './suppression/suppression-filters.ts';
@@ -33,6 +34,13 @@ const messages = createRoute({
   path: '/messages',
   validateSearch: readMessageFilters,
   component: lazyComponent(() => import('./message/messages-page.tsx'), 'MessagesPage'),
+});
+
+const replies = createRoute({
+  getParentRoute: () => account,
+  path: '/messages/replies',
+  validateSearch: readReplyFilters,
+  component: lazyComponent(() => import('./reply/replies-page.tsx'), 'RepliesPage'),
 });
 
 const message = createRoute({
@@ -229,6 +237,7 @@ const tree = root.addChildren([
   account.addChildren([
     overview,
     messages,
+    replies,
     message,
     scheduled,
     scheduledMessage,

@@ -20,28 +20,39 @@ async function reply(to: string, source: string): Promise<void> {
   await client.end();
 }
 
-test('replies: an empty log explains itself; a reply leads to its message, which shows its text', async () => {
+test('replies: an empty log explains itself; a reply is found by its sender and leads to its message, which shows its text', async () => {
   const response = await sender.send({ body: bodyWith({ actions: { receiveReplies: true } }) });
   const id = String(response.body.messageId);
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/messages`);
-  await page.getByRole('button', { name: 'Replies' }).press('Enter');
-  await page.getByRole('dialog').getByText('No replies yet').waitFor();
+  const tabs = page.getByRole('navigation', { name: 'Messages' });
+  await tabs.getByRole('link', { name: 'Replies' }).press('Enter');
+  await page.waitForURL(/messages\/replies$/);
+  await page.getByText('No replies yet').waitFor();
   await visit.look('replies-empty');
   await visit.open(`${shop.id}/messages/${id}`);
   const address = page.getByTitle(/^r-[a-z2-7]{52}@bounces\.shop\.test$/);
   const to = (await address.getAttribute('title')) ?? '';
   await reply(to, plainReply({ Subject: 'Re: order' }, 'It arrived'));
   await reply(to, plainReply({ Subject: 'Away', 'Auto-Submitted': 'auto-replied' }, 'Until May'));
-  await visit.open(`${shop.id}/messages`);
-  await page.getByRole('button', { name: 'Replies' }).press('Enter');
-  const rows = page.getByRole('dialog').getByRole('row', { name: /ada@customer\.test/ });
+  await visit.open(`${shop.id}/messages/replies`);
+  const rows = page.getByRole('row', { name: /ada@customer\.test/ });
   await rows.filter({ hasText: 'Until May' }).waitFor();
   await visit.look('replies');
   await page.getByLabel('Hide automatic replies').check();
   await rows.getByText('Re: order').waitFor();
   assert.equal(await rows.count(), 1);
+  const find = page.getByLabel('Search by sender address');
+  await find.fill('ada');
+  await find.press('Enter');
+  await page.getByText('This has no @.').waitFor();
+  await find.fill('bob@customer.test');
+  await find.press('Enter');
+  await page.getByText('No replies from this address').waitFor();
+  await find.fill('Ada@customer.test');
+  await find.press('Enter');
+  await page.waitForURL(/replies\?from=/);
   // The whole row is a link.
   await rows.click();
   await page.getByRole('heading', { name: 'Replies' }).waitFor();
@@ -49,6 +60,8 @@ test('replies: an empty log explains itself; a reply leads to its message, which
   await page.getByText('Sender not authenticated').waitFor();
   await page.getByText(/^SPF temperror, DKIM none, DMARC temperror$/).waitFor();
   await visit.look('message-replies');
+  await page.getByRole('link', { name: 'Automatic reply' }).click();
+  await page.waitForURL(/#reply-/);
   await visit.end();
 });
 

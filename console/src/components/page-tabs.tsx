@@ -5,6 +5,8 @@ import { PageAnchor } from './links.tsx';
 
 export interface PageTab {
   readonly to:
+    | '/$account/messages'
+    | '/$account/messages/replies'
     | '/$account/destinations'
     | '/$account/destinations/receivers'
     | '/$account/destinations/tls'
@@ -26,7 +28,7 @@ export function PageTabs({ label, tabs }: { label: TextKey; tabs: readonly PageT
           params={{ account }}
           className="page-tab"
           underline="never"
-          activeOptions={{ exact: true }}
+          activeOptions={{ exact: true, includeSearch: false }}
           activeProps={{ 'data-active': true, 'aria-current': 'page' } as object}
         >
           {text(name)}

@@ -12,11 +12,11 @@ import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { Rows } from '../components/rows.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
-import { RepliesDialog } from '../reply/replies-dialog.tsx';
 import { text } from '../texts/text.ts';
 import { ColumnPicker, useMessageColumns } from './message-columns.tsx';
 import { MessageFilterBar } from './message-filter-bar.tsx';
 import { type MessageFilters, messageQuery, readMessageFilters } from './message-filters.ts';
+import { MessageTabs } from './message-tabs.tsx';
 
 const route = getRouteApi('/$account/messages');
 
@@ -38,7 +38,6 @@ export function MessagesPage() {
   });
   const filtered = Object.keys(filters).length > 0;
   const { columns, ...picker } = useMessageColumns();
-  const [showsReplies, setShowsReplies] = useState(false);
   return (
     <>
       <PageHeading title={text('messages.title')} hint={text('messages.hint')}>
@@ -48,13 +47,11 @@ export function MessagesPage() {
           onChange={(event) => setLive(event.currentTarget.checked)}
         />
         <ColumnPicker {...picker} />
-        <Button variant="default" onClick={() => setShowsReplies(true)}>
-          {text('replies.title')}
-        </Button>
         <Button component="a" variant="default" href={exportUrl(accountId, filters)} download>
           {text('messages.export')}
         </Button>
       </PageHeading>
+      <MessageTabs />
       <MessageFilterBar />
       <ProblemAlert error={pages.error} retry={() => pages.refetch()} />
       {pages.isPending && <RowsSkeleton />}
@@ -91,7 +88,6 @@ export function MessagesPage() {
         />
       )}
       <LoadMore pages={pages} />
-      <RepliesDialog opened={showsReplies} close={() => setShowsReplies(false)} />
     </>
   );
 }

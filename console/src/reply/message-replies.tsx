@@ -1,4 +1,4 @@
-import { Anchor, Badge, Group, Paper, Skeleton, Stack, Tabs, Text, Title } from '@mantine/core';
+import { Anchor, Group, Paper, Skeleton, Stack, Tabs, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
@@ -9,6 +9,7 @@ import { ProblemAlert } from '../components/problem-alert.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { formatSize } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
+import { AuthenticationBadge, AutomaticBadge } from './reply-badges.tsx';
 
 /** As many as a message can have. */
 const maxReplies = 100;
@@ -17,9 +18,15 @@ const maxShown = 5;
 /** Of a short reply, in pixels. */
 const shownHeight = 60;
 
+/** The ID of the element with a reply. */
+export function replyAnchor(replyId: string): string {
+  return `reply-${replyId}`;
+}
+
 /** The replies to a message; nothing if there are none. */
 export function MessageReplies({ message }: { message: Message }) {
-  const hasReplies = message.events.some(({ kind }) => kind === 'replied');
+  const count = message.events.filter(({ kind }) => kind === 'replied').length;
+  const hasReplies = count > 0;
   const accountId = useAccountId();
   const { messageId } = message;
   const replies = useQuery({
@@ -41,7 +48,10 @@ export function MessageReplies({ message }: { message: Message }) {
   return (
     <section aria-labelledby="replies" className="message-part">
       <Title order={2} id="replies" mb="sm">
-        {text('replies.title')}
+        {text('replies.title')}{' '}
+        <Text span inherit fw={400} c="dimmed">
+          {count}
+        </Text>
       </Title>
       <ProblemAlert error={replies.error} retry={() => replies.refetch()} />
       {replies.isPending && <Skeleton height={shownHeight} />}
@@ -77,43 +87,48 @@ function ReplyItem({ reply, isShown }: ReplyItemProps) {
   });
   const { data } = read;
   const content = (
-    <Stack gap="xs" mt="sm">
+    <Stack gap="sm" mt="xs">
       <ProblemAlert error={read.error} />
       {read.isLoading && <Skeleton height={shownHeight} />}
       {data !== undefined && <ReplyContent reply={data} />}
     </Stack>
   );
   return (
-    <Paper withBorder p="sm" className="reply">
-      <Group justify="space-between" gap="4px md">
-        <Group gap="xs">
-          <Text fw={600} className="breakable">
-            {reply.from?.address ?? (isErased && text('messages.erased'))}
-          </Text>
-          {reply.automatic && (
-            <Badge className="state-badge" data-color="gray" tt="none">
-              {text('replies.automatic')}
-            </Badge>
-          )}
-          {data?.authentication != null && <AuthenticationBadge {...data.authentication} />}
-        </Group>
-        <Text size="sm" c="dimmed">
-          <TimeText value={reply.receivedAt} full />
-        </Text>
-      </Group>
-      {!isErased && (
-        <Text size="sm" c="dimmed">
-          {reply.subject || text('replies.noSubject')}
-        </Text>
-      )}
-      {isShown && content}
-      {!isErased && !isShown && (
+    <Paper withBorder p="sm" className="reply" id={replyAnchor(replyId)}>
+      {isShown || isErased ? (
+        <>
+          <ReplyHead reply={reply} />
+          {isShown && content}
+        </>
+      ) : (
         <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-          <summary>{text(isOpen ? 'replies.hide' : 'replies.show')}</summary>
+          <summary>
+            <ReplyHead reply={reply} />
+          </summary>
           {isOpen && content}
         </details>
       )}
     </Paper>
+  );
+}
+
+/** Who a reply is from, its subject and time. */
+function ReplyHead({ reply: { from, subject, receivedAt, automatic } }: { reply: ReplySummary }) {
+  return (
+    <span className="reply-head">
+      <Text span fw={600} className="breakable">
+        {from?.address ?? (subject === null && text('messages.erased'))}
+      </Text>
+      {automatic && <AutomaticBadge />}
+      {subject !== null && (
+        <Text span size="sm" c="dimmed" truncate className="reply-subject">
+          {subject || text('replies.noSubject')}
+        </Text>
+      )}
+      <Text span size="sm" c="dimmed" className="reply-time">
+        <TimeText value={receivedAt} full />
+      </Text>
+    </span>
   );
 }
 
@@ -123,6 +138,18 @@ function ReplyContent({ reply }: { reply: Reply }) {
   const { replyId, authentication } = reply;
   return (
     <>
+      {authentication !== null && (
+        <Group gap="4px 8px">
+          <AuthenticationBadge isConfirmed={authentication.dmarc.result === 'pass'} />
+          <Text size="xs" c="dimmed">
+            {text('replies.authentication', {
+              spf: authentication.spf.result,
+              dkim: authentication.dkim.result,
+              dmarc: authentication.dmarc.result,
+            })}
+          </Text>
+        </Group>
+      )}
       <ReplyBody reply={reply} />
       {downloadsOf(reply).map(({ name, part, size }) => (
         <span key={part}>
@@ -135,26 +162,7 @@ function ReplyContent({ reply }: { reply: Reply }) {
           {size !== undefined && ` (${formatSize(size)})`}
         </span>
       ))}
-      {authentication !== null && (
-        <Text size="xs" c="dimmed">
-          {text('replies.authentication', {
-            spf: authentication.spf.result,
-            dkim: authentication.dkim.result,
-            dmarc: authentication.dmarc.result,
-          })}
-        </Text>
-      )}
     </>
-  );
-}
-
-/** Whether the domain of the sender confirms the reply. */
-function AuthenticationBadge({ dmarc }: NonNullable<Reply['authentication']>) {
-  const isConfirmed = dmarc.result === 'pass';
-  return (
-    <Badge className="state-badge" data-color={isConfirmed ? 'green' : 'yellow'} tt="none">
-      {text(isConfirmed ? 'replies.authenticated' : 'replies.unauthenticated')}
-    </Badge>
   );
 }
 
@@ -174,7 +182,7 @@ function ReplyBody({ reply }: { reply: Reply }) {
       </Tabs.List>
       {plain && <Tabs.Panel value="text">{plain}</Tabs.Panel>}
       <Tabs.Panel value="html">
-        <MailFrame html={reply.html} title={text('replies.title')} minHeight={80} />
+        <MailFrame html={reply.html} title={text('replies.title')} minHeight={64} />
       </Tabs.Panel>
     </Tabs>
   );

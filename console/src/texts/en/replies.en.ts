@@ -2,6 +2,10 @@
 export const repliesTexts = {
   'event.replied': 'Replied',
   'replies.title': 'Replies',
+  'replies.hint': 'Replies to your messages, newest first.',
+  'replies.find': 'Search by sender address',
+  'replies.noneFound': 'No replies from this address',
+  'replies.noneFoundHint': 'Search finds whole addresses.',
   'replies.none': 'No replies yet',
   'replies.noneHint': 'to collect replies here and in your webhooks.',
   'replies.sendWith': 'Send with',
@@ -20,6 +24,4 @@ export const repliesTexts = {
   'replies.authentication': 'SPF {spf}, DKIM {dkim}, DMARC {dmarc}',
   'replies.text': 'Text',
   'replies.html': 'HTML',
-  'replies.show': 'Show reply',
-  'replies.hide': 'Hide reply',
 } as const;
