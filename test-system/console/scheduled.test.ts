@@ -56,7 +56,7 @@ test('scheduled messages: an empty list explains itself; a message is reschedule
   await row.getByRole('link').click();
   const panel = page.getByRole('region', { name: 'Schedule' });
   await panel.getByText('in 9 days').waitFor();
-  await page.getByText('t-0001, latest version at send time (now v1)').waitFor();
+  await page.getByText('latest version at send time (now v1)').waitFor();
   await visit.look('scheduled-message');
   await page.getByText('Scheduled', { exact: true }).first().waitFor();
   assert.equal(await page.getByRole('button', { name: 'Retry now' }).count(), 0);

@@ -3,7 +3,6 @@ import { useClipboard } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { text } from '../texts/text.ts';
 import { Icon } from './icon.tsx';
-import { withBreaks } from './with-breaks.tsx';
 
 interface CopyFieldProps {
   value: string;
@@ -42,14 +41,13 @@ function shorten(value: string): string {
   return `${value.slice(0, 6)}…${value.slice(-6)}`;
 }
 
-/** An address with a copy button; the middle of a long mailbox is cut out. */
+/** An address with a copy button, on one line; a long mailbox is cut off. */
 export function CopyAddress({ address, label }: { address: string; label: string }) {
   return (
     <Group gap={6} wrap="nowrap">
-      <span className="breakable" title={address}>
-        {/* Word joiners, because a line could end after the ellipsis. */}
-        {withBreaks(address.replace(/^(.{6}).{9,}(.{4}@)/, '$1\u2060…\u2060$2'))}
-      </span>
+      <Code className="cut-short" title={address}>
+        {address.replace(/^(.{6}).{9,}@/, '$1…@')}
+      </Code>
       <CopyIcon value={address} label={label} />
     </Group>
   );

@@ -62,16 +62,18 @@ function PausedAlert({ paused, domain }: PausedAlertProps) {
 /** The ID in the reply of the inbox. */
 const capturedId = /Stored as ([0-9a-f-]{36})/;
 
-/** That the mail is in the inbox of the installation, with a link to it for those who can open it. */
-function CapturedNote({ message: { events } }: { message: Message }) {
+/** That the message was delivered, or is in the inbox of the installation, with a link to it for those who can open it. */
+export function DeliveredNote({ message }: { message: Message }) {
+  const { events } = message;
+  const captured = useCaptured(message);
   const account = useAccountId();
   const may = useMay();
   const delivered = events.findLast(({ kind }) => kind === 'delivered');
   const mail = capturedId.exec(parseEventDetail(delivered?.detail).reply ?? '')?.[1];
   return (
-    <Text size="sm" c="dimmed" role="status">
-      {text('why.captured')}{' '}
-      {mail !== undefined && may('inbox:read') && (
+    <Text size="sm" c="dimmed" role="status" className="delivered-note">
+      {text(captured ? 'why.captured' : 'why.state.delivered')}{' '}
+      {captured && mail !== undefined && may('inbox:read') && (
         <PageAnchor to="/$account/inbox/$mail" params={{ account, mail }} underline="always">
           {text('why.openInInbox')}
         </PageAnchor>
@@ -85,20 +87,13 @@ type Paused = NonNullable<Message['nextAttempt']>['paused'];
 /** Explains why a message hasn't arrived: state, last reply and next step. */
 export function DeliveryExplanationAlert({ message }: { message: Message }) {
   const { state, nextAttempt, events, recipients } = message;
-  const captured = useCaptured(message);
   if (nextAttempt !== null && nextAttempt.paused !== null)
     return (
       <PausedAlert paused={nextAttempt.paused} domain={recipients[0]?.address?.split('@').at(-1)} />
     );
   // The badge and the schedule say it.
   if (waitOf(message) === 'scheduled') return null;
-  if (state === 'delivered' && captured) return <CapturedNote message={message} />;
-  if (state === 'delivered')
-    return (
-      <Text size="sm" c="dimmed" role="status">
-        {text('why.state.delivered')}
-      </Text>
-    );
+  if (state === 'delivered') return <DeliveredNote message={message} />;
   const last = events.findLast(({ kind }) => kind === state || kind === 'deferred');
   const { reply, reason } = parseEventDetail(last?.detail);
   return (

@@ -8,15 +8,19 @@ interface EventDetail {
   readonly reason?: string;
   /** The new send time. */
   readonly sendAt?: string;
-  /** The other members, one per line. */
+  /** Whether a person asked for it. */
+  readonly byHand: boolean;
+  readonly replyId?: string;
+  /** The other members, as short texts. */
   readonly lines: readonly string[];
   readonly transcript: readonly string[];
 }
 
 /** Parses the detail of an event, whose form depends on its kind. */
 export function parseEventDetail(detail: unknown): EventDetail {
-  if (typeof detail !== 'object' || detail === null) return { lines: [], transcript: [] };
-  const { reply, reason, transcript, sendAt, ...rest } = detail as Record<string, unknown>;
+  if (typeof detail !== 'object' || detail === null)
+    return { byHand: false, lines: [], transcript: [] };
+  const { reply, reason, transcript, sendAt, replyId, ...rest } = detail as Record<string, unknown>;
   const lines = Object.entries(rest)
     .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
     .map(([name, value]) => describeMember(name, value))
@@ -26,6 +30,8 @@ export function parseEventDetail(detail: unknown): EventDetail {
     ...(typeof reply === 'object' && reply !== null && { reply: describeReply(reply) }),
     ...(typeof reason === 'string' && { reason }),
     ...(typeof sendAt === 'string' && { sendAt }),
+    ...(typeof replyId === 'string' && { replyId }),
+    byHand: rest.by === 'hand',
     lines,
     transcript: readTranscript(transcript),
   };
@@ -34,9 +40,9 @@ export function parseEventDetail(detail: unknown): EventDetail {
 /** Members that need no name, or are known by another one; empty for what only programs need. */
 function describeMember(name: string, value: unknown): string {
   if (name === 'attempt') return text('event.attempt', { count: String(value) });
-  if (name === 'by' && value === 'hand') return text('event.by.hand');
   if (name === 'server') return String(value);
-  if (name === 'stage' || name === 'replyId' || name === 'automatic') return '';
+  if (name === 'by' && value === 'hand') return '';
+  if (name === 'stage' || name === 'automatic') return '';
   return `${name}: ${String(value)}`;
 }
 

@@ -62,7 +62,7 @@ export function MessageActions({ message }: { message: Message }) {
           </Button>
         )}
         {waiting && (
-          <Button variant="default" onClick={() => setCanceling(true)}>
+          <Button variant="default" className="destructive" onClick={() => setCanceling(true)}>
             {text('message.cancel')}
           </Button>
         )}

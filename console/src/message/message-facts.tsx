@@ -1,4 +1,4 @@
-import { Anchor, Code, Title } from '@mantine/core';
+import { Anchor, Code, Group, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
@@ -40,12 +40,17 @@ function TemplateLink({ message }: { message: Message }) {
   const version = changes ? (template.data?.publishedVersion ?? templateVersion) : templateVersion;
   const key = changes ? 'message.templateLatest' : 'message.template';
   return (
-    <PageAnchor
-      to="/$account/templates/$template"
-      params={{ account: accountId, template: templateId }}
-    >
-      {text(templateVersion < 0 ? 'message.draft' : key, { id: templateId, version })}
-    </PageAnchor>
+    <Group gap="0 8px">
+      <PageAnchor
+        to="/$account/templates/$template"
+        params={{ account: accountId, template: templateId }}
+      >
+        {templateId}
+      </PageAnchor>
+      <Text span inherit c="dimmed">
+        {text(templateVersion < 0 ? 'message.draft' : key, { version })}
+      </Text>
+    </Group>
   );
 }
 
@@ -84,27 +89,48 @@ function RecipientName({ message, recipient: { address, role, state } }: Recipie
   );
 }
 
-/** Who sent the message, and its first recipient. */
-export function MessageParties({ message }: { message: Message }) {
-  const sender = describeSender(message.content?.from);
+interface MessagePartiesProps {
+  message: Message;
+  /** What became of it, if that is good news. */
+  children: ReactNode;
+}
+
+/** Who sent the message, its first recipient, and where replies go. */
+export function MessageParties({ message, children }: MessagePartiesProps) {
+  const { from, replyTo } = message.content ?? {};
+  const sender = describeSender(from);
   const [recipient] = message.recipients;
+  const facts: (readonly [string, ReactNode])[] = [
+    ...(sender === null ? [] : [[text('messages.from'), sender] as const]),
+    ...(recipient === undefined
+      ? []
+      : [
+          [
+            text(`message.${recipient.role}`),
+            <RecipientName key="to" message={message} recipient={recipient} />,
+          ] as const,
+        ]),
+    ...(typeof replyTo !== 'string'
+      ? []
+      : [
+          [
+            text('message.replyTo'),
+            <CopyAddress key="reply-to" address={replyTo} label={text('message.replyTo')} />,
+          ] as const,
+        ]),
+  ];
   return (
-    <dl className="message-parties">
-      {sender !== null && (
-        <div>
-          <dt>{text('messages.from')}</dt>
-          <dd>{sender}</dd>
-        </div>
-      )}
-      {recipient !== undefined && (
-        <div>
-          <dt>{text(`message.${recipient.role}`)}</dt>
-          <dd>
-            <RecipientName message={message} recipient={recipient} />
-          </dd>
-        </div>
-      )}
-    </dl>
+    <div className="message-parties">
+      <dl>
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {children}
+    </div>
   );
 }
 
@@ -125,12 +151,6 @@ export function MessageFacts({ message }: { message: Message }) {
       ) : (
         <TemplateLink key="template" message={message} />
       ),
-    ],
-    [
-      text('message.replyTo'),
-      typeof content?.replyTo === 'string' ? (
-        <CopyAddress key="reply-to" address={content.replyTo} label={text('message.replyTo')} />
-      ) : null,
     ],
     ...message.recipients
       .slice(1)

@@ -11,7 +11,7 @@ import { StateBadge } from '../components/state-badge.tsx';
 import { MessageReplies } from '../reply/message-replies.tsx';
 import { ScheduledActions, SchedulePanel } from '../schedule/schedule-panel.tsx';
 import { text } from '../texts/text.ts';
-import { DeliveryExplanationAlert } from './delivery-explanation-alert.tsx';
+import { DeliveredNote, DeliveryExplanationAlert } from './delivery-explanation-alert.tsx';
 import { isReply } from './event-detail.ts';
 import { MessageActions } from './message-actions.tsx';
 import { MessageFacts, MessageParties } from './message-facts.tsx';
@@ -65,8 +65,8 @@ export function MessagePage() {
         })}
         state={data !== undefined && <StateBadge state={data.state} waits={waitOf(data)} />}
       >
-        {data !== undefined && <MessageActions message={data} />}
         {data !== undefined && <ScheduledActions message={data} />}
+        {data !== undefined && <MessageActions message={data} />}
       </PageHeading>
       <PageProblem error={message.error} icon="messages" retry={() => message.refetch()}>
         <PageButton to="/$account/messages" params={{ account: accountId }}>
@@ -76,8 +76,10 @@ export function MessagePage() {
       {message.isPending && <RowsSkeleton />}
       {data !== undefined && (
         <Stack>
-          <MessageParties message={data} />
-          <DeliveryExplanationAlert message={data} />
+          <MessageParties message={data}>
+            {data.state === 'delivered' && <DeliveredNote message={data} />}
+          </MessageParties>
+          {data.state !== 'delivered' && <DeliveryExplanationAlert message={data} />}
           {isAnswered && <MessageReplies message={data} />}
           <div className="message-areas">
             <div>

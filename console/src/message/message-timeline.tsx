@@ -1,21 +1,43 @@
 import { Code, Text, Timeline, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
+import { answerOf, api } from '../api/management.ts';
+import { PageAnchor } from '../components/links.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { formatToMinute } from '../format/format-time.ts';
+import { replyAnchor } from '../reply/message-replies.tsx';
 import { text } from '../texts/text.ts';
 import { isReply, parseEventDetail } from './event-detail.ts';
 import { eventName } from './event-texts.ts';
 import { useCaptured } from './use-captured.ts';
 
+type MessageEvent = Message['events'][number];
+
+/** How it went, as the color of its dot; other events are neutral. */
+const outcomes: Partial<Readonly<Record<MessageEvent['kind'], 'good' | 'bad' | 'unsure'>>> = {
+  delivered: 'good',
+  bounced: 'bad',
+  failed: 'bad',
+  expired: 'bad',
+  complained: 'bad',
+  suppressed: 'unsure',
+  deferred: 'unsure',
+  uncertain: 'unsure',
+  warning: 'unsure',
+};
+
 /** The events of a message in order, with their source. */
 export function MessageTimeline({ message }: { message: Message }) {
   const captured = useCaptured(message);
+  const persons = usePersons(message);
   return (
     <section aria-labelledby="timeline">
       <Title order={2} id="timeline" mb="sm">
         {text('message.timeline')}
       </Title>
-      <Timeline bulletSize={14} lineWidth={2} active={message.events.length}>
+      <Timeline bulletSize={12} lineWidth={2}>
         <Timeline.Item title={text('message.accepted')}>
           <Text size="sm" c="dimmed">
             <TimeText value={message.acceptedAt} full />
@@ -24,15 +46,10 @@ export function MessageTimeline({ message }: { message: Message }) {
         {message.events.map((event) => (
           <Timeline.Item
             key={`${event.at} ${event.kind} ${event.recipient}`}
-            title={titleOf(event, captured)}
+            title={<EventTitle event={event} message={message} captured={captured} />}
+            data-outcome={outcomes[event.kind]}
           >
-            <Text size="sm" c="dimmed">
-              <TimeText value={event.at} />
-              {event.recipient !== null && event.recipient > 0 && (
-                <> · {message.recipients[event.recipient]?.address}</>
-              )}
-            </Text>
-            <Detail detail={event.detail} />
+            <Event event={event} message={message} person={personOf(event, persons)} />
           </Timeline.Item>
         ))}
       </Timeline>
@@ -40,35 +57,100 @@ export function MessageTimeline({ message }: { message: Message }) {
   );
 }
 
-function titleOf(event: Message['events'][number], captured: boolean): string {
-  if (captured && event.kind === 'delivered') return text('state.captured');
-  return isReply(event, true) ? text('replies.automatic') : eventName(event.kind);
+interface EventProps {
+  event: MessageEvent;
+  message: Message;
 }
 
-function Detail({ detail }: { detail: unknown }) {
-  const { reply, reason, sendAt, lines, transcript } = parseEventDetail(detail);
+/** The name of an event; that of a reply leads to it. */
+function EventTitle({ event, message, captured }: EventProps & { captured: boolean }) {
+  const account = useAccountId();
+  const { replyId } = parseEventDetail(event.detail);
+  if (captured && event.kind === 'delivered') return text('state.captured');
+  const name = isReply(event, true) ? text('replies.automatic') : eventName(event.kind);
+  if (replyId === undefined) return name;
+  return (
+    <PageAnchor
+      to="/$account/messages/$message"
+      params={{ account, message: message.messageId }}
+      hash={replyAnchor(replyId)}
+    >
+      {name}
+    </PageAnchor>
+  );
+}
+
+function Event({ event, message, person }: EventProps & { person: string | undefined }) {
+  const { at, recipient, detail } = event;
+  const { reply, reason, sendAt, byHand, lines, transcript } = parseEventDetail(detail);
+  const facts: ReactNode[] = [
+    ...(recipient !== null && recipient > 0 ? [message.recipients[recipient]?.address] : []),
+    ...lines,
+    ...(byHand
+      ? [person === undefined ? text('event.by.hand') : text('event.by', { person })]
+      : []),
+  ];
   return (
     <>
+      <Text size="sm" c="dimmed" className="breakable">
+        <TimeText value={at} />
+        {facts.map((fact, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: facts can repeat, and have no state
+          <span key={index}> · {fact}</span>
+        ))}
+      </Text>
       {sendAt !== undefined && (
         <Text size="sm">{text('event.movedTo', { time: formatToMinute(sendAt) })}</Text>
       )}
       {reason !== undefined && reason !== reply && <Text size="sm">{reason}</Text>}
       {reply !== undefined && (
-        <Code block p="xs" my={4}>
+        <Code block p="xs" mt={8}>
           {reply}
         </Code>
-      )}
-      {lines.length > 0 && (
-        <Text size="xs" c="dimmed" className="breakable">
-          {lines.join(' · ')}
-        </Text>
       )}
       {transcript.length > 0 && (
         <details>
           <summary>{text('message.showTranscript')}</summary>
-          <Code block>{transcript.join('\n')}</Code>
+          <Code block mt={8}>
+            {transcript.join('\n')}
+          </Code>
         </details>
       )}
     </>
   );
+}
+
+/** Who rescheduled a message, by the new send time in seconds, as far as the audit log has it and the person may see it. */
+function usePersons({ messageId, acceptedAt, events }: Message): ReadonlyMap<number, string> {
+  const accountId = useAccountId();
+  const may = useMay();
+  const { data } = useQuery({
+    queryKey: ['message', accountId, messageId, 'persons', events.length],
+    queryFn: () =>
+      answerOf(
+        api.GET('/accounts/{accountId}/audit', {
+          params: {
+            path: { accountId },
+            query: { kind: 'schedule_move', search: messageId, from: acceptedAt, limit: 100 },
+          },
+        }),
+      ),
+    enabled: may('audit:read') && events.some(({ kind }) => kind === 'move-asked'),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const moves = data?.items ?? [];
+  return new Map(
+    moves.flatMap(({ detail, name, email, keyName }) => {
+      const person = name ?? email ?? keyName;
+      return person ? [[secondsOf(detail.sendAt), person] as const] : [];
+    }),
+  );
+}
+
+function personOf({ detail }: MessageEvent, persons: ReadonlyMap<number, string>) {
+  return persons.get(secondsOf(parseEventDetail(detail).sendAt));
+}
+
+function secondsOf(time: unknown): number {
+  return Math.floor(Date.parse(String(time)) / 1_000);
 }

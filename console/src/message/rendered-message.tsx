@@ -24,8 +24,8 @@ export function useRenderedMessage(messageId: string, enabled: boolean) {
   });
 }
 
-/** Of the content, in pixels; with room for a short mail, so that what follows doesn't move. */
-const minHeight = 240;
+/** Of the content, in pixels: that of a mail of a line. */
+const minHeight = 64;
 
 /** The content of a message, as HTML and as plain text. */
 export function RenderedMessagePanel({
@@ -52,7 +52,7 @@ export function RenderedMessagePanel({
         />
       )}
       <ProblemAlert error={rendered.error} />
-      {rendered.isLoading && <Skeleton height={minHeight} mt={50} />}
+      {rendered.isLoading && <Skeleton height={minHeight} mt={49} />}
       {data !== undefined && (
         <Tabs defaultValue={data.html === null ? 'text' : 'html'} keepMounted={false}>
           <Tabs.List mb="sm">

@@ -38,7 +38,7 @@ export function ScheduleActions({ message, onPage = false }: ScheduleActionsProp
           <Button variant="default" onClick={moveDialog.open}>
             {text('schedule.move')}
           </Button>
-          <Button className="send-now" variant="default" onClick={sendDialog.open}>
+          <Button variant="default" onClick={sendDialog.open}>
             {text('schedule.sendNow')}
           </Button>
         </>

@@ -27,7 +27,8 @@ export const messagesTexts = {
   'event.move-asked': 'Rescheduled',
   'event.movedTo': 'To {time}',
   'event.attempt': 'Attempt {count}',
-  'event.by.hand': 'By a user',
+  'event.by': 'by {person}',
+  'event.by.hand': 'by a user',
   'event.version-kept': 'Accepted template version used',
 
   'messages.title': 'Messages',
@@ -85,10 +86,10 @@ export const messagesTexts = {
 
   'message.title': 'Message',
   'message.back': 'All messages',
-  'message.template': '{id}, version {version}',
-  'message.templateLatest': '{id}, latest version at send time (now v{version})',
+  'message.template': 'version {version}',
+  'message.templateLatest': 'latest version at send time (now v{version})',
   'message.raw': 'None: sent over SMTP',
-  'message.draft': '{id}, draft',
+  'message.draft': 'draft',
   'message.timeline': 'Timeline',
   'message.accepted': 'Accepted',
   'message.facts': 'Details',
