@@ -25,7 +25,7 @@ function chip(mail: Document, name: string): HTMLElement {
   element.setAttribute(mark, '');
   element.textContent = name;
   element.style.cssText =
-    'padding: 1px 5px; border-radius: 4px; background: #fff0c2; color: #6a4a00; box-decoration-break: clone';
+    'display: inline-block; max-width: 100%; padding: 1px 5px; border-radius: 4px; background: #fff0c2; color: #6a4a00';
   return element;
 }
 

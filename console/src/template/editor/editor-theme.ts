@@ -23,7 +23,8 @@ export function editorTheme(dark: boolean): Extension {
         '.cm-activeLine, .cm-activeLineGutter': {
           backgroundColor: dark ? '#ffffff0d' : '#0000000a',
         },
-        '.cm-field': { backgroundColor: colors.mark, borderRadius: '3px' },
+        // A name has spaces, but a line doesn't end in it.
+        '.cm-field': { backgroundColor: colors.mark, borderRadius: '3px', whiteSpace: 'pre' },
         '.cm-panels': {
           backgroundColor: 'var(--mantine-color-body)',
           color: 'var(--mantine-color-text)',

@@ -1,6 +1,6 @@
 import {
-  ActionIcon,
   Badge,
+  Button,
   Checkbox,
   Group,
   NativeSelect,
@@ -12,7 +12,6 @@ import {
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { TemplateContent, TemplateField } from '../../api/management.generated.ts';
-import { Icon } from '../../components/icon.tsx';
 import { JsonArea } from '../../components/json-area.tsx';
 import { text } from '../../texts/text.ts';
 
@@ -71,6 +70,12 @@ function emptyOf(kind: Kind | undefined): Value {
   return kind === 'object' ? {} : '';
 }
 
+/** What the preview shows without a sample, if there is a default. */
+function placeholderOf({ default: value }: Settings[string]): string {
+  const shown = textOf(value);
+  return shown === '' ? text('editor.sample') : text('editor.defaultIs', { value: shown });
+}
+
 /** The name of the input for the sample of a field. */
 export function sampleName(field: string): string {
   return `sample of ${field}`;
@@ -122,20 +127,21 @@ function FieldRow({ field: { name, required, secret }, settings, change }: Field
             className="field-sample"
             name={sampleName(name)}
             aria-label={sample}
-            placeholder={text('editor.sample')}
+            placeholder={placeholderOf(settings)}
             value={textOf(settings.sample)}
             onChange={(event) => change({ sample: event.currentTarget.value || undefined })}
           />
         )}
-        <ActionIcon
+        <Button
           variant="subtle"
-          color="gray"
-          aria-label={text('editor.fieldSettings', { name })}
+          size="compact-sm"
+          className="field-options"
+          aria-label={text('editor.optionsOf', { name })}
           aria-expanded={opened}
           onClick={toggle}
         >
-          <Icon name="settings" size={16} />
-        </ActionIcon>
+          {text('editor.options')}
+        </Button>
       </Group>
       {opened && <FieldSettings settings={settings} change={change} />}
     </div>

@@ -11,6 +11,7 @@ import {
   Text,
   Title,
 } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { Fragment, type ReactNode, useState } from 'react';
 import type { TemplatePreview } from '../../api/management.generated.ts';
 import { MailFrame } from '../../components/mail-frame.tsx';
@@ -44,9 +45,11 @@ interface PreviewPaneProps {
 /** Previews of the message in several formats. */
 export function PreviewPane(props: PreviewPaneProps) {
   const { preview, busy, images, unfilled, fillIn, onTextClick, children } = props;
-  const [mode, setMode] = useState<PreviewMode>(() =>
-    matchMedia('(max-width: 40em)').matches ? 'phone' : 'desktop',
-  );
+  const isPhone = useMediaQuery('(max-width: 40em)', undefined, { getInitialValueInEffect: false });
+  const [chosen, setMode] = useState<PreviewMode>(isPhone ? 'phone' : 'desktop');
+  // A phone has no space for a desktop.
+  const mode = isPhone && chosen === 'desktop' ? 'phone' : chosen;
+  const modes = previewModes.filter((one) => !(isPhone && one === 'desktop'));
   const [colors, setColors] = useState<MailColors>('light');
   const rendered = preview?.rendered;
   const isPlain = mode === 'plain' || rendered?.html === null;
@@ -58,7 +61,7 @@ export function PreviewPane(props: PreviewPaneProps) {
       <Group gap="8px 12px" mb="sm" align="flex-end" className="preview-choices">
         {children}
         <Switch
-          size="xs"
+          size="sm"
           label={text('editor.darkMode')}
           checked={colors !== 'light'}
           disabled={isPlain}
@@ -69,7 +72,7 @@ export function PreviewPane(props: PreviewPaneProps) {
           aria-label={text('editor.preview')}
           value={mode}
           onChange={(value) => setMode(value as PreviewMode)}
-          data={previewModes.map((value) => ({ value, label: text(`editor.${value}`) }))}
+          data={modes.map((value) => ({ value, label: text(`editor.${value}`) }))}
         />
       </Group>
       {colors !== 'light' && (
@@ -82,26 +85,30 @@ export function PreviewPane(props: PreviewPaneProps) {
           data={darkColors.map((value) => ({ value, label: text(`editor.colors.${value}`) }))}
         />
       )}
+      <Unfilled names={unfilled} fillIn={fillIn} />
       {/* It scrolls, so the keyboard must reach it. */}
       <Paper
         withBorder
-        p="sm"
         className="preview-mail"
         role="group"
         aria-label={text('editor.previewedMail')}
         tabIndex={0}
       >
         {preview !== undefined && rendered === null && (
-          <Text c="dimmed">{text('editor.noPreview')}</Text>
+          <Text c="dimmed" p="sm">
+            {text('editor.noPreview')}
+          </Text>
         )}
         {rendered !== null && rendered !== undefined && (
           <>
-            <Text fw={600} dir="auto">
-              <WithChips names={unfilled}>{rendered.subject}</WithChips>
-            </Text>
-            <Text size="sm" c="dimmed" mb="xs" truncate dir="auto">
-              <WithChips names={unfilled}>{rendered.previewText}</WithChips>
-            </Text>
+            <div className="preview-head">
+              <Text fw={600} dir="auto">
+                <WithChips names={unfilled}>{rendered.subject}</WithChips>
+              </Text>
+              <Text size="sm" c="dimmed" truncate dir="auto">
+                <WithChips names={unfilled}>{rendered.previewText}</WithChips>
+              </Text>
+            </div>
             {mode === 'plain' || rendered.html === null ? (
               <Code block className="plain-mail">
                 {rendered.text ?? ''}
@@ -121,7 +128,6 @@ export function PreviewPane(props: PreviewPaneProps) {
           </>
         )}
       </Paper>
-      <Unfilled names={unfilled} fillIn={fillIn} />
       {rendered !== null && rendered !== undefined && (
         <Group gap="md" mt={6} wrap="nowrap" align="flex-start">
           {busy && (
@@ -175,7 +181,7 @@ function Unfilled({
   const [first] = names;
   if (first === undefined) return null;
   return (
-    <Text size="xs" mt={6} className="unfilled-count" role="status">
+    <Text size="sm" mb="sm" className="unfilled-count" role="status">
       {text('editor.unfilled', { count: names.length })}{' '}
       {fillIn !== undefined && (
         <Anchor component="button" type="button" inherit onClick={() => fillIn(first)}>

@@ -1,7 +1,6 @@
-import { Anchor, Group, List, Text, Title } from '@mantine/core';
+import { Badge, Button, Group, Text, Title } from '@mantine/core';
 import type { TemplatePreview } from '../../api/management.generated.ts';
 import { asSentence } from '../../api/problem.ts';
-import { Icon } from '../../components/icon.tsx';
 import { text } from '../../texts/text.ts';
 
 interface TemplateProblemListProps {
@@ -29,41 +28,47 @@ export function TemplateProblemList({ preview, fixOf }: TemplateProblemListProps
           </Text>
         )}
       </Group>
-      <List size="sm" listStyleType="none" spacing={4}>
+      <ul className="problems" aria-label={text('editor.problemList')}>
         {problems.map(({ severity, part, message, line, rule, variant }) => (
-          <List.Item
-            key={`${variant} ${rule} ${part} ${line} ${message}`}
-            icon={<Icon name="warning" />}
-          >
-            <Text span fw={severity === 'error' ? 600 : 400} size="sm">
-              {asSentence(message)}
-            </Text>{' '}
-            <Text span size="xs" c="dimmed">
-              {variant !== undefined && `${variant} `}
-              {part}
-              {line !== undefined && `, ${text('editor.line', { line })}`}
-            </Text>
-          </List.Item>
+          <li key={`${variant} ${rule} ${part} ${line} ${message}`}>
+            <Severity severity={severity} />
+            <span className="breakable">
+              {asSentence(message)}{' '}
+              <Text span size="xs" c="dimmed">
+                {variant !== undefined && `${variant} `}
+                {part}
+                {line !== undefined && `, ${text('editor.line', { line })}`}
+              </Text>
+            </span>
+          </li>
         ))}
-      </List>
-      {hints.length > 0 && (
-        <List size="sm" mt={4} aria-label={text('editor.hints')}>
-          {hints.map(({ rule, message }) => (
-            <List.Item key={`${rule} ${message}`}>
-              {asSentence(message)} <Fix fix={fixOf(rule)} />
-            </List.Item>
-          ))}
-        </List>
-      )}
+        {hints.map(({ rule, message }) => (
+          <li key={`${rule} ${message}`}>
+            <Severity severity="hint" />
+            <span className="breakable">{asSentence(message)}</span>
+            <Fix fix={fixOf(rule)} />
+          </li>
+        ))}
+      </ul>
     </section>
+  );
+}
+
+const severityColors = { error: 'red', warning: 'yellow', hint: 'blue' } as const;
+
+function Severity({ severity }: { severity: keyof typeof severityColors }) {
+  return (
+    <Badge className="state-badge" data-color={severityColors[severity]} tt="none" size="sm">
+      {text(`editor.severity.${severity}`)}
+    </Badge>
   );
 }
 
 function Fix({ fix }: { fix: (() => void) | undefined }) {
   if (fix === undefined) return null;
   return (
-    <Anchor component="button" type="button" inherit onClick={fix}>
+    <Button variant="default" size="compact-sm" onClick={fix}>
       {text('editor.fix')}
-    </Anchor>
+    </Button>
   );
 }
