@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { markTokens } from '../../console/src/components/mark-tokens.ts';
 import { curlWithKey, snippets } from '../../console/src/template/snippets.ts';
 import { addKey } from '../support/api-key.ts';
 import { createClientApp } from '../support/client-app.ts';
@@ -80,5 +81,23 @@ test('each example sends a template in another language with an attachment, as i
 test('without a key, the examples say where it belongs', () => {
   const facts = { url: 'https://mail.test', accountId: '1', templateId: 't', values: {} };
   for (const { id, code, run } of snippets(facts, undefined))
-    assert.match(run ?? code, id === 'curl' ? /Bearer sp_…/ : /^SIGNALPOST_API_KEY='sp_…' \S/);
+    assert.match(
+      run ?? code,
+      id === 'curl' ? /^export SIGNALPOST_API_KEY='sp_…'\n/ : /^SIGNALPOST_API_KEY='sp_…' \S/,
+    );
+});
+
+test('strings, names of JSON and comments are marked; the code stays as it is', () => {
+  const code = `# it's a note\ncurl 'https://mail.test/#1' -d '{\n  "to": "a \\"b\\""\n}'`;
+  const parts = markTokens(code);
+  assert.equal(parts.map(({ text }) => text).join(''), code);
+  assert.deepEqual(
+    parts.flatMap(({ kind, text }) => (kind === undefined ? [] : [[kind, text]])),
+    [
+      ['comment', "# it's a note"],
+      ['string', "'https://mail.test/#1'"],
+      ['name', '"to"'],
+      ['string', '"a \\"b\\""'],
+    ],
+  );
 });

@@ -2,9 +2,11 @@ import { Button, Code } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { text } from '../texts/text.ts';
 import { CopyHeading } from './copy-field.tsx';
+import { markTokens } from './mark-tokens.ts';
+import './code-sample.css';
 
 /** Max lines of a sample that is shown in full. */
-const maxSampleLines = 18;
+const maxSampleLines = 20;
 
 /** Code with a copy button; long code is cut off until it is asked for. */
 export function CodeSample({ title, code }: { title: string; code: string }) {
@@ -16,7 +18,12 @@ export function CodeSample({ title, code }: { title: string; code: string }) {
       <div className="sample" data-cut={isCut}>
         {/* Long lines scroll, so the keyboard must reach it. */}
         <Code block className="snippet" tabIndex={0}>
-          {code}
+          {markTokens(code).map(({ text: part, kind }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: parts can repeat, and have no state
+            <span key={index} data-token={kind}>
+              {part}
+            </span>
+          ))}
         </Code>
       </div>
       {isCut && (

@@ -95,10 +95,11 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The send operation with an API key, as one command. */
+/** The send operation with an API key, which a shell keeps for more of them. */
 export function curlWithKey(facts: SnippetFacts, key: string): string {
-  return `curl ${quote(sendUrl(facts))} \\
-  -H ${quote(`Authorization: Bearer ${key}`)} \\
+  return `export SIGNALPOST_API_KEY=${quote(key)}
+curl ${quote(sendUrl(facts))} \\
+  -H "Authorization: Bearer $SIGNALPOST_API_KEY" \\
   -H 'Content-Type: application/json' \\
   -d ${quote(body(facts).replaceAll('\n', '\n  '))}`;
 }
