@@ -53,6 +53,7 @@ test('templates: an error is marked in place and prevents publishing; versions a
     .getByRole('region', { name: 'Version 2' })
     .frameLocator('iframe')
     .getByText('With a new line.');
+  await added.locator('mark').nth(3).waitFor();
   assert.equal(await added.locator('mark').count(), 4, 'each word is marked');
   const kept = page.getByRole('region', { name: 'Version 1' }).frameLocator('iframe');
   await kept.getByText('Hello').waitFor();
@@ -68,6 +69,10 @@ test('templates: an error is marked in place and prevents publishing; versions a
   await visit.look('version-shown');
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('combobox', { name: 'Compare', exact: true }).selectOption('2');
+  await first.getByRole('button', { name: 'Actions for Version 1' }).click();
+  await page.getByRole('menuitem', { name: 'Compare with current' }).click();
+  await added.locator('mark').nth(3).waitFor();
   await first.getByRole('button', { name: 'Actions for Version 1' }).click();
   await page.getByRole('menuitem', { name: 'Roll back to this version' }).click();
   await dialog.getByRole('button', { name: 'Publish' }).click();

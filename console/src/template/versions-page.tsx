@@ -2,7 +2,7 @@ import './editor-texts.ts';
 import { Badge, Group, NativeSelect, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { Suspense, useEffect, useRef, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { useMay } from '../account/use-me.ts';
 import type { TemplateVersion } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
@@ -41,8 +41,7 @@ export function VersionsPage() {
       ),
   });
   const publishers = usePublishers(pages.items);
-  /** The version that was chosen to be compared with the current one. */
-  const [compared, setCompared] = useState<number>();
+  const [chosen, choose] = useState<Pair>();
   return (
     <TemplateTabs page="versions">
       <ListBody
@@ -90,7 +89,10 @@ export function VersionsPage() {
             cell: (version) => (
               <VersionActions
                 version={version}
-                compare={() => setCompared(version.version)}
+                compare={() => {
+                  choose({ older: version.version, newer: currentOf(pages.items) });
+                  document.getElementById(comparisonId)?.scrollIntoView();
+                }}
                 show={() => navigate({ search: { shown: version.version }, resetScroll: false })}
               />
             ),
@@ -98,7 +100,13 @@ export function VersionsPage() {
         ]}
       />
       {pages.items.length > 1 && (
-        <Comparison key={compared} versions={pages.items} compared={compared} />
+        <Comparison
+          versions={pages.items}
+          pair={
+            chosen ?? { older: pages.items[1]?.version ?? 0, newer: pages.items[0]?.version ?? 0 }
+          }
+          choose={choose}
+        />
       )}
       <VersionDialog
         version={shown}
@@ -138,40 +146,46 @@ function usePublishers(versions: readonly TemplateVersion[]): ReadonlyMap<number
   );
 }
 
-interface ComparisonProps {
-  versions: readonly TemplateVersion[];
-  /** Undefined: the two newest versions are. */
-  compared: number | undefined;
+/** The versions that are compared. */
+interface Pair {
+  readonly older: number;
+  readonly newer: number;
 }
 
-function Comparison({ versions, compared }: ComparisonProps) {
-  const current = versions.find(({ published }) => published);
-  const [newer, setNewer] = useState((compared && current?.version) ?? versions[0]?.version ?? 0);
-  const [older, setOlder] = useState(compared ?? versions[1]?.version ?? 0);
-  const region = useRef<HTMLDivElement>(null);
+const comparisonId = 'comparison';
+
+function currentOf(versions: readonly TemplateVersion[]): number {
+  return versions.find(({ published }) => published)?.version ?? 0;
+}
+
+interface ComparisonProps {
+  versions: readonly TemplateVersion[];
+  pair: Pair;
+  choose: (pair: Pair) => void;
+}
+
+function Comparison({ versions, pair, choose }: ComparisonProps) {
+  const { older, newer } = pair;
   const [mode, setMode] = useState<'rendered' | 'source'>('rendered');
   const [left, right] = [useVersion(older), useVersion(newer)];
-  useEffect(() => {
-    if (compared !== undefined) region.current?.scrollIntoView();
-  }, [compared]);
   const choices = versions.map(({ version }) => ({
     value: String(version),
     label: text('versions.version', { version }),
   }));
   return (
-    <Stack ref={region} mt="xl" role="region" aria-label={text('versions.compare')}>
+    <Stack id={comparisonId} mt="xl" role="region" aria-label={text('versions.compare')}>
       <Group align="flex-end" justify="space-between">
         <Group>
           <NativeSelect
             label={text('versions.from')}
             value={String(older)}
-            onChange={(event) => setOlder(Number(event.currentTarget.value))}
+            onChange={(event) => choose({ older: Number(event.currentTarget.value), newer })}
             data={choices}
           />
           <NativeSelect
             label={text('versions.to')}
             value={String(newer)}
-            onChange={(event) => setNewer(Number(event.currentTarget.value))}
+            onChange={(event) => choose({ older, newer: Number(event.currentTarget.value) })}
             data={choices}
           />
         </Group>

@@ -28,28 +28,30 @@ export function TemplateProblemList({ preview, fixOf }: TemplateProblemListProps
           </Text>
         )}
       </Group>
-      <ul className="problems" aria-label={text('editor.problemList')}>
-        {problems.map(({ severity, part, message, line, rule, variant }) => (
-          <li key={`${variant} ${rule} ${part} ${line} ${message}`}>
-            <Severity severity={severity} />
-            <span className="breakable">
-              {asSentence(message)}{' '}
-              <Text span size="xs" c="dimmed">
-                {variant !== undefined && `${variant} `}
-                {part}
-                {line !== undefined && `, ${text('editor.line', { line })}`}
-              </Text>
-            </span>
-          </li>
-        ))}
-        {hints.map(({ rule, message }) => (
-          <li key={`${rule} ${message}`}>
-            <Severity severity="hint" />
-            <span className="breakable">{asSentence(message)}</span>
-            <Fix fix={fixOf(rule)} />
-          </li>
-        ))}
-      </ul>
+      {problems.length + hints.length > 0 && (
+        <ul className="problems" aria-label={text('editor.problemList')}>
+          {problems.map(({ severity, part, message, line, rule, variant }) => (
+            <li key={`${variant} ${rule} ${part} ${line} ${message}`}>
+              <Severity severity={severity} />
+              <span className="breakable">
+                {asSentence(message)}{' '}
+                <Text span size="xs" c="dimmed">
+                  {variant !== undefined && `${variant} `}
+                  {part}
+                  {line !== undefined && `, ${text('editor.line', { line })}`}
+                </Text>
+              </span>
+            </li>
+          ))}
+          {hints.map(({ rule, message }) => (
+            <li key={`${rule} ${message}`}>
+              <Severity severity="hint" />
+              <span className="breakable">{asSentence(message)}</span>
+              <Fix fix={fixOf(rule)} />
+            </li>
+          ))}
+        </ul>
+      )}
     </section>
   );
 }
