@@ -70,9 +70,10 @@ test('templates: an error is marked in place and prevents publishing; versions a
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   await page.getByRole('combobox', { name: 'Compare', exact: true }).selectOption('2');
+  await page.getByText('These versions are identical.').waitFor();
   await first.getByRole('button', { name: 'Actions for Version 1' }).click();
   await page.getByRole('menuitem', { name: 'Compare with current' }).click();
-  await added.locator('mark').nth(3).waitFor();
+  await page.locator('.cm-changedLine').first().waitFor();
   await first.getByRole('button', { name: 'Actions for Version 1' }).click();
   await page.getByRole('menuitem', { name: 'Roll back to this version' }).click();
   await dialog.getByRole('button', { name: 'Publish' }).click();

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Text, Title } from '@mantine/core';
+import { Badge, Button, Group, Skeleton, Text, Title } from '@mantine/core';
 import type { TemplatePreview } from '../../api/management.generated.ts';
 import { asSentence } from '../../api/problem.ts';
 import { text } from '../../texts/text.ts';
@@ -28,6 +28,8 @@ export function TemplateProblemList({ preview, fixOf }: TemplateProblemListProps
           </Text>
         )}
       </Group>
+      {/* As high as a hint, so that what follows doesn't move. */}
+      {preview === undefined && <Skeleton height={28} />}
       {problems.length + hints.length > 0 && (
         <ul className="problems" aria-label={text('editor.problemList')}>
           {problems.map(({ severity, part, message, line, rule, variant }) => (
