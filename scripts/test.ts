@@ -65,8 +65,8 @@ async function run(): Promise<number> {
     [
       '--disable-warning=ExperimentalWarning',
       '--test',
-      // Most files mainly wait for processes and databases; those with browsers don't.
-      `--test-concurrency=${Math.max(2, availableParallelism() + (folder === 'test-system' ? 0 : 2))}`,
+      // Most files mainly wait for processes and databases; those with browsers less.
+      `--test-concurrency=${Math.max(2, availableParallelism() + (folder === 'test-system' ? 1 : 2))}`,
       '--test-reporter=spec',
       `--test-timeout=${folder === 'test-long' ? 1_800_000 : 600_000}`,
       ...options,
