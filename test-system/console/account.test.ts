@@ -628,14 +628,14 @@ test('webhooks: test events show the exchange; a failed event appears in the log
     .getByRole('link', { name: 'Open the webhook' })
     .click();
   const events = page.getByRole('region', { name: 'Events' });
-  const accepted = events.getByRole('link').filter({ hasText: 'Accepted' });
+  const accepted = events.getByRole('link').filter({ hasText: 'message.accepted' });
   await accepted.getByText('hooked@people.test').waitFor();
   await accepted.getByText(/^HTTP 500 · \d+ attempts?$/).waitFor();
   await accepted.click();
   const detail = page.getByRole('region', { name: 'Event', exact: true });
   await detail.getByText('"type": "message.accepted"').waitFor();
   await detail.getByRole('group').first().getByText('500', { exact: true }).waitFor();
-  await page.getByRole('heading', { level: 1, name: 'Accepted' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'message.accepted' }).waitFor();
   await visit.look('webhook-event');
   await page.getByRole('link', { name: 'All events' }).click();
   await page.getByText(/^Failing since .*Last response: HTTP 500\.$/).waitFor();

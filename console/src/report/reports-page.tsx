@@ -51,15 +51,15 @@ export function ReportsPage() {
   const { days, group, compare } = { ...defaultReportFilters, ...filters };
   const choose = (part: ReportFilters) =>
     navigate({ search: readReportFilters({ ...filters, ...part }), replace: true });
-  const { now, before } = lastDays(days);
+  const { now, before, beforeSoFar } = lastDays(days);
   const unit = days === 1 ? 'hour' : 'day';
   const applied = applicableFilters(filters, group);
   const plotted = useReport(now, unit, applied);
   const plottedBefore = useReport(before, unit, { ...applied, enabled: compare });
   const total = useReport(now, 'none', applied);
-  const totalBefore = useReport(before, 'none', { ...applied, enabled: compare });
+  const totalBefore = useReport(beforeSoFar, 'none', { ...applied, enabled: compare });
   const report = useReport(now, group, applied);
-  const earlier = useReport(before, group, { ...applied, enabled: compare });
+  const earlier = useReport(beforeSoFar, group, { ...applied, enabled: compare });
   const rows = report.data?.rows ?? [];
   const capturing = useCapturing();
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -122,10 +122,10 @@ export function ReportsPage() {
         />
       </Group>
       <ProblemAlert error={report.error ?? plotted.error} retry={() => report.refetch()} />
-      <Paper withBorder p="md" mb="md" component="section" aria-labelledby="chart">
+      <Paper withBorder p="md" mb="md" component="section" aria-labelledby="figures">
         <Group gap="0 8px" align="baseline" mb="sm">
-          <Title order={2} id="chart">
-            {text(days === 1 ? 'reports.perHour' : 'reports.perDay')}
+          <Title order={2} id="figures">
+            {text('reports.days', { count: days })}
           </Title>
           {compare && (
             <Text size="sm" c="dimmed">
@@ -138,6 +138,9 @@ export function ReportsPage() {
           before={compare ? totalBefore.data?.rows[0] : undefined}
           loading={total.isPending}
         />
+        <Title order={3} size="sm" mb="xs">
+          {text(days === 1 ? 'reports.perHour' : 'reports.perDay')}
+        </Title>
         <CountPlot
           rows={plotted.data?.rows}
           period={now}
@@ -183,32 +186,32 @@ function Figures({ now, before, loading }: FiguresProps) {
     <SimpleGrid cols={{ base: 2, xs: 3, lg: 6 }} verticalSpacing="sm" mb="md">
       {totalFigures.map((figure) => (
         <div key={figure}>
-          <Group gap="0 8px" align="baseline">
-            <Text className="figure" fw={650}>
-              {loading ? '–' : formatNumber(figureOf(figure, now?.counts))}
+          <Text className="figure" fw={650}>
+            {loading ? '–' : formatNumber(figureOf(figure, now?.counts))}
+          </Text>
+          <Group gap="0 6px">
+            <Text size="xs" c="dimmed">
+              {titleOf(figure, capturing)}{' '}
+              {figure !== 'accepted' &&
+                accepted > 0 &&
+                formatShare(figureOf(figure, now?.counts), accepted)}
             </Text>
             {now !== undefined && before !== undefined && (
               <Change {...changeOf(figure, now.counts, before.counts)} />
             )}
           </Group>
-          <Text size="xs" c="dimmed">
-            {titleOf(figure, capturing)}{' '}
-            {figure !== 'accepted' &&
-              accepted > 0 &&
-              formatShare(figureOf(figure, now?.counts), accepted)}
-          </Text>
         </div>
       ))}
       <div>
-        <Group gap="0 8px" align="baseline">
-          <Text className="figure" fw={650}>
-            {now?.latency ? formatDuration(now.latency.p50) : '–'}
+        <Text className="figure" fw={650}>
+          {now?.latency ? formatDuration(now.latency.p50) : '–'}
+        </Text>
+        <Group gap="0 6px">
+          <Text size="xs" c="dimmed">
+            {text('reports.latency')}
           </Text>
           <LatencyChange now={now} before={before} />
         </Group>
-        <Text size="xs" c="dimmed">
-          {text('reports.latency')}
-        </Text>
       </div>
     </SimpleGrid>
   );
@@ -290,6 +293,7 @@ function columnsFor(
     count('accepted', false),
     count('delivered'),
     count('bounced'),
+    count('open'),
     count('opened'),
     count('clicked'),
     count('complained'),

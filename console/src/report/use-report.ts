@@ -18,16 +18,24 @@ export interface ReportPeriod {
   readonly until: string;
 }
 
+interface ComparedPeriods {
+  readonly now: ReportPeriod;
+  readonly before: ReportPeriod;
+  /** `before` up to the current time of day, since today isn't over either. */
+  readonly beforeSoFar: ReportPeriod;
+}
+
 /** The last days including today in the browser's time zone, and the preceding period of equal length. */
-export function lastDays(
-  days: number,
-  now = new Date(),
-): { now: ReportPeriod; before: ReportPeriod } {
-  const at = (offset: number) =>
-    new Date(now.getFullYear(), now.getMonth(), now.getDate() + offset).toISOString();
+export function lastDays(days: number, now = new Date()): ComparedPeriods {
+  const at = (offset: number, hour = 0, minute = 0) =>
+    new Date(now.getFullYear(), now.getMonth(), now.getDate() + offset, hour, minute).toISOString();
+  const from = at(1 - 2 * days);
+  // Reports count by quarter hours, and a period can't be empty.
+  const quarter = Math.floor(now.getMinutes() / 15) * 15 + 15;
   return {
     now: { from: at(1 - days), until: at(1) },
-    before: { from: at(1 - 2 * days), until: at(1 - days) },
+    before: { from, until: at(1 - days) },
+    beforeSoFar: { from, until: at(-days, now.getHours(), quarter) },
   };
 }
 

@@ -11,7 +11,6 @@ import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { formatDuration } from '../format/format-number.ts';
-import { eventName } from '../message/event-texts.ts';
 import { text } from '../texts/text.ts';
 import { DeliveryBadge, StatusBadge } from './delivery-badge.tsx';
 import { formatJson, TextBlock, TryExchange } from './exchange.tsx';
@@ -68,13 +67,13 @@ export function DeliveryPanel({ webhookId, eventId, paused, onPage }: DeliveryDe
   return (
     <Stack gap="md">
       {onPage ? (
-        <PageHeading title={eventName(kind)} state={<DeliveryBadge state={state} />}>
+        <PageHeading title={`message.${kind}`} state={<DeliveryBadge state={state} />}>
           {replayButton}
         </PageHeading>
       ) : (
         <Group justify="space-between" gap="xs">
           <Group gap="xs">
-            <Title order={2}>{eventName(kind)}</Title>
+            <Title order={2}>message.{kind}</Title>
             <DeliveryBadge state={state} />
           </Group>
           {replayButton}

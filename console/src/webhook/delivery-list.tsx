@@ -7,7 +7,6 @@ import { LoadMore } from '../components/load-more.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { TimeText } from '../components/time-text.tsx';
-import { eventName } from '../message/event-texts.ts';
 import { text } from '../texts/text.ts';
 import { DeliveryBadge } from './delivery-badge.tsx';
 import { deliveryStates, type FilteredState, readWebhookFilters } from './webhook-filters.ts';
@@ -69,7 +68,7 @@ function DeliveryItem({ delivery, isShown, paused }: DeliveryItemProps) {
         c="inherit"
       >
         <span className="event-line">
-          <span className="event-name">{eventName(kind)}</span>
+          <code className="event-name">message.{kind}</code>
           <DeliveryBadge
             state={state}
             status={lastStatus}

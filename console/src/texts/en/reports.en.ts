@@ -17,7 +17,7 @@ export const reportsTexts = {
   'reports.anyTemplate': 'Any template',
   'reports.anyLocale': 'Any language',
   'reports.compare': 'Compare to previous period',
-  'reports.compared': 'compared to {days}',
+  'reports.compared': 'compared to {days}, up to this time of day',
   'reports.perDay': 'Messages per day',
   'reports.perHour': 'Messages per hour',
   'reports.change': 'from {before}',
