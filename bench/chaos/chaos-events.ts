@@ -76,6 +76,7 @@ export class ChaosEvents {
     const deadline = Date.now() + timeoutMs;
     let { notPushed, notRead } = missing();
     while (notPushed.length + notRead.length > 0 && Date.now() < deadline) {
+      this.#restartForManagement();
       // What failed, or was in the hands of a process that was killed, waits for minutes.
       for (const statement of [
         'update graphile_worker._private_jobs set run_at = now() where run_at > now() and locked_at is null',
@@ -113,6 +114,13 @@ export class ChaosEvents {
     await Promise.all(this.#loops);
     this.#server.close();
     this.#server.closeAllConnections();
+  }
+
+  /** Nodes change their roles when they start, so after the last fault none may have the one that the feed's reader needs. */
+  #restartForManagement(): void {
+    const areUp = this.#nodes.every(({ url }) => url !== undefined);
+    if (areUp && !this.#nodes.some((node) => node.serves('management')))
+      this.#nodes[0]?.signal('SIGTERM');
   }
 
   async #readStored({ pool }: Database): Promise<{ id: string; kind: string }[]> {
