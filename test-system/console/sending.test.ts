@@ -86,7 +86,7 @@ test('domains: a wrong record is shown with its value, and records as the DNS pr
   await card.getByRole('alert').getByText('v=DMARC1; p=nonsense').waitFor();
   await card.getByText('Invalid', { exact: true }).waitFor();
   await card.getByText('Replace it with:').waitFor();
-  await page.getByText('1 record invalid').waitFor();
+  await page.getByText('1 invalid, 1 missing').waitFor();
   await page.getByText('wrong.test is hosted at Cloudflare.').waitFor();
   await page.getByText('3 records for later').click();
   const boxes = page.getByRole('article', { name: 'Return path', exact: true }).locator('dl');

@@ -27,7 +27,7 @@ export function PageHeading({ title, hint, state, children }: PageHeadingProps) 
           {state}
         </Group>
         {hint !== undefined && (
-          <Text size="sm" c="dimmed" maw={640} dir="auto">
+          <Text size="sm" c="dimmed" maw={640} mt={2} dir="auto">
             {hint}
           </Text>
         )}

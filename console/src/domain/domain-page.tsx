@@ -78,12 +78,13 @@ function RecordsBadge({ domain }: { domain: DomainDetail }) {
   const required = recordsNow(domain).filter((record) => record.required);
   const countOf = (state: 'wrong' | 'missing') =>
     required.filter((record) => record.state === state).length;
-  const first = (['wrong', 'missing'] as const).find((state) => countOf(state) > 0);
-  if (domain.state !== 'pending' || first === undefined)
+  const [wrong, missing] = [countOf('wrong'), countOf('missing')];
+  if (domain.state !== 'pending' || wrong + missing === 0)
     return <DomainBadge state={domain.state} />;
+  const problem = wrong === 0 ? 'missing' : missing === 0 ? 'wrong' : 'both';
   return (
-    <DomainBadge state={first === 'wrong' ? 'wrong' : 'pending'}>
-      {text(`domains.records.${first}`, { count: countOf(first) })}
+    <DomainBadge state={wrong > 0 ? 'wrong' : 'pending'}>
+      {text(`domains.records.${problem}`, { wrong, missing })}
     </DomainBadge>
   );
 }

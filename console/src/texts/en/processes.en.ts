@@ -5,7 +5,7 @@ export const processesTexts = {
   'processes.live': 'Updates every 5 seconds',
   'processes.vanished': '{vanished} of {all|1 process|# processes} not responding',
   'processes.vanishedHint':
-    'Other workers take over the messages. Entries disappear after an hour.',
+    'Other workers take over the messages. A stopped process leaves this list after an hour.',
   'processes.noWorker': 'No worker is running, so messages wait. Restart one.',
   'processes.roles': 'Roles',
   'processes.host': 'Machine',
