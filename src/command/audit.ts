@@ -12,7 +12,8 @@ export interface AuditOptions extends JsonOption {
   readonly outcome?: string;
   readonly address?: string;
   readonly since?: string;
-  readonly most: string;
+  readonly limit: string;
+  readonly most?: string;
 }
 
 /** `audit`: prints the latest matching audit log entries, newest first, as a table or as JSON lines. */
@@ -27,7 +28,7 @@ export async function auditCommand(
     outcome: readOutcome(options.outcome),
     remoteAddress: options.address,
     since: readTime(options.since),
-    limit: readCount(options.most),
+    limit: readCount(options.most ?? options.limit),
   };
   return withRunningInstallation(environment, async ({ database }) => {
     printTable<AuditLogEntry>(options, await readAuditLog(database, query), [
@@ -65,6 +66,6 @@ function readTime(text: string | undefined): Date | undefined {
 function readCount(text: string): number {
   const count = Number(text);
   if (!/^\d{1,5}$/.test(text) || count < 1)
-    throw new OperatorError(`--most must be a number from 1 to 99999, not "${text}".`);
+    throw new OperatorError(`--limit must be a number from 1 to 99999, not "${text}".`);
   return count;
 }

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { roles } from '../account/account.ts';
 import type { AddUserOptions } from './add-user.ts';
 import type { AuditOptions } from './audit.ts';
@@ -111,7 +111,9 @@ export function addSessionCommands(
     .option('--outcome <success|refused>', 'only this outcome')
     .option('--address <address>', 'only from this network address')
     .option('--since <time>', 'only since this time')
-    .option('--most <number>', 'max number of events', '100')
+    .option('--limit <number>', 'max number of events', '100')
+    // The name before 0.2.0.
+    .addOption(new Option('--most <number>').hideHelp())
     .action(async (options: AuditOptions) => {
       const { auditCommand } = await import('./audit.ts');
       done(await auditCommand(options, environment));

@@ -160,7 +160,10 @@ test('the audit log is filtered by person, kind, outcome and time, and contains 
     .map((line): unknown => JSON.parse(line));
   assert.ok(lines.length >= 1);
   assert.equal((await run('audit', '--since', '2999-01-01')).out, 'none\n');
-  const all = (await run('audit', '--json', '--most', '1000')).out;
+  const one = (await run('audit', '--json', '--limit', '1')).out;
+  assert.equal(one.trim().split('\n').length, 1);
+  assert.equal((await run('audit', '--json', '--most', '1')).out, one);
+  const all = (await run('audit', '--json', '--limit', '1000')).out;
   assert.equal(/correct horse|wrong password|a client secret|sp[arcl]_/.test(all), false);
 });
 
