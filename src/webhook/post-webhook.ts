@@ -3,6 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { guardedLookup, privateAddressMessage } from '../foundation/network/guarded-lookup.ts';
 import type { PublicNetworks } from '../foundation/network/public-networks.ts';
+import { refuseUpgrade } from '../foundation/network/refuse-upgrade.ts';
 
 /** One request to an endpoint and its response. */
 export interface WebhookExchange {
@@ -111,6 +112,7 @@ function request(
       target.protocol === 'https:'
         ? httpsRequest(target, options, onResponse)
         : httpRequest(target, options, onResponse);
+    refuseUpgrade(sent);
     sent.on('error', (error) =>
       reject(error.name === 'TimeoutError' ? new Error('no response within 15 seconds') : error),
     );

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { createServer as createHttpsServer } from 'node:https';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
+import { createServer as createTlsServer } from 'node:tls';
 import { type MailRouteOptions, planRoute } from '../../src/delivery/direct/plan-route.ts';
 import { fetchStsPolicy } from '../../src/delivery/mta-sts/fetch-sts-policy.ts';
 import { fetchText } from '../../src/feedback/relay/fetch-text.ts';
@@ -9,6 +10,8 @@ import { isSnsAddress, SnsSignatures } from '../../src/feedback/relay/sns-signat
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import { PublicNetworks } from '../../src/foundation/network/public-networks.ts';
+import { fetchFromProvider } from '../../src/session/single-sign-on/provider-fetch.ts';
+import { postWebhook } from '../../src/webhook/post-webhook.ts';
 import { DirectShop } from '../support/direct-shop.ts';
 import { TestAuthority } from '../support/test-certificates.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -206,4 +209,45 @@ test('ASVS 4.0.3 12.6.1: a certificate is fetched only from the public internet,
   });
   assert.deepEqual(paths, ['/a', '/redirect', '/large', '/slow']);
   server.closeAllConnections();
+});
+
+test('RFC 9110 section 15.2.2: a server that switches protocols without being asked ends the request', {
+  timeout: 30_000,
+}, async () => {
+  const authority = new TestAuthority();
+  const sockets: Socket[] = [];
+  const switchProtocols = (socket: Socket): void => {
+    sockets.push(socket);
+    socket.on('error', () => undefined);
+    socket.once('data', () =>
+      socket.write(
+        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n',
+      ),
+    );
+  };
+  const plain = createServer(switchProtocols).listen(0, '127.0.0.1');
+  const names = ['localhost', 'mta-sts.switch.test'];
+  const secure = createTlsServer(authority.issue(names), switchProtocols).listen(0, 'localhost');
+  after(() => {
+    plain.close();
+    secure.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  await waitFor('the ports', () => plain.listening && secure.listening);
+  const { port } = secure.address() as AddressInfo;
+  const url = `http://127.0.0.1:${(plain.address() as AddressInfo).port}/`;
+  const trusted = { port, ca: authority.ca, networks: loopback };
+  const expected = /the server switched protocols/;
+
+  const { status, text } = await postWebhook(url, {}, '{}', loopback);
+  assert.equal(status, 0);
+  assert.match(text, expected);
+  const request = { method: 'GET', headers: {}, body: undefined } as const;
+  await assert.rejects(fetchFromProvider(url, request, loopback), expected);
+  await assert.rejects(fetchText('https://localhost/a', trusted), expected);
+  zones.set('mta-sts.switch.test', { A: ['127.0.0.1'] });
+  const fetched = await fetchStsPolicy(dns, 'switch.test', trusted);
+  assert.ok(fetched.kind === 'fault');
+  assert.match(fetched.text, expected);
+  await waitFor('closed connections', () => sockets.every(({ destroyed }) => destroyed));
 });

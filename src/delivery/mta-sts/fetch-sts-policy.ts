@@ -2,6 +2,7 @@ import { request } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import type { Dns } from '../../foundation/dns/dns-answer.ts';
 import type { PublicNetworks } from '../../foundation/network/public-networks.ts';
+import { refuseUpgrade } from '../../foundation/network/refuse-upgrade.ts';
 import { findHostAddresses } from '../direct/host-addresses.ts';
 import { parseStsPolicy, type StsPolicy } from './sts-policy.ts';
 
@@ -95,6 +96,7 @@ function get(
         });
       },
     );
+    refuseUpgrade(outgoing);
     outgoing.on('error', (error) => {
       const untrusted = /certificate|altname|self.signed/i.test(error.message);
       fail(untrusted ? 'sts-webpki-invalid' : 'sts-policy-fetch-error', error.message);

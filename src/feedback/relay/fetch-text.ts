@@ -1,6 +1,7 @@
 import { request } from 'node:https';
 import { guardedLookup } from '../../foundation/network/guarded-lookup.ts';
 import { PublicNetworks } from '../../foundation/network/public-networks.ts';
+import { refuseUpgrade } from '../../foundation/network/refuse-upgrade.ts';
 
 /** Max response size in bytes. */
 const maxBytes = 100_000;
@@ -48,6 +49,7 @@ export function fetchText(url: string, options: FetchTextOptions = {}): Promise<
         response.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
       },
     );
+    refuseUpgrade(outgoing);
     outgoing.on('error', reject);
     outgoing.end();
   });

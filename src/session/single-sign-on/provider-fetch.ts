@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import type { CustomFetchOptions } from 'openid-client';
 import { guardedLookup, privateAddressMessage } from '../../foundation/network/guarded-lookup.ts';
 import type { PublicNetworks } from '../../foundation/network/public-networks.ts';
+import { refuseUpgrade } from '../../foundation/network/refuse-upgrade.ts';
 
 /** Max bytes of a provider's response; key sets and metadata have a few KiB. */
 const maxResponseBytes = 256 * 1024;
@@ -73,6 +74,7 @@ function send(
       target.protocol === 'https:'
         ? httpsRequest(target, options, resolve)
         : httpRequest(target, options, resolve);
+    refuseUpgrade(sent);
     sent.on('error', reject);
     sent.end(body);
   });
