@@ -73,6 +73,14 @@ test('missing names and missing record types are distinguished', async () => {
   assert.deepEqual(records, { kind: 'absent', what: 'records', ttl: 60, server: dns.server });
 });
 
+test('a resolver without a route is a fault', async () => {
+  // A link-local address needs a zone.
+  const unroutable = new DnsClient([parseDnsServer('fe80::1')], { timeoutMs: 150, rounds: 1 });
+  const answer = await unroutable.lookUp('shop.test', 'A');
+  assert.ok(answer.kind === 'fault');
+  assert.match(answer.text, /EINVAL|EAFNOSUPPORT|ENETUNREACH/);
+});
+
 for (const [name, text] of [
   ['silent.test', /in time/],
   ['garbage.test', /in time/],

@@ -99,7 +99,9 @@ function queryByUdp(
       const packet = decodePacket(bytes);
       if (packet !== undefined && isAnswer(packet)) end(() => resolve(packet));
     });
-    socket.connect(server.port, server.address, () => socket.send(query));
+    // As a callback, it would get the error of a server without a route.
+    socket.once('connect', () => socket.send(query));
+    socket.connect(server.port, server.address);
   });
 }
 
