@@ -190,7 +190,11 @@ export class SmtpPool implements Transport {
   }
 
   async #open(onConnect: OnConnect | undefined): Promise<SmtpSession> {
-    if (this.#fault !== undefined && performance.now() < this.#fault.until) throw this.#fault.error;
+    if (this.#fault !== undefined && performance.now() < this.#fault.until) {
+      // Nobody else would ever have a connection for them.
+      if (this.open === 0) this.#failWaiting(this.#fault.error);
+      throw this.#fault.error;
+    }
     this.#opening += 1;
     try {
       const session = await SmtpSession.open(this.#server, this.#options.name, this.#timeouts);

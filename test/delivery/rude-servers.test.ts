@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { classifyTransaction } from '../../src/delivery/classify-transaction.ts';
@@ -7,6 +8,7 @@ import { inboxServer } from '../../src/delivery/smtp-server-settings.ts';
 import type { SmtpTimeouts } from '../../src/delivery/smtp-session.ts';
 import type { OutgoingMail, TransactionResult } from '../../src/delivery/transport.ts';
 import { type RudeSteps, startRudeServer } from '../support/rude-server.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 /** For servers that reply: long enough for a busy machine. */
 const timeouts = {
@@ -238,6 +240,33 @@ test('groups take turns when several wait for a connection', async () => {
   await Promise.all(['flood', 'flood', 'flood', 'flood', 'single'].map(send));
   assert.deepEqual(order, ['flood', 'flood', 'single', 'flood', 'flood']);
   pool.drop();
+});
+
+test('a server that stops leaves no message waiting for a connection', {
+  timeout: 30_000,
+}, async () => {
+  const sockets: Socket[] = [];
+  let isBusy = false;
+  const server = await startRudeServer({
+    greeting: (socket) => {
+      sockets.push(socket);
+      return sockets.length === 1 ? undefined : 'hang up';
+    },
+    MAIL: () => {
+      isBusy = true;
+      return 'silence';
+    },
+  });
+  const settings = { ...inboxServer(server.port), connections: 2 };
+  const pool = new SmtpPool(settings, { timeouts, holdOffMs: 20_000 });
+  const send = () => pool.send(mail(), granted, never);
+  const first = send();
+  await waitFor('a busy connection', () => isBusy);
+  const [second, ...others] = Array.from({ length: 5 }, send);
+  await second;
+  sockets[0]?.destroy();
+  for (const { end } of await Promise.all([first, ...others])) assert.equal(end.kind, 'fault');
+  assert.equal(server.connections, 2);
 });
 
 test('an unused connection closes with QUIT', async () => {
