@@ -78,13 +78,19 @@ export class ThreadPool<Job, Result> {
 
   async #ask({ worker, ready }: Thread, job: Job): Promise<ThreadAnswer<Result>> {
     const overrun = new AbortController();
+    const settled = new AbortController();
+    // Ending between two jobs, it would respond to nothing.
+    const exited = once(worker, 'exit', { signal: settled.signal }).then(() => {
+      throw new Error('the thread ended');
+    });
     let watch: NodeJS.Timeout | undefined;
     try {
-      await ready;
-      watch = await this.#watch(worker, overrun);
+      await Promise.race([ready, exited]);
+      const before = await Promise.race([worker.cpuUsage(), exited]);
+      watch = this.#watch(worker, before, overrun);
       const answered = once(worker, 'message', { signal: overrun.signal });
       worker.postMessage(job);
-      const [response] = await answered;
+      const [response] = await Promise.race([answered, exited]);
       return response as ThreadAnswer<Result>;
     } catch (cause) {
       await worker.terminate();
@@ -93,14 +99,14 @@ export class ThreadPool<Job, Result> {
       throw cause;
     } finally {
       clearInterval(watch);
+      settled.abort();
     }
   }
 
   /** Aborts once the thread has used its processor time. Wall time wouldn't do, because the thread runs at low priority. */
-  async #watch(worker: Worker, overrun: AbortController): Promise<NodeJS.Timeout> {
+  #watch(worker: Worker, before: NodeJS.CpuUsage, overrun: AbortController): NodeJS.Timeout {
     const { timeout } = this.#options;
     const began = performance.now();
-    const before = await worker.cpuUsage();
     const checkUsage = async (): Promise<void> => {
       const { user, system } = await worker.cpuUsage(before);
       const tooLong = user + system > timeout * 1_000 || performance.now() - began > 3 * timeout;
