@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
+import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import {
@@ -21,6 +22,7 @@ import { waitFor } from '../support/wait-for.ts';
 let begun = 0;
 let inProgress = 0;
 let mostInProgress = 0;
+let openResponses = 0;
 let fields = 0;
 const bodies: string[] = [];
 const gate = Promise.withResolvers<void>();
@@ -39,6 +41,24 @@ const { port, authority, http } = await startTlsServer(
       await gate.promise;
       inProgress -= 1;
       return 'slow';
+    });
+    server.addHook('onRequest', async (request, reply) => {
+      if (request.url !== '/large' && request.url !== '/endless') return;
+      openResponses += 1;
+      reply.raw.once('close', () => {
+        openResponses -= 1;
+      });
+    });
+    server.get('/large', async () => 'x'.repeat(2 ** 20));
+    server.get('/endless', async (_request, reply) => {
+      const more = Buffer.alloc(16_384);
+      return reply.send(
+        new Readable({
+          read() {
+            this.push(more);
+          },
+        }),
+      );
     });
     server.post('/body', async (request) => {
       bodies.push(JSON.stringify(request.body));
@@ -101,6 +121,24 @@ test('RFC 9113 section 10.5: requests that the server must reset end the connect
   client.write(...batch.flat());
   await waitFor('the end of the connection', () => client.isClosed());
   assert.ok(begun - before <= 201, `${begun - before} of 20000 were begun`);
+});
+
+test('RFC 9113 section 6.4: a response ends with its stream, whatever code the client resets it with', async () => {
+  const client = await open();
+  const ids = streamIds();
+  for (const path of ['/endless', '/large'])
+    for (const code of [0, 0, 8, 0, 2, 0]) {
+      client.write(frame(windowUpdate, 0, 0, uint32(2 ** 20)));
+      const id = ids.next().value;
+      client.write(frame(headers, endHeaders | endStream, id, headerBlock(pseudoFields(path))));
+      const isSent = ({ type, streamId }: { type: number; streamId: number }) =>
+        type === data && streamId === id;
+      await waitFor('the response', () => client.frames.some(isSent));
+      client.write(frame(reset, 0, id, uint32(code)));
+    }
+  await waitFor('the end of all responses', () => openResponses === 0);
+  assert.ok(!client.isClosed());
+  client.socket.destroy();
 });
 
 test('RFC 9113 section 5.1.2: a connection has at most 100 requests in progress', async () => {

@@ -51,6 +51,8 @@ export function limitSession(session: ServerHttp2Session, times: SessionTimes): 
         begun = 0;
       });
     if (begun > maxStreamsPerTurn) return refuse(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    // After a reset without an error, Node waits for a write that can't end anymore.
+    stream.once('aborted', () => setImmediate(() => stream.destroy()));
     stream.once('close', () => {
       if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) countReset();
     });
