@@ -12,7 +12,7 @@ const settingsTimeoutMs = 10_000;
  */
 const maxStreamsPerTurn = 2 * maxStreams;
 
-/** Streams that end with an error, whichever side caused it: max burst, and max per second. */
+/** Streams that end early or with an error, whichever side caused it: max burst, and max per second. */
 const maxResets = 200;
 const resetsPerSecond = 20;
 
@@ -54,7 +54,7 @@ export function limitSession(session: ServerHttp2Session, times: SessionTimes): 
     // After a reset without an error, Node waits for a write that can't end anymore.
     stream.once('aborted', () => setImmediate(() => stream.destroy()));
     stream.once('close', () => {
-      if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) countReset();
+      if (stream.aborted || stream.rstCode !== constants.NGHTTP2_NO_ERROR) countReset();
     });
   });
 
