@@ -178,7 +178,7 @@ test('a new user gets from the first start to an own message without leaving the
   await arrival.getByText('Captured', { exact: true }).waitFor();
   await visit.look('use-it-arrived');
 
-  await arrival.getByRole('link', { name: 'Message details' }).click();
+  await arrival.getByRole('link', { name: 'Open the message' }).click();
   await page.getByText('Captured in the test inbox').waitFor();
   // The command has a value for every field, also for those that have a default.
   const mail = page.frameLocator('iframe');

@@ -56,15 +56,6 @@ export function ArrivalCard({ isAwaited }: { isAwaited: boolean }) {
                 <Text size="sm">{text('use.captured')}</Text>
               )}
               <Group gap="md" fz="sm">
-                {settings?.delivery === 'inbox' && may('inbox:read') && (
-                  <PageAnchor
-                    to="/$account/inbox"
-                    params={{ account: accountId }}
-                    underline="always"
-                  >
-                    {text('use.showInbox')}
-                  </PageAnchor>
-                )}
                 <PageAnchor
                   to="/$account/messages/$message"
                   params={{ account: accountId, message: message.id }}

@@ -70,8 +70,7 @@ export const templatesTexts = {
   'use.waiting': 'Waiting for a message from “{template}”. This page updates automatically.',
   'use.arrived': 'Your message to {to} is here.',
   'use.captured': 'It was captured in the test inbox, not delivered.',
-  'use.showMessage': 'Message details',
-  'use.showInbox': 'Read it',
+  'use.showMessage': 'Open the message',
   'use.next': 'Next: send real mail',
   'use.unpublished':
     'This template isn’t published yet. Requests are rejected until you publish it.',
