@@ -31,23 +31,26 @@ export interface ConsoleVisit {
 }
 
 /**
- * The browser draws sandboxed frames only while they are in view, so the page is scrolled to the first one that isn't. What
- * sticks to the window stays where it is at the top of the page.
+ * The browser draws sandboxed frames only while they are in view, so the window is scrolled to the first one that isn't. What
+ * sticks to the window stays where it is at the top of the page. Tells whether others are still out of view.
  */
 const scrollToFrame = `(async () => {
   const frames = [...document.querySelectorAll('iframe')];
-  if (frames.length === 0) return;
+  if (frames.length === 0) return false;
   scrollTo({ top: 0, behavior: 'instant' });
-  const hidden = frames.find((one) => one.getBoundingClientRect().bottom > innerHeight);
-  if (hidden === undefined) return;
+  const isHidden = (one) => one.getBoundingClientRect().bottom > innerHeight;
+  const hidden = frames.find(isHidden);
+  if (hidden === undefined) return false;
   for (const one of document.querySelectorAll('body *'))
     if (getComputedStyle(one).position === 'sticky') {
       one.dataset.unstuck = '';
       one.style.position = 'relative';
       one.style.inset = 'auto';
     }
-  hidden.scrollIntoView({ behavior: 'instant', block: 'center' });
+  const { top, height } = hidden.getBoundingClientRect();
+  scrollTo({ top: top - Math.max(0, innerHeight - height) / 2, behavior: 'instant' });
   for (let drawn = 0; drawn < 3; drawn += 1) await new Promise(requestAnimationFrame);
+  return frames.some(isHidden);
 })()`;
 
 const scrollBack = `(() => {
@@ -104,8 +107,14 @@ export async function visitConsole(
       await page.evaluate(
         'Promise.allSettled(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished))',
       );
-      await page.evaluate(scrollToFrame);
-      await takeScreenshot(page, `console-${name}`);
+      const size = page.viewportSize();
+      if ((await page.evaluate(scrollToFrame)) && size !== null) {
+        const height = await page.evaluate<number>('document.documentElement.scrollHeight');
+        await page.setViewportSize({ ...size, height });
+        await page.evaluate(scrollToFrame);
+        await takeScreenshot(page, `console-${name}`);
+        await page.setViewportSize(size);
+      } else await takeScreenshot(page, `console-${name}`);
       await page.evaluate(scrollBack);
       const barriers = await findBarriers(page);
       if (barriers.length > 0) complaints.push(`${name}: ${barriers.join(', ')}`);

@@ -62,8 +62,9 @@ function chooseScheme(rules: CSSRuleList, dark: boolean): void {
 const minWidth = 100;
 
 function reportHeight(): void {
+  if (innerWidth < minWidth) return;
   const { height } = document.documentElement.getBoundingClientRect();
-  parent.postMessage({ height: innerWidth < minWidth ? 0 : Math.ceil(height) }, '*');
+  parent.postMessage({ height: Math.ceil(height) }, '*');
 }
 
 /** Images and the available width change the height too. */
