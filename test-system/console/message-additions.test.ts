@@ -42,8 +42,8 @@ test('a message shows its attachments, recipients, headers and attributes, and s
   const details = page.getByRole('region', { name: 'Details' });
   await page.getByText('Ada Lovelace <ada@people.test>').waitFor();
   await details.getByText('books@people.test').waitFor();
-  await details.getByRole('row', { name: /^X-Order A-1001/ }).waitFor();
-  await details.getByRole('row', { name: /^order A-77/ }).waitFor();
+  await page.getByRole('row', { name: /^X-Order A-1001/ }).waitFor();
+  await page.getByRole('row', { name: /^order A-77/ }).waitFor();
   await details.getByText('inline as logo').waitFor();
   await visit.look('message-additions');
   const downloading = page.waitForEvent('download');
@@ -87,7 +87,7 @@ test('operators limit the size of messages with attachments; a limit that is too
   await field.fill('');
   await save.click();
   await waitFor('the default', async () => (await limit()) === null);
-  await card.getByRole('switch', { name: 'Allow attachments' }).click();
+  await card.getByRole('checkbox', { name: 'Allow attachments' }).click();
   await field.waitFor({ state: 'detached' });
   await save.click();
   await waitFor('no attachments', async () => (await limit()) === 0);

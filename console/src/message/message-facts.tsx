@@ -134,12 +134,10 @@ export function MessageParties({ message, children }: MessagePartiesProps) {
   );
 }
 
-/** The request and the state of the other recipients. Secret values are masked. */
+/** The request and the state of the other recipients. */
 export function MessageFacts({ message }: { message: Message }) {
   const accountId = useAccountId();
   const { content } = message;
-  const entriesOf = (map: unknown) => Object.entries((map ?? {}) as Record<string, unknown>);
-  const values = entriesOf(content?.values);
   const attachments = (content?.attachments ?? []) as readonly StoredAttachment[];
   const erased = (content?.erased ?? []) as readonly string[];
   const facts: [string, ReactNode][] = [
@@ -164,7 +162,7 @@ export function MessageFacts({ message }: { message: Message }) {
       ? [[text('message.locale'), nameLocale(content.locale)] as [string, ReactNode]]
       : []),
     [text('message.transactional'), message.transactional ? text('yes') : null],
-    [text('message.tracked'), text(message.trackOpens || message.trackClicks ? 'yes' : 'no')],
+    [text('message.tracked'), describeTracking(message)],
     ...attachments.map(({ filename, contentType, size, contentId }, index): [string, ReactNode] => [
       text('message.attachment'),
       <span key={filename}>
@@ -182,35 +180,41 @@ export function MessageFacts({ message }: { message: Message }) {
       ? [[text('message.attachment'), text('message.erasedAttachments')] as [string, ReactNode]]
       : []),
   ];
-  const named = (
-    [
-      ['message.fields', values],
-      ['message.attributes', entriesOf(message.attributes)],
-      ['message.headers', entriesOf(content?.headers)],
-    ] as const
-  ).filter(([, entries]) => entries.length > 0);
   return (
-    <section aria-labelledby="facts" className="message-areas message-part">
-      <div>
-        <Title order={2} id="facts" mb="xs">
-          {text('message.facts')}
-        </Title>
-        <Facts facts={facts} />
-      </div>
-      {named.length > 0 && (
-        <div>
-          {named.map(([title, entries], index) => (
-            <section key={title} aria-labelledby={title}>
-              <Title order={3} size="h2" id={title} mt={index === 0 ? 0 : 'lg'} mb="xs">
-                {text(title)}
-              </Title>
-              <Facts
-                facts={entries.map(([name, value]) => [name, describeValue(value)] as const)}
-              />
-            </section>
-          ))}
-        </div>
-      )}
+    <section aria-labelledby="facts">
+      <Title order={2} id="facts" mb="xs">
+        {text('message.facts')}
+      </Title>
+      <Facts facts={facts} />
     </section>
   );
+}
+
+/** Which of opens and clicks are tracked. */
+function describeTracking({ trackOpens, trackClicks }: Message): string {
+  if (trackOpens && trackClicks) return text('message.tracked.both');
+  if (trackOpens) return text('message.tracked.opens');
+  return text(trackClicks ? 'message.tracked.clicks' : 'no');
+}
+
+/** The fields, attributes and headers of a message, as far as it has them. Secret values are masked. */
+export function MessageValues({ message: { content, attributes } }: { message: Message }) {
+  return (
+    [
+      ['message.fields', content?.values],
+      ['message.attributes', attributes],
+      ['message.headers', content?.headers],
+    ] as const
+  ).map(([title, values]) => {
+    const entries = Object.entries(values ?? {});
+    if (entries.length === 0) return null;
+    return (
+      <section key={title} aria-labelledby={title}>
+        <Title order={2} id={title} mb="xs">
+          {text(title)}
+        </Title>
+        <Facts facts={entries.map(([name, value]) => [name, describeValue(value)] as const)} />
+      </section>
+    );
+  });
 }

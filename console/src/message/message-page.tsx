@@ -14,7 +14,7 @@ import { text } from '../texts/text.ts';
 import { DeliveredNote, DeliveryExplanationAlert } from './delivery-explanation-alert.tsx';
 import { isReply } from './event-detail.ts';
 import { MessageActions } from './message-actions.tsx';
-import { MessageFacts, MessageParties } from './message-facts.tsx';
+import { MessageFacts, MessageParties, MessageValues } from './message-facts.tsx';
 import { isContentErased, isFinalMessageState, waitOf } from './message-states.ts';
 import { MessageTimeline } from './message-timeline.tsx';
 import { RenderedMessagePanel, useRenderedMessage } from './rendered-message.tsx';
@@ -86,12 +86,13 @@ export function MessagePage() {
               <SchedulePanel message={data} />
               <MessageTimeline message={data} />
             </div>
-            <div>
+            <div className="message-content">
               <RenderedMessagePanel messageId={messageId} erased={isContentErased(data)} />
+              {!isAnswered && <MessageReplies message={data} />}
             </div>
+            <MessageFacts message={data} />
+            <MessageValues message={data} />
           </div>
-          {!isAnswered && <MessageReplies message={data} />}
-          <MessageFacts message={data} />
         </Stack>
       )}
     </>

@@ -74,6 +74,7 @@ function EventTitle({ event, message, captured }: EventProps & { captured: boole
       to="/$account/messages/$message"
       params={{ account, message: message.messageId }}
       hash={replyAnchor(replyId)}
+      underline="always"
     >
       {name}
     </PageAnchor>

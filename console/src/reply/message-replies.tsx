@@ -116,7 +116,7 @@ function ReplyItem({ reply, isShown }: ReplyItemProps) {
 function ReplyHead({ reply: { from, subject, receivedAt, automatic } }: { reply: ReplySummary }) {
   return (
     <span className="reply-head">
-      <Text span fw={600} className="breakable">
+      <Text span size="sm" fw={600} className="breakable">
         {from?.address ?? (subject === null && text('messages.erased'))}
       </Text>
       {automatic && <AutomaticBadge />}
