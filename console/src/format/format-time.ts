@@ -18,6 +18,17 @@ const shortTime = formatterOf(
 const minute = formatterOf(
   (locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }),
 );
+const zoned = formatterOf(
+  (locale) =>
+    new Intl.DateTimeFormat(locale, {
+      year: 'numeric',
+      month: 'short',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: '2-digit',
+      timeZoneName: 'short',
+    }),
+);
 const relative = formatterOf((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }));
 const briefly = formatterOf((locale) => new Intl.RelativeTimeFormat(locale, { style: 'narrow' }));
 
@@ -42,6 +53,11 @@ export function formatDateAndTime(value: string): string {
 /** Date and time without seconds. */
 export function formatToMinute(value: string): string {
   return minute().format(new Date(value));
+}
+
+/** Date and time without seconds, with the time zone. */
+export function formatToMinuteInZone(value: string): string {
+  return zoned().format(new Date(value));
 }
 
 /** The exact time with weekday and time zone. */

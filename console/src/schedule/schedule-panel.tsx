@@ -4,7 +4,7 @@ import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { Facts } from '../components/facts.tsx';
-import { formatDistance, formatExactTime, formatToMinute } from '../format/format-time.ts';
+import { formatDistance, formatExactTime, formatToMinuteInZone } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
 import { ScheduleActions } from './schedule-actions.tsx';
 
@@ -66,7 +66,7 @@ export function SchedulePanel({ message }: { message: Message }) {
 function DueTime({ value }: { value: string }) {
   return (
     <time dateTime={value} title={formatExactTime(value)}>
-      {formatToMinute(value)}
+      {formatToMinuteInZone(value)}
       <Text size="xs" c="dimmed">
         {formatDistance(value)}
       </Text>
