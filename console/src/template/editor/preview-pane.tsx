@@ -114,7 +114,7 @@ export function PreviewPane(props: PreviewPaneProps) {
                 {rendered.text ?? ''}
               </Code>
             ) : (
-              <Box className="mail-place">
+              <Box className="mail-place" data-mode={mode}>
                 <MailFrame
                   html={showImages(rendered.html, images)}
                   title={text('editor.preview')}
