@@ -300,7 +300,7 @@ test('settings: a missing add-on is flagged and can be added there; two operator
   await attention.getByText(/doesn’t have the transactional add-on/).waitFor();
   await visit.open(`${shop.id}/settings`);
   const card = page.getByRole('region', { name: 'Operator controls' });
-  const addOn = card.getByRole('switch', { name: 'Transactional add-on' });
+  const addOn = card.getByRole('checkbox', { name: 'Transactional add-on' });
   await addOn.waitFor();
   const save = card.getByRole('button', { name: 'Save' });
   assert.equal(await save.isDisabled(), true, 'nothing has changed');
@@ -315,10 +315,15 @@ test('settings: a missing add-on is flagged and can be added there; two operator
   await addOn.click();
   await save.click();
   await page.getByText('Saved.').waitFor();
-  await card.getByRole('switch', { name: 'Transactional add-on', checked: true }).waitFor();
+  await card.getByRole('checkbox', { name: 'Transactional add-on', checked: true }).waitFor();
   const { body } = await operator.get(whole);
   assert.equal(body.name, 'Renamed meanwhile');
   assert.deepEqual(body.addOns, ['transactional']);
+  await page.getByRole('link', { name: 'Change it in Operator controls' }).click();
+  await card.getByLabel('Message retention').selectOption('400 days');
+  await save.click();
+  await page.getByRole('region', { name: 'Details' }).getByText('400 days').waitFor();
+  assert.equal((await operator.get(whole)).body.retentionDays, 400);
   const suspend = page.getByRole('button', { name: 'Suspend', exact: true });
   const lift = page.getByRole('button', { name: 'Lift suspension' });
   const dialog = page.getByRole('dialog', { name: 'Suspend this account?' });

@@ -1,4 +1,14 @@
-import { Box, Button, Group, NumberInput, Paper, Switch, Text, Title } from '@mantine/core';
+import {
+  Box,
+  Button,
+  Checkbox,
+  Group,
+  NativeSelect,
+  NumberInput,
+  Paper,
+  Text,
+  Title,
+} from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { type FormEvent, useState } from 'react';
 import { useMe } from '../account/use-me.ts';
@@ -9,9 +19,13 @@ import { Confirm } from '../components/confirm.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { SaveButton } from '../components/save-button.tsx';
 import { text } from '../texts/text.ts';
-import { useInstallationAccount } from './use-installation-account.ts';
+import {
+  type RetentionDays,
+  retentionChoices,
+  useInstallationAccount,
+} from './use-installation-account.ts';
 
-type OperatorValues = Pick<Account, 'addOns' | 'attachmentLimit'>;
+type OperatorValues = Pick<Account, 'addOns' | 'attachmentLimit' | 'retentionDays'>;
 
 const mebibyte = 1_024 * 1_024;
 /** Checked here because the API's error is in bytes. */
@@ -34,7 +48,7 @@ export function OperatorSettings() {
       {/* Reserves the space of the form while loading. */}
       <OperatorForm
         key={String(account === undefined)}
-        stored={account ?? { addOns: [], attachmentLimit: null }}
+        stored={account ?? { addOns: [], attachmentLimit: null, retentionDays: 90 }}
         reading={account === undefined}
       />
     </Paper>
@@ -60,7 +74,8 @@ function OperatorForm({ stored, reading }: { stored: OperatorValues; reading: bo
     save.mutate(
       { seen, change: values },
       {
-        onSuccess: ({ addOns, attachmentLimit }) => setSeen({ addOns, attachmentLimit }),
+        onSuccess: ({ addOns, attachmentLimit, retentionDays }) =>
+          setSeen({ addOns, attachmentLimit, retentionDays }),
         onError: mergeConflict,
       },
     );
@@ -76,7 +91,7 @@ function OperatorForm({ stored, reading }: { stored: OperatorValues; reading: bo
   return (
     <form onSubmit={submit}>
       <Box className="line" pb="sm">
-        <Switch
+        <Checkbox
           label={text('operate.transactional')}
           description={text('operate.transactionalHint')}
           checked={input.transactional}
@@ -85,7 +100,7 @@ function OperatorForm({ stored, reading }: { stored: OperatorValues; reading: bo
         />
       </Box>
       <Box className="line" pt="sm" pb="md">
-        <Switch
+        <Checkbox
           label={text('operate.attachments')}
           description={text('operate.attachmentsHint')}
           checked={input.attachments}
@@ -95,7 +110,7 @@ function OperatorForm({ stored, reading }: { stored: OperatorValues; reading: bo
         {input.attachments && (
           <NumberInput
             mt="sm"
-            ml={48}
+            ml={32}
             maw={328}
             label={text('operate.size')}
             description={text('operate.sizeHint')}
@@ -111,8 +126,26 @@ function OperatorForm({ stored, reading }: { stored: OperatorValues; reading: bo
           />
         )}
       </Box>
+      <Box className="line" pt="sm" pb="md">
+        <NativeSelect
+          maw={360}
+          label={text('settings.retention')}
+          description={text('operate.retentionHint')}
+          value={String(input.retentionDays)}
+          onChange={({ currentTarget }) =>
+            change({ retentionDays: Number(currentTarget.value) as RetentionDays })
+          }
+          error={reasonFor(save.error, 'retentionDays')}
+          disabled={reading}
+          data={retentionChoices.map((days) => ({
+            value: String(days),
+            label: text('settings.days', { count: days }),
+          }))}
+        />
+      </Box>
       <SaveButton
         changed={
+          values.retentionDays !== seen.retentionDays ||
           values.attachmentLimit !== seen.attachmentLimit ||
           String(values.addOns) !== String(seen.addOns)
         }
@@ -124,21 +157,23 @@ function OperatorForm({ stored, reading }: { stored: OperatorValues; reading: bo
 }
 
 /** The values as they are edited: the size in MiB, empty for the installation's limit. */
-function toInput({ addOns, attachmentLimit }: OperatorValues) {
+function toInput({ addOns, attachmentLimit, retentionDays }: OperatorValues) {
   return {
     transactional: addOns.includes('transactional'),
     attachments: attachmentLimit !== 0,
     size: (attachmentLimit ? attachmentLimit / mebibyte : '') as number | string,
+    retentionDays: retentionDays as RetentionDays,
   };
 }
 
 type OperatorInput = ReturnType<typeof toInput>;
 
-function fromInput({ transactional, attachments, size }: OperatorInput) {
+function fromInput({ transactional, attachments, size, retentionDays }: OperatorInput) {
   const limit = size === '' ? null : Math.round(Number(size) * mebibyte);
   return {
     addOns: transactional ? (['transactional'] as const).slice() : [],
     attachmentLimit: attachments ? limit : 0,
+    retentionDays,
   };
 }
 

@@ -1,7 +1,7 @@
-import { Paper, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Anchor, Paper, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
-import { useAccount, useMay } from '../account/use-me.ts';
+import { useAccount, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { Backup, MyAccount, Settings } from '../api/management.generated.ts';
@@ -118,6 +118,7 @@ function AccountSettings({ account }: { account: MyAccount }) {
 }
 
 function AccountDetails({ account }: { account: MyAccount }) {
+  const { data: me } = useMe();
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="details">
       <Title order={2} id="details" mb="xs">
@@ -134,7 +135,13 @@ function AccountDetails({ account }: { account: MyAccount }) {
             <span key="retention">
               {text('settings.days', { count: account.retentionDays })}
               <Text size="xs" c="dimmed">
-                {text('settings.retentionHint')}
+                {me?.operator === true ? (
+                  <Anchor href="#operate" inherit>
+                    {text('settings.retentionChange')}
+                  </Anchor>
+                ) : (
+                  text('settings.retentionHint')
+                )}
               </Text>
             </span>,
           ],

@@ -7,12 +7,18 @@ import { useAction } from '../api/use-action.ts';
 import { showNotice } from '../components/notices.tsx';
 import { text } from '../texts/text.ts';
 
+/** How many days messages can be kept. */
+export const retentionChoices = [30, 90, 400] as const;
+
+export type RetentionDays = (typeof retentionChoices)[number];
+
 /** Account settings operators can change; omitted members stay unchanged. */
 interface AccountChange {
   readonly addOns?: 'transactional'[];
   readonly suspended?: boolean;
   readonly quota?: { perHour?: number; perDay?: number };
   readonly attachmentLimit?: number | null;
+  readonly retentionDays?: RetentionDays;
 }
 
 const path = '/installation/accounts/{accountId}';

@@ -13,6 +13,7 @@ export const settingsTexts = {
   'settings.id': 'Account ID',
   'settings.retention': 'Message retention',
   'settings.retentionHint': 'Set by the operator of this installation.',
+  'settings.retentionChange': 'Change it in Operator controls',
   'settings.days': '{count|1 day|# days}',
 
   'privacy.title': 'Privacy',
@@ -105,13 +106,14 @@ export const settingsTexts = {
   'operate.hint': 'Only operators of this installation can change these.',
   'operate.transactional': 'Transactional add-on',
   'operate.transactionalHint':
-    'Lets requests mark critical, non-commercial messages as transactional.',
+    'Lets requests mark critical, non-commercial messages as transactional. These also reach people who unsubscribed, and have no unsubscribe link.',
   'operate.attachments': 'Allow attachments',
   'operate.attachmentsHint': 'Files that requests attach to messages.',
   'operate.size': 'Max message size (MiB)',
   'operate.sizeHint': 'Including attachments.',
   'operate.sizeRange': 'Enter more than 0, up to 25.',
   'operate.sizeDefault': 'Default',
+  'operate.retentionHint': 'Applies to messages accepted from now on.',
   'operate.active': 'Suspend account',
   'operate.activeHint': 'Rejects new requests and keeps waiting messages in the queue.',
   'operate.suspended': 'This account is suspended',
