@@ -42,6 +42,7 @@ export function MessagesPage() {
     <>
       <PageHeading title={text('messages.title')} hint={text('messages.hint')}>
         <Switch
+          mr="sm"
           label={text('messages.live')}
           checked={live}
           onChange={(event) => setLive(event.currentTarget.checked)}

@@ -81,7 +81,7 @@ export function SourcePanel(props: SourcePanelProps) {
 
   return (
     <div>
-      <Group gap="sm" mb="xs" justify="space-between" className="source-bar">
+      <Group gap="sm" mt={8} mb="xs" justify="space-between" className="source-bar">
         <SegmentedControl
           size="xs"
           aria-label={text('editor.source')}
