@@ -96,7 +96,10 @@ describe('on every device', { concurrency: true }, () => {
       for (const path of pages) {
         await visit.open(`${shop.id}/${path}`);
         await visit.page.waitForLoadState('networkidle');
-        await visit.page.locator('.mantine-Skeleton-root:visible').first().waitFor({ state: 'detached' });
+        await visit.page
+          .locator('.mantine-Skeleton-root:visible')
+          .first()
+          .waitFor({ state: 'detached' });
         const shifted = await visit.page.evaluate<number>('window.shifted');
         // The Core Web Vitals limit for "good".
         assert.ok(shifted < 0.1, `${path} moves by ${shifted} on a ${device}`);
