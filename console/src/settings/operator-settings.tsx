@@ -20,7 +20,7 @@ import { ProblemAlert } from '../components/problem-alert.tsx';
 import { SaveButton } from '../components/save-button.tsx';
 import { text } from '../texts/text.ts';
 import {
-  type RetentionDays,
+  type RetentionChoice,
   retentionChoices,
   useInstallationAccount,
 } from './use-installation-account.ts';
@@ -133,7 +133,7 @@ function OperatorForm({ stored, reading }: { stored: OperatorValues; reading: bo
           description={text('operate.retentionHint')}
           value={String(input.retentionDays)}
           onChange={({ currentTarget }) =>
-            change({ retentionDays: Number(currentTarget.value) as RetentionDays })
+            change({ retentionDays: Number(currentTarget.value) as RetentionChoice })
           }
           error={reasonFor(save.error, 'retentionDays')}
           disabled={reading}
@@ -162,7 +162,7 @@ function toInput({ addOns, attachmentLimit, retentionDays }: OperatorValues) {
     transactional: addOns.includes('transactional'),
     attachments: attachmentLimit !== 0,
     size: (attachmentLimit ? attachmentLimit / mebibyte : '') as number | string,
-    retentionDays: retentionDays as RetentionDays,
+    retentionDays: retentionDays as RetentionChoice,
   };
 }
 

@@ -10,7 +10,7 @@ import { text } from '../texts/text.ts';
 /** How many days messages can be kept. */
 export const retentionChoices = [30, 90, 400] as const;
 
-export type RetentionDays = (typeof retentionChoices)[number];
+export type RetentionChoice = (typeof retentionChoices)[number];
 
 /** Account settings operators can change; omitted members stay unchanged. */
 interface AccountChange {
@@ -18,7 +18,7 @@ interface AccountChange {
   readonly suspended?: boolean;
   readonly quota?: { perHour?: number; perDay?: number };
   readonly attachmentLimit?: number | null;
-  readonly retentionDays?: RetentionDays;
+  readonly retentionDays?: RetentionChoice;
 }
 
 const path = '/installation/accounts/{accountId}';
