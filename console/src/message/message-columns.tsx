@@ -119,7 +119,7 @@ function LineState({ line }: { line: MessageLine }) {
   const { state, paused, nextAttemptAt, reason } = line;
   const waits = !paused && !isFinalMessageState(state);
   return (
-    <Group gap={8} wrap="nowrap">
+    <Group gap="0 8px">
       <StateBadge state={state} waits={waitOfLine(line)} />
       {waits && (
         <Text span size="xs" c="dimmed" className="cut-short" title={reason ?? undefined}>

@@ -210,13 +210,15 @@ function Bars({ points, before, unfinished, width, name, hovered, point }: BarsP
           )}
         </g>
       ))}
-      {before !== undefined && (
-        <polyline
-          className="plot-line"
-          data-series="before"
-          points={lineOf(before.slice(0, points.length))}
-        />
-      )}
+      {before !== undefined &&
+        ['before-ground', 'before'].map((series) => (
+          <polyline
+            key={series}
+            className="plot-line"
+            data-series={series}
+            points={lineOf(before.slice(0, points.length))}
+          />
+        ))}
       {past.some(({ opened }) => opened > 0) && (
         <polyline
           className="plot-line"
