@@ -10,9 +10,8 @@ interface MailFrameProps {
   colors?: MailColors;
   /** Width in pixels; default: full width. */
   width?: number;
-  /** Lays the mail out with this width in pixels, scaled to the available space, but not below `minScale`. */
+  /** Lays the mail out with at least this width in pixels, scaled to the available space. */
   fit?: number;
-  minScale?: number;
   minHeight?: number;
   /** Highlights what the other version doesn't have. */
   marks?: { against: string; kind: ChangeKind };
@@ -21,6 +20,9 @@ interface MailFrameProps {
   /** Called with the text that was clicked. */
   onTextClick?: ((text: string) => void) | undefined;
 }
+
+/** In pixels. */
+const maxScrollbar = 20;
 
 /**
  * Shows the HTML of a mail in a sandboxed frame without scripts, external resources or navigation, so viewing it never counts as
@@ -34,13 +36,15 @@ export function MailFrame(props: MailFrameProps) {
     width,
     fit,
     minHeight = 320,
-    minScale = 0,
     unfilled,
     onTextClick,
   } = props;
   const { against, kind } = props.marks ?? {};
   const frame = useRef<HTMLIFrameElement>(null);
-  const space = useElementSize();
+  const { ref, width: measured } = useElementSize();
+  const [space, setSpace] = useState(measured);
+  // A mail scaled to the space beside a scrollbar can fit without it, and the other way around: it would change its size forever.
+  if (measured < space || measured > space + maxScrollbar) setSpace(measured);
   const [ready, setReady] = useState(false);
   /** Of the mail; undefined until it is shown. */
   const [height, setHeight] = useState<number>();
@@ -63,22 +67,17 @@ export function MailFrame(props: MailFrameProps) {
     if (ready) frame.current?.contentWindow?.postMessage(mail, '*');
   }, [ready, html, colors, against, kind, unfilled]);
 
-  const scale =
-    fit === undefined || space.width === 0 ? 1 : Math.min(1, Math.max(minScale, space.width / fit));
+  const scale = fit === undefined || space === 0 ? 1 : Math.min(1, space / fit);
   const shownHeight = Math.max(height ?? 0, minHeight / scale);
   return (
-    <div
-      ref={space.ref}
-      className="mail-fit"
-      style={{ height: shownHeight * scale, maxWidth: width }}
-    >
+    <div ref={ref} className="mail-fit" style={{ height: shownHeight * scale, maxWidth: width }}>
       <iframe
         ref={frame}
         src="/console/frame"
         sandbox="allow-scripts"
         title={title}
         className="mail-frame"
-        style={{ height: shownHeight, ...(scale < 1 && { width: space.width / scale, scale }) }}
+        style={{ height: shownHeight, ...(scale < 1 && { width: space / scale, scale }) }}
       />
       {height === undefined && <Skeleton className="mail-loading" />}
     </div>

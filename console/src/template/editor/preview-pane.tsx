@@ -24,6 +24,9 @@ type PreviewMode = 'desktop' | 'phone' | 'plain';
 
 const previewModes: readonly PreviewMode[] = ['desktop', 'phone', 'plain'];
 
+/** In pixels: wider than most mails, so those don't show the layout they have for phones. */
+const desktopWidth = 700;
+
 /** What mail apps in dark mode show. */
 const darkColors = ['dark', 'invertLight', 'invertAll'] as const;
 
@@ -121,7 +124,7 @@ export function PreviewPane(props: PreviewPaneProps) {
                   colors={colors}
                   unfilled={unfilled}
                   onTextClick={onTextClick}
-                  {...(mode === 'phone' ? { width: 375 } : { fit: 640, minScale: 0.85 })}
+                  {...(mode === 'phone' ? { width: 375 } : { fit: desktopWidth })}
                 />
               </Box>
             )}
