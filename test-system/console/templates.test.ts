@@ -190,7 +190,12 @@ test('versions: a rollback first shows a version that someone else has published
 
 test('templates: a first version is published at once, unless something prevents it; hints and missing samples are one click from their fix', async () => {
   await colleague.put(`${templates}/t-first`, { name: 'First' });
-  await colleague.put(`${templates}/t-first/draft`, draftOf('Order {{Order Number'));
+  const tables =
+    '<table role="none"><tr><td><table><tr><td>1</td></tr></table></td></tr></table><table><tr><th>2</th></tr></table>';
+  await colleague.put(`${templates}/t-first/draft`, {
+    ...draftOf('Order {{Order Number'),
+    html: `<p>Hello</p>${tables}`,
+  });
   const visit = await signedIn({ wide: true });
   const { page } = visit;
   await visit.open(`${shop.id}/templates/t-first`);
@@ -214,6 +219,8 @@ test('templates: a first version is published at once, unless something prevents
     hints.getByRole('listitem').filter({ hasText: hint }).getByRole('button', { name: 'Fix' });
   await fix('The html element has no lang attribute').click();
   await page.getByText('<html lang="en">').waitFor();
+  await fix('1 of 2 layout tables has no role="presentation"').click();
+  await page.getByText('<td><table role="presentation"><tr>').waitFor();
   await fix('There is no preview text').click();
   await page.keyboard.type('Thank you');
   await hints.waitFor({ state: 'detached' });
@@ -221,7 +228,10 @@ test('templates: a first version is published at once, unless something prevents
   await page.waitForURL(/templates\/t-first\/use$/);
   const { body } = await colleague.get(`${templates}/t-first/versions/1`);
   const content = body.content as { readonly html: string; readonly previewText: string };
-  assert.match(content.html, /^<html lang="en">\s*<p>Hello<\/p>\s*<\/html>/);
+  assert.match(content.html, /^<html lang="en">\s*<p>Hello<\/p>.*\s*<\/html>/);
+  assert.ok(
+    content.html.includes(tables.replace('<td><table>', '<td><table role="presentation">')),
+  );
   assert.equal(content.previewText, 'Thank you');
   await visit.end();
 });

@@ -66,19 +66,25 @@ function htmlHints({ html, text }: RenderedContent): Hint[] {
   const elements = elementsOf(parse(html));
   const named = (name: string) => elements.filter(({ tagName }) => tagName === name);
   const images = named('img');
-  // A table with header cells isn't there for the layout.
+  // A table with header cells or another role isn't there for the layout.
   const dataTables = new Set(named('th').map(tableOf));
   if (!elements.some((element) => element.tagName === 'html' && attribute(element, 'lang')))
     addHint('accessibility', 'no-language', 'The html element has no lang attribute.');
   if (images.some((image) => attribute(image, 'alt') === undefined))
     addHint('accessibility', 'image-without-alt', 'An image has no alt attribute.');
-  if (
-    named('table').some(
-      (table) =>
-        !/^(?:presentation|none)$/.test(attribute(table, 'role') ?? '') && !dataTables.has(table),
-    )
-  )
-    addHint('accessibility', 'layout-table', 'A layout table should have role="presentation".');
+  const layoutTables = named('table').filter(
+    (table) =>
+      /^(?:presentation|none|)$/.test(attribute(table, 'role') ?? '') && !dataTables.has(table),
+  );
+  const withoutRole = layoutTables.filter((table) => !attribute(table, 'role')).length;
+  if (withoutRole > 0)
+    addHint(
+      'accessibility',
+      'layout-table',
+      layoutTables.length === 1
+        ? 'The layout table has no role="presentation".'
+        : `${withoutRole} of ${layoutTables.length} layout tables ${withoutRole === 1 ? 'has' : 'have'} no role="presentation".`,
+    );
   const words = textOf(parse(html)).trim().length;
   if (images.length > 0 && words < 100)
     addHint('spam', 'mostly-images', 'The message is mostly images, with hardly any text.');

@@ -28,7 +28,7 @@ import { PreviewPane } from './preview-pane.tsx';
 import { TemplateProblemList } from './problem-list.tsx';
 import { SaveProblem } from './save-problem.tsx';
 import { type InsertImage, type ShowOrigin, SourcePanel } from './source-panel.tsx';
-import { changeBody, withLanguage } from './switch-markup.ts';
+import { changeBody, withLanguage, withTableRoles } from './switch-markup.ts';
 import type { EditedContent, InitialContent } from './use-draft.ts';
 import { useImages } from './use-images.ts';
 import { usePreview } from './use-preview.ts';
@@ -81,13 +81,19 @@ export function Editor({ initial }: { initial: InitialContent }) {
     flushSync(() => setView('code'));
   }
 
+  /** Replaces markup that the source editor shows. */
+  function replace(part: Partial<TemplateVariant>) {
+    changeShown(part);
+    setReplacements((count) => count + 1);
+  }
+
   function fixOf(rule: string): (() => void) | undefined {
     if (readOnly) return undefined;
-    if (rule === 'no-language')
-      return () => {
-        setContent((current) => changeBody(current, variant, withLanguage(current, variant)));
-        setReplacements((count) => count + 1);
-      };
+    if (rule === 'no-language') return () => replace(withLanguage(content, variant));
+    if (rule === 'layout-table') {
+      const part = withTableRoles(content, variant);
+      return part && (() => replace(part));
+    }
     const field = /subject$/.test(rule) ? subjectId : rule === 'no-preview' ? previewTextId : null;
     if (field === null) return undefined;
     return () => {

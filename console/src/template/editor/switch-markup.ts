@@ -39,6 +39,39 @@ export function withLanguage(
   };
 }
 
+const tablePart = /<!--.*?-->|<(\/?)(table|mj-table|th)\b((?:[^>"']|"[^"]*"|'[^']*')*)>/gis;
+
+/**
+ * The markup of the default content or of a variant, with a role at the tables without header cells; undefined if each of them
+ * has one.
+ */
+export function withTableRoles(
+  content: EditedContent,
+  variant: string | undefined,
+): Partial<TemplateVariant> | undefined {
+  const shown = (variant === undefined ? undefined : content.variants?.[variant]) ?? content;
+  const markup = markupOf(shown);
+  const source = shown[markup] ?? '';
+  const tables: { readonly nameEnd: number; needsRole: boolean }[] = [];
+  const open: typeof tables = [];
+  for (const { index, 1: slash, 2: name, 3: attributes = '' } of source.matchAll(tablePart)) {
+    const table = open.at(-1);
+    if (name === undefined || attributes.endsWith('/')) continue;
+    if (/^th$/i.test(name)) {
+      if (table !== undefined) table.needsRole = false;
+    } else if (slash === '') {
+      const nameEnd = index + 1 + name.length;
+      const opened = { nameEnd, needsRole: !/\srole\s*=/i.test(attributes) };
+      tables.push(opened);
+      open.push(opened);
+    } else open.pop();
+  }
+  const ends = tables.filter(({ needsRole }) => needsRole).map(({ nameEnd }) => nameEnd);
+  if (ends.length === 0) return undefined;
+  const parts = [0, ...ends].map((start, index) => source.slice(start, ends[index]));
+  return { [markup]: parts.join(' role="presentation"') };
+}
+
 /** Uses the other kind of markup. Nothing is converted: each kind is kept as it was left. */
 export function switchMarkup(
   content: EditedContent,
