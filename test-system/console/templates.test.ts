@@ -550,6 +550,30 @@ test('templates: switching between MJML and HTML keeps both, and blocks and fiel
   await visit.end();
 });
 
+test('templates: the desktop of the preview is wider than a mail whether or not there is space, and its choice moves nothing else', async () => {
+  const id = 't-desktop';
+  await colleague.put(`${templates}/${id}`, { name: 'Desktop' });
+  await colleague.put(`${templates}/${id}/draft`, draftOf('Hello'));
+  const visit = await signedIn({ wide: true });
+  const { page } = visit;
+  await visit.open(`${shop.id}/templates/${id}`);
+  const preview = page.getByRole('region', { name: 'Preview' });
+  await preview.frameLocator('iframe').getByText('Hello').waitFor();
+  const mode = preview.getByRole('radiogroup', { name: 'Preview' });
+  const source = page.getByRole('radiogroup', { name: 'Content' });
+  const widthOf = () => page.evaluate<number>("document.querySelector('iframe').clientWidth");
+  await waitFor('the width of a desktop', async () => (await widthOf()) === 700);
+  const top = (await source.boundingBox())?.y;
+  await mode.getByText('Phone').click();
+  await waitFor('the width of a phone', async () => (await widthOf()) === 375);
+  assert.equal((await source.boundingBox())?.y, top);
+  await mode.getByText('Desktop').click();
+  await page.setViewportSize({ width: 800, height: 800 });
+  await page.getByRole('radiogroup', { name: 'View' }).getByText('Preview').click();
+  await waitFor('the width of a desktop', async () => (await widthOf()) === 700);
+  await visit.end();
+});
+
 test('templates: clicking text of the preview selects it in the source, and the source can be searched', async () => {
   const id = 't-find';
   await colleague.put(`${templates}/${id}`, { name: 'Find' });
