@@ -24,7 +24,7 @@ test('an access policy is set in the account’s settings, and one that would lo
     /^127\.0\.0\.1$/,
   );
   await policy.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Saved.').first().waitFor();
+  await page.getByText('Access policy saved.').waitFor();
   const { rows } = await database.pool.query('select program_networks from account where id = $1', [
     shop.id,
   ]);
