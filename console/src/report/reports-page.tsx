@@ -274,7 +274,8 @@ function columnsFor(
         {formatNumber(figureOf(figure, row.counts))}
         <div className="report-rate">
           <Text size="xs" c="dimmed">
-            {share && formatShare(figureOf(figure, row.counts), row.counts.accepted)}
+            {/* Changes are in one line, also where there is no share. */}
+            {share ? formatShare(figureOf(figure, row.counts), row.counts.accepted) : '\u00a0'}
           </Text>
           {earlier !== undefined && (
             <Change
@@ -309,7 +310,7 @@ const latencyColumn = (earlier: readonly ReportRow[] | undefined): Column<Report
     <div className="report-count" data-compared={earlier !== undefined || undefined}>
       {row.latency === null ? '–' : formatDuration(row.latency.p50)}
       <div className="report-rate">
-        <span />
+        <Text size="xs">{'\u00a0'}</Text>
         <LatencyChange now={row} before={earlier?.find(({ key }) => key === row.key)} />
       </div>
     </div>
@@ -349,7 +350,7 @@ function Change({ difference, format, before, better }: ChangeProps) {
       className="change nowrap"
       title={text('reports.change', { before })}
     >
-      {isSame ? '–' : `${difference > 0 ? '↑' : '↓'} ${shown}`}
+      {isSame ? shown : `${difference > 0 ? '↑' : '↓'} ${shown}`}
     </Text>
   );
 }

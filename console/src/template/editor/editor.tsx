@@ -257,7 +257,7 @@ function SenderField({ content, change, readOnly }: SenderFieldProps) {
     <NativeSelect
       label={text('editor.sender')}
       title={text('editor.senderHint')}
-      flex="1 1 9rem"
+      flex="1 1 14rem"
       value={content.sender ?? ''}
       disabled={readOnly}
       onChange={(event) => change({ sender: event.currentTarget.value || undefined })}

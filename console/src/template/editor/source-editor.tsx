@@ -22,6 +22,9 @@ import { highlightFields } from './highlight-fields.ts';
 import { placeBlock } from './place-block.ts';
 import { searchPanel } from './search-panel.ts';
 
+/** With more lines of styles before its text, a source opens at the text. */
+const maxLinesBeforeText = 8;
+
 /** Inserts into the source at the cursor, and finds text in it. */
 export interface SourceHandle {
   /** @param after follows the selection; otherwise, the text replaces it */
@@ -61,9 +64,13 @@ export function SourceEditor(props: SourceEditorProps) {
   useEffect(() => {
     if (container.current === null) return;
     const source = view.current?.state.doc.toString() ?? first.current;
+    const textAt = findFirstText(source);
+    const isFar = source.slice(0, textAt).split('\n').length > maxLinesBeforeText;
     const editor = new EditorView({
       parent: container.current,
-      scrollTo: EditorView.scrollIntoView(findFirstText(source), { y: 'start', yMargin: 40 }),
+      ...(isFar && {
+        scrollTo: EditorView.scrollIntoView(textAt, { y: 'start', yMargin: 40 }),
+      }),
       state: EditorState.create({
         doc: source,
         extensions: [
