@@ -4,6 +4,9 @@ import { after } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { waitFor } from './wait-for.ts';
 
+/** A busy machine can need this for the largest message. */
+const largeTimeoutMs = 180_000;
+
 export interface SmtpClientOptions {
   readonly port: number;
   /** The address to connect from. */
@@ -52,20 +55,21 @@ export class SmtpClient {
   }
 
   /** Waits for a reply and discards everything up to it. */
-  async reply(pattern: RegExp): Promise<string> {
-    return await waitFor(`reply ${pattern}`, () => {
+  async reply(pattern: RegExp, timeoutMs?: number): Promise<string> {
+    const find = () => {
       const lines = this.#text.split('\r\n');
       const at = lines.findIndex((line) => pattern.test(line));
       if (at < 0) return false;
       this.#text = lines.slice(at + 1).join('\r\n');
       return lines[at];
-    });
+    };
+    return await waitFor(`reply ${pattern}`, find, timeoutMs);
   }
 
   /** Sends a line and returns the last line of the reply. */
-  async send(line: string, pattern = /^\d{3} /): Promise<string> {
+  async send(line: string, pattern = /^\d{3} /, timeoutMs?: number): Promise<string> {
     this.socket.write(`${line}\r\n`);
-    return await this.reply(pattern);
+    return await this.reply(pattern, timeoutMs);
   }
 
   /** Sends EHLO and returns the extensions. */
@@ -112,7 +116,8 @@ export class SmtpClient {
     const data = await this.send('DATA');
     if (!data.startsWith('354')) return data;
     const stuffed = source.replaceAll(/^\./gm, '..');
-    return this.send(`${stuffed}${stuffed.endsWith('\r\n') ? '' : '\r\n'}.`);
+    const end = stuffed.endsWith('\r\n') ? '' : '\r\n';
+    return this.send(`${stuffed}${end}.`, undefined, largeTimeoutMs);
   }
 
   async end(): Promise<void> {
