@@ -64,16 +64,16 @@ export async function readBackupManifests(repository: BackupRepository): Promise
 }
 
 function parseBackupManifest(name: string, content: Uint8Array): BackupManifest {
-  const isValid = ajv.compile<BackupManifest>(manifestSchema);
-  let manifest: unknown;
+  let cause: unknown;
   try {
-    manifest = JSON.parse(Buffer.from(content).toString('utf8'));
-  } catch {
-    // Reported below.
+    const manifest: unknown = JSON.parse(Buffer.from(content).toString('utf8'));
+    if (ajv.validate<BackupManifest>(manifestSchema, manifest)) return manifest;
+  } catch (error) {
+    cause = error;
   }
-  if (isValid(manifest)) return manifest;
   throw new OperatorError(
     `The file ${name} of the backup is damaged or from a newer release. Restore with the release that wrote it, or remove ${name} to use another backup.`,
+    { cause },
   );
 }
 

@@ -91,7 +91,7 @@ function RecipientName({ message, recipient: { address, role, state } }: Recipie
 
 interface MessagePartiesProps {
   message: Message;
-  /** What became of it, if that is good news. */
+  /** Its outcome, such as where it was captured; nothing after a failure. */
   children: ReactNode;
 }
 
