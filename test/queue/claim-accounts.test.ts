@@ -192,8 +192,9 @@ test('after a claim that left nothing waiting, what is accepted within 50 ms sha
     }
     await waitFor('all messages', () => sent === 12);
     const gaps = claims.slice(1).map(({ from }, index) => from - (claims[index]?.until ?? 0));
-    // A timer may be up to a millisecond early.
-    assert.ok(Math.min(...gaps) >= 49, `gaps of ${gaps.join(', ')} ms`);
+    // A timer counts from the time at which its turn of the event loop began, so it is early by
+    // what that turn took; without the wait, the gap is the time of one insert.
+    assert.ok(Math.min(...gaps) >= 40, `gaps of ${gaps.join(', ')} ms`);
     assert.equal(
       claims.reduce((sum, { messages }) => sum + messages, 0),
       12,
