@@ -71,6 +71,7 @@ const templates = createRoute({
 const template = createRoute({
   getParentRoute: () => account,
   path: '/templates/$template',
+  validateSearch: ({ view }): { view?: 'preview' } => (view === 'preview' ? { view } : {}),
   component: lazyComponent(() => import('./template/editor/editor-page.tsx'), 'EditorPage'),
 });
 

@@ -75,7 +75,7 @@ async function makeTemplate(page: Page, visit: ConsoleVisit): Promise<void> {
   await page
     .getByRole('textbox', { name: 'Subject', exact: true })
     .fill('Welcome aboard, {{First Name}}');
-  await page.getByRole('radiogroup', { name: 'View' }).getByText('Preview').click();
+  await page.getByRole('tab', { name: 'Preview' }).click();
   const preview = page.getByRole('region', { name: 'Preview' });
   await preview.getByText('Welcome aboard, Ada').waitFor();
   await preview.frameLocator('iframe').getByText('Your Olive’s Shop account is ready').waitFor();

@@ -569,7 +569,7 @@ test('templates: the desktop of the preview is wider than a mail whether or not 
   assert.equal((await source.boundingBox())?.y, top);
   await mode.getByText('Desktop').click();
   await page.setViewportSize({ width: 800, height: 800 });
-  await page.getByRole('radiogroup', { name: 'View' }).getByText('Preview').click();
+  await page.getByRole('tab', { name: 'Preview' }).click();
   await waitFor('the width of a desktop', async () => (await widthOf()) === 700);
   await visit.end();
 });
@@ -583,7 +583,7 @@ test('templates: clicking text of the preview selects it in the source, and the 
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/templates/${id}`);
-  await page.getByRole('radiogroup', { name: 'View' }).getByText('Preview').click();
+  await page.getByRole('tab', { name: 'Preview' }).click();
   await page.getByText('Click text to find it in the source.').waitFor();
   const mail = page.getByRole('region', { name: 'Preview' }).frameLocator('iframe');
   await mail.getByText('thank you for the order').click();

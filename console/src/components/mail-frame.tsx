@@ -35,7 +35,7 @@ export function MailFrame(props: MailFrameProps) {
     colors = 'light',
     width,
     fit,
-    minHeight = 320,
+    minHeight = 160,
     unfilled,
     onTextClick,
   } = props;

@@ -118,7 +118,7 @@ function Mail({ mail }: { mail: InboxMessage }) {
       </Tabs.List>
       {html !== null && (
         <Tabs.Panel value="html">
-          <MailFrame html={html} title={mail.subject} minHeight={160} />
+          <MailFrame html={html} title={mail.subject} />
         </Tabs.Panel>
       )}
       <Tabs.Panel value="text">

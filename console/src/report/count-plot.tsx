@@ -26,8 +26,8 @@ interface CountPlotProps {
 }
 
 /**
- * Messages per day or hour as bars, with lines of unique opens and of the period before. The same data is in figures and tables,
- * so the chart is hidden from screen readers.
+ * Messages per day or hour as bars, with a line of unique opens or with marks of what was accepted in the period before. The same
+ * data is in figures and tables, so the chart is hidden from screen readers.
  */
 export function CountPlot({ rows, period, unit, earlier }: CountPlotProps) {
   const { ref, width } = useElementSize();
@@ -37,6 +37,8 @@ export function CountPlot({ rows, period, unit, earlier }: CountPlotProps) {
   const before =
     earlier?.rows && plotPoints(earlier.rows, earlier.period, unit).map((one) => sum(one));
   const unfinished = unfinishedIndex(points);
+  // One comparison at a time: what was accepted.
+  const series = earlier === undefined ? [...stackedSeries, 'opened' as const] : stackedSeries;
   const name = (point: PlotPoint) => (unit === 'day' ? formatShortDay : formatShortTime)(point.at);
   const at = hovered === undefined ? undefined : points[hovered];
   return (
@@ -55,7 +57,7 @@ export function CountPlot({ rows, period, unit, earlier }: CountPlotProps) {
         />
       )}
       <Group gap="2px 14px" mt={4} mih={22}>
-        {[...stackedSeries, 'opened' as const].map((one) => (
+        {series.map((one) => (
           <PlotKey key={one} series={one} count={at?.[one]}>
             {titleOf(one, capturing)}
           </PlotKey>
@@ -133,6 +135,7 @@ function Bars({ points, before, unfinished, width, name, hovered, point }: BarsP
   const hatch = useId();
   const slot = (width - left) / points.length;
   const bar = Math.min(Math.max(slot * 0.68, 2), 28);
+  const mark = Math.min(slot * 0.92, bar + 8);
   const y = (value: number) => height - bottom - (value / limit) * (height - bottom - top);
   const x = (index: number) => left + slot * (index + 0.5);
   const labelInterval = Math.ceil(64 / slot);
@@ -140,8 +143,6 @@ function Bars({ points, before, unfinished, width, name, hovered, point }: BarsP
   const past = points.filter(
     (_, index) => (points[index + 1]?.at.getTime() ?? Infinity) <= Date.now(),
   );
-  const lineOf = (values: readonly number[]) =>
-    values.map((value, index) => `${x(index)},${y(value)}`).join(' ');
   return (
     <svg
       aria-hidden="true"
@@ -210,20 +211,23 @@ function Bars({ points, before, unfinished, width, name, hovered, point }: BarsP
           )}
         </g>
       ))}
-      {before !== undefined &&
-        ['before-ground', 'before'].map((series) => (
-          <polyline
-            key={series}
-            className="plot-line"
-            data-series={series}
-            points={lineOf(before.slice(0, points.length))}
-          />
-        ))}
-      {past.some(({ opened }) => opened > 0) && (
+      {before?.slice(0, points.length).map((value, index) => (
+        <line
+          // biome-ignore lint/suspicious/noArrayIndexKey: marks have no state
+          key={index}
+          className="plot-line"
+          data-series="before"
+          x1={x(index) - mark / 2}
+          x2={x(index) + mark / 2}
+          y1={y(value)}
+          y2={y(value)}
+        />
+      ))}
+      {before === undefined && past.some(({ opened }) => opened > 0) && (
         <polyline
           className="plot-line"
           data-series="opened"
-          points={lineOf(past.map(({ opened }) => opened))}
+          points={past.map(({ opened }, index) => `${x(index)},${y(opened)}`).join(' ')}
         />
       )}
     </svg>

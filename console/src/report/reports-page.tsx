@@ -186,15 +186,19 @@ function Figures({ now, before, loading }: FiguresProps) {
     <SimpleGrid cols={{ base: 2, xs: 3, lg: 6 }} verticalSpacing="sm" mb="md">
       {totalFigures.map((figure) => (
         <div key={figure}>
-          <Text className="figure" fw={650}>
-            {loading ? '–' : formatNumber(figureOf(figure, now?.counts))}
-          </Text>
+          <Group gap="0 6px" align="baseline">
+            <Text className="figure" fw={650}>
+              {loading ? '–' : formatNumber(figureOf(figure, now?.counts))}
+            </Text>
+            {figure !== 'accepted' && accepted > 0 && (
+              <Text size="sm" c="dimmed">
+                {formatShare(figureOf(figure, now?.counts), accepted)}
+              </Text>
+            )}
+          </Group>
           <Group gap="0 6px">
             <Text size="xs" c="dimmed">
-              {titleOf(figure, capturing)}{' '}
-              {figure !== 'accepted' &&
-                accepted > 0 &&
-                formatShare(figureOf(figure, now?.counts), accepted)}
+              {titleOf(figure, capturing)}
             </Text>
             {now !== undefined && before !== undefined && (
               <Change {...changeOf(figure, now.counts, before.counts)} />

@@ -1,6 +1,7 @@
 import './editor-texts.ts';
 import './template-tabs.css';
 import { Tabs } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useAccountId } from '../account/use-me.ts';
@@ -12,13 +13,16 @@ import { TemplateMenu } from './template-menu.tsx';
 import { useTemplate } from './use-template.ts';
 
 const pages = {
-  edit: '/$account/templates/$template',
-  versions: '/$account/templates/$template/versions',
-  use: '/$account/templates/$template/use',
+  edit: { to: '/$account/templates/$template' },
+  preview: { to: '/$account/templates/$template', search: { view: 'preview' } },
+  versions: { to: '/$account/templates/$template/versions' },
+  use: { to: '/$account/templates/$template/use' },
 } as const;
 
 interface TemplateTabsProps {
   page: keyof typeof pages;
+  /** Switches between the source and the preview without leaving the page. */
+  choose?: (page: 'edit' | 'preview') => void;
   /** What the page knows about the draft, next to the title. */
   state?: ReactNode;
   /** The actions of the page, with the menu of the template, which can start with items of the page. */
@@ -27,11 +31,18 @@ interface TemplateTabsProps {
 }
 
 /** The layout around the pages of a template. */
-export function TemplateTabs({ page, state, actions, children }: TemplateTabsProps) {
+export function TemplateTabs({ page, choose, state, actions, children }: TemplateTabsProps) {
   const account = useAccountId();
   const { template = '' } = useParams({ strict: false });
   const { data } = useTemplate();
   const navigate = useNavigate();
+  // As in editor.css: with this space, the preview is next to the source.
+  const isWide = useMediaQuery('(min-width: 75em)', undefined, { getInitialValueInEffect: false });
+  const shown = isWide && page === 'preview' ? 'edit' : page;
+  const open = (chosen: keyof typeof pages) => {
+    if (choose !== undefined && (chosen === 'edit' || chosen === 'preview')) return choose(chosen);
+    return navigate({ ...pages[chosen], params: { account, template } });
+  };
   const menu = (items?: ReactNode) =>
     data !== undefined && (
       <TemplateMenu template={data} onPage>
@@ -43,7 +54,7 @@ export function TemplateTabs({ page, state, actions, children }: TemplateTabsPro
       <PageAnchor to="/$account/templates" params={{ account }} size="sm">
         {text('templates.all')}
       </PageAnchor>
-      <div className="template-bar" data-page={page}>
+      <div className="template-bar" data-page={page === 'preview' ? 'edit' : page}>
         <PageHeading
           title={data?.name ?? template}
           state={
@@ -57,18 +68,17 @@ export function TemplateTabs({ page, state, actions, children }: TemplateTabsPro
         </PageHeading>
       </div>
       <Tabs
-        value={page}
-        onChange={(value) =>
-          navigate({ to: pages[value as keyof typeof pages], params: { account, template } })
-        }
+        value={shown}
+        onChange={(value) => open(value as keyof typeof pages)}
         keepMounted={false}
       >
         <Tabs.List mb="md">
           <Tabs.Tab value="edit">{text('editor.edit')}</Tabs.Tab>
+          {!isWide && <Tabs.Tab value="preview">{text('editor.preview')}</Tabs.Tab>}
           <Tabs.Tab value="versions">{text('editor.versions')}</Tabs.Tab>
           <Tabs.Tab value="use">{text('editor.use')}</Tabs.Tab>
         </Tabs.List>
-        <Tabs.Panel value={page}>{children}</Tabs.Panel>
+        <Tabs.Panel value={shown}>{children}</Tabs.Panel>
       </Tabs>
     </>
   );

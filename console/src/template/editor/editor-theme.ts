@@ -20,9 +20,6 @@ export function editorTheme(dark: boolean): Extension {
           color: colors.soft,
           borderRight: '1px solid var(--mantine-color-default-border)',
         },
-        '.cm-activeLine, .cm-activeLineGutter': {
-          backgroundColor: dark ? '#ffffff0d' : '#0000000a',
-        },
         // A name has spaces, but a line doesn't end in it.
         '.cm-field': { backgroundColor: colors.mark, borderRadius: '3px', whiteSpace: 'pre' },
         '.cm-panels': {

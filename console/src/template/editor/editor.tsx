@@ -1,7 +1,7 @@
 import './editor.css';
 import '../editor-texts.ts';
-import { Group, NativeSelect, SegmentedControl, Stack } from '@mantine/core';
-import { useBlocker } from '@tanstack/react-router';
+import { Group, NativeSelect, Stack } from '@mantine/core';
+import { getRouteApi, useBlocker } from '@tanstack/react-router';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useMay } from '../../account/use-me.ts';
@@ -35,6 +35,8 @@ import { usePreview } from './use-preview.ts';
 import { useSaveDraft } from './use-save-draft.ts';
 import { VariantSwitch } from './variant-switch.tsx';
 
+const route = getRouteApi('/$account/templates/$template');
+
 const noNames: readonly string[] = [];
 
 const noImages: readonly EditedImage[] = [];
@@ -59,14 +61,25 @@ export function Editor({ initial }: { initial: InitialContent }) {
   const changeShown = (part: Partial<TemplateVariant>) =>
     setContent((current) => changeBody(current, variant, part));
   const readOnly = !may('templates:write');
-  const [view, setView] = useState<'code' | 'preview'>('code');
+  const [view, setView] = useState(route.useSearch().view ?? 'code');
+  const navigate = route.useNavigate();
   const insertImage = useRef<InsertImage>(null);
   const showOrigin = useRef<ShowOrigin>(null);
-  const onTextClick = useCallback((clicked: string) => {
-    // What isn't shown can't be selected.
-    flushSync(() => setView('code'));
-    showOrigin.current?.(clicked);
-  }, []);
+  const show = useCallback(
+    (shown: 'code' | 'preview') => {
+      // What isn't shown yet can't get the focus.
+      flushSync(() => setView(shown));
+      void navigate({ search: shown === 'preview' ? { view: shown } : {}, replace: true });
+    },
+    [navigate],
+  );
+  const onTextClick = useCallback(
+    (clicked: string) => {
+      show('code');
+      showOrigin.current?.(clicked);
+    },
+    [show],
+  );
   /** Changes when the source editor has to show what it didn't change itself. */
   const [replacements, setReplacements] = useState(0);
   const images = useImages({
@@ -75,11 +88,6 @@ export function Editor({ initial }: { initial: InitialContent }) {
     show: (image) => insertImage.current?.(image),
     onReplaced: () => setReplacements((count) => count + 1),
   });
-
-  function showCode() {
-    // What isn't shown can't get the focus.
-    flushSync(() => setView('code'));
-  }
 
   /** Replaces markup that the source editor shows. */
   function replace(part: Partial<TemplateVariant>) {
@@ -97,43 +105,34 @@ export function Editor({ initial }: { initial: InitialContent }) {
     const field = /subject$/.test(rule) ? subjectId : rule === 'no-preview' ? previewTextId : null;
     if (field === null) return undefined;
     return () => {
-      showCode();
+      show('code');
       document.getElementById(field)?.focus();
     };
   }
 
   function fillIn(name: string) {
-    showCode();
+    show('code');
     document.querySelector<HTMLElement>(`[name=${CSS.escape(sampleName(name))}]`)?.focus();
   }
 
   useUnsaved(draft.changed);
   useBlocker({
-    shouldBlockFn: () => draft.changed && !confirm(text('editor.lost')),
+    shouldBlockFn: ({ current, next }) =>
+      draft.changed && current.pathname !== next.pathname && !confirm(text('editor.lost')),
     enableBeforeUnload: () => draft.changed,
   });
 
   return (
     <TemplateTabs
-      page="edit"
+      page={view === 'preview' ? 'preview' : 'edit'}
+      choose={(page) => show(page === 'edit' ? 'code' : page)}
       state={<DraftState draft={draft} />}
       actions={(menu) => <EditorActions draft={draft} menu={menu} />}
     >
       <SaveProblem draft={draft} />
-      <SegmentedControl
-        className="view-switch"
-        mb="md"
-        aria-label={text('editor.view')}
-        value={view}
-        onChange={(value) => setView(value as typeof view)}
-        data={[
-          { value: 'code', label: text('editor.view.code') },
-          { value: 'preview', label: text('editor.view.preview') },
-        ]}
-      />
       <div className="template-areas" data-view={view}>
         <Stack gap="sm">
-          <Group align="flex-end" gap="sm">
+          <Group align="flex-end" gap="sm" className="variant-fields">
             <VariantSwitch
               content={content}
               change={change}
@@ -221,7 +220,7 @@ interface PartProps {
 
 function HeaderFields({ content, change, fields, readOnly }: PartProps) {
   return (
-    <>
+    <div className="header-fields">
       <LineInput
         id={subjectId}
         label={text('editor.subject')}
@@ -240,7 +239,7 @@ function HeaderFields({ content, change, fields, readOnly }: PartProps) {
         readOnly={readOnly}
         change={(value) => change({ previewText: value || undefined })}
       />
-    </>
+    </div>
   );
 }
 

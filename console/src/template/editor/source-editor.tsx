@@ -5,13 +5,7 @@ import { bracketMatching, indentOnInput } from '@codemirror/language';
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
 import { searchKeymap } from '@codemirror/search';
 import { EditorState, type Text } from '@codemirror/state';
-import {
-  drawSelection,
-  EditorView,
-  highlightActiveLine,
-  keymap,
-  lineNumbers,
-} from '@codemirror/view';
+import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import type { TemplateProblem } from '../../api/management.generated.ts';
@@ -79,7 +73,6 @@ export function SourceEditor(props: SourceEditorProps) {
           drawSelection(),
           indentOnInput(),
           bracketMatching(),
-          highlightActiveLine(),
           autocompletion(),
           searchPanel(),
           keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap]),

@@ -22,7 +22,7 @@ export const reportsTexts = {
   'reports.perHour': 'Messages per hour',
   'reports.change': 'from {before}',
   'reports.points': '{points} pt',
-  'reports.before': 'Previous period',
+  'reports.before': 'Accepted, previous period',
   'reports.unfinishedDay': 'Today so far',
   'reports.unfinishedHour': 'This hour so far',
   'reports.name': 'Name',
