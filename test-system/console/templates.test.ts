@@ -568,8 +568,13 @@ test('templates: the desktop of the preview is wider than a mail whether or not 
   await waitFor('the width of a phone', async () => (await widthOf()) === 375);
   assert.equal((await source.boundingBox())?.y, top);
   await mode.getByText('Desktop').click();
-  await page.setViewportSize({ width: 800, height: 800 });
+  await preview.getByText('Shown at 6').waitFor();
   await page.getByRole('tab', { name: 'Preview' }).click();
+  await preview.getByText('Shown at').waitFor({ state: 'detached' });
+  await page.setViewportSize({ width: 800, height: 800 });
+  await waitFor('the width of a desktop', async () => (await widthOf()) === 700);
+  await page.reload();
+  await page.getByRole('tab', { name: 'Preview', selected: true }).waitFor();
   await waitFor('the width of a desktop', async () => (await widthOf()) === 700);
   await visit.end();
 });

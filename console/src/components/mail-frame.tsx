@@ -19,6 +19,8 @@ interface MailFrameProps {
   unfilled?: readonly string[];
   /** Called with the text that was clicked. */
   onTextClick?: ((text: string) => void) | undefined;
+  /** Called with the scale of the shown mail: at most 1. */
+  onScale?: ((scale: number) => void) | undefined;
 }
 
 /** In pixels. */
@@ -38,6 +40,7 @@ export function MailFrame(props: MailFrameProps) {
     minHeight = 160,
     unfilled,
     onTextClick,
+    onScale,
   } = props;
   const { against, kind } = props.marks ?? {};
   const frame = useRef<HTMLIFrameElement>(null);
@@ -68,6 +71,7 @@ export function MailFrame(props: MailFrameProps) {
   }, [ready, html, colors, against, kind, unfilled]);
 
   const scale = fit === undefined || space === 0 ? 1 : Math.min(1, space / fit);
+  useEffect(() => onScale?.(scale), [onScale, scale]);
   const shownHeight = Math.max(height ?? 0, minHeight / scale);
   return (
     <div ref={ref} className="mail-fit" style={{ height: shownHeight * scale, maxWidth: width }}>

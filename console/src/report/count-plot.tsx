@@ -26,8 +26,8 @@ interface CountPlotProps {
 }
 
 /**
- * Messages per day or hour as bars, with a line of unique opens or with marks of what was accepted in the period before. The same
- * data is in figures and tables, so the chart is hidden from screen readers.
+ * Messages per day or hour as bars, with a line of unique opens and marks of what was accepted in the period before. The same data
+ * is in figures and tables, so the chart is hidden from screen readers.
  */
 export function CountPlot({ rows, period, unit, earlier }: CountPlotProps) {
   const { ref, width } = useElementSize();
@@ -37,8 +37,6 @@ export function CountPlot({ rows, period, unit, earlier }: CountPlotProps) {
   const before =
     earlier?.rows && plotPoints(earlier.rows, earlier.period, unit).map((one) => sum(one));
   const unfinished = unfinishedIndex(points);
-  // One comparison at a time: what was accepted.
-  const series = earlier === undefined ? [...stackedSeries, 'opened' as const] : stackedSeries;
   const name = (point: PlotPoint) => (unit === 'day' ? formatShortDay : formatShortTime)(point.at);
   const at = hovered === undefined ? undefined : points[hovered];
   return (
@@ -57,7 +55,7 @@ export function CountPlot({ rows, period, unit, earlier }: CountPlotProps) {
         />
       )}
       <Group gap="2px 14px" mt={4} mih={22}>
-        {series.map((one) => (
+        {[...stackedSeries, 'opened' as const].map((one) => (
           <PlotKey key={one} series={one} count={at?.[one]}>
             {titleOf(one, capturing)}
           </PlotKey>
@@ -223,7 +221,7 @@ function Bars({ points, before, unfinished, width, name, hovered, point }: BarsP
           y2={y(value)}
         />
       ))}
-      {before === undefined && past.some(({ opened }) => opened > 0) && (
+      {past.some(({ opened }) => opened > 0) && (
         <polyline
           className="plot-line"
           data-series="opened"

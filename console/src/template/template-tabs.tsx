@@ -1,7 +1,6 @@
 import './editor-texts.ts';
 import './template-tabs.css';
 import { Tabs } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useAccountId } from '../account/use-me.ts';
@@ -36,9 +35,6 @@ export function TemplateTabs({ page, choose, state, actions, children }: Templat
   const { template = '' } = useParams({ strict: false });
   const { data } = useTemplate();
   const navigate = useNavigate();
-  // As in editor.css: with this space, the preview is next to the source.
-  const isWide = useMediaQuery('(min-width: 75em)', undefined, { getInitialValueInEffect: false });
-  const shown = isWide && page === 'preview' ? 'edit' : page;
   const open = (chosen: keyof typeof pages) => {
     if (choose !== undefined && (chosen === 'edit' || chosen === 'preview')) return choose(chosen);
     return navigate({ ...pages[chosen], params: { account, template } });
@@ -68,17 +64,17 @@ export function TemplateTabs({ page, choose, state, actions, children }: Templat
         </PageHeading>
       </div>
       <Tabs
-        value={shown}
+        value={page}
         onChange={(value) => open(value as keyof typeof pages)}
         keepMounted={false}
       >
         <Tabs.List mb="md">
           <Tabs.Tab value="edit">{text('editor.edit')}</Tabs.Tab>
-          {!isWide && <Tabs.Tab value="preview">{text('editor.preview')}</Tabs.Tab>}
+          <Tabs.Tab value="preview">{text('editor.preview')}</Tabs.Tab>
           <Tabs.Tab value="versions">{text('editor.versions')}</Tabs.Tab>
           <Tabs.Tab value="use">{text('editor.use')}</Tabs.Tab>
         </Tabs.List>
-        <Tabs.Panel value={shown}>{children}</Tabs.Panel>
+        <Tabs.Panel value={page}>{children}</Tabs.Panel>
       </Tabs>
     </>
   );

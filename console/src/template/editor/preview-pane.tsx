@@ -15,7 +15,7 @@ import { useMediaQuery } from '@mantine/hooks';
 import { Fragment, type ReactNode, useState } from 'react';
 import type { TemplatePreview } from '../../api/management.generated.ts';
 import { MailFrame } from '../../components/mail-frame.tsx';
-import { formatSize } from '../../format/format-number.ts';
+import { formatShare, formatSize } from '../../format/format-number.ts';
 import type { MailColors } from '../../frame/show-mail.ts';
 import { text } from '../../texts/text.ts';
 import { showImages } from '../template-images.ts';
@@ -54,6 +54,7 @@ export function PreviewPane(props: PreviewPaneProps) {
   const mode = isPhone && chosen === 'desktop' ? 'phone' : chosen;
   const modes = previewModes.filter((one) => !(isPhone && one === 'desktop'));
   const [colors, setColors] = useState<MailColors>('light');
+  const [scale, setScale] = useState(1);
   const rendered = preview?.rendered;
   const isPlain = mode === 'plain' || rendered?.html === null;
   return (
@@ -124,6 +125,7 @@ export function PreviewPane(props: PreviewPaneProps) {
                   colors={colors}
                   unfilled={unfilled}
                   onTextClick={onTextClick}
+                  onScale={setScale}
                   {...(mode === 'phone' ? { width: 375 } : { fit: desktopWidth })}
                 />
               </Box>
@@ -147,6 +149,9 @@ export function PreviewPane(props: PreviewPaneProps) {
             </Text>
           )}
           <Text size="xs" c="dimmed" ml="auto" className="nowrap">
+            {!isPlain &&
+              scale < 1 &&
+              `${text('editor.scale', { scale: formatShare(Math.round(scale * 100), 100) })} · `}
             {text('editor.size', { size: formatSize(rendered.htmlBytes) })}
           </Text>
         </Group>

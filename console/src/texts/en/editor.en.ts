@@ -126,6 +126,7 @@ export const editorTexts = {
   'editor.hintCount': '{count|1 hint|# hints}',
   'editor.fix': 'Fix',
   'editor.size': '{size} of HTML',
+  'editor.scale': 'Shown at {scale}',
   'editor.save': 'Save draft',
   'editor.saved': 'Saved',
   'editor.unchanged': 'No changes to save',
