@@ -561,7 +561,7 @@ test('templates: the desktop of the preview is wider than a mail whether or not 
   await preview.frameLocator('iframe').getByText('Hello').waitFor();
   const mode = preview.getByRole('radiogroup', { name: 'Preview' });
   const source = page.getByRole('radiogroup', { name: 'Content' });
-  const widthOf = () => page.evaluate<number>("document.querySelector('iframe').clientWidth");
+  const widthOf = () => page.evaluate<number>("document.querySelector('iframe')?.clientWidth");
   await waitFor('the width of a desktop', async () => (await widthOf()) === 700);
   const top = (await source.boundingBox())?.y;
   await mode.getByText('Phone').click();
