@@ -217,7 +217,7 @@ test('templates: a first version is published at once, unless something prevents
   const hints = page.getByRole('list', { name: 'Hints' });
   const fix = (hint: string) =>
     hints.getByRole('listitem').filter({ hasText: hint }).getByRole('button', { name: 'Fix' });
-  await fix('The html element has no lang attribute').click();
+  await fix('The email doesn’t declare its language').click();
   await page.getByText('<html lang="en">').waitFor();
   await fix('1 of 2 layout tables has no role="presentation"').click();
   await page.getByText('<td><table role="presentation"><tr>').waitFor();

@@ -69,7 +69,7 @@ function htmlHints({ html, text }: RenderedContent): Hint[] {
   // A table with header cells or another role isn't there for the layout.
   const dataTables = new Set(named('th').map(tableOf));
   if (!elements.some((element) => element.tagName === 'html' && attribute(element, 'lang')))
-    addHint('accessibility', 'no-language', 'The html element has no lang attribute.');
+    addHint('accessibility', 'no-language', 'The email doesn’t declare its language (lang).');
   if (images.some((image) => attribute(image, 'alt') === undefined))
     addHint('accessibility', 'image-without-alt', 'An image has no alt attribute.');
   const layoutTables = named('table').filter(
