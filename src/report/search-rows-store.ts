@@ -7,8 +7,9 @@ import { maxRecipients } from '../message/message-content.ts';
 import { attributeHash, attributeRows, contentMembers, kindList } from '../message/message-sql.ts';
 
 /**
- * Writes search rows and attributes and updates states, following the messages. Recipients are numbered from To (0); suppressed
- * Cc and Bcc addresses are numbered from 12.
+ * Writes search rows and attributes and updates states, following the messages. An update of a state costs as much as the row,
+ * because every index gets another entry, so a row is written with what the state has become. Recipients are numbered from To
+ * (0); suppressed Cc and Bcc addresses are numbered from 12.
  */
 export const writeSearchRows: Follower = {
   name: 'search',
@@ -47,7 +48,7 @@ async function insertRows(transaction: Database['kysely'], range: FeedRange): Pr
     from message m
     left join lateral ${sql.raw(contentMembers('m', 'content', ['to', 'cc', 'suppressedCc']))} on true
     cross join lateral (
-      select 0::bigint as place, content."to" as address, 'queued' as state
+      select 0::bigint as place, content."to" as address, m.state as state
       union all
       select c.place, c.address, 'queued'
       from json_array_elements_text(content.cc) with ordinality as c (address, place)

@@ -118,6 +118,33 @@ test('search rows of a window with several hundred messages are written complete
   assert.equal(found.rowCount, ids.length);
 });
 
+test('the search row of a message that was already sent is written once, with the state of then', async () => {
+  const { kysely, pool } = world.database;
+  const { rows } = await pool.query<{ tx: string }>('select pg_current_xact_id()::text as tx');
+  const id = await world.accept();
+  const delivered = { recipient: 0, outcome: 'delivered' as const, reason: '250 ok' };
+  const worker = world.worker(async () => ({ results: [delivered], notes: [] }));
+  worker.start();
+  await world.waitForState(id, 'delivered');
+  await worker.stop();
+  await pool.query(`
+    create function test_refuse() returns trigger language plpgsql as $$ begin raise 'an update'; end $$;
+    create trigger test_refuse before update on message_search for each row when (old.message_id = '${id}')
+      execute function test_refuse()`);
+  try {
+    await kysely.transaction().execute(async (transaction) => {
+      const from = rows[0]?.tx ?? '0';
+      const window = await nextWindow(transaction, { from, lanes: allLanes }, 5_000);
+      assert.ok(window !== undefined);
+      await writeSearchRows.follow(transaction, window, (piece) => piece());
+    });
+  } finally {
+    await pool.query('drop trigger test_refuse on message_search; drop function test_refuse');
+  }
+  const found = await pool.query('select state from message_search where message_id = $1', [id]);
+  assert.deepEqual(found.rows, [{ state: 'delivered' }]);
+});
+
 test('a piece starts after a pause of six times the duration of the previous one', async () => {
   const pace = throttled(new AbortController().signal);
   const starts: number[] = [];
