@@ -346,6 +346,13 @@ test('the palette closes with Escape, runs actions, and finds messages by ID, ad
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   await page.keyboard.press('Control+k');
+  await field.fill('create temp');
+  await palette.getByRole('option', { name: 'Create template…' }).click();
+  await page.waitForURL(/templates$/);
+  await dialog.getByLabel('Template ID').waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await page.keyboard.press('Control+k');
   await field.fill('t-0001');
   await palette.getByRole('option', { name: 'Send test of t-0001…' }).click();
   await page.waitForURL(/templates\/t-0001$/);
@@ -404,6 +411,10 @@ test('audit log: entries are sentences with what changed, and are searched, filt
   await page.getByLabel('Search').fill('nothing like this');
   await page.getByText('No matching events').waitFor();
   await visit.look('audit-none-found');
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.getByLabel('Person').selectOption(shop.owner.email);
+  await page.waitForURL(/person=/);
+  await table.getByText('Name: Byers → Buyers').waitFor();
   await page.getByRole('button', { name: 'Clear filters' }).click();
   const time = page.getByLabel('Time', { exact: true });
   await time.selectOption('Last 24 hours');
@@ -555,6 +566,75 @@ test('times are shown in the user’s time zone, with its name', async () => {
   await time.waitFor();
   assert.match((await time.textContent()) ?? '', /Jan 16, 2026.*7:30/);
   assert.match((await time.getAttribute('title')) ?? '', /GMT\+9|Japan/);
+  await visit.end();
+});
+
+test('dates and numbers are American in every browser, until the person chooses other formats', async () => {
+  await database.pool.query(`update contact_list set modified_at = '2026-01-15T22:30:00Z'`);
+  const visit = await signedIn({ timeZone: 'Asia/Tokyo', locale: 'de-DE' });
+  const { page } = visit;
+  const time = page.locator('time').first();
+  const choose = async (formats: string) => {
+    await page.goto(`${service.url}/me`);
+    await page.getByLabel('Dates and numbers').selectOption(formats);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Language and formats saved.').waitFor();
+    await visit.open(`${shop.id}/lists`);
+    await time.waitFor();
+  };
+  await visit.open(`${shop.id}/lists`);
+  await time.waitFor();
+  assert.match((await time.textContent()) ?? '', /^Jan 16, 2026, 7:30:00.AM$/);
+  await choose('en-GB');
+  assert.equal(await time.textContent(), '16 Jan 2026, 07:30:00');
+  await choose('en-US');
+  assert.match((await time.textContent()) ?? '', /^Jan 16, 2026, 7:30:00.AM$/);
+  await visit.context.close();
+});
+
+/** What runs wider than the measure: lines of text and fields; tables and sources may. */
+const findWide = `(() => {
+  const wide = [];
+  const measure = (name, box) => box.width > 1400 && wide.push(name + ' ' + Math.round(box.width));
+  const isFree = (element) => element.closest('table, .rows, pre, .cm-editor, .visually-hidden') !== null;
+  for (const one of document.querySelectorAll('#main :is(form, input, select, textarea)'))
+    if (!isFree(one)) measure(one.tagName, one.getBoundingClientRect());
+  const texts = document.createTreeWalker(document.getElementById('main'), NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+    if (text.data.trim() === '' || isFree(text.parentElement)) continue;
+    range.selectNodeContents(text);
+    for (const box of range.getClientRects()) measure(text.data.slice(0, 40), box);
+  }
+  return wide;
+})()`;
+
+test('on a wide screen, tables take the space, and text and forms keep a measure', async () => {
+  const visit = await signedIn({ huge: true });
+  const { page } = visit;
+  for (const path of pages) {
+    await visit.open(`${shop.id}/${path}`);
+    await page.waitForLoadState('networkidle');
+    await page.locator('.mantine-Skeleton-root:visible').first().waitFor({ state: 'detached' });
+    assert.deepEqual(await page.evaluate(findWide), [], path);
+  }
+  await visit.open(`${shop.id}/messages`);
+  const table = await page.getByRole('table').first().boundingBox();
+  assert.ok((table?.width ?? 0) > 1_400, `the table has ${table?.width} px`);
+  await visit.end();
+});
+
+test('the account of the demo data says so, and how it is removed', async () => {
+  const made = await openShop(database, { id: '46400' });
+  const membership = { accountId: made.id, personId: shop.owner.id, role: 'owner' } as const;
+  await saveMembership(database.kysely, membership);
+  await database.pool.query('update account set demo = true where id = $1', [made.id]);
+  const visit = await signedIn();
+  await visit.open(made.id);
+  await visit.page.getByText('Made-up messages').getByText('bin/signalpost demo clear').waitFor();
+  await visit.open(shop.id);
+  await visit.page.getByRole('heading', { name: 'Activity' }).waitFor();
+  assert.equal(await visit.page.getByText('Made-up messages').count(), 0);
   await visit.end();
 });
 

@@ -31,10 +31,14 @@ export interface VisitorOptions {
   readonly phone?: boolean;
   /** Wide enough for two columns. */
   readonly wide?: boolean;
+  /** Wider than text should run. */
+  readonly huge?: boolean;
   readonly dark?: boolean;
   readonly script?: boolean;
   /** Such as `Asia/Tokyo`; default: the machine's. */
   readonly timeZone?: string;
+  /** Such as `de-DE`; default: American English. */
+  readonly locale?: string;
 }
 
 /** A new window without cookies or cache. */
@@ -45,11 +49,12 @@ export function newVisitor(
   return browser.newContext({
     viewport: options.phone
       ? { width: 360, height: 740 }
-      : { width: options.wide ? 1280 : 1000, height: 800 },
+      : { width: options.huge ? 2560 : options.wide ? 1280 : 1000, height: 800 },
     colorScheme: options.dark ? 'dark' : 'light',
     javaScriptEnabled: options.script ?? true,
     ignoreHTTPSErrors: true,
     ...(options.timeZone !== undefined && { timezoneId: options.timeZone }),
+    ...(options.locale !== undefined && { locale: options.locale }),
   });
 }
 
