@@ -96,6 +96,7 @@ test('lists: a list is created and opened; an existing ID is rejected at its fie
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/lists`);
+  await page.getByText('Contact lists your apps read through the API.').waitFor();
   await page.getByRole('button', { name: 'New list' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('News');

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { hostname } from 'node:os';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { TestDns } from '../../test/support/test-dns.ts';
+import { startTestService } from '../../test/support/test-service.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
+import { freePort } from '../support/free-port.ts';
 
 const dns = await new TestDns().start();
 // The service's own host, which SPF records refer to.
@@ -58,6 +61,24 @@ test('domains: the records on the page are published and verified; keys are rota
   await page.getByText('New keys created.').waitFor();
   await page.getByRole('heading', { name: 'DKIM' }).nth(1).waitFor();
 
+  // The address is the first of the list, but nothing signs its mail.
+  await database.pool.query(
+    `insert into sender (account_id, address, display_names, verified_at)
+     values ($1, 'aaa@other.test', '{}', now())`,
+    [shop.id],
+  );
+  await visit.open(`${shop.id}/templates`);
+  await page.getByRole('button', { name: 'New template' }).click();
+  await dialog.getByRole('radio', { name: 'Welcome' }).click();
+  await dialog.getByRole('button', { name: 'Create template' }).click();
+  await page.waitForURL(/templates\/welcome$/);
+  assert.match(
+    await page.getByRole('combobox', { name: 'Sender' }).inputValue(),
+    /@shop\.test$/,
+    'a sender whose domain is set up',
+  );
+  await visit.open(`${shop.id}/domains/shop.test`);
+
   await page.getByRole('button', { name: 'Start warm-up' }).click();
   await dialog.getByLabel('Target messages per day').fill('400');
   await visit.look('warm-up-dialog');
@@ -106,6 +127,62 @@ test('domains: a wrong record is shown with its value, and records as the DNS pr
   await dialog.getByLabel('Type wrong.test to confirm').fill('wrong.test');
   await dialog.getByRole('button', { name: 'Remove' }).click();
   await page.waitForURL(/domains$/);
+  await visit.end();
+});
+
+test('domains: missing settings are named before the records, which never name the machine', async () => {
+  const databaseUrl = service.config.databaseUrl ?? '';
+  const relay = await startTestService({
+    databaseUrl,
+    environment: {
+      PORT: String(await freePort()),
+      DNS_SERVERS: dns.server,
+      DELIVERY: 'relay',
+      SMTP_URL: 'smtp://127.0.0.1:25',
+      SMTP_HOSTNAME: '',
+    },
+  });
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/domains`);
+  await page.getByRole('button', { name: 'Add a domain' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Domain').fill('nameless.test');
+  await dialog.getByRole('button', { name: 'Add a domain' }).click();
+  await page.waitForURL(/domains\/nameless\.test$/);
+  await page.goto(`${relay.url}/console/${shop.id}/domains/nameless.test`);
+  const missing = page.getByRole('alert').filter({ hasText: 'SMTP_HOSTNAME' });
+  await missing.getByText(/PUBLIC_URL/).waitFor();
+  await visit.look('domain-incomplete');
+  const records = page.getByRole('article');
+  const [notice, record] = [await missing.boundingBox(), await records.first().boundingBox()];
+  assert.ok((notice?.y ?? Infinity) < (record?.y ?? 0));
+  const text = (await records.allTextContents()).join();
+  assert.match(text, /v=DMARC1/);
+  assert.doesNotMatch(text, new RegExp(`v=spf1|MX|${hostname()}`));
+  await visit.context.close();
+});
+
+test('senders: an operator marks an address as verified once that is confirmed, and the audit log records it', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/senders`);
+  await page.getByRole('button', { name: 'Add a sender' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Address').fill('marked@other.test');
+  await dialog.getByRole('button', { name: 'Add and send link' }).click();
+  const row = page.getByRole('row', { name: /marked@other\.test/ });
+  await row.getByRole('button', { name: 'Actions for marked@other.test' }).click();
+  await page.getByRole('menuitem', { name: 'Mark as verified' }).click();
+  await dialog.getByText('This skips the confirmation.').waitFor();
+  await visit.look('sender-mark');
+  await dialog.getByRole('button', { name: 'Mark as verified' }).click();
+  await row.getByText('Verified', { exact: true }).waitFor();
+  await visit.open(`${shop.id}/audit`);
+  await page
+    .getByText(/ sender “marked@other\.test”/)
+    .first()
+    .waitFor();
   await visit.end();
 });
 
