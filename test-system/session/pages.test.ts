@@ -5,8 +5,11 @@ import { after, test } from 'node:test';
 import { Secret, TOTP } from 'otpauth';
 import type { BrowserContext, Page } from 'playwright-core';
 import { TokenMint } from '../../src/access/token-mint.ts';
+import { saveMembership } from '../../src/account/membership-store.ts';
 import { PasswordLinkStore } from '../../src/session/password-link-store.ts';
 import { password, SessionWorld } from '../../test/support/session-world.ts';
+import { signedInManager } from '../../test/support/signed-in-manager.ts';
+import { linkIn, systemMailTo } from '../../test/support/system-mail-reader.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { startTestService, testKey } from '../../test/support/test-service.ts';
 import {
@@ -55,6 +58,16 @@ async function signIn(page: Page, email: string, typed = password): Promise<void
   await page.getByLabel('Email address').fill(email);
   await page.getByLabel('Password').fill(typed);
   await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+/** A code that isn't valid now or soon. */
+function wrongCode(totp: TOTP): string {
+  const near = [-1, 0, 1, 2].map((steps) =>
+    totp.generate({ timestamp: Date.now() + steps * 30_000 }),
+  );
+  return (
+    ['000000', '111111', '222222', '333333', '444444'].find((code) => !near.includes(code)) ?? ''
+  );
 }
 
 async function look(page: Page, name: string): Promise<void> {
@@ -197,6 +210,13 @@ test('a second factor is set up, required at sign-in, and replaced by a recovery
     ((await page.locator('code').textContent()) ?? '').replaceAll(' ', ''),
   );
   const totp = new TOTP({ secret });
+  const code = page.getByRole('img', { name: 'QR code with the key below' });
+  const picture = await code.innerHTML();
+  await page.getByLabel('6-digit code').fill(wrongCode(totp));
+  await page.getByRole('button', { name: 'Turn on' }).click();
+  await page.getByRole('alert').waitFor();
+  assert.equal(await code.innerHTML(), picture, 'the same QR code');
+  await look(page, 'second-factor-wrong-first');
   await page.getByLabel('6-digit code').fill(totp.generate());
   await page.getByRole('button', { name: 'Turn on' }).click();
   await page.getByRole('heading', { name: 'Save your recovery codes' }).waitFor();
@@ -256,6 +276,38 @@ test('the personal page signs out browsers and revokes integrations', async () =
     await page.goto(`${service.url}/me/password`);
     await look(page, 'change-password');
   }
+});
+
+test('an invited person sees who invites them to what, and joins with a password of their own', async () => {
+  const host = await world.addPerson();
+  await saveMembership(database.kysely, {
+    accountId: world.accountId,
+    personId: host.id,
+    role: 'owner',
+  });
+  const manager = await signedInManager(service, host.email);
+  const email = 'guest@people.test';
+  const invited = await manager.put(`/accounts/${world.accountId}/users/${email}`, {
+    role: 'viewer',
+  });
+  assert.equal(invited.status, 201, invited.text);
+  const link = linkIn(await systemMailTo(service.url, email, /invited/), 'invitation');
+  const visitor = await newVisitor(browser, { phone: true });
+  const { page, complaints } = await newPage(visitor);
+  await page.goto(link);
+  await page.getByRole('heading', { name: /^Join / }).waitFor();
+  await page.getByText(`(${host.email}) invited ${email}`).waitFor();
+  await look(page, 'invitation');
+  await page.getByLabel('Your name').fill('Gus Guest');
+  await page.getByLabel('Password').fill('a password of my own');
+  await page.getByRole('button', { name: 'Accept' }).click();
+  await page.getByRole('heading', { name: /^Join / }).waitFor({ state: 'detached' });
+  await look(page, 'invitation-accepted');
+  await page.goto(link);
+  await page.getByText('Invitation no longer valid').waitFor();
+  await look(page, 'invitation-used');
+  assert.deepEqual(complaints, []);
+  await visitor.close();
 });
 
 test('an invalid authorization link shows a page', async () => {
