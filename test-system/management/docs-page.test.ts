@@ -69,6 +69,24 @@ test('the documentation shows the contract and the management API under its stri
   await visitor.close();
 });
 
+test('an operation is found by its name with the keyboard alone', async () => {
+  const visitor = await newVisitor(browser);
+  const page = await visitor.newPage();
+  page.setDefaultTimeout(30_000);
+  await page.goto(`${service.url}/docs`);
+  await page.getByRole('heading', { name: 'Signalpost', level: 1 }).waitFor();
+  await page.keyboard.press('ControlOrMeta+k');
+  await page.keyboard.type('publish the draft');
+  await page
+    .getByRole('option', { name: /Publish the draft as the next version/ })
+    .first()
+    .waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.getByRole('region', { name: 'Publish the draft as the next version' }).waitFor();
+  await visitor.close();
+});
+
 test('each example of the introduction can be copied', async () => {
   const visitor = await newVisitor(browser);
   await visitor.grantPermissions(['clipboard-read', 'clipboard-write']);

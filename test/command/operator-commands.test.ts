@@ -155,6 +155,26 @@ test('every command with a result has --json; lists say “none” when they are
   assert.deepEqual(await json(['queue', 'pause', shop.id]), [{ changed: 1, busy: 0 }]);
 });
 
+test('every command names its account by the first argument', async () => {
+  const { program } = await createProgram({});
+  const leaves = leavesOf(program);
+  const named = leaves.filter((command) =>
+    command.registeredArguments.some((argument) => argument.name() === 'account'),
+  );
+  assert.ok(named.length > 15);
+  for (const command of named)
+    assert.equal(command.registeredArguments[0]?.name(), 'account', command.name());
+  const byOption = leaves
+    .filter((command) =>
+      command.options.some(
+        ({ long, hidden }) => !hidden && /^--(?:account|message)$/.test(long ?? ''),
+      ),
+    )
+    .map((command) => command.name());
+  // That of a manifest, which needs no account if only one has templates.
+  assert.deepEqual(byOption, ['types']);
+});
+
 test('bash completes commands and options', async () => {
   const script = await run(['completion', 'bash']);
   assert.equal(script.code, 0, script.err);
