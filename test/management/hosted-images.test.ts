@@ -107,7 +107,11 @@ test('only images that their content shows to be PNG, JPEG, GIF or WebP are host
       ? body.contentType
       : (body.errors as { readonly field: string }[])[0]?.field;
   };
+  const jpeg = Buffer.from('\xff\xd8\xff and a picture', 'latin1');
+  const webp = Buffer.from('RIFF\x10\0\0\0WEBPVP8 picture', 'latin1');
   assert.equal(await fieldOf(gif, 'a.gif'), 'image/gif');
+  assert.equal(await fieldOf(jpeg, 'a.jpg'), 'image/jpeg');
+  assert.equal(await fieldOf(webp, 'a.webp'), 'image/webp');
   assert.equal(await fieldOf(gif, 'a.png'), 'filename');
   assert.equal(await fieldOf(svg, 'a.svg'), 'content');
   assert.equal(await fieldOf(svg, 'a.png'), 'content');

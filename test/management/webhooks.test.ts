@@ -173,8 +173,15 @@ test('the log is newest first across its pages; an entry has its recipient, payl
   });
   const { body: detail } = await owner.get(`${webhook}/deliveries/${entry.eventId}`);
   assert.equal(JSON.parse(String(detail.request)).data.address, entry.address);
-  const [latest] = detail.tries as { status: number; answer: string; durationMs: number }[];
+  const [latest] = detail.tries as {
+    readonly status: number;
+    readonly answer: string;
+    readonly requestHeaders: Readonly<Record<string, string>>;
+    readonly responseHeaders: Readonly<Record<string, string>>;
+  }[];
   assert.deepEqual([latest?.status, latest?.answer], [202, 'ok']);
+  assert.equal(latest?.requestHeaders['webhook-id'], entry.eventId);
+  assert.equal(latest?.responseHeaders['x-request-id'], 'r-1');
   assert.equal(detail.nextAt, null);
   const before = received.length;
   const replay = (body: object) => owner.post(`${webhook}/replay`, body);
