@@ -39,6 +39,8 @@ const pages = [
   '',
   'messages',
   `messages/${sent.body.messageId}`,
+  'messages/replies',
+  'scheduled',
   'reports',
   'templates',
   'templates/t-0001',
