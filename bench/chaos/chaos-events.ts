@@ -64,7 +64,11 @@ export class ChaosEvents {
     return events;
   }
 
-  /** Waits until all events have arrived, at most some minutes. @returns what is missing, and what the feed brought twice */
+  /**
+   * Waits until all events have arrived.
+   * @param timeoutMs without any
+   * @returns what is missing, and what the feed brought twice
+   */
   async evaluate(database: Database, timeoutMs = 180_000) {
     await waitForFollowers(database);
     const stored = await this.#readStored(database);
@@ -73,8 +77,9 @@ export class ChaosEvents {
       notPushed: pushed.filter(({ id }) => !this.#pushed.has(id)),
       notRead: stored.filter(({ id }) => !this.#read.has(id)),
     });
-    const deadline = Date.now() + timeoutMs;
+    let deadline = Date.now() + timeoutMs;
     let { notPushed, notRead } = missing();
+    let fewest = notPushed.length + notRead.length;
     while (notPushed.length + notRead.length > 0 && Date.now() < deadline) {
       this.#restartForManagement();
       // What failed, or was in the hands of a process that was killed, waits for minutes.
@@ -86,6 +91,10 @@ export class ChaosEvents {
         await database.pool.query(statement);
       await delay(1_000);
       ({ notPushed, notRead } = missing());
+      if (notPushed.length + notRead.length < fewest) {
+        fewest = notPushed.length + notRead.length;
+        deadline = Date.now() + timeoutMs;
+      }
     }
     const repeated = [...this.#read.values()].filter((times) => times > 1).length;
     for (const { id, kind } of [...notPushed, ...notRead].slice(0, 10)) {
