@@ -381,7 +381,7 @@ test('the palette closes with Escape, runs actions, and finds messages by ID, ad
   const sections = shortcuts.getByRole('heading', { level: 3 });
   await sections.first().waitFor();
   assert.deepEqual(await sections.allTextContents(), [
-    ...['General', 'Activity', 'Sending', 'Audience', 'Developers', 'Settings'],
+    ...['General', 'Activity', 'Sending', 'Delivery', 'Audience', 'Developers', 'Settings'],
   ]);
   await visit.look('shortcuts');
   await page.keyboard.press('Escape');

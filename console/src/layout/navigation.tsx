@@ -57,9 +57,10 @@ interface Section {
 
 /** The menu, by the question that brings someone here. */
 const sections: readonly Section[] = [
-  { names: ['overview'] },
+  { names: ['overview', 'templates'] },
   { title: 'nav.activity', names: ['messages', 'scheduled', 'reports', 'inbox'] },
-  { title: 'nav.sending', names: ['templates', 'domains', 'senders', 'destinations'] },
+  { title: 'nav.sending', names: ['domains', 'senders'] },
+  { title: 'nav.delivery', names: ['destinations'] },
   { title: 'nav.audience', names: ['suppressions', 'lists'] },
   { title: 'nav.developers', names: ['keys', 'smtp', 'integrations', 'webhooks', 'docs'] },
   { title: 'nav.configure', names: ['team', 'security', 'privacy', 'audit', 'settings'] },

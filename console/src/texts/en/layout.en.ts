@@ -21,6 +21,7 @@ export const layoutTexts = {
 
   'nav.activity': 'Activity',
   'nav.sending': 'Sending',
+  'nav.delivery': 'Delivery',
   'nav.audience': 'Audience',
   'nav.developers': 'Developers',
   'nav.configure': 'Settings',
