@@ -81,7 +81,10 @@ a { color: var(--brand-accent); font-weight: 500; text-underline-offset: .18em; 
 .actions { display: flex; flex-wrap: wrap; gap: .65rem; margin-top: 1.25rem; }
 .actions > button, .actions > .button { flex: 1 1 auto; }
 .actions.equal > button { flex-basis: 0; }
-.wide .actions > button { flex: 0 1 auto; }
+.wide .actions > :is(button, .button) { flex: 0 1 auto; }
+.actions > .first { order: -1; }
+[data-judged=weak] { color: var(--brand-bad); font-weight: 500; }
+[data-judged=good] { color: var(--brand-good); font-weight: 500; }
 .error, .note { padding: .65rem .85rem; border-radius: var(--brand-radius-control); font-size: .875rem; font-weight: 500; }
 .error { background: var(--brand-bad-soft); color: var(--brand-bad); }
 .note { background: var(--brand-accent-soft); }

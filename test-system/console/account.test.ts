@@ -642,7 +642,7 @@ test('webhooks: test events show the exchange; a failed event appears in the log
   await detail.getByRole('group').first().getByText('500', { exact: true }).waitFor();
   await page.getByRole('heading', { level: 1, name: 'message.accepted' }).waitFor();
   await visit.look('webhook-event');
-  await page.getByRole('link', { name: 'All events' }).click();
+  await page.getByRole('link', { name: /^http/ }).click();
   await page.getByText(/^Failing since .*Last response: HTTP 500\.$/).waitFor();
   await visit.look('webhook-failing');
   await accepted.click();
@@ -650,7 +650,7 @@ test('webhooks: test events show the exchange; a failed event appears in the log
     page.waitForResponse((answer) => /replay$/.test(answer.url()) && answer.status() === 202),
     detail.getByRole('button', { name: 'Retry now' }).click(),
   ]);
-  await page.getByRole('link', { name: 'All events' }).click();
+  await page.getByRole('link', { name: /^http/ }).click();
   status = 200;
   await Promise.all([
     page.waitForResponse((answer) => /resume$/.test(answer.url()) && answer.ok()),
@@ -659,7 +659,7 @@ test('webhooks: test events show the exchange; a failed event appears in the log
   await accepted.getByText('200', { exact: true }).waitFor();
   await accepted.click();
   await detail.getByText('200', { exact: true }).first().waitFor();
-  await page.getByRole('link', { name: 'All events' }).click();
+  await page.getByRole('link', { name: /^http/ }).click();
   await page.getByRole('button', { name: /^Actions for/ }).click();
   await page.getByRole('menuitem', { name: 'Replay a period' }).click();
   await dialog.getByLabel('All events, including sent ones').check();

@@ -10,10 +10,20 @@ import { text } from '../texts/text.ts';
 
 const zxcvbn = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs, maxLength: judgedLength });
 
-/** How easy a password is to guess, as a sentence. */
-export function judgePassword(password: string, personal: readonly string[]): string {
+/** What to say about a password. */
+export interface PasswordWords {
+  readonly words: string;
+  /** Undefined until it is long enough. */
+  readonly judged?: 'weak' | 'good';
+}
+
+/** How easy a password is to guess. */
+export function judgePassword(password: string, personal: readonly string[]): PasswordWords {
   const { score, feedback } = zxcvbn.check(password, personalWords(personal));
   if (score < minScore)
-    return `${text('setUp.weak')} ${guessReasons[feedback.warning ?? ''] ?? guessReasons['']}`;
-  return text(score >= 4 ? 'setUp.strong' : 'setUp.good');
+    return {
+      words: `${text('setUp.weak')} ${guessReasons[feedback.warning ?? ''] ?? guessReasons['']}`,
+      judged: 'weak',
+    };
+  return { words: text(score >= 4 ? 'setUp.strong' : 'setUp.good'), judged: 'good' };
 }

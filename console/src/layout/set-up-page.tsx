@@ -55,11 +55,13 @@ function LinkHint() {
         </Title>
         <Text size="sm">{text('setUp.linkHint')}</Text>
         <Text size="sm">{text('setUp.linkCommand')}</Text>
-        <CopyField value="bin/signalpost set-up-link" label={text('setUp.command')} />
+        <CopyField value={linkCommand} label={text('setUp.command')} />
       </Stack>
     </Paper>
   );
 }
+
+const linkCommand = 'bin/signalpost set-up-link';
 
 const emptyOwner = { email: '', name: '', password: '', accountId: '1001', accountName: '' };
 
@@ -81,7 +83,13 @@ function OwnerForm({ code }: { code: string }) {
     withAsterisk: false,
   });
 
-  const words = usePasswordWords(owner.password, [owner.email, owner.name, owner.accountName]);
+  const isExpired =
+    createOwner.error instanceof ApiProblem && createOwner.error.code === 'link-expired';
+  const { words, judged } = usePasswordWords(owner.password, [
+    owner.email,
+    owner.name,
+    owner.accountName,
+  ]);
 
   function submit(event: FormEvent) {
     event.preventDefault();
@@ -98,7 +106,11 @@ function OwnerForm({ code }: { code: string }) {
             {...field('password')}
             minLength={12}
             autoComplete="new-password"
-            description={<span aria-live="polite">{words}</span>}
+            description={
+              <span aria-live="polite" className="password-words" data-judged={judged}>
+                {words}
+              </span>
+            }
           />
           <TextInput
             {...field('accountName')}
@@ -111,6 +123,7 @@ function OwnerForm({ code }: { code: string }) {
             pattern="[A-Za-z0-9_\-]{1,64}"
           />
           <ProblemAlert error={createOwner.error} />
+          {isExpired && <CopyField value={linkCommand} label={text('setUp.command')} />}
           {createOwner.error instanceof ApiProblem && createOwner.error.status === 409 && (
             <Anchor component="a" size="sm" href="/sign-in?next=/console">
               {text('setUp.signIn')}

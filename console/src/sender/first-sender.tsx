@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useAccount, useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
@@ -31,9 +31,9 @@ export function FirstSender() {
           <SenderForm />
         ) : (
           <Group>
-            <Button size="compact-sm" variant="subtle" onClick={() => setAdding(true)}>
+            <Anchor component="button" type="button" size="sm" onClick={() => setAdding(true)}>
               {text('steps.otherSender')}
-            </Button>
+            </Anchor>
           </Group>
         ))}
       <Text size="sm">

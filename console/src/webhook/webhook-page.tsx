@@ -97,7 +97,13 @@ function WebhookHint({ webhook }: { webhook: Webhook }) {
 }
 
 /** An event on a page of its own. */
-function EventPage({ webhook: { id, pausedAt }, eventId }: { webhook: Webhook; eventId: string }) {
+function EventPage({
+  webhook: { id, url, pausedAt },
+  eventId,
+}: {
+  webhook: Webhook;
+  eventId: string;
+}) {
   const account = useAccountId();
   const { state } = readWebhookFilters(route.useSearch());
   return (
@@ -107,8 +113,9 @@ function EventPage({ webhook: { id, pausedAt }, eventId }: { webhook: Webhook; e
         params={{ account, webhook: id }}
         search={state === undefined ? {} : { state }}
         size="sm"
+        className="breakable"
       >
-        {text('webhooks.back')}
+        {url}
       </PageAnchor>
       <DeliveryPanel webhookId={id} eventId={eventId} paused={pausedAt !== null} onPage />
     </section>

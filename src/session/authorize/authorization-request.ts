@@ -93,7 +93,7 @@ async function readClient(
   const client = isPublicId(clientId) ? await findIntegration(clientId) : undefined;
   if (client === undefined || client.disabled)
     throw new UnusableRequest(
-      `No integration has this client_id, or it’s disabled: ${clientId.slice(0, 64)}`,
+      `No OAuth app has the client ID “${clientId.slice(0, 64)}”, or it’s disabled.`,
     );
   return client;
 }

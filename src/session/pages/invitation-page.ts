@@ -21,8 +21,8 @@ export function invitationPage({ csrf, invitation, name, error }: InvitationPage
 <form method="post" action="/invitation">
 <input type="hidden" name="csrf" value="${csrf}">
 !${invitation.established ? '<p class="soft">You keep your password and sign in as before.</p>' : newSignIn(invitation, name)}
-<div class="actions"><button type="submit">Accept</button>
-<button type="submit" class="quiet" formaction="/invitation/decline" formnovalidate>Decline</button></div>
+<div class="actions equal"><button type="submit">Accept</button>
+<button type="submit" class="quiet first" formaction="/invitation/decline" formnovalidate>Decline</button></div>
 </form>`;
   const status = error === undefined ? 200 : 422;
   return { title: 'Invitation', body, script: passwordScript, status };

@@ -1,11 +1,7 @@
 import { html } from 'ghtml';
 import { minPasswordLength } from '../../account/hash-password.ts';
 import { personalWords } from '../../account/password-rules.ts';
-import {
-  formatPersonTime,
-  type PersonFormats,
-  personFormats,
-} from '../../account/person-formats.ts';
+import { type PersonFormats, personFormats } from '../../account/person-formats.ts';
 import { describePlace } from '../../foundation/network/ip-address.ts';
 import type { Locale } from '../../outbox/system-mail.ts';
 import type { Consent } from '../authorize/consent-store.ts';
@@ -137,16 +133,20 @@ const languages: Readonly<Record<Locale, string>> = {
   es: 'Español',
 };
 
+const exampleTime = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const;
+
 function languageForm({ csrf, locale, formats, timeZone }: MePage): string {
   const options = Object.entries(languages).map(
     ([value, name]) =>
       html`<option value="${value}" lang="${value}"!${value === locale ? ' selected' : ''}>${name}</option>`,
   );
-  const regions = new Intl.DisplayNames('en', { type: 'region' });
+  // Short, because a phone shows about 35 characters.
+  const regions = new Intl.DisplayNames('en', { type: 'region', style: 'short' });
   const now = new Date();
   const choices = personFormats.map((value) => {
     const region = regions.of(value.slice(-2)) ?? value;
-    const example = `${formatPersonTime(now, value, timeZone)} · ${new Intl.NumberFormat(value).format(123_456.7)}`;
+    const time = new Intl.DateTimeFormat(value, { ...exampleTime, timeZone }).format(now);
+    const example = `${time} · ${new Intl.NumberFormat(value).format(1_234.5)}`;
     return html`<option value="${value}"!${value === formats ? ' selected' : ''}>${region}: ${example}</option>`;
   });
   return html`<h2 id="language-title">Language and formats</h2>

@@ -32,7 +32,6 @@ export const webhooksTexts = {
   'webhooks.noneHint':
     'Add an endpoint to get notified when messages are delivered, bounced or opened.',
   'webhooks.all': 'All webhooks',
-  'webhooks.back': 'All events',
   'webhooks.pause': 'Pause',
   'webhooks.resume': 'Resume',
   'webhooks.pausedTitle': 'Paused since {time}',

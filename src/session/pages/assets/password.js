@@ -12,12 +12,14 @@ for (const input of document.querySelectorAll('[data-strength]')) {
   const shown = document.getElementById(input.dataset.strength);
   const personal = JSON.parse(input.dataset.personal);
   input.addEventListener('input', () => {
+    delete shown.dataset.judged;
     const missing = rules.minLength - [...input.value].length;
     if (input.value === '') shown.textContent = rules.hint;
     else if (missing > 0)
       shown.textContent = `${missing} more character${missing === 1 ? '' : 's'}.`;
     else {
       const { score, feedback } = zxcvbn.check(input.value, personal);
+      shown.dataset.judged = score < rules.minScore ? 'weak' : 'good';
       shown.textContent =
         score < rules.minScore
           ? `Too easy to guess. ${rules.reasons[feedback.warning ?? ''] ?? rules.reasons['']}`
