@@ -89,6 +89,7 @@ interface ScopeListProps extends KeyScopeChoiceProps {
 
 /** The scopes by group, limited to the person's own permissions. */
 function ScopeList({ value, change, limited, error, permissions }: ScopeListProps) {
+  const isOpen = (scope: string) => !limited || isAllowedForTemplateKeys(scope);
   const groups = scopeGroups.map((group) => [group, scopesIn(group, permissions)] as const);
   return (
     <Checkbox.Group label={text('keys.scopes')} value={[...value]} onChange={change} error={error}>
@@ -114,8 +115,9 @@ function ScopeList({ value, change, limited, error, permissions }: ScopeListProp
                       className={group === 'send' ? undefined : columnOf(scope)}
                       value={scope}
                       label={textOr(`keys.scope.${scope}`, scope)}
-                      description={scope}
-                      disabled={limited && !isAllowedForTemplateKeys(scope)}
+                      // Its color would be stronger than that of a label that can't be chosen.
+                      description={isOpen(scope) ? scope : undefined}
+                      disabled={!isOpen(scope)}
                     />
                   ))}
                 </SimpleGrid>
