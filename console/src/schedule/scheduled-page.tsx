@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Stack, Text } from '@mantine/core';
+import { Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
@@ -41,6 +41,7 @@ export function ScheduledPage() {
     },
   });
   const filtered = Object.keys(filters).length > 0;
+  const isEmpty = pages.data !== undefined && pages.items.length === 0 && !pages.hasNextPage;
   // Empties the fields too.
   const [timesCleared, setTimesCleared] = useState(0);
   function clear() {
@@ -65,17 +66,16 @@ export function ScheduledPage() {
       )}
       <ProblemAlert error={pages.error} retry={() => pages.refetch()} />
       {pages.isPending && <RowsSkeleton />}
-      {pages.data !== undefined && pages.items.length === 0 && !pages.hasNextPage && (
+      {isEmpty && !filtered && <NothingScheduled />}
+      {isEmpty && filtered && (
         <EmptyState
           icon="scheduled"
-          title={text(filtered ? 'schedule.noneFound' : 'schedule.none')}
-          hint={text(filtered ? 'schedule.noneFoundHint' : 'schedule.noneHint')}
+          title={text('schedule.noneFound')}
+          hint={text('schedule.noneFoundHint')}
         >
-          {filtered && (
-            <Button variant="light" onClick={clear}>
-              {text('schedule.clear')}
-            </Button>
-          )}
+          <Button variant="light" onClick={clear}>
+            {text('schedule.clear')}
+          </Button>
         </EmptyState>
       )}
       {pages.items.length > 0 && (
@@ -86,6 +86,25 @@ export function ScheduledPage() {
       )}
       <LoadMore pages={pages} />
     </>
+  );
+}
+
+/** How to schedule messages, as long as there are none. */
+function NothingScheduled() {
+  return (
+    <EmptyState
+      icon="scheduled"
+      title={text('schedule.none')}
+      hint={
+        <>
+          {text('schedule.sendWith')} <Code>sendAt</Code> {text('schedule.noneHint')}
+        </>
+      }
+    >
+      <Button component="a" href="/docs" variant="default">
+        {text('schedule.howTo')}
+      </Button>
+    </EmptyState>
   );
 }
 
