@@ -101,8 +101,11 @@ export function DestinationsPage() {
             },
             {
               title: text('destinations.reason'),
-              cell: ({ destination, reason }) =>
-                isHeld(destination) ? text('destinations.pausedReason') : reason,
+              // The badge says that a destination is paused itself.
+              cell: ({ destination, reason }) => {
+                if (paused.includes(destination)) return null;
+                return isHeld(destination) ? text('destinations.allPaused') : reason;
+              },
             },
             {
               title: text('actions'),
@@ -112,6 +115,7 @@ export function DestinationsPage() {
                   row={row}
                   partial={partial}
                   paused={paused.includes(row.destination)}
+                  held={isHeld(row.destination)}
                 />
               ),
             },
@@ -177,15 +181,15 @@ function PauseDomain() {
   );
 }
 
-function DestinationActions({
-  row,
-  partial,
-  paused,
-}: {
+interface DestinationActionsProps {
   row: Destination;
   partial: boolean;
   paused: boolean;
-}) {
+  /** Paused, or all destinations are. */
+  held: boolean;
+}
+
+function DestinationActions({ row, partial, paused, held }: DestinationActionsProps) {
   const accountId = useAccountId();
   const may = useMay();
   const client = useQueryClient();
@@ -211,7 +215,8 @@ function DestinationActions({
       </Button>
       {row.waiting > 0 && (
         <>
-          {(partial || row.waiting > row.scheduled) && (
+          {/* A retry sends nothing to a paused destination. */}
+          {!held && (partial || row.waiting > row.scheduled) && (
             <Button size="compact-sm" variant="subtle" onClick={() => retry.mutate()}>
               {text('destinations.retry')}
             </Button>

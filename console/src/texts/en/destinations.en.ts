@@ -13,7 +13,7 @@ export const destinationsTexts = {
   'destinations.held': 'Held',
   'destinations.next': 'Next attempt',
   'destinations.reason': 'Reason',
-  'destinations.pausedReason': 'This destination is paused.',
+  'destinations.allPaused': 'All domains are paused.',
   'destinations.pause': 'Pause',
   'destinations.resume': 'Resume',
   'destinations.retry': 'Retry now',
