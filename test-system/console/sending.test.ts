@@ -42,13 +42,14 @@ test('domains: the records on the page are published and verified; keys are rota
   await page.waitForURL(/domains\/shop\.test$/);
   await page.getByRole('button', { name: 'Check now' }).click();
   await page.getByText('2 records missing').waitFor();
-  await page.getByText(/required records are still missing/).waitFor();
+  await page.getByText('2 records are missing. New records can take up to an hour').waitFor();
   await visit.look('domain-missing');
 
   // Nothing is clicked: the open page checks by itself.
   await publishShownRecords(page);
   await page.getByText('Verified', { exact: true }).waitFor();
   await page.getByText('2 of 2 required records valid').waitFor();
+  await page.getByText('3 more records').waitFor();
   await visit.look('domain-verified');
   const { rows } = await database.pool.query(
     `select verified_by from sender where address = 'new@shop.test'`,
@@ -84,6 +85,7 @@ test('domains: the records on the page are published and verified; keys are rota
   await visit.look('warm-up-dialog');
   await dialog.getByRole('button', { name: 'Start warm-up' }).click();
   await page.getByText('Day 1 of 6: up to 50 messages today.').waitFor();
+  await page.getByText('50 → 71 → 100 → 141 → 200 → 283 → no limit').waitFor();
   await visit.look('domain-warm-up');
   await visit.end();
 });
@@ -108,6 +110,7 @@ test('domains: a wrong record is shown with its value, and records as the DNS pr
   await card.getByText('Invalid', { exact: true }).waitFor();
   await card.getByText('Replace it with:').waitFor();
   await page.getByText('1 invalid, 1 missing').waitFor();
+  await page.getByText('1 record is invalid, 1 missing. New records can take').waitFor();
   await page.getByText('wrong.test is hosted at Cloudflare.').waitFor();
   await page.getByText('3 records for later').click();
   const boxes = page.getByRole('article', { name: 'Return path', exact: true }).locator('dl');
@@ -242,6 +245,7 @@ test('destinations: mail to a paused domain is shown as waiting and is sent once
   const held = page.getByRole('row', { name: /held\.test/ });
   await held.getByText('Paused', { exact: true }).waitFor();
   assert.equal(await held.locator('time').count(), 0, 'no attempts while it is paused');
+  assert.equal(await held.getByRole('button', { name: 'Retry now' }).count(), 0);
   await visit.look('destinations');
   await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByText('No mail waiting').waitFor();

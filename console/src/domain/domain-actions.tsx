@@ -13,7 +13,7 @@ import { showNotice } from '../components/notices.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowMenu } from '../components/row-menu.tsx';
 import { text } from '../texts/text.ts';
-import { recordsNow } from './records-now.ts';
+import { recordsNow, requiredProblems } from './records-now.ts';
 
 /** The actions of a domain: check, rotate keys, remove. */
 export function DomainActions({ domain: { domain, state } }: { domain: DomainDetail }) {
@@ -30,10 +30,12 @@ export function DomainActions({ domain: { domain, state } }: { domain: DomainDet
       answerOf(api.POST('/accounts/{accountId}/domains/{domain}/check', { params })),
     onSuccess(found) {
       show(found);
-      const left = recordsNow(found).filter(
-        ({ required, state }) => required && state !== 'ok',
-      ).length;
-      showNotice(left === 0 ? text('domains.allFound') : text('domains.left', { count: left }));
+      const problems = requiredProblems(found);
+      const allFound = recordsNow(found).every(
+        ({ required, state }) => !required || state === 'ok',
+      );
+      if (problems !== undefined) showNotice(text(`domains.left.${problems.kind}`, problems));
+      else showNotice(text(allFound ? 'domains.allFound' : 'domains.unknown'));
     },
   });
   async function rotate() {

@@ -19,7 +19,7 @@ import { DomainProblems } from './domain-problems.tsx';
 import { DomainSettingsCard } from './domain-settings-card.tsx';
 import { type ProviderId, providerNames } from './record-boxes.ts';
 import { RecordCard } from './record-card.tsx';
-import { isLocal, recordsNow } from './records-now.ts';
+import { isLocal, recordsNow, requiredProblems } from './records-now.ts';
 import { WarmUpCard } from './warm-up-card.tsx';
 import { zoneFile } from './zone-file.ts';
 
@@ -75,16 +75,13 @@ export function DomainPage() {
 
 /** The state of a domain; until it is verified, that of the records that have to be corrected or added first. */
 function RecordsBadge({ domain }: { domain: DomainDetail }) {
-  const required = recordsNow(domain).filter((record) => record.required);
-  const countOf = (state: 'wrong' | 'missing') =>
-    required.filter((record) => record.state === state).length;
-  const [wrong, missing] = [countOf('wrong'), countOf('missing')];
-  if (domain.state !== 'pending' || wrong + missing === 0)
+  const problems = requiredProblems(domain);
+  if (domain.state !== 'pending' || problems === undefined)
     return <DomainBadge state={domain.state} />;
-  const problem = wrong === 0 ? 'missing' : missing === 0 ? 'wrong' : 'both';
+  const { kind, ...counts } = problems;
   return (
-    <DomainBadge state={wrong > 0 ? 'wrong' : 'pending'}>
-      {text(`domains.records.${problem}`, { wrong, missing })}
+    <DomainBadge state={counts.wrong > 0 ? 'wrong' : 'pending'}>
+      {text(`domains.records.${kind}`, counts)}
     </DomainBadge>
   );
 }
@@ -172,6 +169,7 @@ function Records({ domain }: { domain: DomainDetail }) {
   const { records, zone, dnsProvider } = domain;
   const now = recordsNow(domain);
   const later = records.filter((record) => !now.includes(record));
+  const laterState = later.every(({ state }) => state === 'ok') ? 'laterFound' : 'later';
   const [chosen, setChosen] = useState<ProviderChoice>();
   const choice = chosen ?? dnsProvider ?? 'other';
   const provider = choice === 'other' ? undefined : choice;
@@ -225,9 +223,9 @@ function Records({ domain }: { domain: DomainDetail }) {
       {later.length > 0 && (
         <details className="records-later">
           <summary>
-            {text('domains.later', { count: later.length })}
+            {text(`domains.${laterState}`, { count: later.length })}
             <Text span size="sm" c="dimmed">
-              {text('domains.laterHint')}
+              {text(`domains.${laterState}Hint`, { count: later.length })}
             </Text>
           </summary>
           <Stack gap="sm" mt="sm">

@@ -1,17 +1,7 @@
-import {
-  Button,
-  Group,
-  Modal,
-  NumberInput,
-  Paper,
-  Progress,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core';
+import { Button, Group, Modal, NumberInput, Paper, Text, TextInput, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { Domain } from '../api/management.generated.ts';
@@ -70,13 +60,21 @@ function WarmUpProgress({ warmUp: { from, plan } }: { warmUp: NonNullable<Domain
       <Text size="sm" fw={600} mt="sm">
         {status}
       </Text>
-      <Progress
-        mt="xs"
-        aria-label={text('warmUp.title')}
-        value={(Math.min(Math.max(day + 1, 0), plan.length) / plan.length) * 100}
-      />
-      <Text size="xs" c="dimmed" mt={4}>
-        {plan.map((one) => formatNumber(one)).join(' → ')}
+      <Text size="sm" c="dimmed" mt={4}>
+        {plan.map((limit, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: it is the day, and limits can repeat
+          <Fragment key={index}>
+            {index === day ? (
+              <Text span inherit fw={600} c="bright" aria-current="date">
+                {formatNumber(limit)}
+              </Text>
+            ) : (
+              formatNumber(limit)
+            )}
+            {' → '}
+          </Fragment>
+        ))}
+        {text('warmUp.noLimit')}
       </Text>
     </div>
   );
@@ -143,7 +141,6 @@ function WarmUpForm({ domain: shown, close }: { domain: Domain; close: () => voi
             {text('warmUp.plan', {
               days: plan.length,
               plan: plan.map((one) => formatNumber(one)).join(', '),
-              goal: formatNumber(Math.max(Number(goal), 1)),
             })}
           </Text>
         </>

@@ -79,6 +79,8 @@ export const domainsTexts = {
   'domains.records': 'DNS records',
   'domains.later': '{count|1 record|# records} for later',
   'domains.laterHint': 'Needed once Signalpost sends to the internet.',
+  'domains.laterFound': '{count|1 more record|# more records}',
+  'domains.laterFoundHint': '{count|Found|All found}',
   'domains.copyAll': 'Copy all as zone file',
   'domains.progress': '{found} of {all} required records valid',
   'domains.records.wrong': '{wrong|1 record|# records} invalid',
@@ -87,8 +89,12 @@ export const domainsTexts = {
   'domains.copyHost': 'Copy without {ending}',
   'domains.neverChecked': 'Not checked yet',
   'domains.allFound': 'All required records found.',
-  'domains.left':
-    '{count|One required record is|# required records are} still missing. DNS changes can take up to an hour.',
+  'domains.left.wrong': '{wrong|1 record is|# records are} invalid.',
+  'domains.left.missing':
+    '{missing|1 record is|# records are} missing. New records can take up to an hour to appear.',
+  'domains.left.both':
+    '{wrong|1 record is|# records are} invalid, {missing} missing. New records can take up to an hour to appear.',
+  'domains.unknown': 'Some records couldn’t be checked. Try again in a few minutes.',
   'domains.rotate': 'Rotate keys',
   'domains.rotateTitle': 'Rotate DKIM keys?',
   'domains.rotateHint':
@@ -121,7 +127,8 @@ export const domainsTexts = {
   'warmUp.from': 'First day (UTC)',
   'warmUp.first': 'Messages on the first day',
   'warmUp.goal': 'Target messages per day',
-  'warmUp.plan': '{days} days: {plan}, then {goal}',
+  'warmUp.plan': '{days} days: {plan}, then no limit',
+  'warmUp.noLimit': 'no limit',
   'warmUp.begins': 'Starts on {day}. Until then, nothing is sent from this domain.',
   'warmUp.complete': 'Warm-up complete. There is no daily limit.',
   'warmUp.today': 'Day {day} of {days}: up to {limit} messages today.',
