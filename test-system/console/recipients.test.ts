@@ -72,12 +72,14 @@ test('lists: an import that stopped in the middle says so, and continues with th
   await imports.getByText('2 rows imported, 0 rows rejected.').waitFor();
   // The state that a process leaves behind when it is killed after the first row.
   await database.pool.query(
-    `update file_import set state = 'running', rows_read = 1, rows_written = 1, changed_at = now() - interval '2 minutes'
+    `update file_import set state = 'running', rows_read = 1, rows_written = 1, bytes_read = bytes_total / 2,
+       changed_at = now() - interval '2 minutes'
      where account_id = $1 and list_id = 'l-2'`,
     [shop.id],
   );
   await page.reload();
   await imports.getByText('Stopped', { exact: true }).waitFor();
+  await imports.getByText(/interrupted at \d\d(\.\d)?% of the file\. 1 row imported/).waitFor();
   await visit.look('import-stopped');
   await imports.getByRole('button', { name: 'Continue' }).click();
   const dialog = page.getByRole('dialog', { name: 'Continue the import' });
@@ -136,6 +138,7 @@ test('lists: a file without an email column is rejected with the reason; a list 
   await imports.getByText('The file needs a column “email”. It has: name.').waitFor();
   await imports.getByText('Failed', { exact: true }).waitFor();
   assert.equal(await imports.getByText(/rows imported/).count(), 0, 'no row was read');
+  assert.equal(await page.getByRole('button', { name: 'Import CSV' }).count(), 1);
   await visit.look('import-failed');
   await imports.getByRole('button', { name: 'Choose another file' }).click();
   await dialog.getByText('CSV file').waitFor();

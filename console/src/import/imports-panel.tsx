@@ -182,13 +182,19 @@ function describe({
   rowsRead,
   rowsWritten,
   rowsWrong,
+  problems,
 }: ListedFileImport): string {
+  const share = formatShare(bytesRead, bytesTotal);
   if (state === 'running')
     return text('import.running', {
-      share: formatShare(bytesRead, bytesTotal),
+      share,
       rows: formatNumber(rowsRead),
     });
-  return text('import.done', { written: rowsWritten, wrong: rowsWrong });
+  const counts = text('import.done', { written: rowsWritten, wrong: rowsWrong });
+  if (state !== 'stopped') return counts;
+  // A process that is gone left no reason.
+  const hasReason = problems.some(({ line }) => line === 0);
+  return `${text(hasReason ? 'import.stopped' : 'import.interrupted', { share })} ${counts}`;
 }
 
 const shownProblems = 5;

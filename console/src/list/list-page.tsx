@@ -63,16 +63,6 @@ export function ListPage() {
     await navigate({ to: '/$account/lists', params: { account: accountId } });
   }
 
-  const add = may('contacts:write') ? (
-    <Button leftSection={<Icon name="plus" />} onClick={dialog.open}>
-      {text('contacts.add')}
-    </Button>
-  ) : undefined;
-  const importFile = may('contacts:write') && (
-    <Button variant="default" onClick={importer.open}>
-      {text('contacts.import')}
-    </Button>
-  );
   const more: readonly RowMenuItem[] = [
     ...(may('contacts:read')
       ? [
@@ -101,8 +91,16 @@ export function ListPage() {
                 .join(' · ')
         }
       >
-        {add}
-        {importFile}
+        {may('contacts:write') && (
+          <>
+            <Button leftSection={<Icon name="plus" />} onClick={dialog.open}>
+              {text('contacts.add')}
+            </Button>
+            <Button variant="default" onClick={importer.open}>
+              {text('contacts.import')}
+            </Button>
+          </>
+        )}
         {more.length > 0 && <RowMenu name={list.data?.name ?? listId} items={more} onPage />}
       </PageHeading>
       <PageProblem error={list.error} icon="lists">
@@ -126,8 +124,6 @@ export function ListPage() {
               icon: 'lists',
               title: text(startsWith === '' ? 'contacts.none' : 'contacts.noneFound'),
               hint: text(startsWith === '' ? 'contacts.noneHint' : 'contacts.noneFoundHint'),
-              // The heading offers to add a contact.
-              action: startsWith === '' ? importFile : undefined,
             }}
             columns={[
               { title: text('contacts.email'), cell: ({ email }) => email },

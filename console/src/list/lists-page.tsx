@@ -57,14 +57,14 @@ export function ListsPage() {
           {
             title: text('lists.name'),
             cell: ({ id, name, description }) => (
-              <>
+              <div>
                 <PageAnchor to="/$account/lists/$list" params={{ account: accountId, list: id }}>
                   {name}
                 </PageAnchor>
                 <Text size="xs" c="dimmed">
                   {description}
                 </Text>
-              </>
+              </div>
             ),
           },
           { title: text('lists.id'), cell: ({ id }) => id },

@@ -50,6 +50,8 @@ export const listsTexts = {
   'import.progress': 'Progress',
   'import.running': '{share} of the file read, {rows} rows.',
   'import.done': '{written|1 row|# rows} imported, {wrong|1 row|# rows} rejected.',
+  'import.stopped': 'Stopped at {share} of the file.',
+  'import.interrupted': 'The service was interrupted at {share} of the file.',
   'import.line': 'Line {line}',
   'import.more': '{count|1 more row was|# more rows were} rejected.',
   'import.download': 'Download {count|the rejected row|# rejected rows} (CSV)',
