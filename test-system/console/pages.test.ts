@@ -510,6 +510,7 @@ test('a user without an account sees an explanation; an unknown URL offers a way
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByText('You don’t belong to an account').waitFor();
+  await page.getByText(`Signed in as ${stranger.email}`).waitFor();
   await visit.look('no-account');
   await page.goto(`${service.url}/console/${shop.id}/messages`);
   await page.getByRole('heading', { name: 'Page not found' }).waitFor();

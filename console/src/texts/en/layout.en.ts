@@ -5,6 +5,7 @@ export const layoutTexts = {
   'notFound.home': 'Back to the console',
 
   'noAccount.title': 'You don’t belong to an account',
+  'noAccount.signedIn': 'Signed in as {email}',
   'noAccount.hint': 'Ask an account owner to invite you.',
 
   'layout.skip': 'Skip to content',
