@@ -114,7 +114,7 @@ function RuleForm({ rule, reading }: { rule: RetentionRule; reading: boolean }) 
             placeholder={text('privacy.withMessage')}
             allowDecimal={false}
             readOnly={reading || !may('privacy:write')}
-            w={190}
+            w={{ base: '100%', xs: 190 }}
             value={values[kind] ?? ''}
             onChange={(value) => change({ [kind]: value === '' ? null : Number(value) })}
             error={reasonFor(save.error, kind)}
@@ -139,6 +139,7 @@ function PersonData() {
       <TextInput
         label={text('privacy.person')}
         type="email"
+        w={{ base: '100%', xs: 300 }}
         value={typed}
         onChange={(event) => setTyped(event.currentTarget.value)}
       />
