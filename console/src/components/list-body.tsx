@@ -20,6 +20,8 @@ interface ListBodyProps<Item> {
   columns: readonly Column<Item>[];
   idOf: (item: Item) => string;
   /** As in `Rows`. */
+  compact?: boolean;
+  /** As in `Rows`. */
   headingOf?: (item: Item) => string;
   /** As in `Rows`. */
   below?: (item: Item) => ReactNode;
@@ -33,7 +35,7 @@ interface ListBodyProps<Item> {
 
 /** A list in any state: loading, failed, empty, loaded, or with more pages. */
 export function ListBody<Item>(props: ListBodyProps<Item>) {
-  const { label, pages, columns, idOf, headingOf, below, empty } = props;
+  const { label, pages, columns, idOf, compact, headingOf, below, empty } = props;
   const { items } = pages;
   if (pages.error !== null && items.length === 0)
     return <ProblemAlert error={pages.error} retry={() => pages.refetch()} />;
@@ -52,6 +54,7 @@ export function ListBody<Item>(props: ListBodyProps<Item>) {
         items={items}
         columns={columns}
         idOf={idOf}
+        compact={compact}
         headingOf={headingOf}
         below={below}
       />

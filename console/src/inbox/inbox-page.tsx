@@ -50,6 +50,7 @@ export function InboxPage() {
         label={text('inbox.title')}
         pages={pages}
         idOf={({ id }) => id}
+        compact
         empty={{
           icon: 'inbox',
           title: text(search === '' ? 'inbox.none' : 'inbox.noneFound'),
@@ -72,6 +73,7 @@ export function InboxPage() {
           { title: text('inbox.to'), cell: ({ envelopeTo }) => envelopeTo.join(', ') },
           {
             title: text('inbox.from'),
+            secondary: true,
             cell: ({ from, envelopeFrom }) => (
               <span title={from ?? envelopeFrom}>{nameOf(from ?? envelopeFrom)}</span>
             ),
