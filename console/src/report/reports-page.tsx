@@ -169,7 +169,15 @@ export function ReportsPage() {
   );
 }
 
-const totalFigures = ['accepted', 'delivered', 'bounced', 'open', 'opened'] as const;
+const totalFigures = [
+  'accepted',
+  'delivered',
+  'bounced',
+  'open',
+  'opened',
+  'clicked',
+  'complained',
+] as const;
 
 interface FiguresProps {
   /** Undefined: there are no messages. */
@@ -183,7 +191,7 @@ function Figures({ now, before, loading }: FiguresProps) {
   const capturing = useCapturing();
   const accepted = figureOf('accepted', now?.counts);
   return (
-    <SimpleGrid cols={{ base: 2, xs: 3, lg: 6 }} verticalSpacing="sm" mb="md">
+    <SimpleGrid cols={{ base: 2, sm: 4 }} verticalSpacing="sm" mb="md">
       {totalFigures.map((figure) => (
         <div key={figure}>
           <Group gap="0 6px" align="baseline">
