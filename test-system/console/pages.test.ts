@@ -133,6 +133,25 @@ test('the page of TLS results does not move if the settings arrive after the lis
   await visit.end();
 });
 
+test('the page of a message does not move when the subject arrives after the rest', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await page.route('**/rendered', async (route) => {
+    await released;
+    await route.continue();
+  });
+  await visit.open(`${shop.id}/messages/${sent.body.messageId}`);
+  const timeline = page.getByRole('heading', { name: 'Timeline' });
+  await timeline.waitFor();
+  await page.getByRole('heading', { level: 1, name: 'first@people.test' }).waitFor();
+  const before = await timeline.boundingBox();
+  release();
+  await page.getByRole('main').getByText('Your order Order Number').first().waitFor();
+  assert.equal((await timeline.boundingBox())?.y, before?.y);
+  await visit.end();
+});
+
 test('a signed-out visitor is sent to the sign-in page and then back; an unknown account shows “Page not found”', async () => {
   const visit = await visitConsole(browser, service.url);
   const { page } = visit;

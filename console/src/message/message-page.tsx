@@ -40,7 +40,12 @@ export function MessagePage() {
     refetchInterval: ({ state }) => (isFinalMessageState(state.data?.state) ? 15_000 : 2_000),
   });
   const { data } = message;
-  const rendered = useRenderedMessage(messageId, data !== undefined && !isContentErased(data));
+  const erased = data !== undefined && isContentErased(data);
+  const rendered = useRenderedMessage(messageId, data !== undefined && !erased);
+  // An empty line until the subject is known, so that nothing moves when it comes.
+  const subject =
+    rendered.data?.subject ??
+    (message.error === null && rendered.error === null && !erased ? '\u00a0' : undefined);
   // What a person wrote matters more than how the message got there.
   const isAnswered = data?.events.some((event) => isReply(event, false)) ?? false;
   return (
@@ -56,10 +61,10 @@ export function MessagePage() {
       )}
       <PageHeading
         title={data?.recipients[0]?.address ?? text('message.title')}
-        {...(rendered.data?.subject && {
+        {...(subject && {
           hint: (
             <Text span size="md" c="var(--brand-ink)">
-              {rendered.data.subject}
+              {subject}
             </Text>
           ),
         })}
@@ -87,7 +92,7 @@ export function MessagePage() {
               <MessageTimeline message={data} />
             </div>
             <div className="message-content">
-              <RenderedMessagePanel messageId={messageId} erased={isContentErased(data)} />
+              <RenderedMessagePanel messageId={messageId} erased={erased} />
               {!isAnswered && <MessageReplies message={data} />}
             </div>
             <MessageFacts message={data} />
