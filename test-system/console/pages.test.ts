@@ -241,7 +241,7 @@ test('messages: a sent message is sent again once that is confirmed; messages ar
   await page.waitForURL(/messages$/);
   await saved.getByRole('link', { name: 'Orders' }).click();
   await page.waitForURL(/search=your\+order$/);
-  await page.getByRole('button', { name: 'Remove “Orders”' }).click();
+  await page.getByRole('button', { name: 'Delete saved filter' }).click();
   await saved.waitFor({ state: 'detached' });
 
   const [file] = await Promise.all([

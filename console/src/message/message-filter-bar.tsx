@@ -77,6 +77,7 @@ export function MessageFilterBar() {
             </Pill>
           ))}
           <Button
+            className="clear-filters"
             variant="subtle"
             size="compact-sm"
             onClick={() => navigate({ search: {}, replace: true })}

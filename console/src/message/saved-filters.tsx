@@ -67,13 +67,13 @@ function isSame(one: MessageFilters, other: MessageFilters): boolean {
   return entries(one) === entries(other);
 }
 
-/** Saves the filters under a name, or removes them if they are saved. */
+/** Saves the filters under a name, or deletes them if they are saved. */
 export function SavedFilterAction({ filters }: FiltersProps) {
   const items = useSavedFilters().data?.items;
   const [opened, dialog] = useDisclosure();
   if (items === undefined) return null;
   const saved = items.find(({ query }) => isSame(query, filters));
-  if (saved !== undefined) return <RemoveFilter filter={saved} />;
+  if (saved !== undefined) return <DeleteFilter filter={saved} />;
   return (
     <>
       <Button variant="subtle" size="compact-sm" onClick={dialog.open}>
@@ -98,7 +98,7 @@ function useSave() {
   };
 }
 
-function RemoveFilter({ filter: { name, query } }: { filter: SavedFilter }) {
+function DeleteFilter({ filter: { name, query } }: { filter: SavedFilter }) {
   const accountId = useAccountId();
   const client = useQueryClient();
   const save = useSave();
@@ -110,7 +110,7 @@ function RemoveFilter({ filter: { name, query } }: { filter: SavedFilter }) {
         }),
       ),
     async onSuccess() {
-      showNotice(text('messages.filterRemoved', { name }), () => save(name, query));
+      showNotice(text('messages.savedDeleted', { name }), () => save(name, query));
       await client.invalidateQueries({ queryKey: ['saved-filters', accountId] });
     },
   });
@@ -119,10 +119,14 @@ function RemoveFilter({ filter: { name, query } }: { filter: SavedFilter }) {
       <Button
         variant="subtle"
         size="compact-sm"
+        c="dimmed"
+        fw={400}
+        ml="auto"
+        mr={-8}
         loading={remove.isPending}
         onClick={() => remove.mutate()}
       >
-        {text('messages.removeSaved', { name })}
+        {text('messages.deleteSaved')}
       </Button>
       <ProblemAlert error={remove.error} />
     </>
