@@ -44,28 +44,24 @@ export function LatestMessages({ hidesEmpty = false }: LatestMessagesProps) {
       )}
       <Stack gap={0}>
         {items.map((line) => (
-          <Group key={line.id} justify="space-between" wrap="nowrap" className="line">
-            <div className="line-name">
-              <PageAnchor
-                to="/$account/messages/$message"
-                params={{ account, message: line.id }}
-                size="sm"
-                truncate
-                display="block"
-              >
-                {line.to ?? text('messages.erased')}
-              </PageAnchor>
-              <Text size="xs" c="dimmed" truncate>
-                {line.subject ?? line.templateId}
-              </Text>
-            </div>
-            <Group gap="sm" wrap="nowrap">
-              <Text size="xs" c="dimmed" visibleFrom="xs">
-                <TimeText value={line.acceptedAt} distance />
-              </Text>
-              <StateBadge state={line.state} waits={waitOfLine(line)} />
-            </Group>
-          </Group>
+          <div key={line.id} className="line latest-line">
+            <PageAnchor
+              to="/$account/messages/$message"
+              params={{ account, message: line.id }}
+              size="sm"
+              truncate
+              display="block"
+            >
+              {line.to ?? text('messages.erased')}
+            </PageAnchor>
+            <Text size="xs" c="dimmed" truncate>
+              {line.subject ?? line.templateId}
+            </Text>
+            <StateBadge state={line.state} waits={waitOfLine(line)} />
+            <Text size="xs" c="dimmed" ta="right">
+              <TimeText value={line.acceptedAt} distance />
+            </Text>
+          </div>
         ))}
       </Stack>
     </Paper>
