@@ -432,6 +432,8 @@ test('audit log: entries are sentences with what changed, and are searched, filt
   await page.getByLabel('Search').fill('nothing like this');
   await page.getByText('No matching events').waitFor();
   await visit.look('audit-none-found');
+  await page.getByRole('button', { name: 'Clear search' }).click();
+  await table.getByText(/created domain “shop\.test”$/).waitFor();
   await page.getByRole('button', { name: 'Clear filters' }).click();
   await page.getByLabel('Person').selectOption(shop.owner.email);
   await page.waitForURL(/person=/);

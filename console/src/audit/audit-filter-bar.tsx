@@ -1,5 +1,5 @@
 import './audit-texts.ts';
-import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
+import { Box, Button, Group, NativeSelect, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -53,74 +53,80 @@ export function AuditFilterBar({ filters, change }: AuditFilterBarProps) {
     people.push({ value: person, label: person });
 
   return (
-    <Group component="search" mb="md" gap="xs" align="flex-end">
-      <SearchField
-        className="grow"
-        name={text('audit.search')}
-        maxLength={200}
-        value={typed}
-        change={(value) => {
-          setTyped(value);
-          find(value.trim());
-        }}
-      />
-      <NativeSelect
-        aria-label={text('audit.person')}
-        w={selectWidth}
-        value={person ?? ''}
-        onChange={(event) => change({ person: event.currentTarget.value })}
-        data={[{ value: '', label: text('audit.anyone') }, ...people]}
-      />
-      <NativeSelect
-        aria-label={text('audit.thing')}
-        w={selectWidth}
-        value={filters.thing ?? ''}
-        onChange={(event) => change({ thing: event.currentTarget.value as FilteredThing })}
-        data={[
-          { value: '', label: text('audit.anything') },
-          ...shownThings.map((value) => ({ value, label: text(`audit.thing.${value}`) })),
-        ]}
-      />
-      <NativeSelect
-        aria-label={text('audit.at')}
-        w={selectWidth}
-        value={isCustom ? 'custom' : (filters.period ?? '')}
-        onChange={(event) => {
-          const { value } = event.currentTarget;
-          setCustom(value === 'custom');
-          change({ period: value === 'custom' ? '' : value, from: '', until: '' });
-        }}
-        data={[
-          { value: '', label: text('messages.anyPeriod') },
-          ...Object.keys(auditPeriods).map((value) => ({
-            value,
-            label: textOr(`messages.period.${value}`, value),
-          })),
-          { value: 'custom', label: text('audit.customPeriod') },
-        ]}
-      />
-      {isCustom &&
-        (['from', 'until'] as const).map((name) => (
-          <TextInput
-            key={name}
-            type="date"
-            label={text(`audit.${name}`)}
-            value={filters[name] ?? ''}
-            onChange={(event) => change({ [name]: event.currentTarget.value })}
-          />
-        ))}
-      {Object.keys(filters).length > 0 && (
-        <Button
-          variant="subtle"
-          onClick={() => {
-            setTyped('');
-            setCustom(false);
-            change({ search: '', person: '', thing: '', period: '', from: '', until: '' });
+    <Box component="search" display="block" mb="md">
+      <Group gap="xs" align="flex-end">
+        <SearchField
+          className="grow"
+          name={text('audit.search')}
+          maxLength={200}
+          value={typed}
+          change={(value) => {
+            setTyped(value);
+            find(value.trim());
           }}
-        >
-          {text('messages.clear')}
-        </Button>
+        />
+        <NativeSelect
+          aria-label={text('audit.person')}
+          w={selectWidth}
+          value={person ?? ''}
+          onChange={(event) => change({ person: event.currentTarget.value })}
+          data={[{ value: '', label: text('audit.anyone') }, ...people]}
+        />
+        <NativeSelect
+          aria-label={text('audit.thing')}
+          w={selectWidth}
+          value={filters.thing ?? ''}
+          onChange={(event) => change({ thing: event.currentTarget.value as FilteredThing })}
+          data={[
+            { value: '', label: text('audit.anything') },
+            ...shownThings.map((value) => ({ value, label: text(`audit.thing.${value}`) })),
+          ]}
+        />
+        <NativeSelect
+          aria-label={text('audit.at')}
+          w={selectWidth}
+          value={isCustom ? 'custom' : (filters.period ?? '')}
+          onChange={(event) => {
+            const { value } = event.currentTarget;
+            setCustom(value === 'custom');
+            change({ period: value === 'custom' ? '' : value, from: '', until: '' });
+          }}
+          data={[
+            { value: '', label: text('messages.anyPeriod') },
+            ...Object.keys(auditPeriods).map((value) => ({
+              value,
+              label: textOr(`messages.period.${value}`, value),
+            })),
+            { value: 'custom', label: text('audit.customPeriod') },
+          ]}
+        />
+        {isCustom &&
+          (['from', 'until'] as const).map((name) => (
+            <TextInput
+              key={name}
+              type="date"
+              label={text(`audit.${name}`)}
+              value={filters[name] ?? ''}
+              onChange={(event) => change({ [name]: event.currentTarget.value })}
+            />
+          ))}
+      </Group>
+      {Object.keys(filters).length > 0 && (
+        <Group mt="xs">
+          <Button
+            className="clear-filters"
+            variant="subtle"
+            size="compact-sm"
+            onClick={() => {
+              setTyped('');
+              setCustom(false);
+              change({ search: '', person: '', thing: '', period: '', from: '', until: '' });
+            }}
+          >
+            {text('messages.clear')}
+          </Button>
+        </Group>
       )}
-    </Group>
+    </Box>
   );
 }

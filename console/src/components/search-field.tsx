@@ -1,4 +1,6 @@
-import { TextInput, type TextInputProps } from '@mantine/core';
+import { CloseButton, TextInput, type TextInputProps } from '@mantine/core';
+import { useRef } from 'react';
+import { text } from '../texts/text.ts';
 import { Icon } from './icon.tsx';
 
 interface SearchFieldProps extends Omit<TextInputProps, 'onChange' | 'value' | 'label'> {
@@ -9,13 +11,28 @@ interface SearchFieldProps extends Omit<TextInputProps, 'onChange' | 'value' | '
 }
 
 /** A field that searches a list while the text is typed. */
-export function SearchField({ name, change, ...input }: SearchFieldProps) {
+export function SearchField({ name, value, change, ...input }: SearchFieldProps) {
+  const field = useRef<HTMLInputElement>(null);
   return (
     <TextInput
+      ref={field}
       aria-label={name}
       placeholder={name}
       leftSection={<Icon name="search" size={16} />}
+      rightSection={
+        value !== '' && (
+          <CloseButton
+            size="sm"
+            aria-label={text('messages.clearSearch')}
+            onClick={() => {
+              change('');
+              field.current?.focus();
+            }}
+          />
+        )
+      }
       {...input}
+      value={value}
       onChange={(event) => change(event.currentTarget.value)}
     />
   );

@@ -63,7 +63,6 @@ export function RepliesPage() {
           >
             <SearchField
               name={text('replies.find')}
-              type="search"
               maxLength={320}
               value={typed}
               change={(value) => {
