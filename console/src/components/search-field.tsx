@@ -23,7 +23,7 @@ export function SearchField({ name, value, change, ...input }: SearchFieldProps)
         value !== '' && (
           <CloseButton
             size="sm"
-            aria-label={text('messages.clearSearch')}
+            aria-label={text('clearSearch')}
             onClick={() => {
               change('');
               field.current?.focus();

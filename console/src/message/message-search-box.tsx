@@ -41,7 +41,7 @@ export function MessageSearchBox({ search, change }: MessageSearchBoxProps) {
               typed !== '' && (
                 <CloseButton
                   size="sm"
-                  aria-label={text('messages.clearSearch')}
+                  aria-label={text('clearSearch')}
                   onClick={() => {
                     setTyped('');
                     change({ search: '' });

@@ -23,6 +23,7 @@ export const commonTexts = {
   'undo.done': 'Undone.',
   'undo.failed': 'Couldn’t undo this.',
   notices: 'Notifications',
+  clearSearch: 'Clear search',
   'list.more': 'Show more',
   'confirm.type': 'Type {name} to confirm',
 } as const;

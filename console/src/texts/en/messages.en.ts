@@ -53,7 +53,6 @@ export const messagesTexts = {
   'messages.searchHint': 'Address, subject, ID, tag or name=value',
   'messages.searchEnter': 'Press Enter to search everything, or choose:',
   'messages.searchRecipients': 'Search recipients containing “{text}”',
-  'messages.clearSearch': 'Clear search',
   'messages.clear': 'Clear filters',
   'messages.saved': 'Saved filters',
   'messages.all': 'All messages',
