@@ -385,6 +385,7 @@ test('events claimed by a killed process are sent once its claim expires, althou
     return line?.state === 'delivered';
   };
   await waitFor('the first delivery', delivered);
+  await waitForJobs(id);
   const { pool } = shop.database;
   // The state that kill -9 leaves behind.
   await pool.query(
@@ -421,6 +422,7 @@ test('events whose job was killed before it claimed them are delivered once its 
   const delivered = async () =>
     (await readLog(kysely, accountId, endpointId, { limit: 1 }))[0]?.state === 'delivered';
   await waitFor('the first delivery', delivered);
+  await waitForJobs(id);
   const { pool } = shop.database;
   const job = JSON.stringify({ accountId, endpointId, messageId: id });
   const lockFor = (time: string) =>
@@ -475,12 +477,18 @@ test('an event that arrives while an earlier one of its message is rejected cost
   );
   const types = receiver.about(id).map(({ body }) => body.type);
   assert.deepEqual(types, ['message.accepted', 'message.accepted', 'message.deferred']);
-  await waitFor('the end of all jobs', async () => {
-    const jobs = "select from graphile_worker._private_jobs where payload ->> 'messageId' = $1";
-    return (await pool.query(jobs, [id])).rowCount === 0;
-  });
+  await waitForJobs(id);
   await removeEndpoint(kysely, accountId, endpointId);
 });
+
+/** A job that has delivered its events looks for further ones before it ends. */
+async function waitForJobs(messageId: string): Promise<void> {
+  const jobs = "select from graphile_worker._private_jobs where payload ->> 'messageId' = $1";
+  await waitFor(
+    'the end of all jobs',
+    async () => (await shop.database.pool.query(jobs, [messageId])).rowCount === 0,
+  );
+}
 
 /** Log entries of delivered events, one second apart since the start of 2026. */
 async function addDelivered(endpointId: string, events: number): Promise<void> {
