@@ -52,11 +52,12 @@ export function findNameProblems(service: ServiceNames): NameProblem[] {
     return [
       {
         setting: 'DELIVERY',
-        sentence: 'Signalpost isn’t sending to the internet yet.',
+        sentence:
+          'Signalpost isn’t sending to the internet yet. To send, set SMTP_URL or DELIVERY=direct.',
         nextStep:
           host === undefined
-            ? 'Publish DKIM and DMARC now. To send to the internet, set SMTP_URL or DELIVERY=direct.'
-            : 'Publish DKIM and DMARC now. For the return path records, set SMTP_URL or DELIVERY=direct first.',
+            ? 'Publish DKIM and DMARC now.'
+            : 'Publish DKIM and DMARC now, and the return path records after that.',
       },
     ];
   const problems: NameProblem[] = [];

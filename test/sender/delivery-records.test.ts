@@ -89,7 +89,7 @@ test('a machine name is never put into a record; the missing setting is named in
   assert.deepEqual(problems({ delivery: 'inbox', smtpUrl: undefined }), ['DELIVERY']);
   const nextStep = (hostname: string | undefined) =>
     findNameProblems(serviceNames({ ...relay, delivery: 'inbox', hostname }))[0]?.nextStep ?? '';
-  assert.match(nextStep(relay.hostname), /For the return path records, set /);
+  assert.match(nextStep(relay.hostname), /return path records after that/);
   assert.doesNotMatch(nextStep(undefined), /return path/);
 });
 

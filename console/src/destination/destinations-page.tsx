@@ -95,9 +95,10 @@ export function DestinationsPage() {
             {
               title: text('destinations.next'),
               // Paused mail is only checked again then, not attempted.
-              cell: ({ destination, nextAttemptAt }) =>
-                nextAttemptAt !== null &&
-                !isHeld(destination) && <TimeText value={nextAttemptAt} distance />,
+              cell: ({ destination, nextAttemptAt }) => {
+                if (isHeld(destination)) return text('destinations.onResume');
+                return nextAttemptAt !== null && <TimeText value={nextAttemptAt} distance />;
+              },
             },
             {
               title: text('destinations.reason'),

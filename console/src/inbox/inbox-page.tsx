@@ -70,7 +70,15 @@ export function InboxPage() {
               </div>
             ),
           },
-          { title: text('inbox.to'), cell: ({ envelopeTo }) => envelopeTo.join(', ') },
+          {
+            title: text('inbox.to'),
+            cell: ({ envelopeTo }) => (
+              <div>
+                <span className="mail-to">{text('inbox.to')} </span>
+                <span>{envelopeTo.join(', ')}</span>
+              </div>
+            ),
+          },
           {
             title: text('inbox.from'),
             secondary: true,

@@ -61,6 +61,8 @@ function LinkHint() {
   );
 }
 
+const judgedColors = { weak: 'var(--brand-bad)', good: 'var(--brand-good)' };
+
 const linkCommand = 'bin/signalpost set-up-link';
 
 const emptyOwner = { email: '', name: '', password: '', accountId: '1001', accountName: '' };
@@ -107,9 +109,9 @@ function OwnerForm({ code }: { code: string }) {
             minLength={12}
             autoComplete="new-password"
             description={
-              <span aria-live="polite" className="password-words" data-judged={judged}>
+              <Text span inherit aria-live="polite" c={judged && judgedColors[judged]}>
                 {words}
-              </span>
+              </Text>
             }
           />
           <TextInput
@@ -129,7 +131,7 @@ function OwnerForm({ code }: { code: string }) {
               {text('setUp.signIn')}
             </Anchor>
           )}
-          <Button type="submit" mt="xs" loading={createOwner.isPending}>
+          <Button type="submit" mt="xs" loading={createOwner.isPending} disabled={isExpired}>
             {text('setUp.create')}
           </Button>
         </Stack>

@@ -83,8 +83,8 @@ export function mePage(page: MePage): Page {
 function secondFactorText({ hasAuthenticator, passkeys }: MePage): string {
   if (passkeys.length > 0)
     return hasAuthenticator
-      ? 'After your password, you use a passkey or a code from your authenticator app.'
-      : 'After your password, you use a passkey.';
+      ? 'If you sign in with your password, you also need a passkey or a code from your authenticator app.'
+      : 'If you sign in with your password, you also need a passkey.';
   return hasAuthenticator
     ? 'Signing in requires a code from your authenticator app.'
     : 'You sign in with your password only.';

@@ -11,6 +11,7 @@ export const destinationsTexts = {
   'destinations.paused': 'Paused',
   'destinations.waiting': 'Waiting',
   'destinations.held': 'Held',
+  'destinations.onResume': 'When resumed',
   'destinations.next': 'Next attempt',
   'destinations.reason': 'Reason',
   'destinations.allPaused': 'All domains are paused.',

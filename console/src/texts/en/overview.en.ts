@@ -4,7 +4,7 @@ export const overviewTexts = {
   'steps.title': 'Get started',
   'steps.done': '{done} of {all} done',
   'steps.sender': 'Add a sender',
-  'steps.senderHint': 'Use an address you own. We’ll email it a confirmation link.',
+  'steps.senderHint': 'Use an address you own, and confirm it with the link that we email to it.',
   'steps.senderName': 'Name shown to recipients',
   'steps.staysHere': 'Mail stays on this machine: open the link in the inbox.',
   'steps.openInbox': 'Open the inbox',

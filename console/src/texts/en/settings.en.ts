@@ -136,7 +136,6 @@ export const settingsTexts = {
   'settings.allow': 'Delivered only to',
   'settings.hostname': 'Mail hostname',
   'settings.backup': 'Database backup',
-  'settings.environment':
-    'Read-only. The URL, delivery and mail hostname are set with environment variables.',
+  'settings.environment': 'Read-only. Environment variables set them.',
   'settings.saved': 'Saved.',
 } as const;
