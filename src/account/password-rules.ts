@@ -6,13 +6,15 @@ export const minScore = 2;
 
 /** Used if zxcvbn has no warning. */
 const common = 'It’s like one of the most common ones.';
-const keys = 'Rows of keys and sequences are easy to guess.';
-const repeats = 'Repeated characters are easy to guess.';
-const dates = 'Dates are easy to guess.';
+const keys = 'It has a row of keys or a sequence.';
+const repeats = 'It repeats characters.';
+const dates = 'It has a date.';
+/** What to choose instead. */
+export const passwordAdvice = 'A few unrelated words work well.';
 /** Why a password is easy to guess, by zxcvbn's warning. */
 export const guessReasons: Readonly<Record<string, string>> = {
   '': common,
-  userInputs: 'Names and addresses that belong to you are easy to guess.',
+  userInputs: 'It has a name or an address that belongs to you.',
   simpleRepeat: repeats,
   extendedRepeat: repeats,
   straightRow: keys,

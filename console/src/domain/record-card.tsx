@@ -91,6 +91,7 @@ interface BoxProps {
 function Box({ label, value, title, ending }: BoxProps) {
   const canEndEarlier = ending !== '' && value.endsWith(ending);
   const host = canEndEarlier ? value.slice(0, -ending.length) : value;
+  const isRoot = ending === `.${value}`;
   return (
     <>
       <dt>{label}</dt>
@@ -105,6 +106,11 @@ function Box({ label, value, title, ending }: BoxProps) {
               {host}
               {canEndEarlier && <span className="name-ending">{ending}</span>}
             </CopyField>
+            {isRoot && (
+              <CopyButton value="@" subtle>
+                {text('domains.copyRoot')}
+              </CopyButton>
+            )}
             {canEndEarlier && (
               <CopyButton value={host} subtle>
                 {text('domains.copyHost', { ending })}

@@ -4,6 +4,7 @@ import {
   guessReasons,
   judgedLength,
   minScore,
+  passwordAdvice,
   personalWords,
 } from '../../../src/account/password-rules.ts';
 import { text } from '../texts/text.ts';
@@ -22,7 +23,7 @@ export function judgePassword(password: string, personal: readonly string[]): Pa
   const { score, feedback } = zxcvbn.check(password, personalWords(personal));
   if (score < minScore)
     return {
-      words: `${text('setUp.weak')} ${guessReasons[feedback.warning ?? ''] ?? guessReasons['']}`,
+      words: `${text('setUp.weak')} ${guessReasons[feedback.warning ?? ''] ?? guessReasons['']} ${passwordAdvice}`,
       judged: 'weak',
     };
   return { words: text(score >= 4 ? 'setUp.strong' : 'setUp.good'), judged: 'good' };

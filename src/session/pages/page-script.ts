@@ -3,7 +3,12 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { minPasswordLength } from '../../account/hash-password.ts';
-import { guessReasons, judgedLength, minScore } from '../../account/password-rules.ts';
+import {
+  guessReasons,
+  judgedLength,
+  minScore,
+  passwordAdvice,
+} from '../../account/password-rules.ts';
 
 /** A script of the pages. Every page works without it, except for passkeys. */
 export interface PageScript {
@@ -26,7 +31,7 @@ export const passkeyScript = pageScript('/session.js', () => [
 export const copyScript = pageScript('/copy.js', () => [asset('copy.js')]);
 
 /** What is said under a new password before anything is typed. */
-export const passwordHint = `At least ${minPasswordLength} characters. A few unrelated words work well.`;
+export const passwordHint = `At least ${minPasswordLength} characters. ${passwordAdvice}`;
 
 /** The lists of common passwords and their rules, then the script. */
 export const passwordScript = pageScript('/password.js', () => [
@@ -38,6 +43,7 @@ export const passwordScript = pageScript('/password.js', () => [
     minScore,
     reasons: guessReasons,
     hint: passwordHint,
+    advice: passwordAdvice,
   })};`,
   asset('password.js'),
   asset('reveal.js'),

@@ -86,6 +86,7 @@ export const domainsTexts = {
   'domains.records.wrong': '{wrong|1 record|# records} invalid',
   'domains.records.missing': '{missing|1 record|# records} missing',
   'domains.records.both': '{wrong} invalid, {missing} missing',
+  'domains.copyRoot': 'Copy as @',
   'domains.copyHost': 'Copy without {ending}',
   'domains.neverChecked': 'Not checked yet',
   'domains.allFound': 'All required records found.',

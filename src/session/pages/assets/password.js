@@ -22,7 +22,7 @@ for (const input of document.querySelectorAll('[data-strength]')) {
       shown.dataset.judged = score < rules.minScore ? 'weak' : 'good';
       shown.textContent =
         score < rules.minScore
-          ? `Too easy to guess. ${rules.reasons[feedback.warning ?? ''] ?? rules.reasons['']}`
+          ? `Too easy to guess. ${rules.reasons[feedback.warning ?? ''] ?? rules.reasons['']} ${rules.advice}`
           : ['Hard to guess.', 'Very hard to guess.'][score >= 4 ? 1 : 0];
     }
   });
