@@ -81,11 +81,16 @@ export function recordBoxes(
   provider: ProviderId | undefined,
   zone: string | undefined,
 ): RecordBox[] {
-  if (provider === undefined)
+  if (provider === undefined) {
+    const full = { label: 'domains.box.name', value: name } as const;
+    if (type !== 'MX') return [full, { label: 'domains.box.value', value: expected }];
+    const [priority = '', server = ''] = expected.split(' ');
     return [
-      { label: 'domains.box.name', value: name },
-      { label: 'domains.box.value', value: expected },
+      full,
+      { label: 'domains.box.server', value: server.replace(/\.$/, '') },
+      { label: 'domains.box.priority', value: priority },
     ];
+  }
   const form = forms[provider];
   const host = { label: form.name, value: nameInZone(name, zone, form.apex) };
   const withDot = (text: string) => (form.finalDot === true ? text : text.replace(/\.$/, ''));
