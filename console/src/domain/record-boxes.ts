@@ -81,10 +81,10 @@ export function recordBoxes(
   provider: ProviderId | undefined,
   zone: string | undefined,
 ): RecordBox[] {
+  const [priority = '', server = ''] = expected.split(' ');
   if (provider === undefined) {
     const full = { label: 'domains.box.name', value: name } as const;
     if (type !== 'MX') return [full, { label: 'domains.box.value', value: expected }];
-    const [priority = '', server = ''] = expected.split(' ');
     return [
       full,
       { label: 'domains.box.server', value: server.replace(/\.$/, '') },
@@ -102,7 +102,6 @@ export function recordBoxes(
   if (type === 'CNAME')
     return [host, { label: form.target ?? form.value, value: withDot(expected) }];
   if (form.priority === undefined) return [host, { label: form.value, value: withDot(expected) }];
-  const [priority = '', server = ''] = expected.split(' ');
   return [
     host,
     { label: form.server ?? form.value, value: withDot(server) },
