@@ -1,0 +1,50 @@
+/**
+ * What migrations do to the rows of release 0.2. Each case has an account of its own. `rows` inserts what 0.2 wrote, by SQL
+ * with the columns of its schema; then the database is migrated once for all cases, and `check` reads what became of
+ * the rows. To add a case, call `upgrade(…)` anywhere above the last part of this file.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type pg from 'pg';
+import { readMigrations } from '../../src/foundation/database/migration-files.ts';
+import { createReleasedDatabase } from '../support/released-database.ts';
+
+interface UpgradeCase {
+  readonly name: string;
+  /** The account of the case. */
+  readonly account: string;
+  rows(pool: pg.Pool, account: string): Promise<unknown>;
+  check(pool: pg.Pool, account: string): Promise<void>;
+}
+
+const cases: UpgradeCase[] = [];
+
+function upgrade(name: string, { rows, check }: Pick<UpgradeCase, 'rows' | 'check'>): void {
+  cases.push({ name, account: `upgraded-${cases.length}`, rows, check });
+}
+
+upgrade('an account of release 0.2 is kept', {
+  rows: async () => {},
+  check: async (pool, account) => {
+    const { rows } = await pool.query('select name from account where id = $1', [account]);
+    assert.deepEqual(rows, [{ name: 'Upgraded' }]);
+  },
+});
+
+// The last part: all cases share one upgrade.
+const { pool, upgrade: applyLater } = await createReleasedDatabase();
+for (const { account, rows } of cases) {
+  await pool.query("insert into account (id, name) values ($1, 'Upgraded')", [account]);
+  await rows(pool, account);
+}
+await applyLater();
+
+for (const { name, account, check } of cases) test(name, () => check(pool, account));
+
+test('the upgraded database has every migration', async () => {
+  const { rows } = await pool.query('select version from schema_migration order by version');
+  assert.deepEqual(
+    rows.map(({ version }) => version),
+    (await readMigrations()).map(({ version }) => version),
+  );
+});
