@@ -21,6 +21,7 @@ export const permissions = [
   'messages:control',
   'messages:send',
   'messages:status',
+  'policy:write',
   'privacy:read',
   'privacy:write',
   'queue:read',
@@ -101,11 +102,13 @@ export const permissionsOf: Readonly<Record<Role, ReadonlySet<Permission>>> = {
 };
 
 /**
- * Permissions reserved for people: a key with them would outlive the trust in its creator (ASVS 4.0.3 section 4.1.3).
+ * Permissions reserved for people: a key with them would outlive the trust in its creator (ASVS 4.0.3 section 4.1.3), or could
+ * decide which people get in and who reads the account's mail.
  */
-const peopleOnly: readonly Permission[] = [
+export const peopleOnly: readonly Permission[] = [
   'keys:read',
   'keys:write',
+  'policy:write',
   'privacy:read',
   'privacy:write',
   'users:write',

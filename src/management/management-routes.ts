@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Permission } from '../access/permission.ts';
 import type { ReadFreshness } from '../foundation/database/replica/read-replicas.ts';
 import type { Http } from '../http/create-http.ts';
 import { admitActor } from './access/admit-actor.ts';
@@ -118,8 +117,9 @@ function registerRoute(
         const actor = await identifyActor(dependencies, request);
         await admitActor(dependencies, actor, { access }, accountId, request);
       };
-      const requirePermission = async (permission: Permission): Promise<void> => {
-        await admitActor(dependencies, admitted.actor, { access: permission }, accountId, request);
+      const requirePermission: OperationCall['requirePermission'] = async (permission, field) => {
+        const needed = { access: permission, ...field };
+        await admitActor(dependencies, admitted.actor, needed, accountId, request);
       };
       const checks = { reauthorize, requirePermission };
       const input = { query, body, readOnly, writesNothing, request, reply, ...checks };

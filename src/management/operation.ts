@@ -57,8 +57,18 @@ export interface OperationCall<Query = unknown, Body = unknown> {
   readonly reply: FastifyReply;
   /** Checks the permission again, for long calls. @throws Problem once the caller has lost it */
   reauthorize(): Promise<void>;
-  /** For input that needs more than the route's permission. @throws Problem if the caller doesn't have it */
-  requirePermission(permission: Permission): Promise<void>;
+  /**
+   * For input that needs more than the route's permission.
+   * @throws Problem that names the field, if the caller doesn't have it
+   */
+  requirePermission(permission: Permission, field?: FieldRule): Promise<void>;
+}
+
+/** A member of a body that needs more than its operation. */
+interface FieldRule {
+  readonly field: string;
+  /** As of an operation. */
+  readonly confirmed: boolean;
 }
 
 /** The single source of an endpoint's validation, types and documentation. */

@@ -24,20 +24,25 @@ async function age(): Promise<void> {
 
 const sensitive = routeTable.filter(({ operation }) => operation.confirmed === true);
 
-test('ASVS 4.0.3 3.7.1: keys, users, operators, client secrets and the data of people need a confirmation', () => {
+test('ASVS 4.0.3 3.7.1: what opens access, ends it or erases data needs a confirmation', () => {
   assert.deepEqual(sensitive.map(({ operation }) => operation.id).toSorted(), [
     'createApiKey',
+    'deleteApiKey',
+    'deleteIntegration',
     'deleteOperator',
     'deleteSignInProvider',
     'deleteUser',
     'erasePersonData',
     'exportPersonData',
+    'putAnyAccount',
     'putIntegration',
     'putOperator',
     'putPerson',
     'putPolicy',
+    'putRetentionRule',
     'putSignInProvider',
     'putUser',
+    'resendInvitation',
     'rotateApiKey',
     'rotateIntegrationSecret',
   ]);

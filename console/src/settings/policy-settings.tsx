@@ -45,9 +45,9 @@ export function PolicySettings() {
   const policy = useQuery({
     queryKey: ['policy', accountId],
     queryFn: () => answerOf(api.GET('/accounts/{accountId}/policy', { params })),
-    enabled: may('account:write'),
+    enabled: may('policy:write'),
   });
-  if (!may('account:write')) return null;
+  if (!may('policy:write')) return null;
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="policy">
       <Group justify="space-between" align="flex-start" gap="4px md" mb="sm">

@@ -11,7 +11,7 @@ export function SettingsTabs() {
   const { data: me } = useMe();
   const tabs = [
     general,
-    ...(may('account:write') || may('users:write') ? [access] : []),
+    ...(may('policy:write') || may('users:write') ? [access] : []),
     ...(me?.operator === true ? [processes] : []),
   ];
   if (tabs.length === 1) return null;

@@ -6,7 +6,7 @@ import {
   grantedPermissions as permissionsByFacts,
   type Refusal,
 } from '../../access/authorize.ts';
-import type { Access, Permission } from '../../access/permission.ts';
+import { type Access, type Permission, peopleOnly } from '../../access/permission.ts';
 import type { Principal } from '../../access/principal.ts';
 import type { Account } from '../../account/account.ts';
 import { readMemberships } from '../../account/membership-store.ts';
@@ -21,6 +21,8 @@ interface AdmissionRule {
   readonly access: Access;
   /** People must have confirmed who they are in the last minutes. */
   readonly confirmed?: boolean | undefined;
+  /** The member of the body that needs it; undefined: the operation does. */
+  readonly field?: string | undefined;
 }
 
 /** A call that passed the access checks. */
@@ -38,7 +40,7 @@ interface AdmittedCall {
 export async function admitActor(
   dependencies: ManagementDependencies,
   actor: Principal | undefined,
-  { access, confirmed }: AdmissionRule,
+  { access, confirmed, field }: AdmissionRule,
   accountText: string | undefined,
   request: Pick<FastifyRequest, 'ip'>,
 ): Promise<AdmittedCall> {
@@ -53,7 +55,7 @@ export async function admitActor(
     const { refusal } = decision;
     throw refusal === 'single-sign-on-missing'
       ? await toProviderProblem(dependencies, accountText)
-      : toProblem(refusal, access);
+      : toProblem(refusal, access, field);
   }
   return { actor, account: decision.account };
 }
@@ -133,7 +135,7 @@ async function toProviderProblem(
   });
 }
 
-function toProblem(refusal: Refusal, access: Access): Problem {
+function toProblem(refusal: Refusal, access: Access, field?: string): Problem {
   switch (refusal) {
     case 'unauthenticated':
       return new Problem('unauthenticated', 'Send an API key as a Bearer token, or sign in');
@@ -163,8 +165,18 @@ function toProblem(refusal: Refusal, access: Access): Problem {
     case 'unknown-account':
       return notFound('account');
     case 'insufficient-permission':
-      return new Problem('forbidden', `This requires the permission ${access} in the account`, {
+      return toPermissionProblem(access, field);
+  }
+}
+
+function toPermissionProblem(access: Access, field: string | undefined): Problem {
+  const isForPeople = (peopleOnly as readonly Access[]).includes(access);
+  const fix = isForPeople ? '. API keys can’t have it: change it in the console' : '';
+  const reason = `requires the permission ${access} in the account${fix}`;
+  return field === undefined
+    ? new Problem('forbidden', `This ${reason}`, { extra: { permission: access } })
+    : new Problem('forbidden', `A change of ${field} ${reason}, or omit ${field}`, {
+        errors: [{ field, reason }],
         extra: { permission: access },
       });
-  }
 }

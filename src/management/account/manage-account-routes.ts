@@ -36,7 +36,15 @@ function accountResource(call: OperationCall) {
   const { accountId } = call.params;
   return {
     kind: 'account',
-    recorded: ['name', 'addOns', 'suspended', 'retentionDays', 'quota', 'attachmentLimit'],
+    recorded: [
+      'name',
+      'addOns',
+      'suspended',
+      'retentionDays',
+      'quota',
+      'archiveAddress',
+      'attachmentLimit',
+    ],
     id: accountId,
     async read(transaction: DatabaseTransaction) {
       const account = await readAccount(transaction, accountId);
@@ -54,7 +62,8 @@ export const accountRoutes = resourceRoutes({
   put: {
     id: 'putAccount',
     summary: 'Rename an account or set its archive address',
-    description: 'An omitted archive address stays unchanged; an empty one removes it.',
+    description:
+      'An omitted archive address stays unchanged; an empty one removes it. A change of it requires `policy:write` and a confirmation.',
     body: Type.Object(
       {
         name: AccountSchema.properties.name,
@@ -62,7 +71,13 @@ export const accountRoutes = resourceRoutes({
       },
       strict,
     ),
-    write: (call) => (transaction) => applyManifestPart(call, transaction, call.body),
+    write: (call) => async (transaction, before) => {
+      const { archiveAddress } = call.body;
+      // Whoever sets it reads the account's mail, so programs can't.
+      if (archiveAddress !== undefined && archiveAddress !== before?.archiveAddress)
+        await call.requirePermission('policy:write', { field: 'archiveAddress', confirmed: true });
+      await applyManifestPart(call, transaction, call.body);
+    },
   },
 });
 
@@ -82,6 +97,7 @@ export const anyAccountRoutes = resourceRoutes({
   get: { id: 'getAnyAccount', summary: 'Get any account' },
   put: {
     id: 'putAnyAccount',
+    confirmed: true,
     summary: 'Create or update any account',
     description:
       'Sets the name, add-ons, quota, retention, suspension, archive address and attachment limit. When updating, omitted members stay unchanged. The operator who creates an account becomes its first owner.',

@@ -50,11 +50,11 @@ function viewPolicy(policy: AccessPolicy | undefined): Static<typeof PolicyView>
 
 export const policyRoutes = resourceRoutes({
   path: '/accounts/:accountId/policy',
-  access: { read: 'account:read', write: 'account:write' },
+  access: { read: 'account:read', write: 'policy:write' },
   view: PolicyView,
   resource: ({ params: { accountId } }) => ({
     kind: 'policy',
-    recorded: ['signIn', 'secondFactor', 'signInHours', 'peopleNetworks', 'programNetworks'],
+    recorded: Object.keys(PolicyView.properties),
     id: accountId,
     async read(transaction: DatabaseTransaction) {
       const account = await readAccount(transaction, accountId);
@@ -87,7 +87,7 @@ async function requireStillPermitted(
     actor,
     {
       api: 'management',
-      access: 'account:write',
+      access: 'policy:write',
       accountText: accountId,
       remoteAddress: () => request.ip,
     },

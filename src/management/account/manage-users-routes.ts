@@ -161,6 +161,7 @@ export const userRoutes = resourceRoutes({
 
 export const resendInvitation = defineOperation({
   id: 'resendInvitation',
+  confirmed: true,
   summary: 'Resend an invitation',
   description: 'The link in the earlier mail stops working. The new one expires after seven days.',
   answer: UserView,

@@ -162,6 +162,7 @@ export const rotateApiKey = defineOperation({
 
 export const deleteApiKey = defineOperation({
   id: 'deleteApiKey',
+  confirmed: true,
   summary: 'Revoke an API key',
   description: 'It stops working on every node within a second.',
   handle: (call) =>

@@ -139,6 +139,7 @@ export const integrationRoutes = resourceRoutes({
   },
   remove: {
     id: 'deleteIntegration',
+    confirmed: true,
     summary: 'Delete an OAuth app and its tokens',
     write: (call) => async (transaction) => {
       await revokeClientTokens(transaction, call.params.clientId);

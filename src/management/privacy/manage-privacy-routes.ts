@@ -46,6 +46,7 @@ export const getRetentionRule = defineOperation({
 
 export const putRetentionRule = defineOperation({
   id: 'putRetentionRule',
+  confirmed: true,
   summary: 'Set the retention rule for personal data',
   description: 'Null keeps the data as long as the message. Applies to existing data too.',
   body: RuleView,
