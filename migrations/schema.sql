@@ -1290,6 +1290,7 @@ create table webhook_endpoint (
   paused_at timestamp with time zone,
   paused_reason text,
   created_at timestamp with time zone not null default now(),
+  permissions text[] not null default '{messages:read}'::text[],
   webhook_endpoint_pkey PRIMARY KEY (account_id, id),
   webhook_endpoint_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
 );

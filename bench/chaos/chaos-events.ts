@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { permissionsOf } from '../../src/access/permission.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { managementPrefix } from '../../src/management/management-prefix.ts';
@@ -56,7 +57,8 @@ export class ChaosEvents {
     await once(events.#server, 'listening');
     const { port } = events.#server.address() as AddressInfo;
     for (const accountId of accountIds) {
-      const endpoint = { url: `http://127.0.0.1:${port}/`, kinds: webhookKinds };
+      const url = `http://127.0.0.1:${port}/`;
+      const endpoint = { url, kinds: webhookKinds, permissions: permissionsOf.owner };
       await addEndpoint(database.kysely, new SecretBox(testKey), accountId, endpoint);
       const apiKey = await addKey(database, accountId, { scopes: ['messages:read'] });
       events.#loops.push(events.#follow(accountId, apiKey));

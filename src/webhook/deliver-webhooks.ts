@@ -13,7 +13,12 @@ import {
 } from './delivery-store.ts';
 import { describeEvent } from './describe-event.ts';
 import { describeReply, maxReplyBodyBytes } from './describe-reply.ts';
-import { pauseEndpoint, readSendableEndpoint, recordEndpointHealth } from './endpoint-store.ts';
+import {
+  pauseEndpoint,
+  readSendableEndpoint,
+  recordEndpointHealth,
+  type SendableEndpoint,
+} from './endpoint-store.ts';
 import { postWebhook } from './post-webhook.ts';
 import type { SecretBox } from './secret-box.ts';
 import { signWebhook } from './sign-webhook.ts';
@@ -77,14 +82,17 @@ export async function deliverWebhooks(
   }
 }
 
-/** The body with the reply of the event as `data.reply`; null if it was erased. */
+/** The body with the reply of the event as `data.reply`; null if it was erased or the endpoint can't have it. */
 async function addReply(
   { database, attachments, publicUrl }: DeliverWebhooksDependencies,
   accountId: AccountId,
   replyId: string,
   body: string,
+  { permissions }: SendableEndpoint,
 ): Promise<string> {
-  const stored = await readReply(database.kysely, accountId, replyId);
+  const stored = permissions.has('messages:read')
+    ? await readReply(database.kysely, accountId, replyId)
+    : undefined;
   const reply =
     stored === undefined || stored.content === null
       ? null
@@ -117,7 +125,7 @@ async function deliverOne(
   const logged = JSON.stringify(describeEvent({ ...delivery, messageId }));
   const request =
     delivery.kind === 'replied'
-      ? await addReply(dependencies, accountId, delivery.eventId, logged)
+      ? await addReply(dependencies, accountId, delivery.eventId, logged, endpoint)
       : logged;
   const timestamp = Math.floor(clock.now() / 1_000);
   const headers = signWebhook(delivery.eventId, timestamp, request, endpoint.secrets);

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { Permission } from '../access/permission.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { type AccountId, newId } from '../foundation/ids.ts';
 import type { WebhookKind } from '../message/event-kinds.ts';
@@ -33,9 +34,16 @@ export interface ListedEndpoint extends WebhookEndpoint {
   } | null;
 }
 
-/** Endpoint details needed for sending. */
-export interface SendableEndpoint {
+/** What a caller sets of an endpoint. */
+export interface EndpointSettings {
   readonly url: string;
+  readonly kinds: readonly WebhookKind[];
+  /** Those of the caller in the account: an endpoint gets only what whoever saved it last could read. */
+  readonly permissions: ReadonlySet<Permission>;
+}
+
+/** Endpoint details needed for sending. */
+export interface SendableEndpoint extends Pick<EndpointSettings, 'url' | 'permissions'> {
   readonly paused: boolean;
   readonly failingSince: Date | null;
   /** The current secret, plus the previous one while it is valid. */
@@ -50,27 +58,27 @@ export async function addEndpoint(
   kysely: Kysely,
   box: SecretBox,
   accountId: AccountId,
-  endpoint: { readonly url: string; readonly kinds: readonly WebhookKind[] },
+  { url, kinds, permissions }: EndpointSettings,
 ): Promise<{ readonly id: string; readonly secret: string }> {
   const id = newId();
   const secret = newWebhookSecret();
   await sql`
-    insert into webhook_endpoint (account_id, id, url, kinds, secret)
-    values (${accountId}, ${id}, ${endpoint.url}, ${endpoint.kinds}, ${box.seal(secret)})`.execute(
+    insert into webhook_endpoint (account_id, id, url, kinds, permissions, secret)
+    values (${accountId}, ${id}, ${url}, ${kinds}, ${[...permissions]}, ${box.seal(secret)})`.execute(
     kysely,
   );
   return { id, secret };
 }
 
-/** Changes an endpoint's URL and events. @returns false if not found */
+/** Changes an endpoint's URL, events and permissions. @returns false if not found */
 export async function changeEndpoint(
   kysely: Kysely,
   accountId: AccountId,
   id: string,
-  endpoint: { readonly url: string; readonly kinds: readonly WebhookKind[] },
+  { url, kinds, permissions }: EndpointSettings,
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    update webhook_endpoint set url = ${endpoint.url}, kinds = ${endpoint.kinds}
+    update webhook_endpoint set url = ${url}, kinds = ${kinds}, permissions = ${[...permissions]}
     where account_id = ${accountId} and id = ${id}`.execute(kysely);
   return numAffectedRows === 1n;
 }
@@ -145,19 +153,27 @@ export async function readSendableEndpoint(
 ): Promise<SendableEndpoint | undefined> {
   const { rows } = await sql<{
     url: string;
+    permissions: Permission[];
     paused: boolean;
     failingSince: Date | null;
     secret: Buffer;
     previous: Buffer | null;
   }>`
-    select url, paused_at is not null as paused, failing_since as "failingSince", secret,
+    select url, permissions, paused_at is not null as paused, failing_since as "failingSince", secret,
       case when previous_until > now() then previous_secret end as previous
     from webhook_endpoint where account_id = ${accountId} and id = ${id}`.execute(kysely);
   const [row] = rows;
   if (row === undefined) return undefined;
   const sealed = row.previous === null ? [row.secret] : [row.secret, row.previous];
   const { url, paused, failingSince } = row;
-  return { url, paused, failingSince, secrets: sealed.map((bytes) => box.open(bytes)) };
+  const permissions = new Set(row.permissions);
+  return {
+    url,
+    permissions,
+    paused,
+    failingSince,
+    secrets: sealed.map((bytes) => box.open(bytes)),
+  };
 }
 
 /** Records whether the endpoint's last request succeeded. */

@@ -49,10 +49,10 @@ export async function sendTestEvent(
     address: 'ada@customer.example',
   };
   const described = describeEvent(event);
-  const data =
-    kind === 'replied'
-      ? { ...described.data, reply: sampleReply(eventId, event.messageId, event.at) }
-      : described.data;
+  const reply = endpoint.permissions.has('messages:read')
+    ? sampleReply(eventId, event.messageId, event.at)
+    : null;
+  const data = kind === 'replied' ? { ...described.data, reply } : described.data;
   const request = JSON.stringify({ ...described, data, test: true });
   const headers = signWebhook(eventId, Math.floor(now / 1_000), request, endpoint.secrets);
   return {

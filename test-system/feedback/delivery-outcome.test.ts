@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { SMTPServer } from 'smtp-server';
+import { permissionsOf } from '../../src/access/permission.ts';
 import { ReturnPaths } from '../../src/delivery/return-path.ts';
 import { readReport } from '../../src/report/read-report-store.ts';
 import { addEndpoint } from '../../src/webhook/endpoint-store.ts';
@@ -105,6 +106,7 @@ const kinds = ['accepted', 'delivered', 'opened', 'clicked', 'bounced'] as const
 ({ secret } = await addEndpoint(database.kysely, new SecretBox(testKey), shop.id, {
   url: `http://127.0.0.1:${sitePort}/hook`,
   kinds,
+  permissions: permissionsOf.owner,
 }));
 
 async function send(toAddress: string): Promise<string> {

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { createTransport } from 'nodemailer';
+import { permissionsOf } from '../../src/access/permission.ts';
 import { ReturnPaths } from '../../src/delivery/return-path.ts';
 import type { MessageId } from '../../src/foundation/ids.ts';
 import { addEndpoint } from '../../src/webhook/endpoint-store.ts';
@@ -95,6 +96,7 @@ async function openEndpoint(kinds: Parameters<typeof addEndpoint>[3]['kinds']) {
   await addEndpoint(shop.database.kysely, new SecretBox(testKey), shop.shop.id, {
     url: `http://127.0.0.1:${port}/hook/SECRET-OF-PATH?key=SECRET-OF-QUERY`,
     kinds,
+    permissions: permissionsOf.owner,
   });
   return requests;
 }

@@ -17,6 +17,7 @@ import { metricsHeaders } from '../support/service-tokens.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
 import { testKey } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const world = await ReplyShop.open();
 const { shop, dns, manage, port } = world;
@@ -93,6 +94,33 @@ test('a reply arrives at the webhook with its text, HTML, attachment, thread and
       url: null,
     },
   ]);
+});
+
+test('a webhook of a key that can’t read messages gets the IDs of a reply, not the reply', async () => {
+  const key = await addKey(shop.database, shop.shop.id, { scopes: ['webhooks:write'] });
+  const manager = new ManagementClient(shop.service, key);
+  const other = await WebhookReceiver.open();
+  const settings = { url: other.url, kinds: ['replied'] };
+  const added = await manager.post(`${account}/webhooks`, settings);
+  assert.equal(added.status, 201, added.text);
+  const hidden = await world.reply(await world.send());
+  const { body } = await other.waitFor(hidden.id);
+  assert.equal(body.data.reply, null);
+  assert.deepEqual(body.data.detail, { replyId: hidden.id, automatic: false });
+
+  const own = `${account}/webhooks/${added.body.id}`;
+  const tested = await manage.post(`${own}/test`, { kind: 'replied' });
+  assert.equal(JSON.parse(String(tested.body.request)).data.reply, null);
+
+  assert.equal((await manage.put(own, settings)).status, 200);
+  const shown = await world.reply(await world.send());
+  assert.deepEqual((await other.waitFor(shown.id)).body.data.reply, shown.reply);
+
+  // Whoever can't read replies can't send them elsewhere either.
+  assert.equal((await manager.put(own, { ...settings, url: `${other.url}?2` })).status, 200);
+  const redirected = await world.reply(await world.send());
+  assert.equal((await other.waitFor(redirected.id)).body.data.reply, null);
+  assert.equal((await manage.delete(own)).status, 204);
 });
 
 test('the address works in capitals, and the message lists its replies newest first', async () => {

@@ -23,11 +23,19 @@ function upgrade(name: string, { rows, check }: Pick<UpgradeCase, 'rows' | 'chec
   cases.push({ name, account: `upgraded-${cases.length}`, rows, check });
 }
 
-upgrade('an account of release 0.2 is kept', {
-  rows: async () => {},
+upgrade('webhooks get replies as before', {
+  rows: (pool, account) =>
+    pool.query(
+      `insert into webhook_endpoint (account_id, id, url, kinds, secret)
+       values ($1, gen_random_uuid(), 'https://a.test/', '{replied}', '')`,
+      [account],
+    ),
   check: async (pool, account) => {
-    const { rows } = await pool.query('select name from account where id = $1', [account]);
-    assert.deepEqual(rows, [{ name: 'Upgraded' }]);
+    const { rows } = await pool.query(
+      'select permissions from webhook_endpoint where account_id = $1',
+      [account],
+    );
+    assert.deepEqual(rows, [{ permissions: ['messages:read'] }]);
   },
 });
 

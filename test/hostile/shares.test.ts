@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { pino } from 'pino';
+import { permissionsOf } from '../../src/access/permission.ts';
 import { systemClock } from '../../src/foundation/clock.ts';
 import { FairCapacity } from '../../src/foundation/fair-capacity.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
@@ -62,6 +63,7 @@ class Receiver {
     await addEndpoint(kysely, box, accountId, {
       url: `http://127.0.0.1:${port}/hook`,
       kinds: ['accepted'],
+      permissions: permissionsOf.owner,
     });
   }
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
+import { permissionsOf } from '../../src/access/permission.ts';
 import { addEndpoint } from '../../src/webhook/endpoint-store.ts';
 import { SecretBox } from '../../src/webhook/secret-box.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
@@ -33,7 +34,11 @@ const { port } = receiver.address() as AddressInfo;
 async function openEndpoint(path: string): Promise<void> {
   const url = `http://127.0.0.1:${port}${path}`;
   const box = new SecretBox(testKey);
-  await addEndpoint(shop.database.kysely, box, shop.shop.id, { url, kinds: ['accepted'] });
+  await addEndpoint(shop.database.kysely, box, shop.shop.id, {
+    url,
+    kinds: ['accepted'],
+    permissions: permissionsOf.owner,
+  });
 }
 
 test('webhooks continue after an outage of the database during which a job ended', async () => {

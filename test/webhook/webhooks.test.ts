@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { sql } from 'kysely';
 import { pino } from 'pino';
+import { permissionsOf } from '../../src/access/permission.ts';
 import { erasePerson } from '../../src/feedback/privacy/person-data-store.ts';
 import type { ComparableAddress } from '../../src/foundation/email-address.ts';
 import { type AccountId, newId, newMessageId } from '../../src/foundation/ids.ts';
@@ -20,6 +21,7 @@ import {
 import {
   addEndpoint,
   changeEndpoint,
+  type EndpointSettings,
   listEndpoints,
   pauseEndpoint,
   removeEndpoint,
@@ -33,6 +35,7 @@ import { FeedbackShop } from '../support/feedback-shop.ts';
 import { testKey } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
+const permissions = permissionsOf.owner;
 const allowedNetworks = ['127.0.0.0/8'];
 const shop = await FeedbackShop.open({ WEBHOOK_NETWORKS: '127.0.0.0/8' });
 await shop.publish('note', '<p>Note</p>');
@@ -57,7 +60,7 @@ interface Received {
 
 /** An endpoint that gets no events of earlier tests. */
 async function openEndpoint(
-  endpoint: Parameters<typeof addEndpoint>[3],
+  endpoint: Omit<EndpointSettings, 'permissions'>,
 ): ReturnType<typeof addEndpoint> {
   const { pool } = shop.database;
   await waitFor('earlier events to be processed', async () => {
@@ -67,7 +70,7 @@ async function openEndpoint(
     );
     return rows.length === 0;
   });
-  return await addEndpoint(kysely, webhooks.box, accountId, endpoint);
+  return await addEndpoint(kysely, webhooks.box, accountId, { ...endpoint, permissions });
 }
 
 /** An endpoint with a configurable response. */
@@ -369,7 +372,8 @@ test('a redirect is not followed', async () => {
   });
   assert.equal(line?.state, 'pending');
   assert.equal(receiver.about(id).length, 1);
-  await changeEndpoint(kysely, accountId, endpointId, { url: receiver.url, kinds: [] });
+  const unset = { url: receiver.url, kinds: [], permissions };
+  await changeEndpoint(kysely, accountId, endpointId, unset);
   await removeEndpoint(kysely, accountId, endpointId);
 });
 

@@ -963,6 +963,7 @@ export interface WebhookEndpointTable {
   kinds: string[];
   paused_at: Timestamp | null;
   paused_reason: string | null;
+  permissions: Generated<string[]>;
   previous_secret: Buffer | null;
   previous_until: Timestamp | null;
   secret: Buffer;

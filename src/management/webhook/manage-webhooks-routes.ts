@@ -1,11 +1,12 @@
 import { isIP } from 'node:net';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { Nullable, strict, Time, Uuid } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { webhookKinds } from '../../message/event-kinds.ts';
 import {
   addEndpoint,
   changeEndpoint,
+  type EndpointSettings,
   listEndpoints,
   pauseEndpoint,
   readEndpoint,
@@ -13,9 +14,10 @@ import {
   rotateEndpointSecret,
   type WebhookEndpoint,
 } from '../../webhook/endpoint-store.ts';
+import { actorPermissions } from '../access/admit-actor.ts';
 import { pageOf } from '../answer/page.ts';
 import { invalidField, notFound, Problem } from '../answer/problem.ts';
-import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import {
   inTransaction,
   recordAudit,
@@ -104,6 +106,15 @@ export function requireWebhook(call: OperationCall): Promise<WebhookEndpoint> {
 
 const allowedNetworks = 'An operator can allow networks in the setting WEBHOOK_NETWORKS';
 
+/** What the caller sets, with the caller's permissions. @throws Problem if events can't be posted to the URL */
+async function readSettings(
+  call: OperationCall<unknown, Static<typeof WebhookSettings>>,
+): Promise<EndpointSettings> {
+  checkUrl(call, call.body.url);
+  const permissions = await actorPermissions(call.dependencies, actorOf(call), accountOf(call).id);
+  return { ...call.body, permissions: permissions ?? new Set() };
+}
+
 /** Host names are resolved and checked per request; IP addresses and local names can be rejected now. */
 function checkUrl(call: OperationCall, text: string): void {
   const { networks } = call.dependencies.webhooks;
@@ -147,7 +158,7 @@ export const createWebhook = defineOperation({
   answer: SecretView,
   status: 201,
   async handle(call) {
-    checkUrl(call, call.body.url);
+    const settings = await readSettings(call);
     return inTransaction(call, async (transaction) => {
       const { box } = call.dependencies.webhooks;
       if ((await listEndpoints(transaction, accountOf(call).id)).length >= maxWebhooks)
@@ -155,7 +166,7 @@ export const createWebhook = defineOperation({
           'conflict',
           `An account can have ${maxWebhooks} webhooks. Remove one that you no longer need`,
         );
-      const created = await addEndpoint(transaction, box, accountOf(call).id, call.body);
+      const created = await addEndpoint(transaction, box, accountOf(call).id, settings);
       await recordAudit(call, transaction, 'webhook_created', created.id, {
         name: auditNameOf(call.body),
       });
@@ -171,12 +182,12 @@ export const putWebhook = defineOperation({
   answer: WebhookView,
   conditional: true,
   async handle(call) {
-    checkUrl(call, call.body.url);
+    const settings = await readSettings(call);
     return saveResource(call, {
       ...webhookChange(call),
       mustExist: true,
       write: (transaction) =>
-        changeEndpoint(transaction, accountOf(call).id, call.params.webhookId, call.body),
+        changeEndpoint(transaction, accountOf(call).id, call.params.webhookId, settings),
     });
   },
 });
