@@ -1,3 +1,4 @@
+import { reachOf } from '../account/reach.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, ClientId, PersonId } from '../foundation/ids.ts';
 import type { StoredCredential } from './credential-cache.ts';
@@ -44,7 +45,7 @@ export class AccessTokenStore {
       kind: 'token' as const,
       personId: row.person_id,
       clientId: row.client_id,
-      accountId: row.account_id ?? undefined,
+      reach: reachOf(row.account_id),
     });
     return { holder, remainingMs: row.milliseconds_left };
   }

@@ -54,7 +54,9 @@ export class ApiKeyChecker {
     };
     this.#cache = new CredentialCache({ changes, clock, read, max });
     changes.subscribe(apiKeyTopic, (accountId) =>
-      this.#cache.invalidate(accountId === '*' ? undefined : (key) => key.accountId === accountId),
+      this.#cache.invalidate(
+        accountId === '*' ? undefined : (key) => key.reach.accountId === accountId,
+      ),
     );
     this.#usageTask = new PeriodicTask(usageWriteIntervalMs, () => this.writeUsage());
   }

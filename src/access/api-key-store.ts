@@ -214,7 +214,7 @@ function toPrincipal(accountId: AccountId, row: KeyRow): KeyPrincipal {
   return Object.freeze({
     kind: 'key',
     keyId: row.id,
-    accountId,
+    reach: { accountId },
     scopes: new Set(row.scopes.filter((scope) => keyScopes.includes(scope))),
     networks: row.networks === null ? undefined : toBlockList(row.networks),
     templates: row.templates === null ? undefined : new Set(row.templates as TemplateId[]),
@@ -232,7 +232,7 @@ export async function recordApiKeyUsage(
   await sql`
     with due as (
       select k.account_id, k.id from api_key k
-      join unnest(${used.map(({ accountId }) => accountId)}::text[], ${used.map(({ keyId }) => keyId)}::uuid[])
+      join unnest(${used.map(({ reach }) => reach.accountId)}::text[], ${used.map(({ keyId }) => keyId)}::uuid[])
         as used (account_id, id) on k.account_id = used.account_id and k.id = used.id
       where k.last_used_at is null or k.last_used_at < now() - interval '25 s'
       for update of k skip locked)

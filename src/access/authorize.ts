@@ -1,5 +1,6 @@
 import type { BlockList } from 'node:net';
 import type { AccessPolicy, Account, Role } from '../account/account.ts';
+import { doesReach } from '../account/reach.ts';
 import { type AccountId, type PersonId, parseAccountId } from '../foundation/ids.ts';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import { isListed, toBlockList } from '../foundation/network/block-list.ts';
@@ -114,10 +115,8 @@ export function grantedPermissions(
   principal: Principal,
   accountId: AccountId,
 ): MaybePromise<ReadonlySet<Permission> | undefined> {
-  if (principal.kind === 'key')
-    return principal.accountId === accountId ? principal.scopes : undefined;
-  const bound = principal.kind === 'token' ? principal.accountId : principal.provider?.accountId;
-  if (bound !== undefined && bound !== accountId) return undefined;
+  if (!doesReach(principal.reach, accountId)) return undefined;
+  if (principal.kind === 'key') return principal.scopes;
   const grants = principal.kind === 'token' ? tokenPermissionsOf : permissionsOf;
   const role = facts.roleIn(principal.personId, accountId);
   if (role instanceof Promise) return role.then((found) => found && grants[found]);
@@ -154,9 +153,9 @@ function decide(
 function isPasswordSignIn(granted: ReadonlySet<Permission>, { principal }: Caller): boolean {
   if (principal.kind === 'key') return false;
   if (principal.kind === 'person')
-    return principal.provider === undefined && granted !== permissionsOf.service;
+    return !principal.byProvider && granted !== permissionsOf.service;
   // Tokens of the code grant are bound to an account; the person consented in a browser.
-  return principal.accountId === undefined && granted !== tokenPermissionsOf.service;
+  return principal.reach === 'all' && granted !== tokenPermissionsOf.service;
 }
 
 /** Operators can still sign in while the provider is down. */
@@ -212,9 +211,11 @@ async function authorizeOperator(
   accountId: AccountId | undefined,
 ): Promise<Decision> {
   // Owners of an account choose its provider, so it can't make operators.
-  const isBound = principal.kind === 'person' && principal.provider?.accountId !== undefined;
-  if (principal.kind !== 'person' || isBound || !(await facts.isOperator(principal.personId)))
-    return refuse('not-operator');
+  const canOperate =
+    principal.kind === 'person' &&
+    principal.reach === 'all' &&
+    (await facts.isOperator(principal.personId));
+  if (!canOperate) return refuse('not-operator');
   if (facts.operatorSecondFactor && !principal.hasSecondFactor)
     return refuse('second-factor-missing');
   if (accountText === undefined) return withoutAccount;

@@ -1,39 +1,30 @@
 import type { BlockList } from 'node:net';
-import type { AccountId, ClientId, PersonId, TemplateId } from '../foundation/ids.ts';
+import type { AccountReach, ReachedPerson } from '../account/reach.ts';
+import type { ClientId, PersonId, TemplateId } from '../foundation/ids.ts';
 import type { Permission } from './permission.ts';
 
 /** A person signed in with a browser. */
-interface PersonPrincipal {
+export interface PersonPrincipal extends ReachedPerson {
   readonly kind: 'person';
-  readonly personId: PersonId;
   /** Seconds since the person last proved who they are. */
   readonly confirmedAgo: number;
   /** The person has a passkey or an authenticator app, which their sign-in took. */
   readonly hasSecondFactor: boolean;
-  /** The provider that signed the person in; undefined: a password or passkey did. */
-  readonly provider?: PrincipalProvider | undefined;
+  /** A provider of OpenID Connect signed the person in, rather than a password or passkey; that of an account reaches only it. */
+  readonly byProvider: boolean;
 }
 
-/** A provider of OpenID Connect that signed a person in. */
-interface PrincipalProvider {
-  /** The account whose provider it is, which is all that the person reaches; undefined: the installation's provider. */
-  readonly accountId: AccountId | undefined;
-}
-
-/** A program with an access token of `POST /token`, acting for its user. */
-export interface TokenPrincipal {
+/** A program with an access token of `POST /token`, acting for its user; that of a code grant in one account. */
+export interface TokenPrincipal extends ReachedPerson {
   readonly kind: 'token';
-  readonly personId: PersonId;
   readonly clientId: ClientId;
-  /** The account of a code grant; undefined: every account of the user. */
-  readonly accountId: AccountId | undefined;
 }
 
 /** A program with an API key, which belongs to one account. */
 export interface KeyPrincipal {
   readonly kind: 'key';
   readonly keyId: string;
-  readonly accountId: AccountId;
+  readonly reach: AccountReach;
   readonly scopes: ReadonlySet<Permission>;
   /** Undefined: any network. */
   readonly networks: BlockList | undefined;

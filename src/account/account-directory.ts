@@ -8,6 +8,7 @@ import type { Account, Membership, Person, Role } from './account.ts';
 import { accountTopic, readAccounts } from './account-store.ts';
 import { readMemberships } from './membership-store.ts';
 import { personTopic, readPerson } from './person-store.ts';
+import { doesReach, type ReachedPerson } from './reach.ts';
 
 /**
  * Caches accounts, people and memberships; entries are current within a second of a change on any node. Returns
@@ -25,7 +26,7 @@ export class AccountDirectory {
     this.#accounts = new Cache(changes, accountTopic, (id) => readOne(id as AccountId));
     this.#people = new Cache(changes, personTopic, (id) => readPerson(kysely, id as PersonId));
     this.#memberships = new Cache(changes, personTopic, (id) =>
-      readMemberships(kysely, id as PersonId),
+      readMemberships(kysely, { personId: id as PersonId, reach: 'all' }),
     );
   }
 
@@ -39,8 +40,13 @@ export class AccountDirectory {
     return this.#people.get(personId);
   }
 
-  /** A person's memberships, oldest first: the first one is the default account of a password token. */
-  memberships(personId: PersonId): Promise<readonly Membership[]> | readonly Membership[] {
+  /** A person's memberships that are reached, oldest first: the first one is the default account of a password token. */
+  async memberships({ personId, reach }: ReachedPerson): Promise<readonly Membership[]> {
+    const all = await this.#membershipsOf(personId);
+    return all.filter(({ accountId }) => doesReach(reach, accountId));
+  }
+
+  #membershipsOf(personId: PersonId): MaybePromise<readonly Membership[]> {
     const found = this.#memberships.get(personId);
     return found instanceof Promise ? found.then((list) => list ?? []) : (found ?? []);
   }
@@ -49,7 +55,7 @@ export class AccountDirectory {
    * The role of a person in an account; undefined if not a member. Constant time, however many memberships there are.
    */
   roleIn(personId: PersonId, accountId: AccountId): MaybePromise<Role | undefined> {
-    const list = this.memberships(personId);
+    const list = this.#membershipsOf(personId);
     return list instanceof Promise
       ? list.then((found) => this.#rolesOf(found).get(accountId))
       : this.#rolesOf(list).get(accountId);

@@ -5,6 +5,7 @@ import type { AccountId, PersonId } from '../foundation/ids.ts';
 import { notifyMember, notifyOwners } from '../outbox/security-notice-store.ts';
 import type { Membership, Role } from './account.ts';
 import { personTopic } from './person-store.ts';
+import { onlyAccount, type ReachedPerson } from './reach.ts';
 
 type Kysely = Database['kysely'];
 
@@ -59,15 +60,16 @@ export async function isLastOwner(
   return owners.length === 1 && owners[0]?.person_id === personId;
 }
 
-/** The memberships of a person, oldest first. */
+/** The memberships of a person that are reached, oldest first. */
 export async function readMemberships(
   kysely: Kysely,
-  personId: PersonId,
+  { personId, reach }: ReachedPerson,
 ): Promise<readonly Membership[]> {
   const rows = await kysely
     .selectFrom('membership')
     .select(['account_id', 'role'])
     .where('person_id', '=', personId)
+    .$if(reach !== 'all', (query) => query.where('account_id', '=', onlyAccount(reach)))
     .orderBy('created_at')
     .orderBy('account_id')
     .execute();

@@ -41,8 +41,8 @@ export async function addUser(
       const person =
         known ??
         (await createPerson(transaction, { email, name: name ?? email, passwordHash: undefined }));
-      const memberships = await readMemberships(transaction, person.id);
-      if (memberships.some((membership) => membership.accountId === accountId))
+      const reached = { personId: person.id, reach: { accountId } };
+      if ((await readMemberships(transaction, reached)).length > 0)
         throw new OperatorError(`${email} already belongs to the account ${accountId}.`);
       await saveMembership(transaction, { accountId, personId: person.id, role });
       await recordCommand(transaction, {

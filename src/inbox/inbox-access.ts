@@ -1,16 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import type { Database } from '../foundation/database/open-database.ts';
-import type { AccountId, PersonId } from '../foundation/ids.ts';
 import { bearerTokenOf, isSameSecret } from '../http/bearer-token.ts';
+import { type BrowserSession, principalOf } from '../session/browser/browser-session-store.ts';
 import type { CheckInboxAccess } from './guard-inbox.ts';
 import type { InboxBrowsers } from './inbox-browsers.ts';
 import { readableMail } from './inbox-reader-store.ts';
-
-/** A signed-in person who wants to read the inbox. */
-interface InboxVisitor {
-  readonly personId: PersonId;
-  readonly provider: { readonly accountId: AccountId | undefined } | undefined;
-}
 
 export interface InboxAccessDependencies {
   readonly database: Pick<Database, 'kysely'>;
@@ -18,7 +12,7 @@ export interface InboxAccessDependencies {
   readonly token: string | undefined;
   readonly browsers: Pick<InboxBrowsers, 'isKnown'>;
   readonly browser: {
-    findSignedIn(request: FastifyRequest): Promise<InboxVisitor | undefined>;
+    findSignedIn(request: FastifyRequest): Promise<BrowserSession | undefined>;
   };
 }
 
@@ -40,10 +34,7 @@ export function createInboxAccessCheck({
     if (await browsers.isKnown(request)) return 'open';
     const reader = await browser.findSignedIn(request);
     if (reader === undefined) return 'unknown';
-    const { personId, provider } = reader;
-    // A session of an account's provider reaches that account only; the inbox has everyone's mail.
-    if (provider?.accountId !== undefined) return 'forbidden';
-    const readable = await readableMail(database.kysely, { personId, boundTo: undefined });
+    const readable = await readableMail(database.kysely, principalOf(reader));
     return readable === 'all' ? 'open' : 'forbidden';
   };
 }

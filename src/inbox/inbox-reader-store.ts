@@ -1,14 +1,8 @@
 import { sql } from 'kysely';
+import type { Principal } from '../access/principal.ts';
+import { personOf } from '../access/principal.ts';
+import { onlyAccount } from '../account/reach.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import type { AccountId, PersonId } from '../foundation/ids.ts';
-
-/** Someone who requests captured mail. */
-export interface InboxReader {
-  /** Undefined: a program. */
-  readonly personId: PersonId | undefined;
-  /** The account of a token or key; undefined: all of the person's accounts. */
-  readonly boundTo: AccountId | undefined;
-}
 
 /** `all` includes system mail; `accounts` is the mail that accounts sent. */
 export type ReadableMail = 'all' | 'accounts';
@@ -20,15 +14,18 @@ export type ReadableMail = 'all' | 'accounts';
  */
 export async function readableMail(
   kysely: Database['kysely'],
-  { personId, boundTo }: InboxReader,
+  principal: Principal,
 ): Promise<ReadableMail | undefined> {
+  const person = personOf(principal) ?? null;
+  const bound = onlyAccount(principal.reach);
   const { rows } = await sql<{ all: boolean; accounts: boolean }>`
-    select exists (select from person where id = ${personId ?? null} and operator and disabled_at is null and ${boundTo === undefined}) as "all",
+    select ${bound}::text is null and exists (
+        select from person where id = ${person} and operator and disabled_at is null) as "all",
       not exists (
-        select from account a where not a.system and not a.demo and (${boundTo !== undefined} and a.id <> ${boundTo ?? null}
-          or ${personId !== undefined} and not exists (
+        select from account a where not a.system and not a.demo and (a.id <> ${bound}::text
+          or ${person}::uuid is not null and not exists (
             select from membership m
-            where m.account_id = a.id and m.person_id = ${personId ?? null} and m.role in ('owner', 'developer')))) as accounts`.execute(
+            where m.account_id = a.id and m.person_id = ${person} and m.role in ('owner', 'developer')))) as accounts`.execute(
     kysely,
   );
   if (rows[0]?.all === true) return 'all';

@@ -17,9 +17,9 @@ export async function chooseAccount(
   named: string | undefined,
 ): Promise<AccountId> {
   const allowed =
-    caller.kind === 'token' && caller.accountId === undefined
-      ? (await accounts.memberships(caller.personId)).map(({ accountId }) => accountId)
-      : [caller.accountId];
+    caller.kind === 'token'
+      ? (await accounts.memberships(caller)).map(({ accountId }) => accountId)
+      : [caller.reach.accountId];
   const [first] = allowed;
   if (first === undefined) throw new Fault('UNAUTHORIZED', { challenge: 'insufficient_scope' });
   if (named === undefined || named === '') return first;

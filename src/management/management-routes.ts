@@ -143,7 +143,7 @@ function registerRoute(
 function shareOf({ account, actor }: Pick<OperationCall, 'account' | 'actor'>): string {
   if (account !== undefined) return account.id;
   if (actor === undefined) return '';
-  return actor.kind === 'key' ? actor.accountId : `person ${actor.personId}`;
+  return actor.kind === 'key' ? actor.reach.accountId : `person ${actor.personId}`;
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, response: unknown): FastifyReply {

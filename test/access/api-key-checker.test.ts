@@ -67,7 +67,7 @@ async function cacheKey({ checker }: Node, text: string): Promise<KeyPrincipal> 
 test('a key is read once and then checked synchronously in memory', async () => {
   const key = await cacheKey(here, await addKey(database, shop, { scopes: ['messages:send'] }));
   assert.equal(key.kind, 'key');
-  assert.equal(key.accountId, shop);
+  assert.equal(key.reach.accountId, shop);
   assert.deepEqual([...key.scopes], ['messages:send']);
   assert.equal(key.networks, undefined);
   assert.equal(key.templates, undefined);
@@ -116,7 +116,7 @@ test('an unknown key is not cached, because another node may create it a moment 
      values ($1, gen_random_uuid(), $2, $3, 'Late', '{messages:send}')`,
     [shop, hash, hint],
   );
-  assert.equal((await here.checker.check(text))?.accountId, shop);
+  assert.equal((await here.checker.check(text))?.reach.accountId, shop);
 });
 
 test('ASVS 4.0.3 11.1.4: 5,000 forged keys at once cost a dozen statements; a wrong checksum costs none', async () => {
@@ -212,7 +212,7 @@ test('the usage queue stays bounded, however many keys are used and however slow
     uses.add({
       kind: 'key',
       keyId: `019a0000-0000-7000-8000-${String(number).padStart(12, '0')}`,
-      accountId: shop,
+      reach: { accountId: shop },
       scopes: new Set(),
       networks: undefined,
       templates: undefined,

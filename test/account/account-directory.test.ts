@@ -86,20 +86,24 @@ test('memberships are ordered by creation, even within one transaction', async (
     return made;
   });
   assert.deepEqual(
-    (await second.memberships(person.id)).map((membership) => membership.accountId),
+    (await second.memberships({ personId: person.id, reach: 'all' })).map(
+      (membership) => membership.accountId,
+    ),
     ids,
   );
   await change((transaction) => removeMembership(transaction, ids[0] as AccountId, person.id));
   await waitFor(
     'the end of the membership',
-    async () => (await second.memberships(person.id))[0]?.accountId === 'a-second',
+    async () =>
+      (await second.memberships({ personId: person.id, reach: 'all' }))[0]?.accountId ===
+      'a-second',
     changeTimeoutMs,
   );
 });
 
 test('an unknown person has no memberships', async () => {
   const nobody = '01890000-0000-7000-8000-000000000000' as PersonId;
-  assert.deepEqual(await first.memberships(nobody), []);
+  assert.deepEqual(await first.memberships({ personId: nobody, reach: 'all' }), []);
   assert.equal(await first.person(nobody), undefined);
 });
 

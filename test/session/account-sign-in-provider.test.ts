@@ -93,7 +93,7 @@ function assertRefused(page: VisitedPage, text: RegExp): void {
 async function rolesOf(email: string): Promise<Record<string, string>> {
   const person = await findPersonByEmail(database.kysely, email);
   assert.ok(person, `${email} is a person`);
-  const list = await readMemberships(database.kysely, person.id);
+  const list = await readMemberships(database.kysely, { personId: person.id, reach: 'all' });
   return Object.fromEntries(list.map(({ accountId, role }) => [accountId, role]));
 }
 

@@ -83,7 +83,7 @@ test('5.1 rule 1: a live token identifies its caller, the second time synchronou
     kind: 'token',
     personId: person,
     clientId: client,
-    accountId: undefined,
+    reach: 'all',
   });
   const queriesBefore = here.queries();
   assert.equal(here.authenticator.authenticate(`bearer  ${token.text}`), caller);
@@ -179,7 +179,7 @@ test('a token bound to an account ends when the person leaves that account', asy
     [person],
   );
   const token = await issue(person, '1000');
-  assert.equal((await here.checker.check(token.text))?.accountId, '1000');
+  assert.deepEqual((await here.checker.check(token.text))?.reach, { accountId: '1000' });
   await endsWithinASecond(token, () =>
     database.kysely.transaction().execute(async (transaction) => {
       await transaction.deleteFrom('membership').where('person_id', '=', person).execute();

@@ -113,8 +113,9 @@ async function readRole(
   personId: PersonId,
   accountId: AccountId,
 ) {
-  const memberships = await readMemberships(dependencies.database.kysely, personId);
-  return memberships.find((membership) => membership.accountId === accountId)?.role;
+  const reach = { accountId };
+  const [membership] = await readMemberships(dependencies.database.kysely, { personId, reach });
+  return membership?.role;
 }
 
 function isRefused(decision: Decision): decision is Extract<Decision, { refusal: Refusal }> {

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Principal } from '../../access/principal.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
+import { principalOf } from '../../session/browser/browser-session-store.ts';
 import { Problem } from '../answer/problem.ts';
 import type { ManagementDependencies } from '../management-dependencies.ts';
 
@@ -24,8 +25,7 @@ export async function identifyActor(
   const person = await dependencies.browser.findSignedIn(request);
   if (person === undefined) return undefined;
   if (!safeMethods.has(request.method)) requireSameOriginPage(request);
-  const { personId, confirmedAgo, hasSecondFactor, provider } = person;
-  return { kind: 'person', personId, confirmedAgo, hasSecondFactor, provider };
+  return principalOf(person);
 }
 
 /** Browsers attach the cookie to cross-site requests too (ASVS 4.2.2). */

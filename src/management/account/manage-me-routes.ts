@@ -103,11 +103,8 @@ export const signOutMe = defineOperation({
 /** The caller's accounts with role and permissions; an API key has no role. */
 async function readAccountAccess(kysely: Database['kysely'], actor: Principal) {
   if (actor.kind === 'key')
-    return [{ accountId: actor.accountId, role: null, granted: actor.scopes }];
-  const bound = actor.kind === 'token' ? actor.accountId : actor.provider?.accountId;
-  const memberships = await readMemberships(kysely, actor.personId);
-  const reached = memberships.filter(({ accountId }) => bound === undefined || accountId === bound);
-  return reached.map(({ accountId, role }) => ({
+    return [{ accountId: actor.reach.accountId, role: null, granted: actor.scopes }];
+  return (await readMemberships(kysely, actor)).map(({ accountId, role }) => ({
     accountId,
     role,
     granted: permissionsOf[role],

@@ -90,6 +90,8 @@ export const setUp = defineOperation({
         personId: person.id,
         confirmedAgo: 0,
         hasSecondFactor: false,
+        reach: 'all',
+        byProvider: false,
       } as const;
       const { origin } = callerOf(call);
       await recordChange(transaction, { principal, origin, accountId }, 'set_up', accountId);

@@ -6,7 +6,7 @@ import type { InboxStore } from '../../inbox/inbox-store.ts';
 import { showInlineImages } from '../../inbox/show-inline-images.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { notFound, Problem } from '../answer/problem.ts';
-import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { inTransaction, recordAudit } from '../save-resource.ts';
 
 const InboxSummaryView = Type.Object(
@@ -30,12 +30,7 @@ async function inboxOf(call: OperationCall): Promise<InboxStore> {
   const { inbox, database } = call.dependencies;
   if (inbox === undefined)
     throw new Problem('not-found', 'This installation doesn’t capture mail, so it has no inbox');
-  const { actor } = call;
-  const reader =
-    actor?.kind === 'person'
-      ? { personId: actor.personId, boundTo: undefined }
-      : { personId: undefined, boundTo: accountOf(call).id };
-  const readable = await readableMail(database.kysely, reader);
+  const readable = await readableMail(database.kysely, actorOf(call));
   if (readable !== undefined) return readable === 'all' ? inbox : inbox.ofAccounts();
   throw new Problem(
     'forbidden',

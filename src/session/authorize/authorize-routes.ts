@@ -126,7 +126,7 @@ async function showConsent(
   const { client, redirectUri } = authorization;
   const [accounts, chosen] = await Promise.all([
     consents.accountsOf(person),
-    consents.chosenAccount(person.personId, client.clientId),
+    consents.chosenAccount(person, client.clientId),
   ]);
   if (accounts.length === 0)
     throw new AuthorizationRefused(

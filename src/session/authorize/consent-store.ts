@@ -1,6 +1,7 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import { onlyAccount, type ReachedPerson } from '../../account/reach.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
-import type { AccountId, ClientId, PersonId } from '../../foundation/ids.ts';
+import type { AccountId, ClientId } from '../../foundation/ids.ts';
 import type { BrowserSession } from '../browser/browser-session-store.ts';
 import { revokePairTokens } from '../revoke-tokens-store.ts';
 
@@ -24,12 +25,13 @@ export class ConsentStore {
   /** The accounts of a person that their session reaches, oldest membership first. */
   async accountsOf({
     personId,
-    provider,
-  }: Pick<BrowserSession, 'personId' | 'provider'>): Promise<
+    reach,
+    identityId,
+  }: Pick<BrowserSession, 'personId' | 'reach' | 'identityId'>): Promise<
     { readonly id: AccountId; readonly name: string }[]
   > {
-    const bound = provider?.accountId ?? null;
-    const withProvider = provider !== undefined;
+    const bound = onlyAccount(reach);
+    const withProvider = identityId !== undefined;
     const { rows } = await sql<{ id: AccountId; name: string }>`
       select a.id, a.name from membership m join account a on a.id = m.account_id
       where m.person_id = ${personId} and (${bound}::text is null or m.account_id = ${bound})
@@ -39,17 +41,17 @@ export class ConsentStore {
     return rows;
   }
 
-  /** The account last chosen for this integration, or undefined. */
-  async chosenAccount(personId: PersonId, clientId: ClientId): Promise<AccountId | undefined> {
+  /** The account last chosen for this integration, if it is reached. */
+  async chosenAccount(person: ReachedPerson, clientId: ClientId): Promise<AccountId | undefined> {
     const { rows } = await sql<{ account_id: AccountId }>`
-      select account_id from consent where person_id = ${personId} and client_id = ${clientId}`.execute(
+      select account_id from consent where ${isReached(person)} and client_id = ${clientId}`.execute(
       this.#database.kysely,
     );
     return rows[0]?.account_id;
   }
 
-  /** The consents of a person, newest first. */
-  async list(personId: PersonId): Promise<Consent[]> {
+  /** The consents of a person that are reached, newest first. */
+  async list(person: ReachedPerson): Promise<Consent[]> {
     const { rows } = await sql<{
       client_id: ClientId;
       integration_name: string;
@@ -59,7 +61,7 @@ export class ConsentStore {
     }>`
       select c.client_id, i.name as integration_name, c.account_id, a.name as account_name, c.granted_at
       from consent c join integration i on i.client_id = c.client_id join account a on a.id = c.account_id
-      where c.person_id = ${personId} order by c.granted_at desc, c.client_id`.execute(
+      where ${isReached(person, 'c')} order by c.granted_at desc, c.client_id`.execute(
       this.#database.kysely,
     );
     return rows.map((row) => ({
@@ -72,17 +74,25 @@ export class ConsentStore {
   }
 
   /**
-   * Withdraws a consent and revokes the person's tokens with that integration on all nodes.
+   * Withdraws a consent that is reached and revokes the person's tokens with that integration on all nodes.
    * @returns false if there was none
    */
-  async withdraw(personId: PersonId, clientId: ClientId): Promise<boolean> {
+  async withdraw(person: ReachedPerson, clientId: ClientId): Promise<boolean> {
     return this.#database.kysely.transaction().execute(async (transaction) => {
       const { rows } = await sql`
-        delete from consent where person_id = ${personId} and client_id = ${clientId} returning 1`.execute(
+        delete from consent where ${isReached(person)} and client_id = ${clientId} returning 1`.execute(
         transaction,
       );
-      if (rows.length > 0) await revokePairTokens(transaction, personId, clientId);
+      if (rows.length > 0) await revokePairTokens(transaction, person.personId, clientId);
       return rows.length > 0;
     });
   }
+}
+
+function isReached({ personId, reach }: ReachedPerson, table = 'consent'): RawBuilder<boolean> {
+  const account = onlyAccount(reach);
+  const [person, chosen] = [sql.ref(`${table}.person_id`), sql.ref(`${table}.account_id`)];
+  return account === null
+    ? sql`${person} = ${personId}`
+    : sql`${person} = ${personId} and ${chosen} = ${account}`;
 }

@@ -1,14 +1,15 @@
 import { type RawBuilder, sql } from 'kysely';
 import { confirmationSeconds } from '../../access/authorize.ts';
+import type { PersonPrincipal } from '../../access/principal.ts';
+import { onlyAccount, type ReachedPerson, reachOf } from '../../account/reach.ts';
 import { hasSecondFactor } from '../../account/second-factor-sql.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { type AccountId, newId, type PersonId } from '../../foundation/ids.ts';
 import type { Locale } from '../../outbox/system-mail.ts';
 
 /** A signed-in browser. */
-export interface BrowserSession {
+export interface BrowserSession extends ReachedPerson {
   readonly id: string;
-  readonly personId: PersonId;
   readonly email: string;
   readonly name: string;
   /** False until the second factor is verified. */
@@ -18,17 +19,17 @@ export interface BrowserSession {
   /** That is recent enough for sensitive changes. */
   readonly recentlyConfirmed: boolean;
   readonly hasSecondFactor: boolean;
-  /** The OpenID Connect provider that signed the person in; undefined: a password or passkey did. */
-  readonly provider: SessionProvider | undefined;
+  /** The connection to the OpenID Connect provider that signed the person in; undefined: a password or passkey did. */
+  readonly identityId: string | undefined;
   /** Its last use is recorded exactly enough. */
   readonly recentlyUsed: boolean;
 }
 
-/** Where a sign-in with a provider comes from. */
-interface SessionProvider {
-  readonly identityId: string;
-  /** The account of the provider, which is all that the session reaches; undefined: the installation's provider. */
-  readonly accountId: AccountId | undefined;
+/** The caller that a session stands for. */
+export function principalOf(session: BrowserSession): PersonPrincipal {
+  const { personId, reach, confirmedAgo, hasSecondFactor, identityId } = session;
+  const byProvider = identityId !== undefined;
+  return { kind: 'person', personId, reach, confirmedAgo, hasSecondFactor, byProvider };
 }
 
 /** A sign-in with a provider, as a session records it. */
@@ -42,16 +43,12 @@ export interface ProviderSignIn {
 
 /** The sign-in of a session whose second factor the person just verified here; undefined if no provider is involved. */
 export function withOwnSecondFactor({
-  provider,
+  identityId,
   confirmedAgo,
-}: Pick<BrowserSession, 'provider' | 'confirmedAgo'>): ProviderSignIn | undefined {
-  return (
-    provider && {
-      identityId: provider.identityId,
-      authenticatedAgo: confirmedAgo,
-      secondFactor: true,
-    }
-  );
+}: Pick<BrowserSession, 'identityId' | 'confirmedAgo'>): ProviderSignIn | undefined {
+  return identityId === undefined
+    ? undefined
+    : { identityId, authenticatedAgo: confirmedAgo, secondFactor: true };
 }
 
 /** Seconds after which another use of a session is recorded. */
@@ -135,13 +132,8 @@ export class BrowserSessionStore {
         confirmedAgo: row.confirmed_ago,
         recentlyConfirmed: row.confirmed_ago < confirmationSeconds,
         hasSecondFactor: row.has_second_factor,
-        provider:
-          row.provider_identity_id === null
-            ? undefined
-            : {
-                identityId: row.provider_identity_id,
-                accountId: row.provider_account ?? undefined,
-              },
+        identityId: row.provider_identity_id ?? undefined,
+        reach: reachOf(row.provider_account),
         recentlyUsed: row.recently_used,
       }
     );
@@ -171,8 +163,8 @@ export class BrowserSessionStore {
     await sql`delete from browser_session where hash = ${hash}`.execute(this.#database.kysely);
   }
 
-  /** A person's complete, unexpired sessions, the one used last first. */
-  async list(personId: PersonId): Promise<ListedBrowserSession[]> {
+  /** A person's complete, unexpired sessions that are reached, the one used last first. */
+  async list(person: ReachedPerson): Promise<ListedBrowserSession[]> {
     const { rows } = await sql<{
       id: string;
       created_at: Date;
@@ -181,7 +173,7 @@ export class BrowserSessionStore {
       user_agent: string;
     }>`
       select id, created_at, last_used_at, coalesce(last_address, remote_address) as address, user_agent
-      from browser_session where person_id = ${personId} and complete and expires_at > now()
+      from browser_session where ${isReached(person)} and complete and expires_at > now()
       order by last_used_at desc, id`.execute(this.#database.kysely);
     return rows.map((row) => ({
       id: row.id,
@@ -192,21 +184,30 @@ export class BrowserSessionStore {
     }));
   }
 
-  /** Ends one of a person's sessions by its id. */
-  async endById(personId: PersonId, id: string): Promise<boolean> {
+  /** Ends one of a person's sessions that are reached, by its id. */
+  async endById(person: ReachedPerson, id: string): Promise<boolean> {
     const { rows } = await sql`
-      delete from browser_session where person_id = ${personId} and id::text = ${id} returning 1`.execute(
+      delete from browser_session where ${isReached(person)} and id::text = ${id} returning 1`.execute(
       this.#database.kysely,
     );
     return rows.length === 1;
   }
 
-  /** Ends all of a person's sessions but one. */
-  async endOthers(personId: PersonId, id: string): Promise<void> {
-    await sql`delete from browser_session where person_id = ${personId} and id::text <> ${id}`.execute(
+  /** Ends all of a person's sessions that are reached, but one. */
+  async endOthers(person: ReachedPerson, id: string): Promise<void> {
+    await sql`delete from browser_session where ${isReached(person)} and id::text <> ${id}`.execute(
       this.#database.kysely,
     );
   }
+}
+
+/** A session of an account's provider belongs to that account; all others belong to the person alone. */
+function isReached({ personId, reach }: ReachedPerson): RawBuilder<boolean> {
+  const account = onlyAccount(reach);
+  return account === null
+    ? sql`person_id = ${personId}`
+    : sql`person_id = ${personId} and provider_identity_id in (
+        select id from provider_identity where person_id = ${personId} and provider_account = ${account})`;
 }
 
 /** When the person proved who they are; with a provider, recently only if it says so. */

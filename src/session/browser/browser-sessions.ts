@@ -122,9 +122,9 @@ export class BrowserSessions {
     await this.#dependencies.store.confirm(hashToken(value), newHash);
   }
 
-  /** Signs the person out everywhere else. */
-  endOthers({ personId, id }: Pick<BrowserSession, 'personId' | 'id'>): Promise<void> {
-    return this.#dependencies.store.endOthers(personId, id);
+  /** Signs the person out everywhere else, as far as this session reaches. */
+  endOthers(session: Pick<BrowserSession, 'personId' | 'reach' | 'id'>): Promise<void> {
+    return this.#dependencies.store.endOthers(session, session.id);
   }
 
   /** Ends the browser's session. The cookie stays as an anonymous one, so that forms keep working. */

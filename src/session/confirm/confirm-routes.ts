@@ -19,7 +19,7 @@ export interface ConfirmRoutesDependencies {
   readonly confirmation: Confirmation;
   readonly passkeys: Passkeys;
   readonly secondFactors: SecondFactors;
-  readonly providers: Pick<SignInProviders, 'find'>;
+  readonly providers: Pick<SignInProviders, 'findOf'>;
 }
 
 /**
@@ -39,7 +39,7 @@ export function registerConfirmRoutes(scope: Http, dependencies: ConfirmRoutesDe
     const [prompt, needsCode, provider] = await Promise.all([
       passkeys.prompt({ purpose: 'confirm', csrf, personId }),
       secondFactors.has(personId),
-      person.provider && providers.find(person.provider.accountId),
+      providers.findOf(person),
     ]);
     const providerName = provider?.name;
     return sendPage(

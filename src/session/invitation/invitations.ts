@@ -99,9 +99,8 @@ export class Invitations {
     const personId = await this.#savePerson(transaction, open, name, passwordHash);
     await markEmailVerified(transaction, personId);
     await saveLocale(transaction, personId, locale, true);
-    const memberships = await readMemberships(transaction, personId);
-    if (!memberships.some((membership) => membership.accountId === accountId))
-      await saveMembership(transaction, { accountId, personId, role });
+    const memberships = await readMemberships(transaction, { personId, reach: { accountId } });
+    if (memberships.length === 0) await saveMembership(transaction, { accountId, personId, role });
     const audit = new AuditStore({ kysely: transaction });
     const kind = 'invitation_accepted';
     await audit.record({ kind, outcome: 'success', personId, accountId, origin, detail: { role } });

@@ -68,12 +68,12 @@ export function registerMeRoutes(scope: Http, dependencies: MeDependencies): voi
         formats,
         passkeyProblem,
       ] = await Promise.all([
-        sessions.list(person.personId),
-        consents.list(person.personId),
+        sessions.list(person),
+        consents.list(person),
         secondFactors.hasAuthenticator(person.personId),
         passkeys.store.list(person.personId),
-        providers.listFor(person.personId),
-        listProviderIdentities(database.kysely, person.personId),
+        providers.listFor(person),
+        listProviderIdentities(database.kysely, person),
         readLocale(database.kysely, person.personId),
         readFormats(database.kysely, person.personId),
         passkeys.problemFor(person.personId),
@@ -105,7 +105,7 @@ export function registerMeRoutes(scope: Http, dependencies: MeDependencies): voi
     '/me/sessions/end',
     signedInForm(browser, '/me', (request, reply) => async ({ person }, form) => {
       const { personId } = person;
-      if (await sessions.endById(personId, form.get('session') ?? ''))
+      if (await sessions.endById(person, form.get('session') ?? ''))
         await audit.record({
           kind: 'session_ended',
           outcome: 'success',
@@ -135,7 +135,7 @@ export function registerMeRoutes(scope: Http, dependencies: MeDependencies): voi
     signedInForm(browser, '/me', (request, reply) => async ({ person }, form) => {
       const { personId } = person;
       const clientId = parseClientId(form.get('client_id') ?? '');
-      if (clientId !== undefined && (await consents.withdraw(personId, clientId)))
+      if (clientId !== undefined && (await consents.withdraw(person, clientId)))
         await audit.record({
           kind: 'consent_withdrawn',
           outcome: 'success',

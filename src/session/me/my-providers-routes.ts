@@ -34,7 +34,7 @@ export function registerMyProvidersRoutes(
     confirmedForm(browser, '/me', (request, reply) => async ({ person }, form) => {
       const { personId } = person;
       const account = form.get('account');
-      const offered = await providers.listFor(personId);
+      const offered = await providers.listFor(person);
       const provider = offered.find(({ accountId }) => accountId === account);
       if (provider === undefined) return seeOther(reply, '/me');
       const flow = flows.begin(request, reply, provider, {
@@ -69,7 +69,7 @@ export function registerMyProvidersRoutes(
       const { personId } = person;
       await database.kysely.transaction().execute(async (transaction) => {
         const id = form.get('identity') ?? '';
-        const issuer = await removeProviderIdentity(transaction, personId, id);
+        const issuer = await removeProviderIdentity(transaction, person, id);
         if (issuer === undefined) return;
         await new AuditStore({ kysely: transaction }).record({
           kind: 'sign_in_provider_disconnected',

@@ -56,8 +56,8 @@ function returnPath({ url }: Pick<FastifyRequest, 'url'>): string {
  * Whether a session comes from an account's provider. It acts in that account only, and changes nothing about how the person
  * signs in, because the account's owners could sign in as anyone with it.
  */
-export function isBoundToAccount({ provider }: Pick<BrowserSession, 'provider'>): boolean {
-  return provider?.accountId !== undefined;
+export function isBoundToAccount({ reach }: Pick<BrowserSession, 'reach'>): boolean {
+  return reach !== 'all';
 }
 
 /** Shown instead of changes that a session of an account's provider can't make. */

@@ -79,7 +79,7 @@ async function signInWithPasskey(
     return seeOther(reply, `${page}?${new URLSearchParams({ next, failed: 'passkey' })}`);
   }
   // After a sign-in with a provider, the passkey is the second factor.
-  if (halfway?.provider === undefined && (await mustUseProvider(person))) {
+  if (halfway?.identityId === undefined && (await mustUseProvider(person))) {
     await record('refused', person.id);
     return seeOther(reply, `/sign-in?${new URLSearchParams({ next, failed: 'needs-provider' })}`);
   }

@@ -1,4 +1,5 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import { onlyAccount, type ReachedPerson } from '../../account/reach.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { type AccountId, newId, type PersonId } from '../../foundation/ids.ts';
 import type { ProviderClaims } from './read-provider-claims.ts';
@@ -67,25 +68,32 @@ export interface ListedProviderIdentity {
   readonly lastUsedAt: Date | null;
 }
 
-/** The providers that a person can sign in with, the oldest first. */
+/** The providers that a person can sign in with, as far as is reached, the oldest first. */
 export async function listProviderIdentities(
   kysely: Kysely,
-  personId: PersonId,
+  person: ReachedPerson,
 ): Promise<ListedProviderIdentity[]> {
   const { rows } = await sql<ListedProviderIdentity>`
     select id, provider_account as "providerAccount", issuer, created_at as "createdAt", last_used_at as "lastUsedAt"
-    from provider_identity where person_id = ${personId} order by created_at, id`.execute(kysely);
+    from provider_identity where ${isReached(person)} order by created_at, id`.execute(kysely);
   return rows;
 }
 
 /** Disconnects a provider from a person, which ends the sessions that it began. */
 export async function removeProviderIdentity(
   kysely: Kysely,
-  personId: PersonId,
+  person: ReachedPerson,
   id: string,
 ): Promise<string | undefined> {
   const { rows } = await sql<{ issuer: string }>`
-    delete from provider_identity where person_id = ${personId} and id::text = ${id}
+    delete from provider_identity where ${isReached(person)} and id::text = ${id}
     returning issuer`.execute(kysely);
   return rows[0]?.issuer;
+}
+
+function isReached({ personId, reach }: ReachedPerson): RawBuilder<boolean> {
+  const account = onlyAccount(reach);
+  return account === null
+    ? sql`person_id = ${personId}`
+    : sql`person_id = ${personId} and provider_account = ${account}`;
 }

@@ -72,7 +72,7 @@ export function registerSignInOidcRoutes(scope: Http, dependencies: SignInOidcDe
   scope.get('/sign-in/confirm/oidc', (request, reply) =>
     signedInPage(browser, async ({ person }) => {
       const next = localPath(queryOf(request, 'next'));
-      const provider = person.provider && (await providers.find(person.provider.accountId));
+      const provider = await providers.findOf(person);
       if (provider === undefined)
         return showFailure(reply, { purpose: 'confirm', next }, 'provider-missing');
       const { personId } = person;
@@ -201,7 +201,7 @@ async function confirm(
   if (person === undefined || person.personId !== flow.personId)
     return showFailure(reply, { ...flow, purpose: 'sign-in' }, 'flow-expired');
   const identity = await findProviderIdentity(database.kysely, provider.accountId, claims);
-  const isSame = identity !== undefined && identity.id === person.provider?.identityId;
+  const isSame = identity !== undefined && identity.id === person.identityId;
   await new AuditStore(database).record({
     kind: 'sign_in_confirmed',
     outcome: isSame ? 'success' : 'refused',

@@ -1,6 +1,8 @@
 import { readMemberships } from '../../account/membership-store.ts';
+import { onlyAccount, type ReachedPerson } from '../../account/reach.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
-import type { AccountId, PersonId } from '../../foundation/ids.ts';
+import type { AccountId } from '../../foundation/ids.ts';
+import type { BrowserSession } from '../browser/browser-session-store.ts';
 import type { AccountProviderStore } from './account-provider-store.ts';
 import type { SignInProvider } from './sign-in-provider.ts';
 
@@ -30,14 +32,24 @@ export class SignInProviders {
     return accountId === undefined ? this.installation : store.find(database.kysely, accountId);
   }
 
-  /** The providers that a person can connect: the installation's, and those of their accounts. */
-  async listFor(personId: PersonId): Promise<SignInProvider[]> {
+  /** The provider that a session comes from; undefined: a password or passkey began it. */
+  async findOf({
+    identityId,
+    reach,
+  }: Pick<BrowserSession, 'identityId' | 'reach'>): Promise<SignInProvider | undefined> {
+    return identityId === undefined ? undefined : this.find(onlyAccount(reach) ?? undefined);
+  }
+
+  /** The providers that a person can connect: the installation's, and those of their accounts; as far as is reached. */
+  async listFor(person: ReachedPerson): Promise<SignInProvider[]> {
     const { store, database } = this.#dependencies;
-    const memberships = await readMemberships(database.kysely, personId);
+    const memberships = await readMemberships(database.kysely, person);
     const own = await store.list(
       database.kysely,
       memberships.map(({ accountId }) => accountId),
     );
-    return this.installation === undefined ? own : [this.installation, ...own];
+    return this.installation !== undefined && person.reach === 'all'
+      ? [this.installation, ...own]
+      : own;
   }
 }
