@@ -108,6 +108,7 @@ create table api_key (
   api_key_pkey PRIMARY KEY (account_id, id),
   api_key_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   api_key_account_id_hash_key UNIQUE (account_id, hash),
+  api_key_content_limit CHECK (templates IS NULL OR ('messages:send-content'::text <> ALL (scopes))) NOT VALID,
   api_key_created_by_fkey FOREIGN KEY (created_by) REFERENCES person(id) ON DELETE SET NULL,
   api_key_not_system CHECK (account_id <> '.system'::text)
 );

@@ -13,6 +13,8 @@ const occasions: Readonly<Record<ProtocolReplyName, string>> = {
   loginRequired: '`MAIL` before `AUTH`',
   keyRequired: 'the password isn’t an API key',
   permissionMissing: 'the key lacks the scope `messages:send`, or isn’t allowed from this network',
+  contentNotPermitted:
+    'the key lacks the scope `messages:send-content`, and the message names no template',
   loginUnavailable: 'the database doesn’t respond',
   tooManyLogins: 'the fourth attempt to log in',
   tooManySessions: 'the account has 50 open sessions',

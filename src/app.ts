@@ -288,7 +288,7 @@ export function createApp(dependencies: AppDependencies): App {
     access,
     attachmentSettings: config.attachments,
     send: (admitted) => submission.send(admitted),
-    sendRaw: (message) => submission.sendRaw(message),
+    sendRaw: (right, message) => submission.sendRaw(right, message),
     refusedHeaders: config.refusedHeaders,
     memoryShare: share,
     metrics,

@@ -71,7 +71,9 @@ async function openSubmission(
 }
 
 async function makeLogin(database: Database, accountId: AccountId): Promise<SubmissionLogin> {
-  const password = await addKey(database, accountId, { scopes: ['messages:send'] });
+  const password = await addKey(database, accountId, {
+    scopes: ['messages:send', 'messages:send-content'],
+  });
   return { user: accountId, password };
 }
 

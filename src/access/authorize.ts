@@ -4,7 +4,7 @@ import { doesReach } from '../account/reach.ts';
 import { type AccountId, type PersonId, parseAccountId } from '../foundation/ids.ts';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import { isListed, toBlockList } from '../foundation/network/block-list.ts';
-import { type Access, type Permission, permissionsOf } from './permission.ts';
+import { type Access, onlyReads, type Permission, permissionsOf } from './permission.ts';
 import type { Principal } from './principal.ts';
 import { tokenPermissions } from './token-operations.ts';
 
@@ -17,6 +17,8 @@ export interface Operation {
   readonly accountText?: string | undefined;
   /** People must have confirmed who they are in the last minutes (ASVS 3.7.1); keys needn't. */
   readonly confirmed?: boolean | undefined;
+  /** It only takes away what the account has, so it's permitted in a suspended account too. */
+  readonly leaving?: boolean | undefined;
   /** The client address; read only for keys limited to networks. */
   readonly remoteAddress: () => string;
 }
@@ -49,14 +51,22 @@ export type Refusal =
   | 'malformed-account'
   /** The account doesn't exist or the principal has no access to it; callers can't tell which. */
   | 'unknown-account'
-  | 'insufficient-permission';
+  | 'insufficient-permission'
+  /** Permitted, but the account is suspended, so it can only be read and left. */
+  | 'suspended';
 
 export type Decision =
-  | { readonly refusal: Refusal; readonly account?: never }
-  /** The account is undefined if the operation names none, or an operator is about to create it. */
-  | { readonly refusal?: never; readonly account: Account | undefined };
+  | { readonly refusal: Refusal; readonly account?: never; readonly granted?: never }
+  | {
+      readonly refusal?: never;
+      /** Undefined if the operation names none, or an operator is about to create it. */
+      readonly account: Account | undefined;
+      /** All that the principal is permitted in the account, by role or scopes; empty for an operator. */
+      readonly granted: ReadonlySet<Permission>;
+    };
 
-const withoutAccount: Decision = Object.freeze({ account: undefined });
+const nothing: ReadonlySet<Permission> = new Set();
+const withoutAccount: Decision = Object.freeze({ account: undefined, granted: nothing });
 
 /**
  * Decides whether a principal may perform an operation now. All access decisions of the contract and the management API
@@ -87,7 +97,7 @@ function permit(
   principal: Principal | undefined,
   operation: Operation,
 ): MaybePromise<Decision> {
-  const { api, access, accountText, remoteAddress } = operation;
+  const { api, access, accountText, remoteAddress, leaving } = operation;
   if (access === 'public') return withoutAccount;
   if (principal === undefined) return refuse('unauthenticated');
   if (principal.kind === 'token' && api !== 'contract') return refuse('token-not-accepted');
@@ -98,7 +108,7 @@ function permit(
   if (accountId === undefined) return refuse('malformed-account');
   const account = facts.account(accountId);
   const granted = grantedPermissions(facts, principal, accountId);
-  const caller = { principal, remoteAddress };
+  const caller = { principal, remoteAddress, leaving };
   if (account instanceof Promise || granted instanceof Promise)
     return Promise.all([account, granted]).then(([found, permissions]) =>
       decide(facts, found, permissions, access, caller),
@@ -141,12 +151,15 @@ function decide(
   if (account === undefined || granted === undefined) return refuse('unknown-account');
   if (!granted.has(permission)) return refuse('insufficient-permission');
   const { policy } = account;
-  if (policy === undefined) return { account };
-  const refusal = refusalByPolicy(policy, granted, caller);
+  const refusal = policy && refusalByPolicy(policy, granted, caller);
   if (refusal !== undefined) return refuse(refusal);
-  return policy.signIn === 'single-sign-on' && isPasswordSignIn(granted, caller)
-    ? decideForOperator(facts, account, caller)
-    : { account };
+  const decision: Decision =
+    account.suspended && !onlyReads(permission) && caller.leaving !== true
+      ? refuse('suspended')
+      : { account, granted };
+  return policy?.signIn === 'single-sign-on' && isPasswordSignIn(granted, caller)
+    ? decideForOperator(facts, decision, caller)
+    : decision;
 }
 
 /** A person without a provider, or a program with the password of a user who isn't a service user. */
@@ -161,16 +174,15 @@ function isPasswordSignIn(granted: ReadonlySet<Permission>, { principal }: Calle
 /** Operators can still sign in while the provider is down. */
 async function decideForOperator(
   facts: AccessFacts,
-  account: Account,
+  decision: Decision,
   { principal }: Caller,
 ): Promise<Decision> {
   const isOperator = principal.kind !== 'key' && (await facts.isOperator(principal.personId));
-  return isOperator ? { account } : refuse('single-sign-on-missing');
+  return isOperator ? decision : refuse('single-sign-on-missing');
 }
 
-interface Caller {
+interface Caller extends Pick<Operation, 'remoteAddress' | 'leaving'> {
   readonly principal: Principal;
-  readonly remoteAddress: () => string;
 }
 
 /** What an account requires beyond the role. */
@@ -220,7 +232,7 @@ async function authorizeOperator(
     return refuse('second-factor-missing');
   if (accountText === undefined) return withoutAccount;
   if (accountId === undefined) return refuse('malformed-account');
-  return { account: await facts.account(accountId) };
+  return { account: await facts.account(accountId), granted: nothing };
 }
 
 function isOutsideNetworks(principal: Principal, remoteAddress: () => string): boolean {

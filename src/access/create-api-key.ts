@@ -64,6 +64,12 @@ function findScopeProblem({ scopes, templates }: ApiKeyLimits): FaultDetail | un
       field: 'scopes',
       reason: `can’t include ${refused.join(', ')}: only people in a browser have these permissions`,
     };
+  if (templates !== null && scopes.includes('messages:send-content'))
+    return {
+      field: 'scopes',
+      reason:
+        'can’t include messages:send-content for a key limited to templates: it would send any content; leave out the scope or the templates',
+    };
   const otherScopes = scopes.filter((scope) => !tokenPermissions.has(scope));
   if (templates !== null && otherScopes.length > 0)
     return {

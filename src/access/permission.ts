@@ -1,46 +1,57 @@
 import type { Role } from '../account/account.ts';
 
-/** The permissions that operations on an account require; API key scopes have the same names. */
-export const permissions = [
-  'account:read',
-  'account:write',
-  'audit:read',
-  'contacts:read',
-  'contacts:write',
-  'domains:read',
-  'domains:write',
-  'inbox:read',
-  'inbox:write',
-  'integrations:read',
-  'integrations:write',
-  'keys:read',
-  'keys:write',
-  'lists:read',
-  'lists:write',
-  'messages:read',
-  'messages:control',
-  'messages:send',
-  'messages:status',
-  'policy:write',
-  'privacy:read',
-  'privacy:write',
-  'queue:read',
-  'queue:control',
-  'reports:read',
-  'senders:read',
-  'senders:write',
-  'suppressions:read',
-  'suppressions:write',
-  'templates:read',
-  'templates:write',
-  'templates:publish',
-  'users:read',
-  'users:write',
-  'webhooks:read',
-  'webhooks:write',
-] as const;
+/**
+ * The permissions that operations on an account require, and what they are for. In a suspended account, people and programs
+ * can still read. API key scopes have the same names.
+ */
+const effects = {
+  'account:read': 'reads',
+  'account:write': 'changes',
+  'audit:read': 'reads',
+  'contacts:read': 'reads',
+  'contacts:write': 'changes',
+  'domains:read': 'reads',
+  'domains:write': 'changes',
+  'inbox:read': 'reads',
+  'inbox:write': 'changes',
+  'integrations:read': 'reads',
+  'integrations:write': 'changes',
+  'keys:read': 'reads',
+  'keys:write': 'changes',
+  'lists:read': 'reads',
+  'lists:write': 'changes',
+  'messages:read': 'reads',
+  'messages:control': 'changes',
+  'messages:send': 'changes',
+  'messages:send-content': 'changes',
+  'messages:status': 'reads',
+  'policy:write': 'changes',
+  'privacy:read': 'reads',
+  'privacy:write': 'changes',
+  'queue:read': 'reads',
+  'queue:control': 'changes',
+  'reports:read': 'reads',
+  'senders:read': 'reads',
+  'senders:write': 'changes',
+  'suppressions:read': 'reads',
+  'suppressions:write': 'changes',
+  'templates:read': 'reads',
+  'templates:write': 'changes',
+  'templates:publish': 'changes',
+  'users:read': 'reads',
+  'users:write': 'changes',
+  'webhooks:read': 'reads',
+  'webhooks:write': 'changes',
+} as const satisfies Readonly<Record<string, 'reads' | 'changes'>>;
 
-export type Permission = (typeof permissions)[number];
+export type Permission = keyof typeof effects;
+
+export const permissions = Object.keys(effects) as readonly Permission[];
+
+/** True for permissions that change nothing and send nothing. */
+export function onlyReads(permission: Permission): boolean {
+  return effects[permission] === 'reads';
+}
 
 /**
  * Who can use an operation: anyone, any signed-in person, an operator of the installation, or a principal with the
@@ -81,6 +92,7 @@ const developer: readonly Permission[] = [
   'keys:write',
   'messages:control',
   'messages:send',
+  'messages:send-content',
   'messages:status',
   'queue:control',
   'senders:write',
@@ -90,7 +102,12 @@ const developer: readonly Permission[] = [
 ];
 
 /** A user for programs: sends and tracks its own messages, and has no access to the console. */
-const service: readonly Permission[] = ['lists:read', 'messages:send', 'messages:status'];
+const service: readonly Permission[] = [
+  'lists:read',
+  'messages:send',
+  'messages:send-content',
+  'messages:status',
+];
 
 /** The permissions of each role in its account; an owner has all of them. */
 export const permissionsOf: Readonly<Record<Role, ReadonlySet<Permission>>> = {

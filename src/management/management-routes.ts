@@ -97,7 +97,7 @@ function registerRoute(
     async onRequest(request, reply) {
       const rawParams = request.params as Readonly<Record<string, string>>;
       const actor = access === 'public' ? undefined : await identifyActor(dependencies, request);
-      const rule = { access, confirmed: operation.confirmed };
+      const rule = { access, confirmed: operation.confirmed, leaving: method === 'DELETE' };
       const admitted = await admitActor(dependencies, actor, rule, rawParams.accountId, request);
       calls.set(request, { params: readParams(path, rawParams), ...admitted });
       if (admitted.account !== undefined && operation.longLived !== true)

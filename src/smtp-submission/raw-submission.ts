@@ -7,8 +7,8 @@ import type { RawMessage } from '../submission/send-raw.ts';
 import { controlFields, controlPrefix } from './read-control-fields.ts';
 import { type SubmittedField, singleField, textOfField } from './read-message-head.ts';
 import {
-  type AdmittedMessage,
   optionalMember,
+  type ReceivedMessage,
   readOptionalMailbox,
   toRequestOptions,
 } from './template-submission.ts';
@@ -39,7 +39,7 @@ const wordsNotStorable = /\0/g;
  * @throws Fault VALIDATION_FAILED
  */
 export function toRawMessage(
-  { admission, message, control, recipients, idempotencyKey }: AdmittedMessage,
+  { message, control, recipients, idempotencyKey }: ReceivedMessage,
   trace: SubmissionTrace,
   headerRules: Pick<CustomHeaderRules, 'isReserved'>,
 ): RawMessage {
@@ -76,7 +76,6 @@ export function toRawMessage(
       : [`Message-ID: <${newId()}@${domainOf(from.address)}>\r\n`]),
   ];
   return {
-    admission,
     source: Buffer.concat([
       Buffer.from(added.join(''), 'latin1'),
       ...kept.map(({ raw }) => raw),

@@ -46,6 +46,11 @@ export const protocolReplies = {
     status: '5.7.8',
     text: 'The API key can’t send: it lacks messages:send, or this network isn’t allowed',
   },
+  contentNotPermitted: {
+    code: 550,
+    status: '5.7.1',
+    text: 'The API key can only send with templates: name one in X-Signalpost-Template, or use a key with messages:send-content',
+  },
   loginUnavailable: { code: 454, status: '4.7.0', text: 'Can’t check credentials now; try again' },
   tooManyLogins: { code: 421, status: '4.7.0', text: 'Too many wrong passwords; reconnect' },
   tooManySessions: {

@@ -14,6 +14,7 @@ import { sendBodyBytes } from '../http/limits/route-limits.ts';
 import {
   type AdmissionDependencies,
   admitCaller,
+  type RawRight,
   type SendAdmission,
 } from '../submission/admit-caller.ts';
 import { type AttachmentSettings, attachmentLimitOf } from '../submission/check-attachments.ts';
@@ -46,7 +47,7 @@ export interface SessionDependencies {
     address: string,
   ) => Promise<RecipientSuppression | undefined>;
   readonly send: (request: AdmittedRequest) => Promise<Receipt>;
-  readonly sendRaw: (message: RawMessage) => Promise<Receipt>;
+  readonly sendRaw: (right: RawRight, message: RawMessage) => Promise<Receipt>;
   readonly headerRules: Pick<CustomHeaderRules, 'isReserved'>;
 }
 
@@ -120,9 +121,7 @@ export class SubmissionSession {
       accountText,
       remoteAddress: () => this.#remoteAddress,
     });
-    const admission = admitting instanceof Promise ? await withTimeout(admitting) : admitting;
-    if (admission.account.suspended) throw new Fault('ACCOUNT_SUSPENDED');
-    return admission;
+    return admitting instanceof Promise ? await withTimeout(admitting) : admitting;
   }
 
   /**
@@ -177,12 +176,15 @@ export class SubmissionSession {
     const control = readControlFields(message.fields);
     this.#refuseUnsubscribed(control, recipients);
     const idempotencyKey = await makeSubmissionKey(message, recipients, control.idempotencyKey);
-    const submission = { admission, message, control, recipients, idempotencyKey };
+    const submission = { message, control, recipients, idempotencyKey };
     const { send, sendRaw, headerRules } = this.#dependencies;
+    const { template } = control;
     try {
-      return control.template === undefined
-        ? await sendRaw({ ...toRawMessage(submission, trace, headerRules), span })
-        : await send({ ...toTemplateRequest(submission, control.template), span });
+      if (template !== undefined)
+        return await send({ ...toTemplateRequest(submission, admission, template), span });
+      const { raw } = admission;
+      if (raw === undefined) throw new SubmissionRefusal('contentNotPermitted');
+      return await sendRaw(raw, { ...toRawMessage(submission, trace, headerRules), span });
     } catch (error) {
       throw toSubmitError(error, recipients);
     }

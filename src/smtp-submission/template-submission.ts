@@ -10,8 +10,7 @@ import { type SubmittedMessage, singleField } from './read-message-head.ts';
 import { readTemplateValues } from './read-template-values.ts';
 
 /** A message for one or more recipients, each of whom gets a separate copy. */
-export interface AdmittedMessage {
-  readonly admission: SendAdmission;
+export interface ReceivedMessage {
   readonly message: SubmittedMessage;
   readonly control: ControlValues;
   readonly recipients: readonly [EmailAddress, ...EmailAddress[]];
@@ -24,7 +23,8 @@ export interface AdmittedMessage {
  * @throws Fault VALIDATION_FAILED
  */
 export function toTemplateRequest(
-  { admission, message, control, recipients, idempotencyKey }: AdmittedMessage,
+  { message, control, recipients, idempotencyKey }: ReceivedMessage,
+  admission: SendAdmission,
   templateText: string,
 ): AdmittedRequest {
   const values = readTemplateValues(message);

@@ -22,19 +22,74 @@ export interface RequestHead {
   readonly remoteAddress: () => string;
 }
 
-/** The account from the path, and whom the caller acts for. */
-export interface SendAdmission {
+/** The account that sends, and for whom. */
+export interface SendingCaller {
   readonly account: Account;
   /** Integration of the access token, or id of the API key. */
   readonly clientId: ClientId;
-  /** Templates the caller may send with; undefined for all. */
-  readonly templates: ReadonlySet<TemplateId> | undefined;
+}
+
+/** The right to send content that isn't made from a template of the account. Only an admission has it. */
+class RawRight implements SendingCaller {
+  // The private member makes the class nominal, so no literal passes for a right.
+  readonly #admission: SendAdmission;
+
+  constructor(admission: SendAdmission) {
+    this.#admission = admission;
+  }
+
+  get account(): Account {
+    return this.#admission.account;
+  }
+
+  get clientId(): ClientId {
+    return this.#admission.clientId;
+  }
+}
+
+/** What an admitted caller may send. */
+class SendAdmission implements SendingCaller {
+  readonly account: Account;
+  readonly clientId: ClientId;
+  readonly #templates: ReadonlySet<TemplateId> | undefined;
+  readonly #mayWrite: boolean;
+
+  /**
+   * @param templates the only ones that the caller may use; undefined: all
+   * @param mayWrite it may also send content of its own
+   */
+  constructor(
+    { account, clientId }: SendingCaller,
+    templates: ReadonlySet<TemplateId> | undefined,
+    mayWrite: boolean,
+  ) {
+    this.account = account;
+    this.clientId = clientId;
+    this.#templates = templates;
+    this.#mayWrite = mayWrite;
+  }
+
+  mayUse(templateId: TemplateId): boolean {
+    return this.#templates?.has(templateId) !== false;
+  }
+
+  /** Undefined if the caller may send with templates only. */
+  get raw(): RawRight | undefined {
+    return this.#mayWrite && this.#templates === undefined ? new RawRight(this) : undefined;
+  }
+}
+
+export type { RawRight, SendAdmission };
+
+/** The admission of the service itself, which sends with its own templates. */
+export function admitService(caller: SendingCaller): SendAdmission {
+  return new SendAdmission(caller, undefined, false);
 }
 
 /**
- * First two checks of every account operation: 1 a valid token or key; 2 a known account the caller belongs to, with
- * the required permission.
- * @throws Fault UNAUTHORIZED or INVALID_ID
+ * First three checks of every account operation: 1 a valid token or key; 2 a known account the caller belongs to, with
+ * the required permission; 3 unless it only reads, the account isn't suspended.
+ * @throws Fault UNAUTHORIZED, INVALID_ID or ACCOUNT_SUSPENDED
  */
 export function admitCaller(
   dependencies: AdmissionDependencies,
@@ -65,12 +120,16 @@ function admit(
     : toAdmission(decision, principal);
 }
 
-function toAdmission({ refusal, account }: Decision, principal: BearerPrincipal): SendAdmission {
+function toAdmission(
+  { refusal, account, granted }: Decision,
+  principal: BearerPrincipal,
+): SendAdmission {
   if (refusal !== undefined) throw toFault(refusal);
   if (account === undefined) throw new Error('the decision has no account');
-  return principal.kind === 'key'
-    ? { account, clientId: principal.keyId as ClientId, templates: principal.templates }
-    : { account, clientId: principal.clientId, templates: undefined };
+  const isKey = principal.kind === 'key';
+  const clientId = isKey ? (principal.keyId as ClientId) : principal.clientId;
+  const templates = isKey ? principal.templates : undefined;
+  return new SendAdmission({ account, clientId }, templates, granted.has('messages:send-content'));
 }
 
 /** The contract has no 403, so a missing permission is a 401 that says so (RFC 6750 section 3.1). */
@@ -79,5 +138,6 @@ function toFault(refusal: Refusal): Fault {
     return new Fault('INVALID_ID', {
       details: [{ field: 'accountId', reason: 'is not an account of this token' }],
     });
+  if (refusal === 'suspended') return new Fault('ACCOUNT_SUSPENDED');
   return new Fault('UNAUTHORIZED', { challenge: 'insufficient_scope' });
 }

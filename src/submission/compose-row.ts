@@ -5,7 +5,7 @@ import { contentHashes } from '../message/attachment.ts';
 import { bccOf, type ContentMembers, type MessageContent } from '../message/message-content.ts';
 import { maxDeliverySeconds } from '../message/message-state.ts';
 import type { AcceptRow } from './accept-row.ts';
-import type { SendAdmission } from './admit-caller.ts';
+import type { SendingCaller } from './admit-caller.ts';
 import type { CheckedAttachments } from './check-attachments.ts';
 import type { CheckedSender } from './check-sender.ts';
 import { scheduleMembers, withTiming } from './delivery-timing.ts';
@@ -14,7 +14,7 @@ import type { ParsedSendRequest } from './send-request.ts';
 
 /** A request that passed every check. */
 export interface CheckedRequest {
-  readonly admission: SendAdmission;
+  readonly caller: SendingCaller;
   readonly templateId: TemplateId;
   readonly template: { readonly version: number; readonly freshnessSeconds: number };
   /** The locale of the variant that its locale chooses. */
@@ -36,7 +36,7 @@ export type MakeReplyAddress = (messageId: MessageId) => EmailAddress;
 
 /** Composes the row to store for a checked request. All personal data is in one JSON value. */
 export function composeRow(checked: CheckedRequest): AcceptRow {
-  const { admission, template, request, sender, replyAddress } = checked;
+  const { caller, template, request, sender, replyAddress } = checked;
   const id = newMessageId();
   const content = composeContent(
     request,
@@ -46,9 +46,9 @@ export function composeRow(checked: CheckedRequest): AcceptRow {
     checked.trace,
   );
   const row = {
-    accountId: admission.account.id,
+    accountId: caller.account.id,
     id,
-    retentionDays: admission.account.retentionDays,
+    retentionDays: caller.account.retentionDays,
     templateId: checked.templateId,
     templateVersion: template.version,
     transactional: request.transactional,
@@ -58,7 +58,7 @@ export function composeRow(checked: CheckedRequest): AcceptRow {
     newUsage: checked.newUsage,
     externalId: request.externalId,
     tag: request.tag,
-    clientId: admission.clientId,
+    clientId: caller.clientId,
     lifetimeSeconds: request.deliverWhenDelayed ? maxDeliverySeconds : template.freshnessSeconds,
     recipients: [request.to, ...request.cc, ...request.bcc],
     suppressed: [],

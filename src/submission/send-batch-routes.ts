@@ -57,8 +57,8 @@ async function sendBatch(
     address ??= exchange.remoteAddress;
     return address;
   };
-  const admit = async (): Promise<SendAdmission> => {
-    const admission = await withTimeout(
+  const admit = async (): Promise<SendAdmission> =>
+    withTimeout(
       Promise.resolve(
         admitCaller(dependencies, tokenOperations.batch, {
           authorization: headers.authorization,
@@ -67,9 +67,6 @@ async function sendBatch(
         }),
       ),
     );
-    if (admission.account.suspended) throw new Fault('ACCOUNT_SUSPENDED');
-    return admission;
-  };
   const admission = await admit();
   if (headers['idempotency-key'] !== undefined) throw refusedKey();
   await withTimeout(Promise.resolve(findSendableTemplate(dependencies, admission, templateText)));

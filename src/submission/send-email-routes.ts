@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { tokenOperations } from '../access/token-operations.ts';
-import { Fault } from '../foundation/errors.ts';
 import { allowOnlyMethod } from '../http/allow-only-method.ts';
 import { answerFaultDirectly, toFault } from '../http/answer-fault.ts';
 import type { Http } from '../http/create-http.ts';
@@ -59,7 +58,6 @@ async function send(dependencies: SendRouteDependencies, exchange: Exchange): Pr
     remoteAddress: () => exchange.remoteAddress,
   });
   const admission = admitting instanceof Promise ? await withTimeout(admitting) : admitting;
-  if (admission.account.suspended) throw new Fault('ACCOUNT_SUSPENDED');
   const limit = attachmentLimitOf(admission.account, dependencies.attachmentSettings);
   const large =
     limit === 0 ? undefined : { maxBytes: sendBodyBytes + limit, group: admission.account.id };

@@ -255,7 +255,7 @@ function checkRequest(
 
     const newUsageRecord = dependencies.usage.findNewUsage(accountId, templateId, request);
     const composed: CheckedRequest = {
-      admission,
+      caller: admission,
       templateId,
       template,
       variant: matchVariant(template.template.compiled, locale),
@@ -326,12 +326,12 @@ interface FoundTemplate {
  */
 export function findSendableTemplate(
   dependencies: Pick<SendDependencies, 'templates'>,
-  { account, templates }: SendAdmission,
+  admission: SendAdmission,
   templateText: string,
 ): MaybePromise<FoundTemplate> {
   const templateId = parseTemplateId(templateText);
-  if (templateId === undefined || templates?.has(templateId) === false) throw unknownTemplate();
-  const published = dependencies.templates.published(account.id, templateId);
+  if (templateId === undefined || !admission.mayUse(templateId)) throw unknownTemplate();
+  const published = dependencies.templates.published(admission.account.id, templateId);
   if (published instanceof Promise)
     return published.then((template) => requireTemplate(templateId, template));
   return requireTemplate(templateId, published);

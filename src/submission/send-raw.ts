@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { type EmailAddress, normalizeAddress } from '../foundation/email-address.ts';
 import { Fault } from '../foundation/errors.ts';
+import type { AccountId } from '../foundation/ids.ts';
 import type { TraceContext } from '../foundation/tracing/trace-context.ts';
 import type { TraceSpan } from '../foundation/tracing/tracing.ts';
 import { maxDeliverySeconds } from '../message/message-state.ts';
 import { describeRawSource, rawTemplateId, rawVersion } from '../message/raw-message.ts';
 import { addArchiveCopy } from './add-archive-copy.ts';
-import type { SendAdmission } from './admit-caller.ts';
+import type { RawRight } from './admit-caller.ts';
 import { checkRawParts } from './check-raw-parts.ts';
 import { checkSender } from './check-sender.ts';
 import { commitWithAttachments, type Receipt } from './commit-message.ts';
@@ -21,7 +22,6 @@ import { withTimeout } from './with-timeout.ts';
 
 /** A complete message to send as it is. */
 export interface RawMessage {
-  readonly admission: SendAdmission;
   /** With CRLF line ends, as it is to be sent; the same for all recipients. */
   readonly source: Buffer;
   /** Of its Subject field, decoded. */
@@ -43,40 +43,47 @@ export interface RawMessage {
  * @returns once it is committed for all recipients and flushed
  * @throws Fault as the send operation does
  */
-export function sendRaw(dependencies: SendDependencies, message: RawMessage): Promise<Receipt> {
+export function sendRaw(
+  dependencies: SendDependencies,
+  right: RawRight,
+  message: RawMessage,
+): Promise<Receipt> {
   return message.span === undefined
-    ? sendUntraced(dependencies, message)
+    ? sendUntraced(dependencies, right, message)
     : traceAccept(
         message.span,
-        message.admission.account.id,
-        (span) => sendUntraced(dependencies, message, span.context),
+        right.account.id,
+        (span) => sendUntraced(dependencies, right, message, span.context),
         ({ messageId }) => ({ messageId, templateId: rawTemplateId }),
       );
 }
 
 function sendUntraced(
   dependencies: SendDependencies,
+  right: RawRight,
   message: RawMessage,
   trace?: TraceContext,
 ): Promise<Receipt> {
-  const { idempotencyKey, admission } = message;
-  if (idempotencyKey === undefined) return sendChecked(dependencies, message, undefined, 0, trace);
+  const { idempotencyKey } = message;
+  if (idempotencyKey === undefined)
+    return sendChecked(dependencies, right, message, undefined, 0, trace);
   const requestHash = createHash('sha256').update(idempotencyKey).digest('binary');
   const key = { text: idempotencyKey, requestHash };
-  return withKey(dependencies, admission.account.id, key, (deadline) =>
-    sendChecked(dependencies, message, key, deadline, trace),
+  return withKey(dependencies, right.account.id, key, (deadline) =>
+    sendChecked(dependencies, right, message, key, deadline, trace),
   );
 }
 
 async function sendChecked(
   dependencies: SendDependencies,
+  right: RawRight,
   message: RawMessage,
   key: IdempotencyKey | undefined,
   deadline: number,
   trace: TraceContext | undefined,
 ): Promise<Receipt> {
-  const { admission, source, otherRecipients } = message;
-  const { account } = admission;
+  const { source, otherRecipients } = message;
+  const { account } = right;
   const read = dependencies.parser.parse(
     { value: message.request, problems: findInvalidText(message.request) },
     account.addOns.has('transactional'),
@@ -90,7 +97,7 @@ async function sendChecked(
       }),
     ),
   );
-  await checkMoreSenders(dependencies, message);
+  await checkMoreSenders(dependencies, account.id, message);
   const replyAddress = await prepareReplies(dependencies, account.id, read, sender.from.address);
   const requestFor = (to: EmailAddress) => {
     const request = { ...read, to };
@@ -104,7 +111,7 @@ async function sendChecked(
     contents: [{ sha256, content: source }],
   };
   const checked: CheckedRequest = {
-    admission,
+    caller: right,
     templateId: rawTemplateId,
     template: { version: rawVersion, freshnessSeconds: maxDeliverySeconds },
     variant: undefined,
@@ -126,10 +133,11 @@ async function sendChecked(
 
 async function checkMoreSenders(
   { senders }: SendDependencies,
-  { admission, moreSenders }: RawMessage,
+  accountId: AccountId,
+  { moreSenders }: RawMessage,
 ): Promise<void> {
   for (const address of moreSenders) {
-    const finding = senders.sender(admission.account.id, normalizeAddress(address));
+    const finding = senders.sender(accountId, normalizeAddress(address));
     const sender = finding instanceof Promise ? await withTimeout(finding) : finding;
     if (sender?.verified === true) continue;
     const reason = 'is not a verified sender of this account';

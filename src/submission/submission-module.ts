@@ -14,6 +14,7 @@ import type { SenderDirectory } from '../sender/sender-directory.ts';
 import { Acceptor, defaultAcceptorLimits } from './accept-messages.ts';
 import type { AcceptOutcome, AcceptRow } from './accept-row.ts';
 import { AcceptStore } from './accept-store.ts';
+import { admitService, type RawRight } from './admit-caller.ts';
 import type { AttachmentSettings } from './check-attachments.ts';
 import type { Receipt } from './commit-message.ts';
 import { CustomHeaderRules } from './custom-headers.ts';
@@ -66,7 +67,7 @@ export interface Submission {
    * Sends a complete message for such a caller.
    * @throws Fault as the send operation does
    */
-  sendRaw(message: RawMessage): Promise<Receipt>;
+  sendRaw(right: RawRight, message: RawMessage): Promise<Receipt>;
   /**
    * Sends a message from the service itself, with the same checks and commit as a caller's. Transactional if the
    * account has the add-on.
@@ -168,12 +169,12 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
       registerMessageStatusRoute(http, { authenticator, facts, database });
     },
     send: (admitted) => measured(() => sendEmail(sending, admitted)),
-    sendRaw: (message) => measured(() => sendRaw(sending, message)),
+    sendRaw: (right, message) => measured(() => sendRaw(sending, right, message)),
     async sendServiceMessage(accountId, templateId, message) {
       const account = await dependencies.accounts.account(accountId);
       if (account === undefined) throw new Fault('INVALID_ID');
       return sendEmail(sending, {
-        admission: { account, clientId: serviceClientId, templates: undefined },
+        admission: admitService({ account, clientId: serviceClientId }),
         templateText: templateId,
         contentType: 'application/json',
         idempotencyKey: message.key,

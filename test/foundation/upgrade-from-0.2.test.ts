@@ -39,6 +39,28 @@ upgrade('webhooks get replies as before', {
   },
 });
 
+upgrade('keys that could send any content still can, and keys limited to templates no longer', {
+  rows: (pool, account) =>
+    pool.query(
+      `insert into api_key (account_id, id, hash, name, scopes, templates) values
+        ($1, gen_random_uuid(), 'a', 'any', '{messages:send,messages:status}', null),
+        ($1, gen_random_uuid(), 'b', 'limited', '{messages:send}', '{receipt}'),
+        ($1, gen_random_uuid(), 'c', 'reading', '{messages:read}', null)`,
+      [account],
+    ),
+  check: async (pool, account) => {
+    const { rows } = await pool.query(
+      'select name, scopes from api_key where account_id = $1 order by name',
+      [account],
+    );
+    assert.deepEqual(rows, [
+      { name: 'any', scopes: ['messages:send', 'messages:status', 'messages:send-content'] },
+      { name: 'limited', scopes: ['messages:send'] },
+      { name: 'reading', scopes: ['messages:read'] },
+    ]);
+  },
+});
+
 // The last part: all cases share one upgrade.
 const { pool, upgrade: applyLater } = await createReleasedDatabase();
 for (const { account, rows } of cases) {

@@ -52,7 +52,7 @@ test('ASVS 4.0.3 12.1.1: a message without an end is refused at a bound, and its
 test('ASVS 4.0.3 12.1.1: so is a message that is refused before it comes', async () => {
   const id = '46200' as never;
   await openShop(database, { id });
-  const key = await addKey(database, id, { scopes: ['messages:send'] });
+  const key = await addKey(database, id, { scopes: ['messages:send', 'messages:send-content'] });
   const client = await world.open(stubborn);
   assert.match(await client.login(id, key), /^235 /);
   await client.send('MAIL FROM:<orders@shop.test>', /^250 /);

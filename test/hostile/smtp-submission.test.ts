@@ -148,7 +148,7 @@ test('RFC 3207: a session with STARTTLS frees its place when it ends, or breaks 
 test('an account’s many sessions don’t keep others out', async () => {
   const id = '46500' as never;
   await openShop(database, { id });
-  const key = await addKey(database, id, { scopes: ['messages:send'] });
+  const key = await addKey(database, id, { scopes: ['messages:send', 'messages:send-content'] });
   const held: SmtpClient[] = [];
   for (let count = 0; count < maxSessionsPerAccount; count += 1) {
     const client = await world.open();
@@ -172,7 +172,7 @@ test('RFC 1870: a message over the account’s limit is refused, at MAIL if its 
   const id = '46600' as never;
   await openShop(database, { id });
   await saveShop(database, { id, attachmentLimit: 1024 ** 2 });
-  const key = await addKey(database, id, { scopes: ['messages:send'] });
+  const key = await addKey(database, id, { scopes: ['messages:send', 'messages:send-content'] });
   const client = await world.open();
   assert.match(await client.login(id, key), /^235 /);
   const tooLarge = /^552 5\.3\.4 Message too large: the limit is 1310720 bytes/;

@@ -14,7 +14,7 @@ import { waitForLock } from '../support/wait-for-lock.ts';
 
 const { database, url } = await createTestDatabase();
 const shop = await openShop(database);
-const key = await addKey(database, shop.id, { scopes: ['messages:send'] });
+const key = await addKey(database, shop.id, { scopes: ['messages:send', 'messages:send-content'] });
 const { environment } = await submissionEnvironment();
 const { SUBMISSION_PORT: _, ...settings } = environment;
 

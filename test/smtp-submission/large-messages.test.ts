@@ -53,7 +53,7 @@ test('RFC 1870: one byte more is refused, at MAIL if its size is announced, othe
 test('with the usual limit, what is over it is refused, and the next one is taken', async () => {
   const id = await saveShop(database, { id: '46300' });
   await addSender(database, id, 'orders@shop.test', { displayNames: ['Demo Shop'] });
-  const key = await addKey(database, id, { scopes: ['messages:send'] });
+  const key = await addKey(database, id, { scopes: ['messages:send', 'messages:send-content'] });
   const client = await SmtpClient.open({ port: world.tlsPort, tls: true });
   await client.greet();
   assert.match(await client.login(id, key), /^235 /);

@@ -52,7 +52,7 @@ test('AUTH LOGIN works like AUTH PLAIN', async () => {
 test('only an API key of the account that may send is a password', async () => {
   const weak = await addKey(database, shop.shop.id, { scopes: ['messages:read'] });
   const elsewhere = await addKey(database, shop.shop.id, {
-    scopes: ['messages:send'],
+    scopes: ['messages:send', 'messages:send-content'],
     networks: ['192.0.2.0/24'],
   });
   const token = await getToken(shop.service, shop.shop);
@@ -80,7 +80,9 @@ test('ASVS 4.0.3 2.2.1: a session ends after a few wrong passwords', async () =>
 });
 
 test('a key that is deleted during a session can’t send anymore', async () => {
-  const deleted = await addKey(database, shop.shop.id, { scopes: ['messages:send'] });
+  const deleted = await addKey(database, shop.shop.id, {
+    scopes: ['messages:send', 'messages:send-content'],
+  });
   const client = await openTls();
   assert.match(await client.login('46100', deleted), /^235 /);
   assert.match(await client.submit(['before@people.test'], templateMail()), /^250 /);
@@ -96,7 +98,9 @@ test('a key that is deleted during a session can’t send anymore', async () => 
 
 test('a suspended account can neither log in nor go on sending', async () => {
   await saveShop(database, { id: '46200' });
-  const own = await addKey(database, '46200' as never, { scopes: ['messages:send'] });
+  const own = await addKey(database, '46200' as never, {
+    scopes: ['messages:send', 'messages:send-content'],
+  });
   const open = await openTls();
   assert.match(await open.login('46200', own), /^235 /);
   await saveShop(database, { id: '46200', suspended: true });

@@ -150,7 +150,7 @@ test('a quota that is too small for all recipients stores and counts none', asyn
   const id = '46300' as AccountId;
   await openShop(database, { id });
   await saveShop(database, { id, quota: { perHour: 3, perDay: undefined } });
-  const key = await addKey(database, id, { scopes: ['messages:send'] });
+  const key = await addKey(database, id, { scopes: ['messages:send', 'messages:send-content'] });
   const client = await world.open();
   await client.login(id, key);
   const four = ['a@people.test', 'b@people.test', 'c@people.test', 'd@people.test'];
@@ -164,7 +164,7 @@ test('the account’s archive gets a copy of each message', async () => {
   const id = '46400' as AccountId;
   await openShop(database, { id, archiveAddress: 'archive@shop.test' as never });
   await addSender(database, id, 'orders@shop.test', { displayNames: ['Demo Shop'] });
-  const key = await addKey(database, id, { scopes: ['messages:send'] });
+  const key = await addKey(database, id, { scopes: ['messages:send', 'messages:send-content'] });
   const client = await world.open();
   await client.login(id, key);
   assert.match(

@@ -19,7 +19,9 @@ export async function openDirectSubmission(source: string, mx: TestMxOptions) {
     .set('mail.sender.test', { A: [source] })
     .set('people.test', { MX: [[10, 'mx.people.test']] })
     .set('mx.people.test', { A: [mx.address] });
-  const key = await addKey(direct.database, direct.shop.id, { scopes: ['messages:send'] });
+  const key = await addKey(direct.database, direct.shop.id, {
+    scopes: ['messages:send', 'messages:send-content'],
+  });
   const { port = 0, tlsPort = 0 } = direct.service.app.submissionPorts();
   const submit = async (to: string, message: string, mail?: string): Promise<string> => {
     const client = await SmtpClient.open({ port: tlsPort, tls: true });

@@ -53,7 +53,9 @@ export async function openSubmissionShop(
     await client.greet();
     return client;
   };
-  const key = await addKey(shop.database, shop.shop.id, { scopes: ['messages:send'] });
+  const key = await addKey(shop.database, shop.shop.id, {
+    scopes: ['messages:send', 'messages:send-content'],
+  });
   return {
     shop,
     key,

@@ -11,6 +11,7 @@ type ScopeGroup = (typeof scopeGroups)[number];
 /** The group of every scope, most used first. Doesn't compile if the API adds or removes a scope. */
 const groupByScope: Readonly<Record<KeyScope, ScopeGroup>> = {
   'messages:send': 'send',
+  'messages:send-content': 'send',
   'messages:status': 'send',
   'lists:read': 'send',
   'messages:read': 'messages',
@@ -49,9 +50,13 @@ export function scopesIn(group: ScopeGroup, permissions: readonly string[]): Key
   return allScopes.filter((scope) => groupByScope[scope] === group && permissions.includes(scope));
 }
 
-/** A key limited to templates can only have the scopes for sending. */
-export function isAllowedForTemplateKeys(scope: string): boolean {
+function isForSending(scope: string): boolean {
   return groupByScope[scope as KeyScope] === 'send';
+}
+
+/** A key limited to templates can only have the scopes for sending with templates. */
+export function isAllowedForTemplateKeys(scope: string): boolean {
+  return isForSending(scope) && scope !== 'messages:send-content';
 }
 
 /** The usual choices of scopes. */
@@ -77,7 +82,7 @@ export function presetOf(
   scopes: readonly string[],
   permissions: readonly string[],
 ): KeyPreset | undefined {
-  if (scopes.includes('messages:send') && scopes.every(isAllowedForTemplateKeys)) return 'send';
+  if (scopes.includes('messages:send') && scopes.every(isForSending)) return 'send';
   return keyPresets.find((preset) =>
     [permissions, allScopes].some((available) => isSame(scopes, scopesOf(preset, available))),
   );

@@ -2,12 +2,16 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
+import type { KeyScope } from './key-scopes.ts';
 
-/** An API key made for the code samples, kept only in this tab's memory until a reload. */
-export function useMadeKey(name: string) {
+/**
+ * An API key made for the code samples, kept only in this tab's memory until a reload.
+ * @param more scopes that they need besides sending with templates
+ */
+export function useMadeKey(name: string, more: readonly KeyScope[] = []) {
   const accountId = useAccountId();
   const client = useQueryClient();
-  const queryKey = ['made key', accountId];
+  const queryKey = ['made key', accountId, more];
   const { data } = useQuery<string | null>({
     queryKey,
     queryFn: () => null,
@@ -19,7 +23,7 @@ export function useMadeKey(name: string) {
       answerOf(
         api.POST('/accounts/{accountId}/keys', {
           params: { path: { accountId } },
-          body: { name, scopes: ['messages:send', 'messages:status'] },
+          body: { name, scopes: ['messages:send', 'messages:status', ...more] },
         }),
       ),
     onSuccess: async ({ key }) => {

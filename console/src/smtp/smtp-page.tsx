@@ -52,7 +52,7 @@ function SubmissionOff() {
 }
 
 function SubmissionOn({ endpoint }: { endpoint: SmtpSubmission }) {
-  const made = useMadeKey(text('smtp.keyName'));
+  const made = useMadeKey(text('smtp.keyName'), ['messages:send-content']);
   return (
     <Stack>
       <Credentials endpoint={endpoint} made={made} />

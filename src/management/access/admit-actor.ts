@@ -3,6 +3,7 @@ import {
   type AccessFacts,
   authorize,
   type Decision,
+  type Operation,
   grantedPermissions as permissionsByFacts,
   type Refusal,
 } from '../../access/authorize.ts';
@@ -17,10 +18,7 @@ import type { ManagementDependencies } from '../management-dependencies.ts';
 import { malformedParam } from '../path-params.ts';
 
 /** What a call needs. */
-interface AdmissionRule {
-  readonly access: Access;
-  /** People must have confirmed who they are in the last minutes. */
-  readonly confirmed?: boolean | undefined;
+interface AdmissionRule extends Pick<Operation, 'access' | 'confirmed' | 'leaving'> {
   /** The member of the body that needs it; undefined: the operation does. */
   readonly field?: string | undefined;
 }
@@ -40,7 +38,7 @@ interface AdmittedCall {
 export async function admitActor(
   dependencies: ManagementDependencies,
   actor: Principal | undefined,
-  { access, confirmed, field }: AdmissionRule,
+  { access, confirmed, leaving, field }: AdmissionRule,
   accountText: string | undefined,
   request: Pick<FastifyRequest, 'ip'>,
 ): Promise<AdmittedCall> {
@@ -49,6 +47,7 @@ export async function admitActor(
     access,
     accountText,
     confirmed,
+    leaving,
     remoteAddress: () => request.ip,
   });
   if (isRefused(decision)) {
@@ -167,6 +166,11 @@ function toProblem(refusal: Refusal, access: Access, field?: string): Problem {
       return notFound('account');
     case 'insufficient-permission':
       return toPermissionProblem(access, field);
+    case 'suspended':
+      return new Problem(
+        'forbidden',
+        'The account is suspended: you can only read it, and delete from it. Ask an operator to end the suspension',
+      );
   }
 }
 

@@ -1,0 +1,5 @@
+-- Until 0.2, every key that could send could also send complete messages over SMTP, even one limited to templates.
+update api_key set scopes = array_append(scopes, 'messages:send-content')
+where 'messages:send' = any (scopes) and 'messages:send-content' <> all (scopes) and templates is null;
+alter table api_key add constraint api_key_content_limit
+  check (templates is null or 'messages:send-content' <> all (scopes)) not valid;
