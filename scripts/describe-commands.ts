@@ -1,9 +1,18 @@
 import type { Command } from 'commander';
 import { createProgram } from '../src/command/run-command.ts';
+import type { Shell } from '../src/command/shell.ts';
+
+const noShell: Shell = {
+  environment: {},
+  exitCode: 0,
+  in: process.stdin,
+  out: () => undefined,
+  err: () => undefined,
+};
 
 /** The body of docs/reference/cli.md, from the definitions of the commands. */
 export async function describeCommands(): Promise<string> {
-  const { program } = await createProgram({});
+  const program = await createProgram(noShell);
   const sections = program.commands.map((command) => {
     if (command.commands.length === 0) return `## ${command.name()}\n\n${describeCommand(command)}`;
     const parts = command.commands.map(

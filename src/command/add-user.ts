@@ -5,12 +5,12 @@ import { runChange } from '../change/change-resource.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { PasswordLinkStore } from '../session/password-link-store.ts';
 import { withRunningInstallation } from './open-running.ts';
-import { type JsonOption, printResult } from './print.ts';
 import { readAccountId } from './read-account.ts';
 import { readName, readRole, readUserAddress } from './read-user.ts';
 import { recordCommand } from './record-command.ts';
 import { requireAccount } from './require-account.ts';
 import { serviceUrl } from './service-url.ts';
+import { type JsonOption, printResult, type Shell } from './shell.ts';
 
 export interface AddUserOptions extends JsonOption {
   readonly role: string;
@@ -26,13 +26,13 @@ export async function addUser(
   accountText: string,
   emailText: string,
   options: AddUserOptions,
-  environment: Readonly<Record<string, string | undefined>>,
+  shell: Shell,
 ): Promise<number> {
   const accountId = readAccountId(accountText);
   const email = readUserAddress(emailText);
   const role = readRole(options.role);
   const name = readName(options.name);
-  return withRunningInstallation(environment, async ({ config, database, key }) => {
+  return withRunningInstallation(shell, async ({ config, database, key }) => {
     await requireAccount(database.kysely, accountId);
     const mint = new TokenMint(await key());
     const link = await runChange({ database }, accountId, async (transaction) => {
@@ -64,7 +64,7 @@ export async function addUser(
         : ['To set a password, open this link once, within 30 minutes:', link]),
     ];
     const result = { email, account: accountId, role, passwordLink: link ?? null };
-    printResult(options, text.join('\n'), result);
+    printResult(shell, options, text.join('\n'), result);
     return 0;
   });
 }

@@ -10,7 +10,7 @@ import { ManifestError } from '../manifest/manifest-problems.ts';
 import { parseManifest } from '../manifest/parse-manifest.ts';
 import { exitOnSignal } from './exit-on-signal.ts';
 import { joinInstallation } from './join-installation.ts';
-import { type JsonOption, printResult } from './print.ts';
+import { type JsonOption, printResult, type Shell } from './shell.ts';
 
 /**
  * `apply FILE`: applies a manifest to the installation of DATABASE_URL or DATA_DIR, even while its service runs.
@@ -22,20 +22,20 @@ import { type JsonOption, printResult } from './print.ts';
 export async function applyCommand(
   file: string,
   options: ApplyOptions & JsonOption,
-  environment: Readonly<Record<string, string | undefined>>,
+  shell: Shell,
 ): Promise<number> {
-  const config = readConfig(environment);
+  const config = readConfig(shell.environment);
   exitOnSignal();
-  const source = await readManifestText(file);
+  const source = await readManifestText(file, shell.in);
   try {
-    const manifest = await parseManifest(source, environment);
+    const manifest = await parseManifest(source, shell.environment);
     const changes = await applyTo(config, manifest, options);
     const text = describeChanges(changes, options.dryRun === true);
-    printResult(options, text.trimEnd(), { applied: options.dryRun !== true, changes });
+    printResult(shell, options, text.trimEnd(), { applied: options.dryRun !== true, changes });
     return 0;
   } catch (error) {
     if (!(error instanceof ManifestError)) throw error;
-    process.stderr.write(describeProblems(source.name, error.problems));
+    shell.err(describeProblems(source.name, error.problems));
     return 1;
   }
 }

@@ -3,7 +3,7 @@ import { type AuditLogEntry, readAuditLog } from '../audit/read-audit-store.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { parseTimestamp } from '../foundation/parse-timestamp.ts';
 import { withRunningInstallation } from './open-running.ts';
-import { type JsonOption, printTable } from './print.ts';
+import { type JsonOption, printTable, type Shell } from './shell.ts';
 
 export interface AuditOptions extends JsonOption {
   readonly person?: string;
@@ -17,10 +17,7 @@ export interface AuditOptions extends JsonOption {
 }
 
 /** `audit`: prints the latest matching audit log entries, newest first, as a table or as JSON lines. */
-export async function auditCommand(
-  options: AuditOptions,
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<number> {
+export async function auditCommand(options: AuditOptions, shell: Shell): Promise<number> {
   const query = {
     email: options.person,
     clientId: options.client,
@@ -30,8 +27,8 @@ export async function auditCommand(
     since: readTime(options.since),
     limit: readCount(options.most ?? options.limit),
   };
-  return withRunningInstallation(environment, async ({ database }) => {
-    printTable<AuditLogEntry>(options, await readAuditLog(database, query), [
+  return withRunningInstallation(shell, async ({ database }) => {
+    printTable<AuditLogEntry>(shell, options, await readAuditLog(database, query), [
       ['time', ({ at }) => at.toISOString()],
       ['kind', ({ kind }) => kind],
       ['outcome', ({ outcome }) => outcome],

@@ -1,20 +1,14 @@
 import { type Command, Option } from 'commander';
 import type { VerifyOptions } from './backup.ts';
-import type { JsonOption } from './print.ts';
 import type { RestoreOptions } from './restore.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { JsonOption, Shell } from './shell.ts';
 
 const targetHelp = 'a folder or s3://bucket/prefix; by default BACKUP_TO';
 const identityHelp = 'file with the private key, from `backup create-key`';
 const toHelp = 'restore to this time, such as 2026-11-26T04:30:00Z, instead of the latest';
 
 /** Adds `backup …` and `restore`: backups of the embedded database. */
-export function addBackupCommands(
-  program: Command,
-  environment: Environment,
-  done: (exitCode: number) => void,
-): void {
+export function addBackupCommands(program: Command, shell: Shell): void {
   const backup = program
     .command('backup')
     .description('back up the embedded database and the key, encrypted, while the service runs');
@@ -24,7 +18,7 @@ export function addBackupCommands(
     .argument('[target]', targetHelp)
     .action(async (target: string | undefined, options: JsonOption) => {
       const { createBackup } = await import('./backup.ts');
-      done(await createBackup(target, options, environment));
+      shell.exitCode = await createBackup(target, options, shell);
     });
   backup
     .command('list')
@@ -32,7 +26,7 @@ export function addBackupCommands(
     .argument('[target]', targetHelp)
     .action(async (target: string | undefined, options: JsonOption) => {
       const { listBackups } = await import('./backup.ts');
-      done(await listBackups(target, options, environment));
+      shell.exitCode = await listBackups(target, options, shell);
     });
   backup
     .command('verify')
@@ -43,7 +37,7 @@ export function addBackupCommands(
     .option('--scratch <folder>', 'where to create the temporary folder; by default TMPDIR')
     .action(async (target: string | undefined, options: VerifyOptions) => {
       const { verifyBackup } = await import('./backup.ts');
-      done(await verifyBackup(target, options, environment));
+      shell.exitCode = await verifyBackup(target, options, shell);
     });
   backup
     .command('create-key')
@@ -51,7 +45,7 @@ export function addBackupCommands(
     .argument('<file>', 'new file for the private key')
     .action(async (file: string, options: JsonOption) => {
       const { createBackupKey } = await import('./backup.ts');
-      done(await createBackupKey(file, options, environment));
+      shell.exitCode = await createBackupKey(file, options, shell);
     });
   program
     .command('restore')
@@ -69,6 +63,6 @@ export function addBackupCommands(
     )
     .action(async (target: string | undefined, options: RestoreOptions) => {
       const { restore } = await import('./restore.ts');
-      done(await restore(target, options, environment));
+      shell.exitCode = await restore(target, options, shell);
     });
 }

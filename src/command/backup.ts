@@ -21,10 +21,8 @@ import { readSecrets } from '../foundation/load-master-key.ts';
 import { createLog } from '../foundation/log.ts';
 import { parseTimestamp } from '../foundation/parse-timestamp.ts';
 import { withRunningInstallation } from './open-running.ts';
-import { type JsonOption, printResult, printTable } from './print.ts';
 import { readReleaseVersion } from './read-version.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import { type JsonOption, printResult, printTable, type Shell } from './shell.ts';
 
 export interface VerifyOptions extends JsonOption {
   readonly identity: string;
@@ -40,9 +38,9 @@ export interface VerifyOptions extends JsonOption {
 export async function createBackup(
   targetText: string | undefined,
   options: JsonOption,
-  environment: Environment,
+  shell: Shell,
 ): Promise<number> {
-  const config = readConfig(environment);
+  const config = readConfig(shell.environment);
   refuseUnsupported(config);
   const target = requireTarget(config, targetText);
   const { recipients, keepDays, s3, to } = config.backup;
@@ -55,7 +53,7 @@ export async function createBackup(
       `There is no master key in ${config.dataDir}. Set SIGNALPOST_KEY as for the service, so that the backup includes it.`,
     );
   // Checks schema and key, so that the backup fits this release.
-  await withRunningInstallation(environment, ({ key }) => key());
+  await withRunningInstallation(shell, ({ key }) => key());
   const found = await findRunningAdmin(config.dataDir);
   if (found === undefined)
     throw new OperatorError(`No service is running on ${config.dataDir}. Start it first.`);
@@ -75,6 +73,7 @@ export async function createBackup(
   // The state is that of BACKUP_TO, if it is set.
   if (ownTarget || to === undefined) writeBaseBackupState(found.folder.path, state);
   printResult(
+    shell,
     options,
     `Backed up to ${state.target} as ${id}, ${formatSize(bytes)} encrypted for ${recipients.join(', ')}.`,
     state,
@@ -86,9 +85,9 @@ export async function createBackup(
 export async function listBackups(
   targetText: string | undefined,
   options: JsonOption,
-  environment: Environment,
+  shell: Shell,
 ): Promise<number> {
-  const config = readConfig(environment);
+  const config = readConfig(shell.environment);
   const target = requireTarget(config, targetText);
   const manifests = await readBackupManifests(await openBackupRepository(target, config.backup.s3));
   const shown = manifests.map(({ id, finishedAt, release, postgres, parts }) => ({
@@ -98,7 +97,7 @@ export async function listBackups(
     release,
     postgres,
   }));
-  printTable(options, shown, [
+  printTable(shell, options, shown, [
     ['backup', ({ id }) => id],
     ['finished', ({ finishedAt }) => finishedAt],
     ['size', ({ bytes }) => formatSize(bytes)],
@@ -116,9 +115,9 @@ export async function listBackups(
 export async function verifyBackup(
   targetText: string | undefined,
   options: VerifyOptions,
-  environment: Environment,
+  shell: Shell,
 ): Promise<number> {
-  const config = readConfig(environment);
+  const config = readConfig(shell.environment);
   refuseUnsupported(config);
   const target = requireTarget(config, targetText);
   const decrypter = await readIdentityFile(options.identity);
@@ -139,6 +138,7 @@ export async function verifyBackup(
     );
     const recoveredTo = recovered.recoveredTo.toISOString();
     printResult(
+      shell,
       options,
       `The backup ${recovered.manifest.id} can be restored, with all changes until ${recoveredTo}: ${rows.toLocaleString('en')} rows in ${tables} tables, and the key fits.`,
       { backup: recovered.manifest.id, recoveredTo, tables, rows },
@@ -156,15 +156,16 @@ export async function verifyBackup(
 export async function createBackupKey(
   file: string,
   options: JsonOption,
-  environment: Environment,
+  shell: Shell,
 ): Promise<number> {
-  const { dataDir } = readConfig({ DATA_DIR: environment.DATA_DIR });
+  const { dataDir } = readConfig({ DATA_DIR: shell.environment.DATA_DIR });
   if (`${dirname(resolve(file))}/`.startsWith(`${dataDir}/`))
     throw new OperatorError(
       'In DATA_DIR, the private key would be lost with DATA_DIR. Choose a file on another disk or machine.',
     );
   const recipient = await createIdentity(file);
   printResult(
+    shell,
     options,
     `Set BACKUP_RECIPIENT=${recipient}\nMove ${file} to a safe place away from this machine, and keep a second copy. Without it, no backup can be restored.`,
     { recipient, file },

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { OperatorError } from '../foundation/errors.ts';
-import { print } from './print.ts';
+import { print, type Shell } from './shell.ts';
 
 /** What can follow some words: subcommands and options. */
 interface Completions {
@@ -14,11 +14,11 @@ interface Completions {
  * start a process.
  * @throws OperatorError for an unknown shell
  */
-export function printCompletion(shell: string, program: Command): number {
-  const write = scripts[shell];
+export function printCompletion(shell: Shell, name: string, program: Command): number {
+  const write = scripts[name];
   if (write === undefined)
-    throw new OperatorError(`"${shell}" is not one of ${Object.keys(scripts).join(', ')}.`);
-  print(write(completionsOf(program, [])));
+    throw new OperatorError(`"${name}" is not one of ${Object.keys(scripts).join(', ')}.`);
+  print(shell, write(completionsOf(program, [])));
   return 0;
 }
 

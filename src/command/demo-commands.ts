@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { maxDemoMessages } from '../demo-data/demo-limits.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Shell } from './shell.ts';
 
 const defaultMessages = 12_000;
 
@@ -12,11 +11,7 @@ function readMessages(text: string): number {
 }
 
 /** Adds `demo fill` and `demo clear`: an account with a month of messages that look real. */
-export function addDemoCommands(
-  program: Command,
-  environment: Environment,
-  done: (exitCode: number) => void,
-): void {
+export function addDemoCommands(program: Command, shell: Shell): void {
   const demo = program.command('demo').description('fill a demo account with generated messages');
   demo
     .command('fill')
@@ -24,13 +19,13 @@ export function addDemoCommands(
     .option('--messages <number>', 'number of messages', readMessages, defaultMessages)
     .action(async (options: { readonly messages: number }) => {
       const { fillDemoCommand } = await import('./demo.ts');
-      done(await fillDemoCommand(options.messages, environment));
+      shell.exitCode = await fillDemoCommand(options.messages, shell);
     });
   demo
     .command('clear')
     .description('remove the account demo and everything in it')
     .action(async () => {
       const { clearDemoCommand } = await import('./demo.ts');
-      done(await clearDemoCommand(environment));
+      shell.exitCode = await clearDemoCommand(shell);
     });
 }

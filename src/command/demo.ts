@@ -2,39 +2,34 @@ import { clearDemo, fillDemo, waitForDemo } from '../demo-data/fill-demo.ts';
 import { createLog } from '../foundation/log.ts';
 import { withRunningInstallation } from './open-running.ts';
 import { serviceUrl } from './service-url.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Shell } from './shell.ts';
 
 /** How long reports and search may take to follow. */
 const timeoutMs = 120_000;
 
 /** `demo fill`. @returns 0 @throws OperatorError if it can't be filled */
-export async function fillDemoCommand(count: number, environment: Environment): Promise<number> {
-  return withRunningInstallation(environment, async ({ config, database, key }) => {
+export async function fillDemoCommand(count: number, shell: Shell): Promise<number> {
+  return withRunningInstallation(shell, async ({ config, database, key }) => {
     const started = Date.now();
     const dependencies = { database, key: await key(), log: createLog('warn'), now: started };
     await fillDemo(dependencies, count);
     const isShown = await waitForDemo(dependencies, count, timeoutMs);
     const seconds = ((Date.now() - started) / 1_000).toFixed(1);
-    process.stdout.write(
+    shell.out(
       `Added the account demo with ${count} messages of the last 30 days (${seconds} s).\n`,
     );
     if (!isShown)
-      process.stdout.write(
-        'Search and reports show them once a worker of the service has read them.\n',
-      );
-    process.stdout.write(
-      `Look at it: ${serviceUrl(config)}/console/demo\nRemove it: signalpost demo clear\n`,
-    );
+      shell.out('Search and reports show them once a worker of the service has read them.\n');
+    shell.out(`Look at it: ${serviceUrl(config)}/console/demo\nRemove it: signalpost demo clear\n`);
     return 0;
   });
 }
 
 /** `demo clear`. @returns 0 @throws OperatorError if there is no demo data */
-export async function clearDemoCommand(environment: Environment): Promise<number> {
-  return withRunningInstallation(environment, async ({ database }) => {
+export async function clearDemoCommand(shell: Shell): Promise<number> {
+  return withRunningInstallation(shell, async ({ database }) => {
     await clearDemo({ database });
-    process.stdout.write('Removed the account demo with everything in it.\n');
+    shell.out('Removed the account demo with everything in it.\n');
     return 0;
   });
 }

@@ -9,19 +9,14 @@ import {
 import { OperatorError } from '../foundation/errors.ts';
 import { newId } from '../foundation/ids.ts';
 import { withRunningInstallation } from './open-running.ts';
-import { type JsonOption, printResult, printTable } from './print.ts';
 import { recordCommand } from './record-command.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import { type JsonOption, printResult, printTable, type Shell } from './shell.ts';
 
 /** `destination list`: the known destinations with their limits. */
-export async function listDestinations(
-  options: JsonOption,
-  environment: Environment,
-): Promise<number> {
-  return withRunningInstallation(environment, async ({ database }) => {
+export async function listDestinations(options: JsonOption, shell: Shell): Promise<number> {
+  return withRunningInstallation(shell, async ({ database }) => {
     const destinations = await new ShapingStore(database, newId(), Date.now).list();
-    printTable<DestinationState>(options, destinations, [
+    printTable<DestinationState>(shell, options, destinations, [
       ['name', ({ name }) => name],
       [
         'rate',
@@ -45,7 +40,7 @@ export async function listDestinations(
 export async function setDestination(
   name: string,
   options: Readonly<Record<string, string | boolean>> & JsonOption,
-  environment: Environment,
+  shell: Shell,
 ): Promise<number> {
   const learn = options.learn === true;
   const rateOverride: RateOverride = {
@@ -57,17 +52,22 @@ export async function setDestination(
     throw new OperatorError(
       'Use --rate, --connections or --messages-per-connection, or --learn alone.',
     );
-  return withRunningInstallation(environment, async ({ database }) => {
+  return withRunningInstallation(shell, async ({ database }) => {
     const store = new ShapingStore(database, newId(), Date.now);
     await runChange({ database }, undefined, async (transaction) => {
       if (!(await store.override(name, rateOverride, transaction)))
         throw new OperatorError(`Destination ${name} not found. Run destination list to see all.`);
       await recordCommand(transaction, { kind: 'receiver_changed', detail: { id: name } });
     });
-    printResult(options, learn ? `${name} uses learned limits again.` : `Limits of ${name} set.`, {
-      name,
-      ...rateOverride,
-    });
+    printResult(
+      shell,
+      options,
+      learn ? `${name} uses learned limits again.` : `Limits of ${name} set.`,
+      {
+        name,
+        ...rateOverride,
+      },
+    );
     return 0;
   });
 }

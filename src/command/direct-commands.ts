@@ -1,19 +1,13 @@
 import type { Command } from 'commander';
 import type { AddDomainOptions, TrackingOptions } from './domain.ts';
-import type { JsonOption } from './print.ts';
+import type { JsonOption, Shell } from './shell.ts';
 import type { TlsResultOptions } from './tls-results.ts';
 import type { WarmUpOptions } from './warm-up-option.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Adds `domain …`, `source …` and `destination …`: sending domains, source addresses and the rates of destinations. */
-export function addDirectCommands(
-  program: Command,
-  environment: Environment,
-  done: (exitCode: number) => void,
-): void {
-  addDomainCommands(program, environment, done);
-  addSourceCommands(program, environment, done);
+export function addDirectCommands(program: Command, shell: Shell): void {
+  addDomainCommands(program, shell);
+  addSourceCommands(program, shell);
   const destination = program
     .command('destination')
     .description('show and override the learned rates of destinations');
@@ -22,7 +16,7 @@ export function addDirectCommands(
     .description('list known destinations: rate, connections, messages per connection, last reply')
     .action(async (options: JsonOption) => {
       const { listDestinations } = await import('./destination.ts');
-      done(await listDestinations(options, environment));
+      shell.exitCode = await listDestinations(options, shell);
     });
   destination
     .command('set')
@@ -34,7 +28,7 @@ export function addDirectCommands(
     .option('--learn', 'return to the learned values')
     .action(async (name: string, options: Record<string, string | boolean>) => {
       const { setDestination } = await import('./destination.ts');
-      done(await setDestination(name, options, environment));
+      shell.exitCode = await setDestination(name, options, shell);
     });
   destination
     .command('tls [domain]')
@@ -42,22 +36,18 @@ export function addDirectCommands(
     .option('--days <number>', 'number of days, including today', '7')
     .action(async (domain: string | undefined, options: TlsResultOptions) => {
       const { listTlsResultsCommand: listTlsResults } = await import('./tls-results.ts');
-      done(await listTlsResults(domain, options, environment));
+      shell.exitCode = await listTlsResults(domain, options, shell);
     });
 }
 
-function addSourceCommands(
-  program: Command,
-  environment: Environment,
-  done: (exitCode: number) => void,
-): void {
+function addSourceCommands(program: Command, shell: Shell): void {
   const source = program.command('source').description('list source addresses and warm them up');
   source
     .command('list')
     .description('list the addresses of DIRECT_SOURCES: pool, name, warm-up plan, used today')
     .action(async (options: JsonOption) => {
       const { listSources } = await import('./source.ts');
-      done(await listSources(options, environment));
+      shell.exitCode = await listSources(options, shell);
     });
   source
     .command('warm-up <address>')
@@ -66,15 +56,11 @@ function addSourceCommands(
     .option('--off', 'end the plan')
     .action(async (address: string, options: WarmUpOptions & JsonOption) => {
       const { warmUpSource } = await import('./source.ts');
-      done(await warmUpSource(address, options, environment));
+      shell.exitCode = await warmUpSource(address, options, shell);
     });
 }
 
-function addDomainCommands(
-  program: Command,
-  environment: Environment,
-  done: (exitCode: number) => void,
-): void {
+function addDomainCommands(program: Command, shell: Shell): void {
   const domain = program.command('domain').description('set up the sending domains of an account');
   const actions = [
     ['list', 'list the domains of an account and their state', '<account>'],
@@ -90,7 +76,13 @@ function addDomainCommands(
       .action(async (account: string, ...rest: unknown[]) => {
         const { domainCommand } = await import('./domain.ts');
         const domainName = args === '<account>' ? '' : String(rest.shift());
-        done(await domainCommand(name, account, domainName, rest[0] as JsonOption, environment));
+        shell.exitCode = await domainCommand(
+          name,
+          account,
+          domainName,
+          rest[0] as JsonOption,
+          shell,
+        );
       });
   }
   domain
@@ -100,7 +92,7 @@ function addDomainCommands(
     .option('--return-path <label>', 'label of the host that receives bounces', 'bounces')
     .action(async (account: string, name: string, options: AddDomainOptions) => {
       const { addDomainCommand } = await import('./domain.ts');
-      done(await addDomainCommand(account, name, options, environment));
+      shell.exitCode = await addDomainCommand(account, name, options, shell);
     });
   domain
     .command('warm-up <account> <domain>')
@@ -109,14 +101,14 @@ function addDomainCommands(
     .option('--off', 'end the plan')
     .action(async (account: string, name: string, options: WarmUpOptions & JsonOption) => {
       const { warmUpCommand } = await import('./domain.ts');
-      done(await warmUpCommand(account, name, options, environment));
+      shell.exitCode = await warmUpCommand(account, name, options, shell);
     });
   domain
     .command('pool <account> <domain> <pool>')
     .description('send mail of a domain from the source addresses of a pool')
     .action(async (account: string, name: string, pool: string, options: JsonOption) => {
       const { poolCommand } = await import('./domain.ts');
-      done(await poolCommand(account, name, pool, options, environment));
+      shell.exitCode = await poolCommand(account, name, pool, options, shell);
     });
   domain
     .command('tracking <account> <domain> [host]')
@@ -125,7 +117,7 @@ function addDomainCommands(
     .action(
       async (account: string, name: string, host: string | undefined, options: TrackingOptions) => {
         const { trackingCommand } = await import('./domain.ts');
-        done(await trackingCommand(account, name, host, options, environment));
+        shell.exitCode = await trackingCommand(account, name, host, options, shell);
       },
     );
 }

@@ -15,7 +15,7 @@ import { checkSettings } from './doctor/check-settings.ts';
 import { checkSystemMail } from './doctor/check-system-mail.ts';
 import { type Diagnosis, type DoctorContext, openDoctorContext } from './doctor/doctor-context.ts';
 import { productionChecks } from './doctor/production-checks.ts';
-import { type JsonOption, printResult } from './print.ts';
+import { type JsonOption, printResult, type Shell } from './shell.ts';
 
 const checks = [
   { name: 'settings', check: checkSettings },
@@ -44,11 +44,8 @@ export interface DoctorOptions extends JsonOption {
  * `doctor`: checks everything that the service depends on and suggests fixes. Changes nothing.
  * @returns 0 if everything is fine, 1 if something needs the operator
  */
-export async function doctor(
-  options: DoctorOptions,
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<number> {
-  const context = await openDoctorContext(readConfig(environment));
+export async function doctor(options: DoctorOptions, shell: Shell): Promise<number> {
+  const context = await openDoctorContext(readConfig(shell.environment));
   let healthy = true;
   try {
     const { nats, databaseReadUrl } = context.config;
@@ -65,7 +62,7 @@ export async function doctor(
       const { ok, finding, advice } = diagnosis;
       const line = `${ok ? 'ok  ' : 'FAIL'} ${name.padEnd(9)} ${finding}`;
       const text = advice === undefined ? line : `${line}\n               ${advice}`;
-      printResult(options, text, { check: name, ...diagnosis });
+      printResult(shell, options, text, { check: name, ...diagnosis });
     }
   } finally {
     await context.close();

@@ -25,12 +25,11 @@ import {
 import { SendingDomains } from '../sender/sending-domains.ts';
 import { serviceNames } from '../sender/service-names.ts';
 import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
-import { type JsonOption, printResult, printTable } from './print.ts';
 import { readAccountId } from './read-account.ts';
 import { requireAccount } from './require-account.ts';
+import { type JsonOption, printResult, printTable, type Shell } from './shell.ts';
 import { describeWarmUp, readWarmUp, type WarmUpOptions } from './warm-up-option.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
 export interface AddDomainOptions extends JsonOption {
   readonly ed25519?: boolean;
   readonly returnPath: string;
@@ -48,15 +47,16 @@ export async function domainCommand(
   accountText: string,
   domainText: string,
   options: JsonOption,
-  environment: Environment,
+  shell: Shell,
 ): Promise<number> {
   const accountId = readAccountId(accountText);
-  return withRunningInstallation(environment, async (installation) => {
+  return withRunningInstallation(shell, async (installation) => {
     const { kysely } = installation.database;
     await requireAccount(kysely, accountId);
     if (action === 'list') {
       const domains = await readSendingDomains(kysely, accountId);
       printTable(
+        shell,
         options,
         domains.map(({ domain, state }) => ({ domain, state })),
         [
@@ -72,7 +72,7 @@ export async function domainCommand(
         ...domainSettings(accountId, domain.domain),
         write: (transaction) => removeSendingDomain(transaction, accountId, domain.domain),
       }).catch(throwAsNoDomain(domain));
-      printResult(options, `Removed ${domain.domain} and its keys.`, {
+      printResult(shell, options, `Removed ${domain.domain} and its keys.`, {
         domain: domain.domain,
         removed: true,
       });
@@ -84,7 +84,7 @@ export async function domainCommand(
         recordChange(transaction, commandLine(accountId), 'domain_keys_rotated', domain.domain),
       );
     const shown = action === 'check' ? ((await sendingDomains.check(domain)) ?? domain) : domain;
-    await show(installation, sendingDomains, shown, options);
+    await show(installation, sendingDomains, shown, options, shell);
     return action === 'check' && shown.state !== 'verified' ? 1 : 0;
   });
 }
@@ -94,13 +94,13 @@ export async function addDomainCommand(
   accountText: string,
   domainText: string,
   options: AddDomainOptions,
-  environment: Environment,
+  shell: Shell,
 ): Promise<number> {
   const accountId = readAccountId(accountText);
   const name = readName(domainText);
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(options.returnPath))
     throw new OperatorError('--return-path must be one label of a host name, such as bounces.');
-  return withRunningInstallation(environment, async (installation) => {
+  return withRunningInstallation(shell, async (installation) => {
     await requireAccount(installation.database.kysely, accountId);
     const sendingDomains = await openSendingDomains(installation);
     const settings = { ed25519: options.ed25519 === true, returnPathLabel: options.returnPath };
@@ -109,7 +109,7 @@ export async function addDomainCommand(
     );
     if (!added) throw new OperatorError(`The account ${accountId} already has the domain ${name}.`);
     const domain = await findDomain(installation, accountId, name);
-    await show(installation, sendingDomains, domain, options);
+    await show(installation, sendingDomains, domain, options, shell);
     return 0;
   });
 }
@@ -119,14 +119,14 @@ export async function warmUpCommand(
   accountText: string,
   domainText: string,
   options: WarmUpOptions & JsonOption,
-  environment: Environment,
+  shell: Shell,
 ): Promise<number> {
   const accountId = readAccountId(accountText);
   const warmUp = readWarmUp(options);
-  return withRunningInstallation(environment, async (installation) => {
+  return withRunningInstallation(shell, async (installation) => {
     const found = await findDomain(installation, accountId, domainText);
     await change(installation, found, { warmUp: warmUp ?? null });
-    printResult(options, describeWarmUp(found.domain, warmUp), {
+    printResult(shell, options, describeWarmUp(found.domain, warmUp), {
       domain: found.domain,
       warmUp: warmUp ?? null,
     });
@@ -140,15 +140,15 @@ export async function poolCommand(
   domainText: string,
   pool: string,
   options: JsonOption,
-  environment: Environment,
+  shell: Shell,
 ): Promise<number> {
   const accountId = readAccountId(accountText);
-  return withRunningInstallation(environment, async (installation) => {
+  return withRunningInstallation(shell, async (installation) => {
     const found = await findDomain(installation, accountId, domainText);
     if (!poolsOf(installation.config.direct.sources).includes(pool))
       throw new OperatorError(`DIRECT_SOURCES has no pool ${pool}.`);
     await change(installation, found, { sourcePool: pool });
-    printResult(options, `Mail of ${found.domain} is now sent from the pool ${pool}.`, {
+    printResult(shell, options, `Mail of ${found.domain} is now sent from the pool ${pool}.`, {
       domain: found.domain,
       pool,
     });
@@ -162,13 +162,13 @@ export async function trackingCommand(
   domainText: string,
   hostText: string | undefined,
   options: TrackingOptions,
-  environment: Environment,
+  shell: Shell,
 ): Promise<number> {
   const accountId = readAccountId(accountText);
   if ((hostText === undefined) === (options.off !== true))
     throw new OperatorError('Name a host for tracked links, or use --off.');
   const host = hostText === undefined ? undefined : readName(hostText);
-  return withRunningInstallation(environment, async (installation) => {
+  return withRunningInstallation(shell, async (installation) => {
     const found = await findDomain(installation, accountId, domainText);
     const { domain } = found;
     const refusal = host && refuseTrackingHost(host, domain, installation.config.publicUrl);
@@ -184,6 +184,7 @@ export async function trackingCommand(
       await openSendingDomains(installation),
       await findDomain(installation, accountId, domainText),
       options,
+      shell,
     );
     return 0;
   });
@@ -220,6 +221,7 @@ async function show(
   sendingDomains: SendingDomains,
   domain: SendingDomain,
   options: JsonOption,
+  shell: Shell,
 ): Promise<void> {
   const records = await readRecordFindings(sendingDomains, database.kysely, domain);
   const lines = sendingDomains
@@ -231,7 +233,7 @@ async function show(
     lines.push(`  ${required ? 'required' : 'not required now'}: ${why}`);
     lines.push(...describe(finding));
   }
-  printResult(options, lines.join('\n'), {
+  printResult(shell, options, lines.join('\n'), {
     domain: domain.domain,
     state: domain.state,
     records,

@@ -16,6 +16,7 @@ import {
   readUnpublishedTemplates,
 } from '../manifest/read-manifest-store.ts';
 import { withRunningInstallation } from './open-running.ts';
+import type { Shell } from './shell.ts';
 
 const contactsPerPage = 5_000;
 
@@ -25,15 +26,12 @@ const contactsPerPage = 5_000;
  * @returns the exit code: 0
  * @throws OperatorError if the folder can't be written, or the installation can't be reached
  */
-export async function exportCommand(
-  folder: string | undefined,
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<number> {
-  await withRunningInstallation(environment, async ({ database }) => {
+export async function exportCommand(folder: string | undefined, shell: Shell): Promise<number> {
+  await withRunningInstallation(shell, async ({ database }) => {
     await inSnapshot(database, async (kysely) => {
-      if (folder === undefined) process.stdout.write(await writeYaml(kysely, noFiles));
+      if (folder === undefined) shell.out(await writeYaml(kysely, noFiles));
       else await exportTo(kysely, folder);
-      await reportSkippedTemplates(kysely);
+      await reportSkippedTemplates(kysely, shell);
     });
   });
   return 0;
@@ -59,12 +57,10 @@ async function writeYaml(
   return `# Passwords and client secrets are not part of this file.\n${stringify(manifest, { lineWidth: 0 })}`;
 }
 
-async function reportSkippedTemplates(kysely: Database['kysely']): Promise<void> {
+async function reportSkippedTemplates(kysely: Database['kysely'], shell: Shell): Promise<void> {
   for (const accountId of await readAccountIds(kysely))
     for (const id of await readUnpublishedTemplates(kysely, accountId))
-      process.stderr.write(
-        `Skipped: template ${id} of account ${accountId} has no published version.\n`,
-      );
+      shell.err(`Skipped: template ${id} of account ${accountId} has no published version.\n`);
 }
 
 async function exportTo(kysely: Database['kysely'], folder: string): Promise<void> {

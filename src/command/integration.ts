@@ -14,10 +14,10 @@ import {
   rotateClientSecret,
 } from '../session/integration-control-store.ts';
 import { withRunningInstallation } from './open-running.ts';
-import { type JsonOption, printResult, printTable } from './print.ts';
 import { readAccountId } from './read-account.ts';
 import { recordCommand } from './record-command.ts';
 import { requireAccount } from './require-account.ts';
+import { type JsonOption, printResult, printTable, type Shell } from './shell.ts';
 
 export interface IntegrationOptions extends JsonOption {
   readonly disabled?: string;
@@ -29,20 +29,18 @@ export interface RotateSecretOptions extends JsonOption {
   readonly overlap: string;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** `integration list [ACCOUNT]`: the integrations of an account, or all. */
 export async function listIntegrationsCommand(
   accountText: string | undefined,
   options: JsonOption,
-  environment: Environment,
+  shell: Shell,
 ): Promise<number> {
   const accountId = accountText === undefined ? undefined : readAccountId(accountText);
-  return withRunningInstallation(environment, async ({ database }) => {
+  return withRunningInstallation(shell, async ({ database }) => {
     if (accountId !== undefined) await requireAccount(database.kysely, accountId);
     const all = await readIntegrationOverviews(database.kysely);
     const shown = all.filter((one) => accountId === undefined || one.accountId === accountId);
-    printTable<IntegrationOverview>(options, shown, [
+    printTable<IntegrationOverview>(shell, options, shown, [
       ['client ID', ({ clientId }) => clientId],
       ['account', (integration) => integration.accountId],
       ['name', ({ name }) => name],
@@ -56,10 +54,10 @@ export async function listIntegrationsCommand(
 export async function showIntegration(
   clientText: string,
   options: JsonOption,
-  environment: Environment,
+  shell: Shell,
 ): Promise<number> {
   const clientId = readClientId(clientText);
-  return withRunningInstallation(environment, async ({ database }) => {
+  return withRunningInstallation(shell, async ({ database }) => {
     const [integration] = await readIntegrationOverviews(database.kysely, clientId);
     if (integration === undefined) throw unknown(clientId);
     const until = integration.previousSecretUntil?.toISOString();
@@ -76,7 +74,7 @@ export async function showIntegration(
       `old secret     ${until === undefined ? 'none' : `works until ${until}`}`,
       ...usage.map(({ email, used, left }) => `  ${email}: ${used} used, ${left} left this hour`),
     ];
-    printResult(options, lines.join('\n'), { ...integration, usage });
+    printResult(shell, options, lines.join('\n'), { ...integration, usage });
     return 0;
   });
 }
@@ -85,7 +83,7 @@ export async function showIntegration(
 export async function setIntegration(
   clientText: string,
   options: IntegrationOptions,
-  environment: Environment,
+  shell: Shell,
 ): Promise<number> {
   const clientId = readClientId(clientText);
   const settings: IntegrationSettings = {
@@ -97,15 +95,20 @@ export async function setIntegration(
   };
   if (Object.keys(settings).length === 0)
     throw new OperatorError('Use --disabled, --pkce or --allowance.');
-  return withRunningInstallation(environment, async ({ database }) => {
+  return withRunningInstallation(shell, async ({ database }) => {
     await runChange({ database }, undefined, async (transaction) => {
       if (!(await changeIntegration(transaction, clientId, settings))) throw unknown(clientId);
       await recordChange(transaction, 'integration_changed', clientId, { ...settings });
     });
-    printResult(options, `Changed ${clientId}. It takes effect on every node within a second.`, {
-      clientId,
-      ...settings,
-    });
+    printResult(
+      shell,
+      options,
+      `Changed ${clientId}. It takes effect on every node within a second.`,
+      {
+        clientId,
+        ...settings,
+      },
+    );
     return 0;
   });
 }
@@ -114,11 +117,11 @@ export async function setIntegration(
 export async function rotateClientSecretCommand(
   clientText: string,
   options: RotateSecretOptions,
-  environment: Environment,
+  shell: Shell,
 ): Promise<number> {
   const clientId = readClientId(clientText);
   const seconds = readDuration(options.overlap);
-  return withRunningInstallation(environment, async ({ database, key }) => {
+  return withRunningInstallation(shell, async ({ database, key }) => {
     const secret = randomBytes(32).toString('base64url');
     const hash = new ClientSecretHasher(await key()).hash(secret);
     await runChange({ database }, undefined, async (transaction) => {
@@ -127,9 +130,9 @@ export async function rotateClientSecretCommand(
       const detail = { overlap: options.overlap };
       await recordChange(transaction, 'client_secret_rotated', clientId, detail);
     });
-    printResult(options, secret, { clientId, clientSecret: secret });
+    printResult(shell, options, secret, { clientId, clientSecret: secret });
     const old = seconds === 0 ? 'no longer works' : `works for another ${options.overlap}`;
-    process.stderr.write(`This is shown once. The old secret of ${clientId} ${old}.\n`);
+    shell.err(`This is shown once. The old secret of ${clientId} ${old}.\n`);
     return 0;
   });
 }

@@ -11,10 +11,10 @@ import {
 } from '../session/invitation/invitation-store.ts';
 import { sendInvitation } from '../session/invitation/send-invitation.ts';
 import { withRunningInstallation } from './open-running.ts';
-import { type JsonOption, printResult } from './print.ts';
 import { readAccountId } from './read-account.ts';
 import { readName, readRole, readUserAddress } from './read-user.ts';
 import { recordCommand } from './record-command.ts';
+import { type JsonOption, printResult, type Shell } from './shell.ts';
 
 export interface InviteOptions extends JsonOption {
   readonly role: string;
@@ -31,14 +31,14 @@ export async function inviteToAccount(
   accountText: string,
   emailText: string,
   options: InviteOptions,
-  environment: Readonly<Record<string, string | undefined>>,
+  shell: Shell,
 ): Promise<number> {
   const accountId = readAccountId(accountText);
   const email = readUserAddress(emailText);
   const role = readRole(options.role);
   const name = readName(options.name);
   const by = options.by === undefined ? undefined : readUserAddress(options.by);
-  return withRunningInstallation(environment, async ({ config, database, key }) => {
+  return withRunningInstallation(shell, async ({ config, database, key }) => {
     if (config.systemMailFrom === undefined)
       throw new OperatorError('System mail isn’t configured. Set SYSTEM_MAIL_FROM.');
     const masterKey = await key();
@@ -67,6 +67,7 @@ export async function inviteToAccount(
       return owner;
     });
     printResult(
+      shell,
       options,
       `Done: ${email} gets an invitation from ${inviter.name} (${inviter.email}). It expires after 7 days.`,
       { email, account: accountId, role, invitedBy: inviter.email },

@@ -1,27 +1,21 @@
 import type { Command } from 'commander';
-import type { JsonOption } from './print.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { JsonOption, Shell } from './shell.ts';
 
 /** Adds `set-up-link`, `inbox-link` and `operator …`: first access and operators. */
-export function addLinkCommands(
-  program: Command,
-  environment: Environment,
-  done: (exitCode: number) => void,
-): void {
+export function addLinkCommands(program: Command, shell: Shell): void {
   program
     .command('set-up-link')
     .description('print a link that creates the first owner; it works once, within a day')
     .action(async (options: JsonOption) => {
       const { printSetUpLink } = await import('./print-link.ts');
-      done(await printSetUpLink(options, environment));
+      shell.exitCode = await printSetUpLink(options, shell);
     });
   program
     .command('inbox-link')
     .description('print a link that opens the inbox in a browser; it works once, within a day')
     .action(async (options: JsonOption) => {
       const { printInboxLink } = await import('./print-link.ts');
-      done(await printInboxLink(options, environment));
+      shell.exitCode = await printInboxLink(options, shell);
     });
   const operator = program
     .command('operator')
@@ -31,7 +25,7 @@ export function addLinkCommands(
     .description('list operators by email address')
     .action(async (options: JsonOption) => {
       const { listOperatorsCommand } = await import('./operator.ts');
-      done(await listOperatorsCommand(options, environment));
+      shell.exitCode = await listOperatorsCommand(options, shell);
     });
   for (const [action, description] of [
     ['add', 'make a user an operator'],
@@ -43,7 +37,7 @@ export function addLinkCommands(
       .argument('<email>')
       .action(async (email: string, options: JsonOption) => {
         const { changeOperator } = await import('./operator.ts');
-        done(await changeOperator(action, email, options, environment));
+        shell.exitCode = await changeOperator(action, email, options, shell);
       });
   }
 }

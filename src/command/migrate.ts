@@ -10,7 +10,7 @@ import { createLog } from '../foundation/log.ts';
 import { adviseOnOperators } from './doctor/check-operators.ts';
 import { exitOnSignal } from './exit-on-signal.ts';
 import { openInstallation } from './open-installation.ts';
-import { type JsonOption, printResult } from './print.ts';
+import { type JsonOption, printResult, type Shell } from './shell.ts';
 
 interface PlannedMigration {
   readonly name: string;
@@ -28,18 +28,15 @@ export interface MigrateOptions extends JsonOption {
  * `migrate`: migrates the database to this release and exits.
  * With `--plan`, it lists the migrations and manual changes without changing anything.
  */
-export async function migrateCommand(
-  environment: Readonly<Record<string, string | undefined>>,
-  options: MigrateOptions = {},
-): Promise<number> {
-  const config = readConfig(environment);
+export async function migrateCommand(shell: Shell, options: MigrateOptions = {}): Promise<number> {
+  const config = readConfig(shell.environment);
   exitOnSignal();
-  if (options.plan === true) return printPlan(config, options);
+  if (options.plan === true) return printPlan(config, options, shell);
   const installation = await openInstallation(config, createLog(config.logLevel));
   const advice = await adviseOnOperators(installation.database.kysely);
   await installation.close();
   const text = ['The database is up to date.', ...(advice === undefined ? [] : [advice])];
-  printResult(options, text.join('\n'), { migrated: true, advice: advice ?? null });
+  printResult(shell, options, text.join('\n'), { migrated: true, advice: advice ?? null });
   return 0;
 }
 
@@ -58,7 +55,7 @@ function describeMigration({ name, compatible, locks }: PlannedMigration): strin
   ];
 }
 
-async function printPlan(config: Config, options: JsonOption): Promise<number> {
+async function printPlan(config: Config, options: JsonOption, shell: Shell): Promise<number> {
   const running =
     config.databaseUrl === undefined
       ? await findRunningEmbedded(config.dataDir)
@@ -96,7 +93,7 @@ async function printPlan(config: Config, options: JsonOption): Promise<number> {
     const changes = rows[0]?.exists === true ? await describeLostAccess(database.kysely) : [];
     if (changes.length > 0)
       lines.push('', 'Manual changes required:', ...changes.map((change) => `  ${change}`));
-    printResult(options, lines.join('\n'), { migrations: planned, manualChanges: changes });
+    printResult(shell, options, lines.join('\n'), { migrations: planned, manualChanges: changes });
     return 0;
   } finally {
     await database.close();

@@ -22,8 +22,8 @@ import { endMove } from '../move/move-source-store.ts';
 import { readTargetState } from '../move/move-target-store.ts';
 import { exitOnSignal } from './exit-on-signal.ts';
 import { openConfiguredDatabase } from './open-installation.ts';
-import { type JsonOption, printResult, printTable, type TableColumn } from './print.ts';
 import { recordCommand } from './record-command.ts';
+import { type JsonOption, printResult, printTable, type Shell, type TableColumn } from './shell.ts';
 
 export interface MoveOptions extends JsonOption {
   /** URL of the database to move to. */
@@ -32,8 +32,6 @@ export interface MoveOptions extends JsonOption {
   readonly yes?: true;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /**
  * `move --to URL`: copies the stopped installation into another PostgreSQL. `move --cancel`: stays with this database, or, with
  * `--yes`, goes back to it after a move.
@@ -41,17 +39,17 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @throws OperatorError if the service runs, a database can't be used, or the copy differs; the same command continues after
  * an interruption
  */
-export async function moveCommand(options: MoveOptions, environment: Environment): Promise<number> {
+export async function moveCommand(options: MoveOptions, shell: Shell): Promise<number> {
   const { to, cancel = false } = options;
   if ((to === undefined) !== cancel)
     throw new OperatorError('Choose either --to with the URL of the other database, or --cancel.');
-  const config = readConfig(environment);
+  const config = readConfig(shell.environment);
   exitOnSignal();
   const source = await openSource(config);
   try {
     return to === undefined
-      ? await cancelMove(source, options)
-      : await moveTo(to, source, config, options);
+      ? await cancelMove(source, options, shell)
+      : await moveTo(to, source, config, options, shell);
   } finally {
     await source.close();
   }
@@ -114,10 +112,11 @@ async function moveTo(
   source: MoveSource,
   config: Config,
   options: MoveOptions,
+  shell: Shell,
 ): Promise<number> {
   const target = openDatabase({ url }, { applicationName: moveApplication, maxConnections: 4 });
   const name = describeServer({ url });
-  const report = createReporter(options);
+  const report = createReporter(options, shell);
   try {
     const { tables, skipped, rows, moveId } = await moveInstallation({
       source,
@@ -127,7 +126,7 @@ async function moveTo(
       record: (transaction, kind, detail) => recordCommand(transaction, { kind, detail }),
       report,
     });
-    printComparison(options, tables);
+    printComparison(options, tables, shell);
     const next = nextSteps(config, source, name);
     const others =
       skipped.length > 0 ? ` Other tables stay where they are: ${skipped.join(', ')}.` : '';
@@ -136,10 +135,17 @@ async function moveTo(
       'The old database refuses to start from now on. Next:',
       ...next.map((step, index) => `  ${index + 1}. ${step}`),
     ].join('\n');
-    printResult(options, text, { moved: moveId, from: source.name, to: name, rows, skipped, next });
+    printResult(shell, options, text, {
+      moved: moveId,
+      from: source.name,
+      to: name,
+      rows,
+      skipped,
+      next,
+    });
     return 0;
   } catch (error) {
-    if (error instanceof MoveMismatch) printTable(options, error.tables, comparisonColumns);
+    if (error instanceof MoveMismatch) printTable(shell, options, error.tables, comparisonColumns);
     throw error;
   } finally {
     await target.close();
@@ -156,9 +162,13 @@ const comparisonColumns: readonly TableColumn<TableComparison>[] = [
 ];
 
 /** Prints only tables that have rows. */
-function printComparison(options: JsonOption, tables: readonly TableComparison[]): void {
+function printComparison(
+  options: JsonOption,
+  tables: readonly TableComparison[],
+  shell: Shell,
+): void {
   const shown = options.json ? tables : tables.filter(({ rows, copied }) => rows > 0 || copied > 0);
-  printTable(options, shown, comparisonColumns);
+  printTable(shell, options, shown, comparisonColumns);
 }
 
 function nextSteps(config: Config, source: MoveSource, target: string): string[] {
@@ -182,7 +192,7 @@ function nextSteps(config: Config, source: MoveSource, target: string): string[]
 const reportIntervalMs = 2_000;
 
 /** Prints progress, but not for every part of a table. */
-function createReporter(options: JsonOption): (progress: MoveProgress) => void {
+function createReporter(options: JsonOption, shell: Shell): (progress: MoveProgress) => void {
   let lastStep = '';
   let lastAt = Number.NEGATIVE_INFINITY;
   return (progress) => {
@@ -190,7 +200,7 @@ function createReporter(options: JsonOption): (progress: MoveProgress) => void {
     const isNews = progress.step !== lastStep || progress.step === 'warning';
     if (!isNews && now - lastAt < reportIntervalMs) return;
     [lastStep, lastAt] = [progress.step, now];
-    printResult(options, describeProgress(progress), progress);
+    printResult(shell, options, describeProgress(progress), progress);
   };
 }
 
@@ -209,12 +219,12 @@ function describeProgress(progress: MoveProgress): string {
   }
 }
 
-async function cancelMove(source: MoveSource, options: MoveOptions): Promise<number> {
+async function cancelMove(source: MoveSource, options: MoveOptions, shell: Shell): Promise<number> {
   const session = await openMoveSession(source.database.settings);
   try {
     const move = await readInstallationMove(source.database);
     if (move === undefined) {
-      printResult(options, 'No move is in progress.', { canceled: false });
+      printResult(shell, options, 'No move is in progress.', { canceled: false });
       return 0;
     }
     if (move.side === 'target')
@@ -222,7 +232,7 @@ async function cancelMove(source: MoveSource, options: MoveOptions): Promise<num
         `This database is the target of a move from ${move.peer}. Run this with the settings of that database.`,
       );
     if (move.finishedAt !== null && options.yes !== true) {
-      printResult(options, describeReturn(move), { canceled: false, ...move });
+      printResult(shell, options, describeReturn(move), { canceled: false, ...move });
       return 0;
     }
     const detail = { to: move.peer, finished: move.finishedAt !== null };
@@ -230,7 +240,7 @@ async function cancelMove(source: MoveSource, options: MoveOptions): Promise<num
       recordCommand(transaction, { kind: 'installation_move_canceled', detail }),
     );
     const text = `The installation stays in ${source.name}. Start the service as usual; the copy at ${move.peer} can be dropped.`;
-    printResult(options, text, { canceled: true, ...move });
+    printResult(shell, options, text, { canceled: true, ...move });
     return 0;
   } finally {
     await session.end().catch(() => undefined);

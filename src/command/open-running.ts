@@ -12,6 +12,7 @@ import { requireNotMoved } from '../foundation/installation-move-store.ts';
 import { requireMatchingKey } from '../foundation/installation-store.ts';
 import { loadMasterKey } from '../foundation/load-master-key.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
+import type { Shell } from './shell.ts';
 
 /** The installation that a command acts on. */
 export interface RunningInstallation {
@@ -26,10 +27,10 @@ export interface RunningInstallation {
  * @throws OperatorError if there is none, or this release can't use it
  */
 export async function withRunningInstallation<Result>(
-  environment: Readonly<Record<string, string | undefined>>,
+  shell: Shell,
   use: (installation: RunningInstallation) => Promise<Result>,
 ): Promise<Result> {
-  const config = readConfig(environment);
+  const config = readConfig(shell.environment);
   const settings =
     config.databaseUrl === undefined
       ? await findRunningEmbedded(config.dataDir)

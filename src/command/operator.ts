@@ -2,19 +2,14 @@ import { findPersonByEmail, listOperators, setOperator } from '../account/person
 import { runChange } from '../change/change-resource.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { withRunningInstallation } from './open-running.ts';
-import { type JsonOption, printResult, printTable } from './print.ts';
 import { recordCommand } from './record-command.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import { type JsonOption, printResult, printTable, type Shell } from './shell.ts';
 
 /** `operator list`: their email addresses. */
-export async function listOperatorsCommand(
-  options: JsonOption,
-  environment: Environment,
-): Promise<number> {
-  return withRunningInstallation(environment, async ({ database }) => {
+export async function listOperatorsCommand(options: JsonOption, shell: Shell): Promise<number> {
+  return withRunningInstallation(shell, async ({ database }) => {
     const operators = (await listOperators(database.kysely)).map((email) => ({ email }));
-    printTable(options, operators, [['email', ({ email }) => email]]);
+    printTable(shell, options, operators, [['email', ({ email }) => email]]);
     return 0;
   });
 }
@@ -27,9 +22,9 @@ export async function changeOperator(
   action: 'add' | 'remove',
   email: string,
   options: JsonOption,
-  environment: Environment,
+  shell: Shell,
 ): Promise<number> {
-  return withRunningInstallation(environment, async ({ database }) => {
+  return withRunningInstallation(shell, async ({ database }) => {
     const person = await findPersonByEmail(database.kysely, email);
     if (person === undefined) throw new OperatorError(`User "${email}" not found.`);
     const operator = action === 'add';
@@ -39,6 +34,7 @@ export async function changeOperator(
       await recordCommand(transaction, { kind, personId: person.id });
     });
     printResult(
+      shell,
       options,
       `Done: ${person.email} is ${operator ? 'an operator' : 'no longer an operator'}.`,
       { email: person.email, operator },

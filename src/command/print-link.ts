@@ -3,27 +3,22 @@ import { OperatorError } from '../foundation/errors.ts';
 import { createOneTimeLink } from '../session/one-time-link.ts';
 import type { OneTimeLinkPurpose } from '../session/one-time-link-store.ts';
 import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
-import { type JsonOption, printResult } from './print.ts';
 import { recordCommand } from './record-command.ts';
 import { serviceUrl } from './service-url.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import { type JsonOption, printResult, type Shell } from './shell.ts';
 
 /**
  * `set-up-link`: prints the link that creates the first owner and invalidates the previous one.
  * @throws OperatorError if the installation already has its owner
  */
-export async function printSetUpLink(
-  options: JsonOption,
-  environment: Environment,
-): Promise<number> {
-  return withRunningInstallation(environment, async (installation) => {
+export async function printSetUpLink(options: JsonOption, shell: Shell): Promise<number> {
+  return withRunningInstallation(shell, async (installation) => {
     if (!(await isSetUpOpen(installation.database.kysely))) {
       throw new OperatorError(
         'This installation is already set up. To make one of its users an operator, run: signalpost operator add EMAIL',
       );
     }
-    return printLink('set-up', options, installation);
+    return printLink('set-up', options, installation, shell);
   });
 }
 
@@ -31,16 +26,13 @@ export async function printSetUpLink(
  * `inbox-link`: prints a link to the inbox and invalidates the previous one; browsers that opened one keep access.
  * @throws OperatorError if mail is not captured
  */
-export async function printInboxLink(
-  options: JsonOption,
-  environment: Environment,
-): Promise<number> {
-  return withRunningInstallation(environment, async (installation) => {
+export async function printInboxLink(options: JsonOption, shell: Shell): Promise<number> {
+  return withRunningInstallation(shell, async (installation) => {
     const { delivery } = installation.config;
     if (delivery !== 'inbox') {
       throw new OperatorError(`DELIVERY=${delivery} doesn’t capture mail, so there is no inbox.`);
     }
-    return printLink('inbox', options, installation);
+    return printLink('inbox', options, installation, shell);
   });
 }
 
@@ -49,12 +41,13 @@ async function printLink(
   purpose: OneTimeLinkPurpose,
   options: JsonOption,
   { config, database }: RunningInstallation,
+  shell: Shell,
 ): Promise<number> {
   const link = await database.kysely.transaction().execute(async (transaction) => {
     const kind = `${purpose.replaceAll('-', '_')}_link_made`;
     await recordCommand(transaction, { kind });
     return createOneTimeLink({ kysely: transaction }, purpose, serviceUrl(config));
   });
-  printResult(options, link, { link });
+  printResult(shell, options, link, { link });
   return 0;
 }

@@ -3,29 +3,26 @@ import { parseMessageId } from '../foundation/ids.ts';
 import { readWaitingDestinations } from '../management/message/queue-page-store.ts';
 import { readMessageStatus } from '../message/message-status-store.ts';
 import { withRunningInstallation } from './open-running.ts';
-import { printTable } from './print.ts';
 import type { QueueCommandOptions } from './queue-actions.ts';
 import { readAccountId } from './read-account.ts';
 import { requireAccount } from './require-account.ts';
+import { printTable, type Shell } from './shell.ts';
 
 /**
  * `queue list ACCOUNT [MESSAGE]`: lists queued messages by destination with next attempt and reason, or shows one message.
  * @returns the exit code: 0, or 1 if the given message is unknown
  * @throws OperatorError for invalid or unknown IDs, or an installation that can't be reached
  */
-export async function listQueue(
-  options: QueueCommandOptions,
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<number> {
+export async function listQueue(options: QueueCommandOptions, shell: Shell): Promise<number> {
   const accountId = readAccountId(options.account);
   const messageId = options.message === undefined ? undefined : parseMessageId(options.message);
   if (options.message !== undefined && messageId === undefined)
     throw new OperatorError(`"${options.message}" is not a valid message ID.`);
-  return withRunningInstallation(environment, async ({ database: { kysely } }) => {
+  return withRunningInstallation(shell, async ({ database: { kysely } }) => {
     await requireAccount(kysely, accountId);
     if (messageId === undefined) {
       const { destinations, partial } = await readWaitingDestinations(kysely, accountId);
-      printTable(options, destinations, [
+      printTable(shell, options, destinations, [
         ['destination', ({ destination }) => destination],
         [
           'waiting',
@@ -39,7 +36,7 @@ export async function listQueue(
     }
     const found = await readMessageStatus(kysely, accountId, messageId);
     if (found === undefined) {
-      process.stderr.write(`Message ${messageId} not found in the account.\n`);
+      shell.err(`Message ${messageId} not found in the account.\n`);
       return 1;
     }
     const { message, entry } = found;
@@ -51,6 +48,7 @@ export async function listQueue(
       reason: entry?.reason ?? null,
     };
     printTable(
+      shell,
       options,
       [shown],
       [

@@ -3,11 +3,11 @@ import { parseMessageId } from '../foundation/ids.ts';
 import { parseDomainName } from '../foundation/mail-domain.ts';
 import { QueueControlStore, type QueueSelection } from '../queue/control-store.ts';
 import { withRunningInstallation } from './open-running.ts';
-import { printResult } from './print.ts';
 import type { QueueAction, QueueCommandOptions } from './queue-actions.ts';
 import { readAccountId } from './read-account.ts';
 import { recordCommand } from './record-command.ts';
 import { requireAccount } from './require-account.ts';
+import { printResult, type Shell } from './shell.ts';
 
 const done: Readonly<Record<QueueAction, string>> = {
   pause: 'paused',
@@ -25,17 +25,17 @@ const done: Readonly<Record<QueueAction, string>> = {
 export async function queueCommand(
   action: QueueAction,
   options: QueueCommandOptions,
-  environment: Readonly<Record<string, string | undefined>>,
+  shell: Shell,
 ): Promise<number> {
   const requested = readSelection(action, options);
-  return withRunningInstallation(environment, async ({ database }) => {
+  return withRunningInstallation(shell, async ({ database }) => {
     await requireAccount(database.kysely, requested.accountId);
     const store = new QueueControlStore(database);
     const selection = action === 'resume' ? await findPause(store, requested, options) : requested;
     const { changed, busy } = await store.control(action, selection, (transaction) =>
       recordCommand(transaction, entryOf(action, selection)),
     );
-    printResult(options, describe(action, selection, changed, busy), { changed, busy });
+    printResult(shell, options, describe(action, selection, changed, busy), { changed, busy });
     return changed === 0 && selection.messageId !== undefined ? 1 : 0;
   });
 }

@@ -4,8 +4,8 @@ import { OperatorError } from '../foundation/errors.ts';
 import { parseTimestamp } from '../foundation/parse-timestamp.ts';
 import { rebuildReport } from '../report/roll-up-store.ts';
 import { withRunningInstallation } from './open-running.ts';
-import { type JsonOption, printResult } from './print.ts';
 import { type AccountOption, readAccountId } from './read-account.ts';
+import { type JsonOption, printResult, type Shell } from './shell.ts';
 
 export interface ReclassifyOptions extends JsonOption, AccountOption {
   readonly from: string;
@@ -23,13 +23,13 @@ const dayMs = 86_400_000;
 export async function reclassifyReport(
   accountText: string | undefined,
   options: ReclassifyOptions,
-  environment: Readonly<Record<string, string | undefined>>,
+  shell: Shell,
 ): Promise<number> {
   const accountId = readAccountId(accountText ?? options.account);
   const from = parseTimestamp(`${options.from}T00:00:00Z`)?.getTime();
   if (!/^\d{4}-\d\d-\d\d$/.test(options.from) || from === undefined)
     throw new OperatorError(`--from must be a day such as 2026-11-22, not "${options.from}".`);
-  return withRunningInstallation(environment, async ({ database: { kysely } }) => {
+  return withRunningInstallation(shell, async ({ database: { kysely } }) => {
     const days = await fullRetentionDays(kysely, accountId);
     if (days === undefined) throw new OperatorError(`Account ${accountId} not found.`);
     const now = Date.now();
@@ -47,6 +47,7 @@ export async function reclassifyReport(
     for (let at = from; at <= now; at += dayMs)
       await rebuildReport(kysely, accountId, new Date(at), new Date(at + dayMs));
     printResult(
+      shell,
       options,
       `${changed} ${changed === 1 ? 'open or click was' : 'opens and clicks were'} reclassified; the report was recalculated from ${options.from}.`,
       { reclassified: changed, from: options.from },

@@ -12,10 +12,8 @@ import {
   type RestoredMessages,
 } from '../queue/restored-queue-store.ts';
 import { readRestoreTime, refuseUnsupported, requireTarget } from './backup.ts';
-import { type JsonOption, printResult } from './print.ts';
 import { recordCommand } from './record-command.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import { type JsonOption, printResult, type Shell } from './shell.ts';
 
 type QueueTreatment = 'hold' | 'resend' | 'drop';
 
@@ -33,9 +31,9 @@ export interface RestoreOptions extends JsonOption {
 export async function restore(
   targetText: string | undefined,
   options: RestoreOptions,
-  environment: Environment,
+  shell: Shell,
 ): Promise<number> {
-  const config = readConfig(environment);
+  const config = readConfig(shell.environment);
   refuseUnsupported(config);
   const target = requireTarget(config, targetText);
   const decrypter = await readIdentityFile(options.identity);
@@ -62,7 +60,7 @@ export async function restore(
       queue: options.queue,
       accounts: messages,
     };
-    printResult(options, describeRestore(summary, config.dataDir), summary);
+    printResult(shell, options, describeRestore(summary, config.dataDir), summary);
     return 0;
   } finally {
     folder.release();

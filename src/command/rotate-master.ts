@@ -26,7 +26,7 @@ import { sealedSecondFactors } from '../session/second-factor.ts';
 import { sealedProviderSecrets } from '../session/single-sign-on/account-provider-store.ts';
 import { sealedWebhookSecrets } from '../webhook/secret-box.ts';
 import { withRunningInstallation } from './open-running.ts';
-import { type JsonOption, printResult } from './print.ts';
+import { type JsonOption, printResult, type Shell } from './shell.ts';
 
 export interface RotateMasterOptions extends JsonOption {
   readonly finish?: boolean;
@@ -52,12 +52,12 @@ const pollIntervalMs = 250;
  */
 export async function rotateMaster(
   { finish = false, yes = false, json = false }: RotateMasterOptions,
-  environment: Readonly<Record<string, string | undefined>>,
+  shell: Shell,
 ): Promise<number> {
-  return await withRunningInstallation(environment, async ({ config, database, key }) => {
+  return await withRunningInstallation(shell, async ({ config, database, key }) => {
     // Rejects a key that doesn't belong to the database.
     await key();
-    const say = (message: string) => printResult({ json }, message, { message });
+    const say = (message: string) => printResult(shell, { json }, message, { message });
     if (finish) return await finishRotation(config, database, yes, say);
     return await rotate(config, database, say);
   });

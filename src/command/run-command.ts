@@ -1,4 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { OperatorError } from '../foundation/errors.ts';
 import { nodeRoles } from '../foundation/processes/node-role.ts';
 import type { ApplyOptions } from '../manifest/manifest-change.ts';
 import { addBackupCommands } from './backup-commands.ts';
@@ -14,9 +15,8 @@ import { readReleaseVersion } from './read-version.ts';
 import type { ReclassifyOptions } from './report.ts';
 import type { SendTestOptions } from './send-test.ts';
 import { addSessionCommands } from './session-commands.ts';
+import type { Shell, Terminal } from './shell.ts';
 import { addTemplateCommands } from './template-commands.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 function readCount(text: string): number {
   const count = Number(text);
@@ -59,22 +59,16 @@ export function leavesOf(command: Command): Command[] {
   return command.commands.flatMap((part) => (part.commands.length === 0 ? [part] : leavesOf(part)));
 }
 
-interface CommandLine {
-  readonly program: Command;
-  /** Exit code of the command that ran: 0, or 1 for failed checks. */
-  readonly exitCode: () => number;
-}
-
 /**
  * All commands with their arguments and options. A command's code is loaded on demand, so that starting one doesn't
  * load the others.
  */
-export async function createProgram(environment: Environment): Promise<CommandLine> {
-  let exitCode = 0;
+export async function createProgram(shell: Shell): Promise<Command> {
   const program = new Command('signalpost')
     .description('Sends one email to one person because something happened.')
     .version(await readReleaseVersion())
     .exitOverride()
+    .configureOutput({ writeOut: (text) => shell.out(text), writeErr: (text) => shell.err(text) })
     .showHelpAfterError()
     .addHelpText(
       'after',
@@ -87,7 +81,7 @@ export async function createProgram(environment: Environment): Promise<CommandLi
     )
     .action(async () => {
       const { start } = await import('./start.ts');
-      exitCode = await start(environment);
+      shell.exitCode = await start(shell);
     });
   program
     .command('serve')
@@ -101,7 +95,7 @@ export async function createProgram(environment: Environment): Promise<CommandLi
     .addHelpText('after', '\nWithout --processes, one process per core.')
     .action(async (options: { role: string; processes?: number }) => {
       const { serve } = await import('./serve.ts');
-      exitCode = await serve(environment, options.role, options.processes);
+      shell.exitCode = await serve(shell, options.role, options.processes);
     });
   program
     .command('migrate')
@@ -109,7 +103,7 @@ export async function createProgram(environment: Environment): Promise<CommandLi
     .option('--plan', 'list migrations and required manual changes without applying anything')
     .action(async (options: MigrateOptions) => {
       const { migrateCommand } = await import('./migrate.ts');
-      exitCode = await migrateCommand(environment, options);
+      shell.exitCode = await migrateCommand(shell, options);
     });
   const queue = program
     .command('queue')
@@ -124,7 +118,7 @@ export async function createProgram(environment: Environment): Promise<CommandLi
     .addOption(formerOption('--message <id>'))
     .action(async (account: Named, message: Named, options: QueueCommandOptions) => {
       const { listQueue } = await import('./queue-list.ts');
-      exitCode = await listQueue(withNamed(options, account, message), environment);
+      shell.exitCode = await listQueue(withNamed(options, account, message), shell);
     });
   for (const [action, description] of Object.entries(queueActions)) {
     queue
@@ -139,7 +133,7 @@ export async function createProgram(environment: Environment): Promise<CommandLi
       .action(async (account: Named, message: Named, options: QueueCommandOptions) => {
         const { queueCommand } = await import('./queue.ts');
         const named = withNamed(options, account, message);
-        exitCode = await queueCommand(action as QueueAction, named, environment);
+        shell.exitCode = await queueCommand(action as QueueAction, named, shell);
       });
   }
   program
@@ -155,7 +149,7 @@ export async function createProgram(environment: Environment): Promise<CommandLi
     .requiredOption('--from <day>', 'first day (UTC), such as 2026-11-22')
     .action(async (account: Named, options: ReclassifyOptions) => {
       const { reclassifyReport } = await import('./report.ts');
-      exitCode = await reclassifyReport(account, options, environment);
+      shell.exitCode = await reclassifyReport(account, options, shell);
     });
   program
     .command('apply')
@@ -169,7 +163,7 @@ export async function createProgram(environment: Environment): Promise<CommandLi
     )
     .action(async (file: string, options: ApplyOptions) => {
       const { applyCommand } = await import('./apply.ts');
-      exitCode = await applyCommand(file, options, environment);
+      shell.exitCode = await applyCommand(file, options, shell);
     });
   program
     .command('export')
@@ -180,7 +174,7 @@ export async function createProgram(environment: Environment): Promise<CommandLi
     )
     .action(async (folder: string | undefined) => {
       const { exportCommand } = await import('./export.ts');
-      exitCode = await exportCommand(folder, environment);
+      shell.exitCode = await exportCommand(folder, shell);
     });
   program
     .command('doctor')
@@ -188,11 +182,9 @@ export async function createProgram(environment: Environment): Promise<CommandLi
     .option('--production', 'also check what production needs')
     .action(async (options: DoctorOptions) => {
       const { doctor } = await import('./doctor.ts');
-      exitCode = await doctor(options, environment);
+      shell.exitCode = await doctor(options, shell);
     });
-  addBackupCommands(program, environment, (code) => {
-    exitCode = code;
-  });
+  addBackupCommands(program, shell);
   program
     .command('move')
     .description('move the stopped installation to another PostgreSQL')
@@ -202,26 +194,14 @@ export async function createProgram(environment: Environment): Promise<CommandLi
     .addHelpText('after', '\nAfter an interruption, run it again; it continues.')
     .action(async (options: MoveOptions) => {
       const { moveCommand } = await import('./move.ts');
-      exitCode = await moveCommand(options, environment);
+      shell.exitCode = await moveCommand(options, shell);
     });
-  addDemoCommands(program, environment, (code) => {
-    exitCode = code;
-  });
-  addDirectCommands(program, environment, (code) => {
-    exitCode = code;
-  });
-  addLinkCommands(program, environment, (code) => {
-    exitCode = code;
-  });
-  addSessionCommands(program, environment, (code) => {
-    exitCode = code;
-  });
-  addKeyCommands(program, environment, (code) => {
-    exitCode = code;
-  });
-  addTemplateCommands(program, environment, (code) => {
-    exitCode = code;
-  });
+  addDemoCommands(program, shell);
+  addDirectCommands(program, shell);
+  addLinkCommands(program, shell);
+  addSessionCommands(program, shell);
+  addKeyCommands(program, shell);
+  addTemplateCommands(program, shell);
   program
     .command('send-test')
     .description('send a template with its sample values through the running service, and wait')
@@ -232,39 +212,43 @@ export async function createProgram(environment: Environment): Promise<CommandLi
     .option('--wait <seconds>', 'how long to wait for the outcome, 0 to 600', '60')
     .action(async (account: string, template: string, to: string, options: SendTestOptions) => {
       const { sendTest } = await import('./send-test.ts');
-      exitCode = await sendTest({ account, template, to }, options, environment);
+      shell.exitCode = await sendTest({ account, template, to }, options, shell);
     });
   program
     .command('completion')
     .description('print a script that completes commands and options in a shell')
     .argument('<shell>', 'bash, zsh or fish')
     .addHelpText('after', '\nFor example, in ~/.bashrc: source <(signalpost completion bash)')
-    .action(async (shell: string) => {
+    .action(async (name: string) => {
       const { printCompletion } = await import('./completion.ts');
-      exitCode = printCompletion(shell, program);
+      shell.exitCode = printCompletion(shell, name, program);
     });
   for (const command of leavesOf(program))
     if (!withoutResult.has(command.name()))
       command.option('--json', 'print JSON, one object per line');
-  return { program, exitCode: () => exitCode };
+  return program;
 }
 
 /**
  * Runs one command of the command line.
  * @param args the arguments after the program name
- * @returns the exit code: 0, or 1 for wrong usage and failed checks
- * @throws OperatorError for problems that the operator can fix
+ * @param environment the settings
+ * @returns the exit code: 0, or 1 for wrong usage, failed checks and problems that the operator can fix, which are printed
  */
 export async function runCommand(
   args: readonly string[],
-  environment: Environment,
+  environment: Shell['environment'],
+  terminal: Terminal,
 ): Promise<number> {
-  const { program, exitCode } = await createProgram(environment);
+  const shell: Shell = { ...terminal, environment, exitCode: 0 };
+  const program = await createProgram(shell);
   try {
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;
-    throw error;
+    if (!(error instanceof OperatorError)) throw error;
+    shell.err(`signalpost: ${error.message}\n`);
+    return 1;
   }
-  return exitCode();
+  return shell.exitCode;
 }

@@ -10,12 +10,12 @@ import { ManagementConnection } from '../template-types/management-connection.ts
 import { TypesFailure } from '../template-types/types-failure.ts';
 import { readInteger } from './key/with-account.ts';
 import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
-import { type JsonOption, printResult } from './print.ts';
 import { readAccountId } from './read-account.ts';
 import { readUserAddress } from './read-user.ts';
 import { recordCommand } from './record-command.ts';
 import { requireAccount } from './require-account.ts';
 import { localServiceUrl } from './service-url.ts';
+import { type JsonOption, printResult, type Shell } from './shell.ts';
 
 export interface SendTestOptions extends JsonOption {
   readonly url?: string;
@@ -34,14 +34,14 @@ const keyMinutes = 5;
 export async function sendTest(
   what: { readonly account: string; readonly template: string; readonly to: string },
   options: SendTestOptions,
-  environment: Readonly<Record<string, string | undefined>>,
+  shell: Shell,
 ): Promise<number> {
   const accountId = readAccountId(what.account);
   if (!isPublicId(what.template))
     throw new OperatorError(`"${what.template}" is not a valid template ID.`);
   const to = readUserAddress(what.to);
   const waitSeconds = readInteger('--wait', options.wait, 0, 600);
-  return withRunningInstallation(environment, async (installation) => {
+  return withRunningInstallation(shell, async (installation) => {
     const { config, database } = installation;
     await requireAccount(database.kysely, accountId);
     const messageId = await withTemporaryKey(installation, accountId, async (key) => {
@@ -55,13 +55,14 @@ export async function sendTest(
       const status = await readMessageStatus(database.kysely, accountId, messageId);
       const state = status?.message.state ?? 'queued';
       const isOver = isFinalState(state) || state === 'failed';
-      if (isOver || Date.now() >= deadline) return report(options, messageId, status);
+      if (isOver || Date.now() >= deadline) return report(shell, options, messageId, status);
       await delay(pollMs);
     }
   });
 }
 
 function report(
+  shell: Shell,
   options: JsonOption,
   messageId: MessageId,
   status: StoredMessageStatus | undefined,
@@ -69,7 +70,7 @@ function report(
   const state = status?.message.state ?? 'queued';
   const reason = status?.entry?.reason ?? reasonOf(status) ?? null;
   const text = reason === null ? state : `${state}: ${reason}`;
-  printResult(options, `${messageId}  ${text}`, { messageId, state, reason });
+  printResult(shell, options, `${messageId}  ${text}`, { messageId, state, reason });
   return state === 'delivered' ? 0 : 1;
 }
 

@@ -11,13 +11,12 @@ import { shareMetrics } from './gather-metrics.ts';
 import { listen, startApp } from './listen.ts';
 import { openInstallation } from './open-installation.ts';
 import { inheritedSocket, notifyServiceManager } from './service-manager.ts';
+import type { Shell } from './shell.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
 import { stopWithTimeout } from './stop-with-timeout.ts';
 import { reportUrl, superviseProcesses } from './supervise-processes.ts';
 import { warnAboutLimits } from './warn-about-limits.ts';
 import { warnAboutServer } from './warn-about-server.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * `serve`: one of several nodes on the operator's own database, with the given roles. One without `http` and
@@ -26,35 +25,33 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @throws OperatorError without DATABASE_URL or for an unknown role
  */
 export async function serve(
-  environment: Environment,
+  shell: Shell,
   roleText: string,
   processes = availableParallelism(),
 ): Promise<number> {
   if (cluster.isWorker) {
     // The channel to the first process must not keep this one alive once it is done.
-    return serveProcess(environment, roleText, processes).finally(() => process.channel?.unref());
+    return serveProcess(shell, roleText, processes).finally(() => process.channel?.unref());
   }
-  if (processes <= 1) return serveProcess(environment, roleText, 1);
-  const config = readConfig(environment);
+  if (processes <= 1) return serveProcess(shell, roleText, 1);
+  const config = readConfig(shell.environment);
   const roles = [...readRoles(roleText)].join(', ');
   const { log, close } = await openLog(config.logLevel, config.logOutputs);
   const stopping = stopSignal();
-  stopping.addEventListener('abort', () => notifyServiceManager(environment, 'STOPPING=1', log));
-  const socket = inheritedSocket(environment);
+  stopping.addEventListener('abort', () =>
+    notifyServiceManager(shell.environment, 'STOPPING=1', log),
+  );
+  const socket = inheritedSocket(shell.environment);
   const work = { count: processes, ...config, socket };
   return superviseProcesses(work, stopping, log, (url) => {
-    process.stdout.write(`Signalpost (${roles}) is running at ${url}\n`);
-    notifyServiceManager(environment, 'READY=1', log);
+    shell.out(`Signalpost (${roles}) is running at ${url}\n`);
+    notifyServiceManager(shell.environment, 'READY=1', log);
   }).finally(close);
 }
 
 /** One process of a node. */
-async function serveProcess(
-  environment: Environment,
-  roleText: string,
-  processes: number,
-): Promise<number> {
-  const config = readConfig(environment);
+async function serveProcess(shell: Shell, roleText: string, processes: number): Promise<number> {
+  const config = readConfig(shell.environment);
   const roles = readRoles(roleText);
   if (config.databaseUrl === undefined) {
     throw new OperatorError(
@@ -84,15 +81,15 @@ async function serveProcess(
   });
   try {
     await startApp(app, config);
-    const url = await listen(app.http, config, inheritedSocket(environment));
+    const url = await listen(app.http, config, inheritedSocket(shell.environment));
     if (cluster.isWorker) {
       reportUrl(url);
       await aborted(signal);
     } else {
-      process.stdout.write(`Signalpost (${[...roles].join(', ')}) is running at ${url}\n`);
-      await notifyServiceManager(environment, 'READY=1', log);
+      shell.out(`Signalpost (${[...roles].join(', ')}) is running at ${url}\n`);
+      await notifyServiceManager(shell.environment, 'READY=1', log);
       await aborted(signal);
-      await notifyServiceManager(environment, 'STOPPING=1', log);
+      await notifyServiceManager(shell.environment, 'STOPPING=1', log);
     }
     await drain(app, config);
   } finally {

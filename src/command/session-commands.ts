@@ -4,18 +4,12 @@ import type { AddUserOptions } from './add-user.ts';
 import type { AuditOptions } from './audit.ts';
 import type { IntegrationOptions, RotateSecretOptions } from './integration.ts';
 import type { InviteOptions } from './invite-to-account.ts';
-import type { JsonOption } from './print.ts';
+import type { JsonOption, Shell } from './shell.ts';
 import type { UserOptions } from './user.ts';
 import { type UserActionName, userActions } from './user-actions.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Adds `integration …`, `user …` and `audit`: integrations and sign-ins, for operators. */
-export function addSessionCommands(
-  program: Command,
-  environment: Environment,
-  done: (exitCode: number) => void,
-): void {
+export function addSessionCommands(program: Command, shell: Shell): void {
   const integration = program.command('integration').description('list and change integrations');
   integration
     .command('list')
@@ -23,7 +17,7 @@ export function addSessionCommands(
     .argument('[account]')
     .action(async (account: string | undefined, options: JsonOption) => {
       const { listIntegrationsCommand: listIntegrations } = await import('./integration.ts');
-      done(await listIntegrations(account, options, environment));
+      shell.exitCode = await listIntegrations(account, options, shell);
     });
   integration
     .command('show')
@@ -31,7 +25,7 @@ export function addSessionCommands(
     .argument('<client-id>')
     .action(async (clientId: string, options: JsonOption) => {
       const { showIntegration } = await import('./integration.ts');
-      done(await showIntegration(clientId, options, environment));
+      shell.exitCode = await showIntegration(clientId, options, shell);
     });
   integration
     .command('set')
@@ -42,7 +36,7 @@ export function addSessionCommands(
     .option('--allowance <number>', 'initial token requests per user and hour')
     .action(async (clientId: string, options: IntegrationOptions) => {
       const { setIntegration } = await import('./integration.ts');
-      done(await setIntegration(clientId, options, environment));
+      shell.exitCode = await setIntegration(clientId, options, shell);
     });
   integration
     .command('rotate-secret')
@@ -51,7 +45,7 @@ export function addSessionCommands(
     .option('--overlap <time>', 'how long the old secret keeps working: 30m, 24h, 7d or 0', '24h')
     .action(async (clientId: string, options: RotateSecretOptions) => {
       const { rotateClientSecretCommand: rotateSecret } = await import('./integration.ts');
-      done(await rotateSecret(clientId, options, environment));
+      shell.exitCode = await rotateSecret(clientId, options, shell);
     });
   const user = program
     .command('user')
@@ -62,7 +56,7 @@ export function addSessionCommands(
     .argument('[account]')
     .action(async (account: string | undefined, options: JsonOption) => {
       const { listUsers } = await import('./user-list.ts');
-      done(await listUsers(account, options, environment));
+      shell.exitCode = await listUsers(account, options, shell);
     });
   user
     .command('add')
@@ -73,7 +67,7 @@ export function addSessionCommands(
     .option('--name <name>', 'name of a new user; default: the email address')
     .action(async (account: string, email: string, options: AddUserOptions) => {
       const { addUser } = await import('./add-user.ts');
-      done(await addUser(account, email, options, environment));
+      shell.exitCode = await addUser(account, email, options, shell);
     });
   user
     .command('invite')
@@ -85,7 +79,7 @@ export function addSessionCommands(
     .option('--by <email>', 'owner who invites; default: the first owner')
     .action(async (account: string, email: string, options: InviteOptions) => {
       const { inviteToAccount } = await import('./invite-to-account.ts');
-      done(await inviteToAccount(account, email, options, environment));
+      shell.exitCode = await inviteToAccount(account, email, options, shell);
     });
   for (const [action, description] of Object.entries(userActions)) {
     const command = user.command(action).description(description).argument('<email>');
@@ -96,7 +90,7 @@ export function addSessionCommands(
       );
     command.action(async (email: string, options: UserOptions) => {
       const { userCommand } = await import('./user.ts');
-      done(await userCommand(action as UserActionName, email, options, environment));
+      shell.exitCode = await userCommand(action as UserActionName, email, options, shell);
     });
   }
   program
@@ -116,6 +110,6 @@ export function addSessionCommands(
     .addOption(new Option('--most <number>').hideHelp())
     .action(async (options: AuditOptions) => {
       const { auditCommand } = await import('./audit.ts');
-      done(await auditCommand(options, environment));
+      shell.exitCode = await auditCommand(options, shell);
     });
 }

@@ -4,15 +4,13 @@ import { WarmUpStore } from '../delivery/warm-up/warm-up-store.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { newId } from '../foundation/ids.ts';
 import { withRunningInstallation } from './open-running.ts';
-import { type JsonOption, printResult, printTable } from './print.ts';
 import { recordCommand } from './record-command.ts';
+import { type JsonOption, printResult, printTable, type Shell } from './shell.ts';
 import { describeWarmUp, readWarmUp, type WarmUpOptions } from './warm-up-option.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** `source list`: the addresses in DIRECT_SOURCES. */
-export async function listSources(options: JsonOption, environment: Environment): Promise<number> {
-  return withRunningInstallation(environment, async ({ config, database }) => {
+export async function listSources(options: JsonOption, shell: Shell): Promise<number> {
+  return withRunningInstallation(shell, async ({ config, database }) => {
     const store = new WarmUpStore(database, newId());
     const day = dayOf(Date.now());
     const plans = await store.sourcePlans();
@@ -22,7 +20,7 @@ export async function listSources(options: JsonOption, environment: Environment)
       const dailyLimit = (plan && allowance(plan, day)) ?? null;
       return { address, pool, name, dailyLimit, sentToday: used.get(`source:${address}`) ?? 0 };
     });
-    printTable(options, sources, [
+    printTable(shell, options, sources, [
       ['address', ({ address }) => address],
       ['pool', ({ pool }) => pool],
       ['name', ({ name }) => name],
@@ -42,10 +40,10 @@ export async function listSources(options: JsonOption, environment: Environment)
 export async function warmUpSource(
   address: string,
   options: WarmUpOptions & JsonOption,
-  environment: Environment,
+  shell: Shell,
 ): Promise<number> {
   const warmUp = readWarmUp(options);
-  return withRunningInstallation(environment, async ({ config, database }) => {
+  return withRunningInstallation(shell, async ({ config, database }) => {
     const known = config.direct.sources.some((source) => source.address === address);
     if (!known)
       throw new OperatorError(
@@ -57,7 +55,10 @@ export async function warmUpSource(
       const detail = { id: address, changed: 'warmUp' };
       await recordCommand(transaction, { kind: 'source_changed', detail });
     });
-    printResult(options, describeWarmUp(address, warmUp), { address, warmUp: warmUp ?? null });
+    printResult(shell, options, describeWarmUp(address, warmUp), {
+      address,
+      warmUp: warmUp ?? null,
+    });
     return 0;
   });
 }

@@ -10,6 +10,7 @@ import { listen, startApp } from './listen.ts';
 import { openInstallation } from './open-installation.ts';
 import { prepareServiceBackups } from './service-backups.ts';
 import { inheritedSocket, notifyServiceManager } from './service-manager.ts';
+import type { Shell } from './shell.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
 import { stopWithTimeout } from './stop-with-timeout.ts';
 import { warnAboutLimits } from './warn-about-limits.ts';
@@ -22,13 +23,11 @@ import { withInboxToken } from './with-inbox-token.ts';
  * @returns the exit code, after SIGTERM or SIGINT and a graceful stop
  * @throws OperatorError if the start fails; nothing is left running then
  */
-export async function start(
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<number> {
-  const settings = readConfig(environment);
+export async function start(shell: Shell): Promise<number> {
+  const settings = readConfig(shell.environment);
   const opened = await openLog(settings.logLevel, settings.logOutputs);
   const { log } = opened;
-  const socket = inheritedSocket(environment);
+  const socket = inheritedSocket(shell.environment);
   const signal = stopSignal();
   try {
     const installation = await openInstallation(settings, log, signal);
@@ -58,13 +57,13 @@ export async function start(
       await backups.startBackups();
       buildMissingConsole(log);
       const links = await createStartLinks(installation.database, config, config.publicUrl ?? url);
-      process.stdout.write(
+      shell.out(
         await welcome({ config, url, demo, links, hasDemoKey: await hasDemoKey(config.dataDir) }),
       );
-      await notifyServiceManager(environment, 'READY=1', log);
+      await notifyServiceManager(shell.environment, 'READY=1', log);
       await aborted(signal);
       log.info('stopping');
-      await notifyServiceManager(environment, 'STOPPING=1', log);
+      await notifyServiceManager(shell.environment, 'STOPPING=1', log);
       await drain(app, config);
     } finally {
       await backups.stopBackups();

@@ -1,16 +1,11 @@
 import type { Command } from 'commander';
 import type { ImportOptions } from './import/run-import.ts';
+import type { Shell } from './shell.ts';
 import type { TemplateOptions } from './template/run-template-command.ts';
 import type { TypesOptions } from './types.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Adds `types`, `template …`, `import` and `mcp`, which call a running service with an API key. */
-export function addTemplateCommands(
-  program: Command,
-  environment: Environment,
-  done: (exitCode: number) => void,
-): void {
+export function addTemplateCommands(program: Command, shell: Shell): void {
   program
     .command('types')
     .description('write TypeScript types of published templates for signalpost-client')
@@ -28,7 +23,7 @@ export function addTemplateCommands(
     .option('--check', 'compare the file instead, and exit with 1 if it’s out of date')
     .action(async (options: TypesOptions) => {
       const { typesCommand } = await import('./types.ts');
-      done(await typesCommand(options, environment));
+      shell.exitCode = await typesCommand(options, shell);
     });
   program
     .command('mcp')
@@ -37,7 +32,7 @@ export function addTemplateCommands(
     .option('--allow-write', 'also offer tools that send tests and save drafts')
     .action(async (options: { readonly url?: string; readonly allowWrite?: boolean }) => {
       const { serveMcp } = await import('./mcp/serve-mcp.ts');
-      done(await serveMcp(options, environment));
+      shell.exitCode = await serveMcp(options, shell);
     });
   program
     .command('import')
@@ -52,7 +47,7 @@ export function addTemplateCommands(
     .option('--url <url>', 'running service, with an API key in SIGNALPOST_API_KEY')
     .action(async (product: string, options: ImportOptions) => {
       const { runImport } = await import('./import/run-import.ts');
-      done(await runImport(product, options, environment));
+      shell.exitCode = await runImport(product, options, shell);
     });
   const template = program
     .command('template')
@@ -70,15 +65,15 @@ export function addTemplateCommands(
       .option('--url <url>', 'running service, with an API key in SIGNALPOST_API_KEY')
       .action(async (ids: readonly string[], options: TemplateOptions) => {
         const { runTemplateCommand } = await import('./template/run-template-command.ts');
-        done(await runTemplateCommand(() => run(ids, options)));
+        shell.exitCode = await runTemplateCommand(() => run(ids, options));
       });
   add('pull', 'write the templates of an account into a folder', async (ids, options) => {
     const { pullTemplates } = await import('./template/pull-templates.ts');
-    return await pullTemplates(ids, options, environment);
+    return await pullTemplates(ids, options, shell);
   }).option('--force', 'overwrite local changes in the folder');
   add('push', 'save the templates of a folder as drafts', async (ids, options) => {
     const { pushTemplates } = await import('./template/push-templates.ts');
-    return await pushTemplates(ids, options, environment);
+    return await pushTemplates(ids, options, shell);
   })
     .option('--react <files...>', 'React Email components to compile into the folder first')
     .option('--publish', 'publish them')
@@ -87,6 +82,6 @@ export function addTemplateCommands(
     .option('--allow-breaking', 'publish even if recent callers would be rejected');
   add('diff', 'show what a push would change', async (ids, options) => {
     const { diffTemplates } = await import('./template/diff-templates.ts');
-    return await diffTemplates(ids, options, environment);
+    return await diffTemplates(ids, options, shell);
   }).option('--exit-code', 'exit with 1 if there are changes');
 }

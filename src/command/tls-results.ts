@@ -2,7 +2,7 @@ import { type TlsDay, TlsResultStore } from '../delivery/tls-report/tls-result-s
 import { OperatorError } from '../foundation/errors.ts';
 import { newId } from '../foundation/ids.ts';
 import { withRunningInstallation } from './open-running.ts';
-import { type JsonOption, printTable } from './print.ts';
+import { type JsonOption, printTable, type Shell } from './shell.ts';
 
 export interface TlsResultOptions extends JsonOption {
   readonly days: string;
@@ -16,16 +16,16 @@ const dayMs = 86_400_000;
 export async function listTlsResultsCommand(
   domain: string | undefined,
   options: TlsResultOptions,
-  environment: Readonly<Record<string, string | undefined>>,
+  shell: Shell,
 ): Promise<number> {
   const days = Number(options.days);
   if (!Number.isInteger(days) || days < 1 || days > retentionDays)
     throw new OperatorError(`--days must be a whole number from 1 to ${retentionDays}.`);
   const from = new Date(Date.now() - (days - 1) * dayMs).toISOString().slice(0, 10);
-  return withRunningInstallation(environment, async ({ database }) => {
+  return withRunningInstallation(shell, async ({ database }) => {
     const store = new TlsResultStore(database, newId());
     const results = await store.list({ from, domain: domain?.toLowerCase() }, maxLines);
-    printTable<TlsDay>(options, results, [
+    printTable<TlsDay>(shell, options, results, [
       ['day', ({ day }) => day],
       ['domain', (result) => result.domain],
       ['policy', ({ policyType }) => policyType],

@@ -12,8 +12,7 @@ import { localesOf, readPublishedShapes } from '../template-types/read-published
 import { readOpenapiFile, saveTypes } from '../template-types/save-types.ts';
 import { requestFields, type TemplateShape } from '../template-types/template-shape.ts';
 import { TypesFailure } from '../template-types/types-failure.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Shell } from './shell.ts';
 
 export interface TypesOptions {
   readonly url?: string;
@@ -30,44 +29,44 @@ export interface TypesOptions {
  * @returns the exit code: 0, or 1 if the manifest is invalid or, with `check`, the file doesn't fit
  * @throws OperatorError for problems that the caller can fix
  */
-export async function typesCommand(
-  options: TypesOptions,
-  environment: Environment,
-): Promise<number> {
+export async function typesCommand(options: TypesOptions, shell: Shell): Promise<number> {
   try {
-    return await saveTypes(await readTemplates(options, environment), options);
+    return await saveTypes(await readTemplates(options, shell), options, shell);
   } catch (error) {
     if (error instanceof TypesFailure)
       throw new OperatorError(`${error.message}.`, { cause: error });
     if (!(error instanceof ManifestError)) throw error;
-    process.stderr.write(describeProblems(options.manifest ?? '', error.problems));
+    shell.err(describeProblems(options.manifest ?? '', error.problems));
     return 1;
   }
 }
 
 async function readTemplates(
   { openapi, manifest, account, url }: TypesOptions,
-  environment: Environment,
+  shell: Shell,
 ): Promise<TemplateShape[]> {
   if (openapi !== undefined) return await readOpenapiFile(openapi);
-  if (manifest !== undefined) return await readShapes(manifest, account, environment);
-  return await readPublishedShapes(connectTo(url, environment));
+  if (manifest !== undefined) return await readShapes(manifest, account, shell);
+  return await readPublishedShapes(connectTo(url, shell));
 }
 
 /** The service of `--url` or SIGNALPOST_URL, with the account of the API key. @throws TypesFailure */
-export function connectTo(url: string | undefined, environment: Environment): ManagementConnection {
-  const found = url ?? environment.SIGNALPOST_URL;
+export function connectTo(url: string | undefined, shell: Shell): ManagementConnection {
+  const found = url ?? shell.environment.SIGNALPOST_URL;
   if (found === undefined || found === '')
     throw new TypesFailure('--url is required: the address of the service');
-  return new ManagementConnection(found, apiKeyOf(environment));
+  return new ManagementConnection(found, apiKeyOf(shell.environment));
 }
 
 async function readShapes(
   file: string,
   account: string | undefined,
-  environment: Environment,
+  shell: Shell,
 ): Promise<TemplateShape[]> {
-  const { accounts } = await readManifestTemplates(await readManifestText(file), environment);
+  const { accounts } = await readManifestTemplates(
+    await readManifestText(file, shell.in),
+    shell.environment,
+  );
   const found =
     account === undefined
       ? accounts.filter(({ templates }) => templates.length > 0)

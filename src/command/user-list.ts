@@ -1,9 +1,9 @@
 import { type PersonFacts, readPeople } from '../account/people-page-store.ts';
 import { type MemberFacts, readMemberFacts } from '../session/invitation/account-people-store.ts';
 import { withRunningInstallation } from './open-running.ts';
-import { type JsonOption, printTable } from './print.ts';
 import { readAccountId } from './read-account.ts';
 import { requireAccount } from './require-account.ts';
+import { type JsonOption, printTable, type Shell } from './shell.ts';
 
 const pageSize = 1_000;
 
@@ -14,17 +14,18 @@ const pageSize = 1_000;
 export async function listUsers(
   accountText: string | undefined,
   options: JsonOption,
-  environment: Readonly<Record<string, string | undefined>>,
+  shell: Shell,
 ): Promise<number> {
   const accountId = accountText === undefined ? undefined : readAccountId(accountText);
-  return withRunningInstallation(environment, async ({ database: { kysely } }) => {
+  return withRunningInstallation(shell, async ({ database: { kysely } }) => {
     if (accountId === undefined) {
-      printPeople(options, await readAll((page) => readPeople(kysely, page)));
+      printPeople(shell, options, await readAll((page) => readPeople(kysely, page)));
       return 0;
     }
     await requireAccount(kysely, accountId);
     const members = await readAll((page) => readMemberFacts(kysely, accountId, page));
     printTable<Omit<MemberFacts, 'personId'>>(
+      shell,
       options,
       members.map(({ personId: _, ...facts }) => facts),
       [
@@ -40,8 +41,8 @@ export async function listUsers(
   });
 }
 
-function printPeople(options: JsonOption, people: readonly PersonFacts[]): void {
-  printTable<PersonFacts>(options, people, [
+function printPeople(shell: Shell, options: JsonOption, people: readonly PersonFacts[]): void {
+  printTable<PersonFacts>(shell, options, people, [
     ['email', ({ email }) => email],
     ['name', ({ name }) => name],
     [

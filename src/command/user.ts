@@ -8,12 +8,10 @@ import { disablePerson, enablePerson } from '../session/disable-person.ts';
 import { PasswordLinkStore } from '../session/password-link-store.ts';
 import { SecondFactorStore } from '../session/second-factor-store.ts';
 import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
-import { type JsonOption, printResult } from './print.ts';
 import { recordCommand } from './record-command.ts';
 import { serviceUrl } from './service-url.ts';
+import { type JsonOption, printResult, type Shell } from './shell.ts';
 import type { UserActionName } from './user-actions.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface UserOptions extends JsonOption {
   /** For `disable`: the new owner of the API keys. */
@@ -88,10 +86,10 @@ export async function userCommand(
   name: UserActionName,
   email: string,
   options: UserOptions,
-  environment: Environment,
+  shell: Shell,
 ): Promise<number> {
   const action = actions[name];
-  return withRunningInstallation(environment, async (installation) => {
+  return withRunningInstallation(shell, async (installation) => {
     const { database } = installation;
     const person = await findPersonByEmail(database.kysely, email);
     if (person === undefined) throw new OperatorError(`User "${email}" not found.`);
@@ -101,7 +99,7 @@ export async function userCommand(
       return output;
     });
     const summary = action.done === undefined ? '' : `Done: ${person.email} ${action.done}.`;
-    printResult(options, `${summary}${details ?? ''}`, {
+    printResult(shell, options, `${summary}${details ?? ''}`, {
       email: person.email,
       [name === 'password-link' ? 'link' : 'detail']: details?.trim() ?? null,
     });

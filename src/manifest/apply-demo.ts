@@ -57,9 +57,9 @@ async function compileDemo(): Promise<CompiledContents> {
 }
 
 async function readDemo(environment: EnvironmentVariables): Promise<Manifest> {
-  const { readManifestText } = await import('./manifest-files.ts');
+  const { readManifestFile } = await import('./manifest-files.ts');
   const { parseManifest } = await import('./parse-manifest.ts');
-  return parseManifest(await readManifestText(demoManifest), environment);
+  return parseManifest(await readManifestFile(demoManifest), environment);
 }
 
 async function applyFirst(

@@ -17,15 +17,23 @@ export interface ManifestText {
 }
 
 /**
- * Reads a manifest; `-` means standard input, with files relative to the current folder.
+ * Reads a manifest; `-` means the input, with files relative to the current folder.
  * @throws OperatorError if it can't be read
  */
-export async function readManifestText(file: string): Promise<ManifestText> {
+export async function readManifestText(
+  file: string,
+  input: AsyncIterable<Buffer>,
+): Promise<ManifestText> {
   if (file === '-') {
-    const text = await readStandardInput();
+    const text = await readStandardInput(input);
     if (typeof text === 'string') return { text, name: 'standard input', folder: process.cwd() };
     throw new OperatorError(`The manifest on standard input ${text.reason}.`);
   }
+  return await readManifestFile(file);
+}
+
+/** @throws OperatorError if it can't be read */
+export async function readManifestFile(file: string): Promise<ManifestText> {
   const text = await readTextFile(resolve(file), maxManifestBytes);
   if (typeof text === 'string') return { text, name: file, folder: dirname(resolve(file)) };
   throw new OperatorError(`The manifest ${file} ${text.reason}.`);
@@ -67,10 +75,10 @@ interface Unreadable {
   readonly reason: string;
 }
 
-async function readStandardInput(): Promise<string | Unreadable> {
+async function readStandardInput(input: AsyncIterable<Buffer>): Promise<string | Unreadable> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of process.stdin) {
+  for await (const chunk of input) {
     chunks.push(chunk);
     size += chunk.length;
     if (size > maxManifestBytes) return tooLarge(maxManifestBytes);

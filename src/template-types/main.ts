@@ -3,7 +3,7 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { apiKeyOf, ManagementConnection } from './management-connection.ts';
 import { readPublishedShapes } from './read-published-shapes.ts';
-import { readOpenapiFile, saveTypes } from './save-types.ts';
+import { type Output, readOpenapiFile, saveTypes } from './save-types.ts';
 import { TypesFailure } from './types-failure.ts';
 
 const help = `Usage: signalpost-client types --url <url> | --openapi <file> [--out <file>] [--check]
@@ -16,6 +16,11 @@ key with the scope templates:read.
   --out <file>      file to write, such as signalpost-templates.d.ts, or an OpenAPI document if it ends in .json; default: standard output
   --check           compare the file instead of writing it: exits with 1 if it’s out of date, and says what changed
 `;
+
+const terminal: Output = {
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+};
 
 async function runTypes(args: readonly string[]): Promise<number> {
   const options = {
@@ -33,16 +38,16 @@ async function runTypes(args: readonly string[]): Promise<number> {
   }
   const { values, positionals } = parsed;
   if (values.help === true) {
-    process.stdout.write(help);
+    terminal.out(help);
     return 0;
   }
   if (positionals.length !== 1 || positionals[0] !== 'types') throw new TypesFailure(help);
   if (values.openapi !== undefined)
-    return await saveTypes(await readOpenapiFile(values.openapi), values);
+    return await saveTypes(await readOpenapiFile(values.openapi), values, terminal);
   const url = values.url ?? process.env.SIGNALPOST_URL;
   if (url === undefined) throw new TypesFailure('--url is required: the address of the service');
   const service = new ManagementConnection(url, apiKeyOf(process.env));
-  return await saveTypes(await readPublishedShapes(service), values);
+  return await saveTypes(await readPublishedShapes(service), values, terminal);
 }
 
 try {

@@ -8,6 +8,12 @@ import { TypesFailure } from './types-failure.ts';
 import { readOpenapi, writeOpenapi } from './write-openapi.ts';
 import { writeTypes } from './write-types.ts';
 
+/** Where text is printed. */
+export interface Output {
+  out(text: string): void;
+  err(text: string): void;
+}
+
 export interface SaveTypesOptions {
   /** The declaration file, or an OpenAPI document if it ends in `.json`; undefined: standard output. */
   readonly out?: string | undefined;
@@ -23,12 +29,13 @@ export interface SaveTypesOptions {
 export async function saveTypes(
   templates: readonly TemplateShape[],
   { out, check = false }: SaveTypesOptions,
+  terminal: Output,
 ): Promise<number> {
   if (out !== undefined) requireOwnName(out);
-  if (check) return await checkTypes(templates, out);
+  if (check) return await checkTypes(templates, out, terminal);
   const text = isOpenapi(out) ? writeOpenapi(templates) : writeTypes(templates);
   if (out === undefined) {
-    process.stdout.write(text);
+    terminal.out(text);
     return 0;
   }
   const draft = `${out}.${process.pid}.tmp`;
@@ -39,7 +46,7 @@ export async function saveTypes(
     throw new TypesFailure(`Can’t write ${out}: ${(cause as Error).message}`, { cause });
   }
   const count = `${templates.length} template${templates.length === 1 ? '' : 's'}`;
-  process.stderr.write(`Wrote ${out}: ${count}.\n`);
+  terminal.err(`Wrote ${out}: ${count}.\n`);
   return 0;
 }
 
@@ -57,12 +64,13 @@ function requireOwnName(out: string): void {
 async function checkTypes(
   templates: readonly TemplateShape[],
   out: string | undefined,
+  terminal: Output,
 ): Promise<number> {
   if (out === undefined) throw new TypesFailure('--check needs --out: the file to check');
   const changes = compareTypes(await readCommitted(out), templates);
   if (changes.length === 0) return 0;
   const lines = changes.map((change) => `  ${change}\n`).join('');
-  process.stdout.write(
+  terminal.out(
     `${out} doesn’t fit the published templates:\n${lines}Run the command without --check and commit the file.\n`,
   );
   return 1;

@@ -36,14 +36,14 @@ test('a backup killed at any point leaves only complete backups', async () => {
   for (let afterMs = 300; killed < 40; afterMs += 120) {
     if (!(await kill(afterMs, 'backup', scene.target))) break;
     killed += 1;
-    const { stdout } = await scene.run('backup', 'list', scene.target, '--json');
-    const complete = stdout.split('\n').filter((line) => line !== '');
+    const { out } = await scene.run('backup', 'list', scene.target, '--json');
+    const complete = out.split('\n').filter((line) => line !== '');
     assert.ok(complete.length <= bases().length);
   }
   assert.ok(killed > 3, `killed ${killed} times`);
   await scene.run('backup', scene.target);
-  const { stdout } = await scene.run('backup', 'list', scene.target, '--json');
-  const complete = stdout.split('\n').filter((line) => line !== '');
+  const { out } = await scene.run('backup', 'list', scene.target, '--json');
+  const complete = out.split('\n').filter((line) => line !== '');
   assert.equal(bases().length, complete.length, 'what killed backups left is removed');
   await scene.run('backup', 'verify', scene.target, '--identity', scene.identity);
   await kill9(service);

@@ -62,7 +62,7 @@ test('with BACKUP_TO, a lost disk loses nothing that was archived, and any time 
   await scene.lose(service);
 
   const verified = await scene.run('backup', 'verify', '--identity', scene.identity);
-  assert.match(verified.stdout, /can be restored, with all changes until .* and the key fits/);
+  assert.match(verified.out, /can be restored, with all changes until .* and the key fits/);
 
   await scene.run('restore', '--identity', scene.identity, '--to', between);
   const earlier = await scene.start();

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
-import { temporaryFolder } from '../../test/support/run-signalpost.ts';
+import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { blockWith, substitute } from '../support/deployment.ts';
 import { freePort } from '../support/free-port.ts';

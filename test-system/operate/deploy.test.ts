@@ -11,7 +11,7 @@ import pg from 'pg';
 import { startProgramPostgres } from '../../scripts/program-postgres.ts';
 import { runAdminStatement, withDatabase } from '../../scripts/scratch-database.ts';
 import { startSink } from '../../test/support/mail-sink.ts';
-import { temporaryFolder } from '../../test/support/run-signalpost.ts';
+import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 import { bodyWith } from '../../test/support/send-client.ts';
 import { inboxHeaders } from '../../test/support/service-tokens.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { createTransport } from 'nodemailer';
 import { addKey } from '../../test/support/api-key.ts';
-import { temporaryFolder } from '../../test/support/run-signalpost.ts';
+import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 import { bodyWith } from '../../test/support/send-client.ts';
 import { inboxHeaders } from '../../test/support/service-tokens.ts';
 import { password } from '../../test/support/session-world.ts';

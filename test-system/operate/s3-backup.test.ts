@@ -46,7 +46,7 @@ test('a service backs up to S3, catches up after an outage that doctor reports, 
   await service.running.exit;
   await rm(scene.dataDir, { recursive: true, force: true, maxRetries: 20 });
 
-  assert.match((await scene.run('backup', 'list')).stdout, /^2\d{7}T\d{6}Z-/m);
+  assert.match((await scene.run('backup', 'list')).out, /^2\d{7}T\d{6}Z-/m);
   await scene.run('backup', 'verify', '--identity', scene.identity);
   await scene.run('restore', '--identity', scene.identity);
   const again = await scene.start();

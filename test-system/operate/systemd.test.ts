@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
-import { temporaryFolder } from '../../test/support/run-signalpost.ts';
+import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { blockWith } from '../support/deployment.ts';

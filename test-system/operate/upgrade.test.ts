@@ -2,12 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startSink } from '../../test/support/mail-sink.ts';
-import {
-  type Running,
-  runSignalpost,
-  spawnRunning,
-  temporaryFolder,
-} from '../../test/support/run-signalpost.ts';
+import { type Running, runSignalpost, spawnRunning } from '../../test/support/run-signalpost.ts';
+import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { freePort } from '../support/free-port.ts';

@@ -1,6 +1,6 @@
 import { globSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from '../../test/support/run-signalpost.ts';
+import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 
 const [library] = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1');
 

@@ -4,7 +4,8 @@ import { findRunningEmbedded } from '../../src/embedded-database/find-running-em
 import { type Database, openDatabase } from '../../src/foundation/database/open-database.ts';
 import { getDemoToken } from '../../test/support/demo-token.ts';
 import { type Sink, startSink } from '../../test/support/mail-sink.ts';
-import { type Running, spawnRunning, temporaryFolder } from '../../test/support/run-signalpost.ts';
+import { type Running, spawnRunning } from '../../test/support/run-signalpost.ts';
+import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 import { metricsHeaders, serviceTokens } from '../../test/support/service-tokens.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from '../../test/support/run-signalpost.ts';
+import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 
 /**
  * The system's names for one program, in a mount namespace: those of a hosts file that a test changes while the program runs,

@@ -8,7 +8,7 @@ import {
   writeBaseBackupState,
 } from '../../src/backup/backup-state.ts';
 import { parseBackupTarget } from '../../src/backup/backup-target.ts';
-import { temporaryFolder } from '../support/run-signalpost.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const settings = { everySeconds: 60, keepDays: 30, recipients: [], s3: undefined };
 const to = parseBackupTarget('BACKUP_TO', '/mnt/backup');

@@ -18,8 +18,8 @@ import { FolderRepository } from '../../src/backup/folder-repository.ts';
 import { listWalFiles, readWalFile, storeWalFile } from '../../src/backup/wal-archive.ts';
 import { parseLsn, segmentOfLsn, walFileName } from '../../src/backup/wal-names.ts';
 import { dataFolderAt } from '../../src/embedded-database/data-folder.ts';
-import { temporaryFolder } from '../support/run-signalpost.ts';
 import { openSmallDisk } from '../support/small-disk.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const identity = await generateX25519Identity();
 const encrypter = new Encrypter();

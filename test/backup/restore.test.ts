@@ -17,15 +17,15 @@ test('the private key stays outside the data folder, and is not overwritten', as
 test('a restored backup of a running service has its messages and key, and holds queued messages', async () => {
   const service = await scene.start();
   const before = await sendReceipt(service, 'A-1');
-  const { stdout } = await scene.run('backup', scene.target);
-  assert.match(stdout, /^Backed up to .* encrypted for age1/);
+  const { out } = await scene.run('backup', scene.target);
+  assert.match(out, /^Backed up to .* encrypted for age1/);
   const after = await sendReceipt(service, 'A-2');
   const key = readFileSync(join(scene.dataDir, 'signalpost.key'), 'utf8');
   await scene.lose(service);
 
   const restored = await scene.run('restore', scene.target, '--identity', scene.identity);
-  assert.match(restored.stdout, /Messages accepted after \S+Z are gone, at most until \S+Z/);
-  assert.match(restored.stdout, /signalpost queue retry 1000 .* 1 held/);
+  assert.match(restored.out, /Messages accepted after \S+Z are gone, at most until \S+Z/);
+  assert.match(restored.out, /signalpost queue retry 1000 .* 1 held/);
   assert.equal(readFileSync(join(scene.dataDir, 'signalpost.key'), 'utf8'), key);
 
   const again = await scene.start();

@@ -9,7 +9,7 @@ import { removeTemplate } from '../../src/template/template-store.ts';
 import { addKey } from '../support/api-key.ts';
 import { createClientApp } from '../support/client-app.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
-import { runSignalpost } from '../support/run-signalpost.ts';
+import { runInProcess } from '../support/run-command.ts';
 
 const shop = await FeedbackShop.open();
 const { url } = shop.service;
@@ -38,14 +38,12 @@ await shop.publish(
 
 interface Ended {
   readonly code: number | string;
-  readonly stdout: string;
-  readonly stderr: string;
+  readonly out: string;
+  readonly err: string;
 }
 
-async function signalpost(args: readonly string[], secret = key): Promise<Ended> {
-  const running = runSignalpost(['types', ...args], { SIGNALPOST_API_KEY: secret });
-  const code = await running.exit;
-  return { code, ...running.output };
+function signalpost(args: readonly string[], secret = key): Promise<Ended> {
+  return runInProcess(['types', ...args], { SIGNALPOST_API_KEY: secret });
 }
 
 async function clientBin(args: readonly string[], secret = key): Promise<Ended> {
@@ -55,8 +53,8 @@ async function clientBin(args: readonly string[], secret = key): Promise<Ended> 
   const program = join(client, bin['signalpost-client'] ?? '');
   const env = { PATH: process.env.PATH, SIGNALPOST_KEY: secret };
   return await run(process.execPath, [program, 'types', ...args], { cwd: app, env }).then(
-    (output) => ({ code: 0, ...output }),
-    (error: Ended) => error,
+    ({ stdout: out, stderr: err }) => ({ code: 0, out, err }),
+    ({ code, stdout: out, stderr: err }) => ({ code, out, err }),
   );
 }
 
@@ -95,12 +93,12 @@ declare module 'signalpost-client' {
 
 test('the client and the service write the same types of the published templates', async () => {
   const out = join(app, 'signalpost-templates.d.ts');
-  const { code, stderr } = await clientBin(['--url', url, '--out', 'signalpost-templates.d.ts']);
-  assert.deepEqual([code, stderr], [0, 'Wrote signalpost-templates.d.ts: 2 templates.\n']);
+  const { code, err } = await clientBin(['--url', url, '--out', 'signalpost-templates.d.ts']);
+  assert.deepEqual([code, err], [0, 'Wrote signalpost-templates.d.ts: 2 templates.\n']);
   const written = await readFile(out, 'utf8');
   assert.equal(written.slice(written.indexOf('\n') + 1), published);
   const service = await signalpost(['--url', `${url}/`]);
-  assert.deepEqual([service.code, service.stdout], [0, written]);
+  assert.deepEqual([service.code, service.out], [0, written]);
 });
 
 test('an OpenAPI document of the account gives the same types, without the service', async () => {
@@ -108,15 +106,15 @@ test('an OpenAPI document of the account gives the same types, without the servi
   assert.equal((await signalpost(['--url', url, '--out', document])).code, 0);
   const fromService = await signalpost(['--url', url]);
   for (const types of [signalpost, clientBin]) {
-    const { code, stdout } = await types(['--openapi', document]);
-    assert.deepEqual([code, stdout], [0, fromService.stdout]);
+    const { code, out } = await types(['--openapi', document]);
+    assert.deepEqual([code, out], [0, fromService.out]);
   }
   assert.equal((await signalpost(['--url', url, '--out', document, '--check'])).code, 0);
 });
 
 test('calls that don’t fit the published templates don’t compile', async () => {
-  const { stdout } = await signalpost(['--url', url]);
-  await writeFile(join(app, 'signalpost-templates.d.ts'), stdout);
+  const { out } = await signalpost(['--url', url]);
+  await writeFile(join(app, 'signalpost-templates.d.ts'), out);
   const text = `
 import { Signalpost } from 'signalpost-client';
 import './signalpost-templates.d.ts';
@@ -150,9 +148,9 @@ await signalpost.send('receipt', { to, data, locale: 'fr' });
 test('a file that TypeScript would ignore is not written', async () => {
   await writeFile(join(app, 'mail.ts'), 'export {};\n');
   for (const types of [signalpost, clientBin]) {
-    const { code, stderr } = await types(['--url', url, '--out', join(app, 'mail.d.ts')]);
+    const { code, err } = await types(['--url', url, '--out', join(app, 'mail.d.ts')]);
     assert.equal(code, 1);
-    assert.match(stderr, /TypeScript would ignore \S+mail\.d\.ts beside \S+mail\.ts\. Choose/);
+    assert.match(err, /TypeScript would ignore \S+mail\.d\.ts beside \S+mail\.ts\. Choose/);
   }
 });
 
@@ -169,7 +167,7 @@ test('--check passes while the file fits, and then says what changed', async () 
     .then(() => signalpost(['--url', url, '--out', out, '--check']));
   assert.equal(changed.code, 1);
   assert.equal(
-    changed.stdout,
+    changed.out,
     `${out} doesn’t fit the published templates:
   added was added
   receipt: field Items was removed
@@ -179,24 +177,24 @@ test('--check passes while the file fits, and then says what changed', async () 
 Run the command without --check and commit the file.
 `,
   );
-  assert.equal((await clientBin(['--url', url, '--out', out, '--check'])).stdout, changed.stdout);
+  assert.equal((await clientBin(['--url', url, '--out', out, '--check'])).out, changed.out);
   await rm(out);
   const missing = await signalpost(['--url', url, '--out', out, '--check']);
   assert.equal(missing.code, 1);
-  assert.match(missing.stderr, /Can’t read .*checked\.d\.ts/);
+  assert.match(missing.err, /Can’t read .*checked\.d\.ts/);
 });
 
 test('a manifest gives the same types as the service that it was exported from', async () => {
-  const exporting = runSignalpost(['export'], { DATABASE_URL: shop.databaseUrl });
-  assert.equal(await exporting.exit, 0);
+  const exporting = await runInProcess(['export'], { DATABASE_URL: shop.databaseUrl });
+  assert.equal(exporting.code, 0);
   const manifest = join(app, 'manifest.yaml');
-  const text = `${exporting.output.stdout}    integrations: [{ clientId: x, clientSecret: "\${UNSET}", name: X }]\n`;
+  const text = `${exporting.out}    integrations: [{ clientId: x, clientSecret: "\${UNSET}", name: X }]\n`;
   await writeFile(manifest, text.replace(/^ {4}integrations:[\s\S]*?(?=^ {4}templates:)/m, ''));
   const fromManifest = await signalpost(['--manifest', manifest, '--account', shop.shop.id], '');
-  assert.equal(fromManifest.stderr, '');
-  assert.equal(fromManifest.stdout, (await signalpost(['--url', url])).stdout);
+  assert.equal(fromManifest.err, '');
+  assert.equal(fromManifest.out, (await signalpost(['--url', url])).out);
   const unknown = await signalpost(['--manifest', manifest, '--account', 'none'], '');
-  assert.match(unknown.stderr, /has no account none/);
+  assert.match(unknown.err, /has no account none/);
 });
 
 test('what can’t work is told without the key', async () => {
@@ -210,10 +208,10 @@ test('what can’t work is told without the key', async () => {
     [['--url', 'http://127.0.0.1:1'], key, /Can’t reach http:\/\/127\.0\.0\.1:1/],
   ] as const)
     for (const call of [signalpost, clientBin]) {
-      const { code, stdout, stderr } = await call(args, secret);
-      assert.deepEqual([code, stdout], [1, ''], stderr);
-      assert.match(stderr, expected);
-      assert.ok(secret === '' || !stderr.includes(secret));
+      const { code, out, err } = await call(args, secret);
+      assert.deepEqual([code, out], [1, ''], err);
+      assert.match(err, expected);
+      assert.ok(secret === '' || !err.includes(secret));
     }
-  assert.match((await clientBin(['--nothing'])).stderr, /Usage: signalpost-client types/);
+  assert.match((await clientBin(['--nothing'])).err, /Usage: signalpost-client types/);
 });

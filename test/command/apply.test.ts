@@ -4,8 +4,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parseEnv } from 'node:util';
-import { type Running, runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { runInProcess } from '../support/run-command.ts';
+import { runSignalpost } from '../support/run-signalpost.ts';
 import { sendRequest } from '../support/send-request.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -23,13 +25,6 @@ accounts:
 `;
 writeFileSync(file, manifest);
 
-async function finish(
-  running: Running,
-): Promise<{ code: number | string; stdout: string; stderr: string }> {
-  const code = await running.exit;
-  return { code, ...running.output };
-}
-
 describe('apply on your own database', async () => {
   const { url, database } = await createTestDatabase();
   const environment = {
@@ -37,27 +32,29 @@ describe('apply on your own database', async () => {
     DATA_DIR: temporaryFolder(),
     ANN_PASSWORD: 'a very long password',
   };
-  const apply = (...args: string[]) => finish(runSignalpost(['apply', ...args], environment));
+  const apply = (...args: string[]) => runInProcess(['apply', ...args], environment);
 
   test('a dry run lists the changes, an apply makes them, and the next one changes nothing', async () => {
     const dry = await apply(file, '--dry-run');
-    assert.equal(dry.code, 0, dry.stderr);
-    assert.match(dry.stdout, /^created +account +shop$/m);
-    assert.match(dry.stdout, /^Dry run, nothing changed\. Would be: 3 created, 0 changed/m);
+    assert.equal(dry.code, 0, dry.err);
+    assert.match(dry.out, /^created +account +shop$/m);
+    assert.match(dry.out, /^Dry run, nothing changed\. Would be: 3 created, 0 changed/m);
     const first = await apply(file);
-    assert.match(first.stdout, /^created +user +shop ann@shop\.test$/m);
-    assert.match(first.stdout, /^Done: 3 created, 0 changed, 0 unchanged, 0 removed\.$/m);
+    assert.match(first.out, /^created +user +shop ann@shop\.test$/m);
+    assert.match(first.out, /^Done: 3 created, 0 changed, 0 unchanged, 0 removed\.$/m);
     const second = await apply(file);
-    assert.match(second.stdout, /^Done: 0 created, 0 changed, 3 unchanged, 0 removed\.$/m);
-    assert.equal(second.stderr, '');
+    assert.match(second.out, /^Done: 0 created, 0 changed, 3 unchanged, 0 removed\.$/m);
+    assert.equal(second.err, '');
   });
 
   test('- reads the manifest from standard input', async () => {
-    const running = runSignalpost(['apply', '-', '--prune'], environment);
-    running.child.stdin?.end('{"accounts": [{"id": "shop", "name": "Shop"}]}');
-    const { code, stdout } = await finish(running);
+    const { code, out } = await runInProcess(
+      ['apply', '-', '--prune'],
+      environment,
+      '{"accounts": [{"id": "shop", "name": "Shop"}]}',
+    );
     assert.equal(code, 0);
-    assert.match(stdout, /^removed +sender +shop orders@shop\.test$/m);
+    assert.match(out, /^removed +sender +shop orders@shop\.test$/m);
   });
 
   test('problems are reported by file, line and path, with exit code 1 and no changes', async () => {
@@ -66,15 +63,12 @@ describe('apply on your own database', async () => {
       wrong,
       manifest.replace('name: Shop', 'nmae: Other').replace('orders@', 'orders.'),
     );
-    const { code, stdout, stderr } = await apply(wrong);
+    const { code, out, err } = await apply(wrong);
     assert.equal(code, 1);
-    assert.equal(stdout, '');
-    assert.match(stderr, /^.*wrong\.yaml:4: accounts\[0\]\.nmae is unknown; .*$/m);
-    assert.match(
-      stderr,
-      /^.*wrong\.yaml:8: accounts\[0\]\.senders\[0\]\.address is not a valid .*$/m,
-    );
-    assert.match(stderr, /^3 problems; nothing changed\.$/m);
+    assert.equal(out, '');
+    assert.match(err, /^.*wrong\.yaml:4: accounts\[0\]\.nmae is unknown; .*$/m);
+    assert.match(err, /^.*wrong\.yaml:8: accounts\[0\]\.senders\[0\]\.address is not a valid .*$/m);
+    assert.match(err, /^3 problems; nothing changed\.$/m);
     const { rows } = await database.pool.query('select name from account where not system');
     assert.deepEqual(rows, [{ name: 'Shop' }]);
   });
@@ -82,13 +76,13 @@ describe('apply on your own database', async () => {
   test('an unreadable or missing file gives a clear message', async () => {
     const missing = await apply(join(folder, 'missing.yaml'));
     assert.equal(missing.code, 1);
-    assert.match(missing.stderr, /^signalpost: The manifest .*missing\.yaml does not exist\.\n$/);
+    assert.match(missing.err, /^signalpost: The manifest .*missing\.yaml does not exist\.\n$/);
     const none = await apply();
     assert.equal(none.code, 1);
-    assert.match(none.stderr, /missing required argument 'file'/);
+    assert.match(none.err, /missing required argument 'file'/);
     const help = await apply('--help');
     assert.equal(help.code, 0);
-    for (const option of ['--prune', '--dry-run']) assert.ok(help.stdout.includes(option));
+    for (const option of ['--prune', '--dry-run']) assert.ok(help.out.includes(option));
   });
 });
 
@@ -97,10 +91,10 @@ describe('apply on the embedded database', () => {
   const environment = { DATA_DIR: dataDir, PORT: '0', ANN_PASSWORD: 'a very long password' };
 
   test('if no service is running, the database is started for the duration of the command', async () => {
-    const { code, stdout, stderr } = await finish(runSignalpost(['apply', file], environment));
-    assert.equal(code, 0, stderr);
-    assert.equal(stderr, '');
-    assert.match(stdout, /^Done: 3 created/m);
+    const { code, out, err } = await runInProcess(['apply', file], environment);
+    assert.equal(code, 0, err);
+    assert.equal(err, '');
+    assert.match(out, /^Done: 3 created/m);
   });
 
   test('if a service is running, its database is used, and it sees the change within a second', async () => {
@@ -121,10 +115,12 @@ describe('apply on the embedded database', () => {
     const headers = { authorization: `Bearer ${response.body.access_token}` };
     const list = () => sendRequest(`${url}/api/1/list`, { headers });
     assert.equal((await list()).body.totalCount, 1);
-    const suspend = runSignalpost(['apply', '-'], environment);
-    suspend.child.stdin?.end('accounts: [{ id: "1000", name: Demo Shop, suspended: true }]');
-    const { stdout } = await finish(suspend);
-    assert.match(stdout, /^changed +account +1000 {2}\(suspended: can’t send\)$/m);
+    const { out } = await runInProcess(
+      ['apply', '-'],
+      environment,
+      'accounts: [{ id: "1000", name: Demo Shop, suspended: true }]',
+    );
+    assert.match(out, /^changed +account +1000 {2}\(suspended: can’t send\)$/m);
     await waitFor(
       'the suspension',
       async () => (await list()).body.message === 'Account Temporarily Suspended',

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ShapingStore } from '../../src/delivery/shaping/shaping-store.ts';
 import { newId } from '../../src/foundation/ids.ts';
 import { DeliveryWorld } from '../support/delivery-world.ts';
-import { runSignalpost } from '../support/run-signalpost.ts';
+import { runInProcess } from '../support/run-command.ts';
 import { SessionWorld } from '../support/session-world.ts';
 
 const world = await DeliveryWorld.create();
@@ -19,9 +19,8 @@ const environment = {
   DIRECT_SOURCES: 'slow/127.0.0.2=out1.sender.test',
 };
 
-async function run(command: string) {
-  const running = runSignalpost(command.split(' '), environment);
-  return { code: await running.exit, ...running.output };
+function run(command: string) {
+  return runInProcess(command.split(' '), environment);
 }
 
 interface Entry {
@@ -41,8 +40,8 @@ async function takeEntries(): Promise<Entry[]> {
 }
 
 async function assertRecorded(command: string, ...entries: Entry[]): Promise<void> {
-  const { code, stderr } = await run(command);
-  assert.equal(code, 0, `${command}: ${stderr}`);
+  const { code, err } = await run(command);
+  assert.equal(code, 0, `${command}: ${err}`);
   assert.deepEqual(await takeEntries(), entries, command);
 }
 

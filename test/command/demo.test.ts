@@ -5,7 +5,7 @@ import { planDemo } from '../../src/demo-data/plan-demo.ts';
 import { accountTables } from '../support/account-first.ts';
 import { readInbox } from '../support/inbox-client.ts';
 import { openManagedShop, signInToManagement } from '../support/management-client.ts';
-import { runSignalpost } from '../support/run-signalpost.ts';
+import { runInProcess } from '../support/run-command.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
@@ -17,9 +17,8 @@ const environment = {
   SIGNALPOST_KEY: Buffer.alloc(32, 7).toString('base64'),
 };
 
-async function demo(...args: string[]) {
-  const { exit, output } = runSignalpost(['demo', ...args], environment);
-  return { code: await exit, ...output };
+function demo(...args: string[]) {
+  return runInProcess(['demo', ...args], environment);
 }
 
 /** Rows of the account in every table that has its data, by table. */
@@ -36,18 +35,18 @@ async function rowsOf(accountId: string): Promise<Record<string, number>> {
 }
 
 test('demo data has no owner before there is an operator', async () => {
-  const { code, stderr } = await demo('fill');
+  const { code, err } = await demo('fill');
   assert.equal(code, 1);
-  assert.match(stderr, /belongs to the operators, and there is none yet/);
+  assert.match(err, /belongs to the operators, and there is none yet/);
   assert.deepEqual(await rowsOf('demo'), {});
 });
 
 test('demo fill adds an account of the operators with messages in search and reports, and sends nothing', async () => {
   await setOperator(database.kysely, shop.owner.id, true);
   const filled = await demo('fill', '--messages', '600');
-  assert.equal(filled.code, 0, filled.stderr);
-  assert.match(filled.stdout, /^Added the account demo with 600 messages of the last 30 days/);
-  assert.doesNotMatch(filled.stdout, /once a worker/);
+  assert.equal(filled.code, 0, filled.err);
+  assert.match(filled.out, /^Added the account demo with 600 messages of the last 30 days/);
+  assert.doesNotMatch(filled.out, /once a worker/);
 
   const owner = await signInToManagement(service, shop.owner.email);
   const me = (await owner.get('/me')).body as {
@@ -91,26 +90,26 @@ test('demo fill adds an account of the operators with messages in search and rep
 test('demo clear removes the account with everything in it, and nothing else', async () => {
   const before = await rowsOf(shop.id);
   const cleared = await demo('clear');
-  assert.equal(cleared.stdout, 'Removed the account demo with everything in it.\n', cleared.stderr);
+  assert.equal(cleared.out, 'Removed the account demo with everything in it.\n', cleared.err);
   const { audit_event: audited, ...left } = await rowsOf('demo');
   assert.ok((audited ?? 0) > 0, 'what was done stays in the audit log');
   assert.deepEqual(left, {});
   assert.deepEqual(await rowsOf(shop.id), before);
   const again = await demo('clear');
-  assert.match(again.stderr, /There is no demo data to remove/);
+  assert.match(again.err, /There is no demo data to remove/);
 });
 
 test('an account that happens to have the ID of the demo data is neither filled nor removed', async () => {
   await database.pool.query(`insert into account (id, name) values ('demo', 'A real account')`);
-  assert.match((await demo('fill')).stderr, /isn’t demo data/);
-  assert.match((await demo('clear')).stderr, /There is no demo data to remove/);
+  assert.match((await demo('fill')).err, /isn’t demo data/);
+  assert.match((await demo('clear')).err, /There is no demo data to remove/);
   const { rows } = await database.pool.query(`select name from account where id = 'demo'`);
   assert.equal(rows[0]?.name, 'A real account');
 });
 
 test('a number of messages out of bounds is rejected', async () => {
   for (const count of ['0', '100001', '1e3', '-5'])
-    assert.match((await demo('fill', '--messages', count)).stderr, /a number from 1 to 100000/);
+    assert.match((await demo('fill', '--messages', count)).err, /a number from 1 to 100000/);
 });
 
 test('the generated messages are of every template and outcome, in the past, and to reserved addresses', () => {

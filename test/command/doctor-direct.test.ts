@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { runInProcess } from '../support/run-command.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { TestDns } from '../support/test-dns.ts';
 
 const zones = await new TestDns().start();
@@ -14,15 +15,14 @@ zones
   .set('12.2.0.192.in-addr.arpa', { PTR: 'host-12.provider.test' });
 
 async function doctor(settings: Record<string, string>): Promise<string> {
-  const { exit, output } = runSignalpost(['doctor'], {
+  const { out, err } = await runInProcess(['doctor'], {
     DATA_DIR: temporaryFolder(),
     DELIVERY: 'direct',
     SMTP_HOSTNAME: 'mail.sender.test',
     DNS_SERVERS: zones.server,
     ...settings,
   });
-  await exit;
-  return output.stdout + output.stderr;
+  return out + err;
 }
 
 test('doctor accepts matching names and addresses, for IPv4 and IPv6', async () => {

@@ -10,9 +10,11 @@ import { newMessageId } from '../../src/foundation/ids.ts';
 import { addPasskey } from '../support/add-passkey.ts';
 import { addKey } from '../support/api-key.ts';
 import { startSink } from '../support/mail-sink.ts';
-import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { runInProcess } from '../support/run-command.ts';
+import { runSignalpost } from '../support/run-signalpost.ts';
 import { SessionWorld } from '../support/session-world.ts';
 import { openShop } from '../support/shop.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { TestAuthority } from '../support/test-certificates.ts';
 import { adminUrl, createTestDatabase } from '../support/test-database.ts';
 import { TestDns } from '../support/test-dns.ts';
@@ -27,9 +29,9 @@ async function doctor({
   args,
   ...settings
 }: Record<string, string>): Promise<{ code: unknown; said: string }> {
-  const run = runSignalpost(['doctor', ...(args === undefined ? [] : [args])], settings);
-  const code = await run.exit;
-  return { code, said: run.output.stdout + run.output.stderr };
+  const command = ['doctor', ...(args === undefined ? [] : [args])];
+  const { code, out, err } = await runInProcess(command, settings);
+  return { code, said: out + err };
 }
 
 test('doctor reports no problems for a running service', async () => {
@@ -139,9 +141,9 @@ test('migrate brings a database to this release, and doctor agrees', async () =>
     (await doctor(settings)).said,
     /^FAIL database .*needs migrations.*\n\s+Run: signalpost migrate/m,
   );
-  const run = runSignalpost(['migrate'], settings);
-  assert.equal(await run.exit, 0);
-  assert.match(run.output.stdout, /The database is up to date/);
+  const run = await runInProcess(['migrate'], settings);
+  assert.equal(run.code, 0);
+  assert.match(run.out, /The database is up to date/);
   assert.match((await doctor(settings)).said, /^ok {3}database/m);
 });
 
@@ -168,17 +170,17 @@ test('migrate --plan and doctor name users whose tokens sent email that their ro
      values ($1, $2, 90, 't-0001', 1, true, false, false, true, $3, now(), now())`,
     [shop.id, newMessageId(), clientId],
   );
-  const plan = runSignalpost(['migrate', '--plan'], settings);
-  assert.equal(await plan.exit, 0);
+  const plan = await runInProcess(['migrate', '--plan'], settings);
+  assert.equal(plan.code, 0);
   const after = await doctor(settings);
   assert.equal(after.code, 1);
-  for (const said of [plan.output.stdout, after.said]) {
+  for (const said of [plan.out, after.said]) {
     assert.match(said, new RegExp(`${viewer.email} \\(viewer in account 46100\\)`));
     assert.match(said, /give the program’s user the role service, or use an API key/);
     assert.match(said, /The API key “Test” of account 46100 has users:write/);
     assert.doesNotMatch(said, new RegExp(unused.email));
   }
-  assert.match(plan.output.stdout, /The database is up to date/);
+  assert.match(plan.out, /The database is up to date/);
   await saveMembership(database.kysely, {
     accountId: shop.id,
     personId: viewer.id,
@@ -190,9 +192,9 @@ test('migrate --plan and doctor name users whose tokens sent email that their ro
 test('migrate --plan lists all migrations for an empty database and changes nothing', async () => {
   const { database, url } = await createTestDatabase();
   await database.pool.query('drop schema signalpost cascade');
-  const plan = runSignalpost(['migrate', '--plan'], { ...environment, DATABASE_URL: url });
-  assert.equal(await plan.exit, 0, plan.output.stderr);
-  assert.match(plan.output.stdout, /migrations to run:\n {2}0001-foundation\.sql/);
+  const plan = await runInProcess(['migrate', '--plan'], { ...environment, DATABASE_URL: url });
+  assert.equal(plan.code, 0, plan.err);
+  assert.match(plan.out, /migrations to run:\n {2}0001-foundation\.sql/);
   const { rows } = await database.pool.query(
     "select count(*)::integer as n from pg_namespace where nspname = 'signalpost'",
   );

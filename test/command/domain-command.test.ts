@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ShapingStore } from '../../src/delivery/shaping/shaping-store.ts';
 import { TlsResultStore } from '../../src/delivery/tls-report/tls-result-store.ts';
 import { newId } from '../../src/foundation/ids.ts';
-import { runSignalpost } from '../support/run-signalpost.ts';
+import { runInProcess } from '../support/run-command.ts';
 import { saveShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { TestDns } from '../support/test-dns.ts';
@@ -19,12 +19,8 @@ const environment = {
   DNS_SERVERS: zones.server,
 };
 
-async function run(
-  ...args: string[]
-): Promise<{ code: number | string; out: string; err: string }> {
-  const { exit, output } = runSignalpost(args, environment);
-  const code = await exit;
-  return { code, out: output.stdout, err: output.stderr };
+function run(...args: string[]) {
+  return runInProcess(args, environment);
 }
 
 test('a domain is added, shown with its records, checked, rotated, warmed up and removed', async () => {

@@ -3,7 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse as parseYaml } from 'yaml';
-import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { runInProcess } from '../support/run-command.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { waitForLock } from '../support/wait-for-lock.ts';
 
@@ -11,10 +12,8 @@ const folder = temporaryFolder();
 const { url, database } = await createTestDatabase();
 const environment = { DATABASE_URL: url, DATA_DIR: temporaryFolder() };
 
-async function run(args: readonly string[], more: Readonly<Record<string, string>> = {}) {
-  const running = runSignalpost([...args], { ...environment, ...more });
-  const code = await running.exit;
-  return { code, ...running.output };
+function run(args: readonly string[], more: Readonly<Record<string, string>> = {}) {
+  return runInProcess(args, { ...environment, ...more });
 }
 
 writeFileSync(
@@ -55,16 +54,12 @@ accounts:
 
 test('exporting and applying again changes nothing', async () => {
   const applied = await run(['apply', join(folder, 'shop.yaml')]);
-  assert.equal(applied.code, 0, applied.stderr);
+  assert.equal(applied.code, 0, applied.err);
   const target = join(folder, 'export');
   const exported = await run(['export', target]);
-  assert.equal(exported.code, 0, exported.stderr);
+  assert.equal(exported.code, 0, exported.err);
   const again = await run(['apply', join(target, 'manifest.yaml'), '--prune']);
-  assert.match(
-    again.stdout,
-    /^Done: 0 created, 0 changed, 6 unchanged, 0 removed\.$/m,
-    again.stdout,
-  );
+  assert.match(again.out, /^Done: 0 created, 0 changed, 6 unchanged, 0 removed\.$/m, again.out);
   assert.equal(
     readFileSync(join(target, 'lists/shop-l-1.csv'), 'utf8'),
     'email,Name,Note\r\nann@people.test,Ann,"=1+1, ""quoted"""\r\nbob@people.test,Bob,\r\n',
@@ -73,8 +68,8 @@ test('exporting and applying again changes nothing', async () => {
 
 test('images of templates are files of an exported folder, and base64 on standard output', async () => {
   assert.deepEqual(readFileSync(join(folder, 'export/images/shop-t-1-1.png')), logo);
-  const { stdout } = await run(['export']);
-  const { accounts } = parseYaml(stdout) as { accounts: { templates: { images: object[] }[] }[] };
+  const { out } = await run(['export']);
+  const { accounts } = parseYaml(out) as { accounts: { templates: { images: object[] }[] }[] };
   assert.deepEqual(accounts[0]?.templates[0]?.images, [
     {
       contentId: 'logo',
@@ -83,9 +78,9 @@ test('images of templates are files of an exported folder, and base64 on standar
       content: logo.toString('base64'),
     },
   ]);
-  writeFileSync(join(folder, 'inline.yaml'), stdout);
+  writeFileSync(join(folder, 'inline.yaml'), out);
   const again = await run(['apply', join(folder, 'inline.yaml')]);
-  assert.match(again.stdout, /^Done: 0 created, 0 changed, /m, again.stdout);
+  assert.match(again.out, /^Done: 0 created, 0 changed, /m, again.out);
 });
 
 test('contacts from other sources are not a change, nor is a missing value that comes back empty', async () => {
@@ -98,12 +93,12 @@ test('contacts from other sources are not a change, nor is a missing value that 
   await run(['export', target]);
   const manifest = join(target, 'manifest.yaml');
   const dry = await run(['apply', manifest, '--dry-run', '--prune']);
-  assert.match(dry.stdout, /0 created, 0 changed, 7 unchanged, 0 removed/, dry.stdout);
+  assert.match(dry.out, /0 created, 0 changed, 7 unchanged, 0 removed/, dry.out);
   writeFileSync(
     join(target, 'lists/shop-l-2.csv'),
     'email,N\ncid@people.test,2\ndan@people.test,\n',
   );
-  assert.match((await run(['apply', manifest])).stdout, /^changed +list +shop l-2 /m);
+  assert.match((await run(['apply', manifest])).out, /^changed +list +shop l-2 /m);
   const { rows } = await database.pool.query(
     "select fields from contact where list_id = 'l-2' order by email",
   );
@@ -114,9 +109,9 @@ test('a template without a published version is skipped and named', async () => 
   await database.pool.query(
     `insert into template (account_id, id, name, created_by) select 'shop', 't-draft', 'Draft', id from person limit 1`,
   );
-  const { stdout, stderr } = await run(['export']);
-  assert.doesNotMatch(stdout, /t-draft/);
-  assert.equal(stderr, 'Skipped: template t-draft of account shop has no published version.\n');
+  const { out, err } = await run(['export']);
+  assert.doesNotMatch(out, /t-draft/);
+  assert.equal(err, 'Skipped: template t-draft of account shop has no published version.\n');
 });
 
 test("changes during an export don't appear in any part of it", async () => {
@@ -129,23 +124,23 @@ test("changes during an export don't appear in any part of it", async () => {
   await writer.query("delete from contact where email = 'ann@people.test'");
   await writer.query('commit');
   writer.release();
-  const { code, stderr } = await exporting;
-  assert.equal(code, 0, stderr);
+  const { code, err } = await exporting;
+  assert.equal(code, 0, err);
   assert.match(readFileSync(join(target, 'lists/shop-l-1.csv'), 'utf8'), /ann@people\.test/);
 });
 
 test('standard output has everything except contacts and secrets', async () => {
-  const { stdout } = await run(['export']);
-  assert.match(stdout, /id: t-1/);
-  assert.doesNotMatch(stdout, /0123456789|a very long password|csv:/);
+  const { out } = await run(['export']);
+  assert.match(out, /id: t-1/);
+  assert.doesNotMatch(out, /0123456789|a very long password|csv:/);
 });
 
 test("another installation asks for the secrets that it doesn't have", async () => {
   const other = await createTestDatabase();
-  const { code, stderr } = await run(['apply', join(folder, 'export/manifest.yaml')], {
+  const { code, err } = await run(['apply', join(folder, 'export/manifest.yaml')], {
     DATABASE_URL: other.url,
     DATA_DIR: temporaryFolder(),
   });
   assert.equal(code, 1);
-  assert.match(stderr, /integrations\[0\]\.clientSecret is required/);
+  assert.match(err, /integrations\[0\]\.clientSecret is required/);
 });

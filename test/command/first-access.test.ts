@@ -5,8 +5,9 @@ import { after, test } from 'node:test';
 import { parseEnv } from 'node:util';
 import { readInbox } from '../support/inbox-client.ts';
 import { ManagementClient } from '../support/management-client.ts';
-import { type Running, runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { type Running, runSignalpost } from '../support/run-signalpost.ts';
 import { sendRequest } from '../support/send-request.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const dataDir = join(temporaryFolder(), 'data');
 const environment = { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' };

@@ -8,7 +8,8 @@ import { convertMarkup } from '../../src/command/import/convert-markup.ts';
 import { addKey } from '../support/api-key.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
 import { readInbox } from '../support/inbox-client.ts';
-import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { runInProcess } from '../support/run-command.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const shop = await FeedbackShop.open();
 const key = await addKey(shop.database, shop.shop.id);
@@ -16,10 +17,8 @@ const { url } = shop.service;
 const client = new Signalpost({ url, key });
 const folder = temporaryFolder();
 
-async function run(...args: string[]) {
-  const running = runSignalpost(args, { SIGNALPOST_URL: url, SIGNALPOST_API_KEY: key });
-  const code = await running.exit;
-  return { code, ...running.output };
+function run(...args: string[]) {
+  return runInProcess(args, { SIGNALPOST_URL: url, SIGNALPOST_API_KEY: key });
 }
 
 async function save(name: string, content: unknown): Promise<string> {
@@ -121,14 +120,14 @@ for (const product of ['postmark', 'sendgrid', 'mailgun', 'resend'] as const)
     );
     const dir = join(folder, product);
     const imported = await run('import', product, '--templates', ...paths, '--dir', dir);
-    assert.equal(imported.code, 0, imported.stderr);
+    assert.equal(imported.code, 0, imported.err);
     const settings = join(dir, ids[product], 'template.yaml');
     await writeFile(
       settings,
       `${await readFile(settings, 'utf8')}sender: orders@shop.test\ncreatedBy: ${shop.shop.owner.email}\n`,
     );
     const pushed = await run('template', 'push', '--dir', dir, '--publish');
-    assert.equal(pushed.code, 0, pushed.stderr + pushed.stdout);
+    assert.equal(pushed.code, 0, pushed.err + pushed.out);
 
     const to = `${product}@people.test`;
     const note = product === 'postmark' ? { text: '<b>Soon</b>' } : '<b>Soon</b>';
@@ -154,33 +153,30 @@ test('what has no counterpart is listed by file and line, stays in the template,
     ],
   });
   const args = ['import', 'sendgrid', '--templates', path, '--dir', join(folder, 'odd')];
-  const { code, stdout } = await run(...args, '--strict');
+  const { code, out } = await run(...args, '--strict');
   assert.equal(code, 1);
-  assert.match(stdout, /body\.html:1: \{\{formatDate due "MM"\}\} is a helper/);
-  assert.match(stdout, /body\.html:2: \{\{#equals a b\}\} is a block/);
-  assert.match(stdout, /body\.html:3: \{\{this\}\} is an item without fields/);
+  assert.match(out, /body\.html:1: \{\{formatDate due "MM"\}\} is a helper/);
+  assert.match(out, /body\.html:2: \{\{#equals a b\}\} is a block/);
+  assert.match(out, /body\.html:3: \{\{this\}\} is an item without fields/);
   assert.match(
-    stdout,
+    out,
     /body\.html:3: \{\{user\.name\}\} is one field: send it under the key user\.name/,
   );
   const html = await readFile(join(folder, 'odd/odd/body.html'), 'utf8');
   assert.match(html, /\{\{formatDate due "MM"\}\}/);
   const again = await run(...args);
-  assert.match(again.stderr, /exists; --force overwrites it/);
+  assert.match(again.err, /exists; --force overwrites it/);
   assert.equal((await run(...args, '--force')).code, 0);
 });
 
 test('a file that isn’t a response of the product is named', async () => {
   const path = await save('else.json', { hello: 'world' });
   for (const product of ['postmark', 'sendgrid', 'mailgun', 'resend']) {
-    const { code, stderr } = await run('import', product, '--templates', path, '--dir', folder);
+    const { code, err } = await run('import', product, '--templates', path, '--dir', folder);
     assert.equal(code, 1);
-    assert.match(stderr, /else\.json isn’t what \w+ returns for GET/);
+    assert.match(err, /else\.json isn’t what \w+ returns for GET/);
   }
-  assert.match(
-    (await run('import', 'other', '--templates', path)).stderr,
-    /is not one of postmark/,
-  );
+  assert.match((await run('import', 'other', '--templates', path)).err, /is not one of postmark/);
 });
 
 async function reasonsOf(address: string): Promise<string[]> {
@@ -242,8 +238,8 @@ for (const [what, product, file, more, reasons] of [
 ] as const)
   test(`${what} become suppressions`, async () => {
     const path = await save('suppressions', file);
-    const { code, stderr } = await run('import', product, '--suppressions', path, ...more);
-    assert.equal(code, 0, stderr);
+    const { code, err } = await run('import', product, '--suppressions', path, ...more);
+    assert.equal(code, 0, err);
     for (const [address, wanted] of Object.entries(reasons))
       assert.deepEqual(await reasonsOf(address), wanted);
   });
@@ -252,10 +248,10 @@ test('rows that say too little are listed, and the others are imported', async (
   const path = await save('rows.json', [{ email: 'nobody' }, { email: 'a5@people.test' }, 7]);
   const missing = await run('import', 'sendgrid', '--suppressions', path);
   assert.equal(missing.code, 1);
-  assert.match(missing.stderr, /row 2: doesn’t say why; give the reason of the file with --reason/);
+  assert.match(missing.err, /row 2: doesn’t say why; give the reason of the file with --reason/);
   const some = await run('import', 'sendgrid', '--suppressions', path, '--reason', 'complaint');
   assert.equal(some.code, 1);
-  assert.match(some.stderr, /row 1: has no email address\n.*row 3: is not an object/s);
+  assert.match(some.err, /row 1: has no email address\n.*row 3: is not an object/s);
   assert.deepEqual(await reasonsOf('a5@people.test'), ['complaint']);
 });
 

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { saveMembership } from '../../src/account/membership-store.ts';
 import { addKey } from '../support/api-key.ts';
-import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { runInProcess } from '../support/run-command.ts';
 import { SendClient } from '../support/send-client.ts';
 import { SessionWorld } from '../support/session-world.ts';
 import { addSender, openShop } from '../support/shop.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -19,12 +20,8 @@ await addSender(database, shop.id, 'orders@shop.test', { displayNames: ['Demo Sh
 const world = new SessionWorld(database, shop.id);
 const environment = { DATABASE_URL: url, SIGNALPOST_KEY: Buffer.alloc(32, 7).toString('base64') };
 
-async function run(
-  ...args: string[]
-): Promise<{ code: number | string; out: string; err: string }> {
-  const { exit, output } = runSignalpost(args, environment);
-  const code = await exit;
-  return { code, out: output.stdout, err: output.stderr };
+function run(...args: string[]) {
+  return runInProcess(args, environment);
 }
 
 /** Returns the audit log entries of commands and deletes them. */
@@ -259,8 +256,8 @@ test('ASVS 4.0.3 3.3.3: disabling a person removes their keys, except those that
 
 test('a command on a folder without an installation says so, and creates nothing', async () => {
   const dataDir = join(temporaryFolder(), 'elsewhere');
-  const { exit, output } = runSignalpost(['key', 'list', shop.id], { DATA_DIR: dataDir });
-  assert.equal(await exit, 1);
-  assert.match(output.stderr, /There is no installation in .*elsewhere\. Start the service first/);
+  const { code, err } = await runInProcess(['key', 'list', shop.id], { DATA_DIR: dataDir });
+  assert.equal(code, 1);
+  assert.match(err, /There is no installation in .*elsewhere\. Start the service first/);
   assert.equal(existsSync(dataDir), false);
 });

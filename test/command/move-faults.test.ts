@@ -355,11 +355,11 @@ test('a copy that differs is an error that names the table, and the old database
     target,
     'update message set content = (content::jsonb || \'{"to":"x@y.test"}\')::json where id = (select min(id::text)::uuid from message)',
   );
-  const { code, stdout, stderr } = await scene.run(['move', '--to', target], { DATABASE_URL: own });
+  const { code, out, err } = await scene.run(['move', '--to', target], { DATABASE_URL: own });
   assert.equal(code, 1);
-  assert.match(stdout, /^message +5 +5 +(\w+) +(?!\1)\w+ +DIFFERENT$/m);
+  assert.match(out, /^message +5 +5 +(\w+) +(?!\1)\w+ +DIFFERENT$/m);
   assert.match(
-    stderr,
+    err,
     /^signalpost: The copy at .* differs from the original in message\. Nothing was changed/,
   );
   assert.match(await refusal(own), /has been moving to/);

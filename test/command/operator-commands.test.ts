@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { createProgram, leavesOf } from '../../src/command/run-command.ts';
-import { runSignalpost } from '../support/run-signalpost.ts';
+import type { Shell } from '../../src/command/shell.ts';
+import { runInProcess } from '../support/run-command.ts';
 import { sendRequest } from '../support/send-request.ts';
 import { serviceTokens } from '../support/service-tokens.ts';
 import { openShop } from '../support/shop.ts';
@@ -27,10 +28,8 @@ const environment = {
   PORT: new URL(service.url).port,
 };
 
-async function run(args: readonly string[], settings: Record<string, string> = {}) {
-  const { exit, output } = runSignalpost(args, { ...environment, ...settings });
-  const code = await exit;
-  return { code, out: output.stdout, err: output.stderr };
+function run(args: readonly string[], settings: Record<string, string> = {}) {
+  return runInProcess(args, { ...environment, ...settings });
 }
 
 async function json(args: readonly string[], settings: Record<string, string> = {}) {
@@ -123,8 +122,17 @@ test('send-test sends a template with its samples, waits for the outcome and lea
   assert.equal(rows.length, 0);
 });
 
+/** Only descriptions are read. */
+const unused: Shell = {
+  environment: {},
+  exitCode: 0,
+  in: process.stdin,
+  out: () => undefined,
+  err: () => undefined,
+};
+
 test('every command with a result has --json; lists say “none” when they are empty', async () => {
-  const { program } = await createProgram({});
+  const program = await createProgram(unused);
   const without = leavesOf(program).filter(
     (command) => !command.options.some(({ long }) => long === '--json'),
   );
@@ -156,7 +164,7 @@ test('every command with a result has --json; lists say “none” when they are
 });
 
 test('every command names its account by the first argument', async () => {
-  const { program } = await createProgram({});
+  const program = await createProgram(unused);
   const leaves = leavesOf(program);
   const named = leaves.filter((command) =>
     command.registeredArguments.some((argument) => argument.name() === 'account'),

@@ -1,40 +1,39 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DeliveryWorld } from '../support/delivery-world.ts';
-import { runSignalpost } from '../support/run-signalpost.ts';
+import { runInProcess } from '../support/run-command.ts';
 
 const world = await DeliveryWorld.create();
 const environment = { DATABASE_URL: world.url };
 
-async function run(...args: string[]) {
-  const running = runSignalpost(['queue', ...args], environment);
-  return { code: await running.exit, ...running.output };
+function run(...args: string[]) {
+  return runInProcess(['queue', ...args], environment);
 }
 
 test('waiting messages are canceled from the command line, and counted', async () => {
   const id = await world.accept();
   await world.accept();
   const one = await run('cancel', 'a1', id);
-  assert.equal(one.stdout, '1 message canceled.\n', one.stderr);
+  assert.equal(one.out, '1 message canceled.\n', one.err);
   const all = await run('retry', 'a1', '--destination', 'people.test');
-  assert.equal(all.stdout, '1 message due now.\n', all.stderr);
+  assert.equal(all.out, '1 message due now.\n', all.err);
 });
 
 test('an account is paused and resumed from the command line', async () => {
-  assert.equal((await run('pause', 'a1')).stdout, 'Done: the account is paused.\n');
-  assert.equal((await run('resume', '--account', 'a1')).stdout, 'Done: the account is resumed.\n');
+  assert.equal((await run('pause', 'a1')).out, 'Done: the account is paused.\n');
+  assert.equal((await run('resume', '--account', 'a1')).out, 'Done: the account is resumed.\n');
 });
 
 test('a message that is not waiting is reported, with exit code 1', async () => {
   const response = await run(...['retry', 'a1', '01900000-0000-7000-8000-000000000000']);
   assert.equal(response.code, 1);
-  assert.equal(response.stdout, '0 messages due now.\n');
+  assert.equal(response.out, '0 messages due now.\n');
 });
 
 test('an invalid id gives a one-sentence message', async () => {
   const response = await run('cancel', '--account', 'a1', '--message', 'nonsense');
   assert.equal(response.code, 1);
-  assert.match(response.stderr, /^signalpost: "nonsense" is not a valid message ID/);
+  assert.match(response.err, /^signalpost: "nonsense" is not a valid message ID/);
 });
 
 test('the list says why most messages for a destination are waiting, and where it stops counting', async () => {
@@ -52,7 +51,7 @@ test('the list says why most messages for a destination are waiting, and where i
       [count],
     );
   };
-  const list = async () => (await run('list', 'a1')).stdout;
+  const list = async () => (await run('list', 'a1')).out;
   await store(3);
   const enqueue = (count: number) =>
     pool.query(
@@ -75,7 +74,7 @@ test('only domain names can be paused; an existing pause of another name can be 
   const refused = await run('pause', '--account', 'a1', '--destination', 'x y');
   assert.equal(refused.code, 1);
   assert.match(
-    refused.stderr,
+    refused.err,
     /^signalpost: --destination must be a domain name with at least two labels/,
   );
   await world.database.pool.query(
@@ -83,18 +82,18 @@ test('only domain names can be paused; an existing pause of another name can be 
   );
   for (const destination of ['X y', 'bücher.test']) {
     const resumed = await run('resume', '--account', 'a1', '--destination', destination);
-    assert.equal(resumed.stdout, `Done: mail to ${destination.toLowerCase()} is resumed.\n`);
+    assert.equal(resumed.out, `Done: mail to ${destination.toLowerCase()} is resumed.\n`);
   }
   const wide = () => run('pause', '--account', 'a1', '--destination', 'Bücher.test');
-  assert.equal((await wide()).stdout, 'Done: mail to xn--bcher-kva.test is paused.\n');
+  assert.equal((await wide()).out, 'Done: mail to xn--bcher-kva.test is paused.\n');
   const again = await wide();
-  assert.equal(again.stdout, 'Nothing to do: mail to xn--bcher-kva.test is already paused.\n');
+  assert.equal(again.out, 'Nothing to do: mail to xn--bcher-kva.test is already paused.\n');
 });
 
 test('a nonexistent account is reported, with exit code 1', async () => {
   for (const action of ['list', 'cancel', 'pause', 'resume', 'retry']) {
     const response = await run(action, '--account', '9999');
     assert.equal(response.code, 1, action);
-    assert.equal(response.stderr, 'signalpost: Account 9999 not found.\n', action);
+    assert.equal(response.err, 'signalpost: Account 9999 not found.\n', action);
   }
 });

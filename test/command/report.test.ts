@@ -4,17 +4,16 @@ import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
 import { readReport } from '../../src/report/read-report-store.ts';
 import { rollUp } from '../../src/report/roll-up-store.ts';
 import { account, DeliveryWorld } from '../support/delivery-world.ts';
-import { runSignalpost } from '../support/run-signalpost.ts';
+import { runInProcess } from '../support/run-command.ts';
 
 const world = await DeliveryWorld.create();
 const { pool, kysely } = world.database;
 const day = 86_400_000;
 const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
-async function reclassify(from: string, id: string = account) {
+function reclassify(from: string, id: string = account) {
   const args = ['report', 'reclassify', id, '--from', from];
-  const running = runSignalpost(args, { DATABASE_URL: world.url });
-  return { code: await running.exit, ...running.output };
+  return runInProcess(args, { DATABASE_URL: world.url });
 }
 
 test('opens by a reader that is now known as a machine are reclassified from the command line', async () => {
@@ -38,9 +37,9 @@ test('opens by a reader that is now known as a machine are reclassified from the
   const from = dayOf(Date.now() - day);
   const response = await reclassify(from);
   assert.equal(
-    response.stdout,
+    response.out,
     `1 open or click was reclassified; the report was recalculated from ${from}.\n`,
-    response.stderr,
+    response.err,
   );
   assert.equal(response.code, 0);
   assert.deepEqual(await counts(), { accepted: 1, opened_people: 1, opened_machines: 1 });
@@ -50,20 +49,20 @@ test("days with incomplete data are refused, and the report doesn't change", asy
   const old = await reclassify(dayOf(Date.now() - 200 * day));
   assert.equal(old.code, 1);
   assert.match(
-    old.stderr,
+    old.err,
     /^signalpost: --from must be a day from \d{4}-\d\d-\d\d, the first with complete data/,
   );
   await pool.query('insert into retention_rule (account_id, engagement_days) values ($1, 3)', [
     account,
   ]);
   const emptied = await reclassify(dayOf(Date.now() - 5 * day));
-  assert.match(emptied.stderr, /^signalpost: --from must be a day from/);
+  assert.match(emptied.err, /^signalpost: --from must be a day from/);
 });
 
 test('an invalid day or account gives a one-sentence message', async () => {
-  assert.match((await reclassify('yesterday')).stderr, /^signalpost: --from must be a day such as/);
+  assert.match((await reclassify('yesterday')).err, /^signalpost: --from must be a day such as/);
   assert.match(
-    (await reclassify(dayOf(Date.now()), 'a-9')).stderr,
+    (await reclassify(dayOf(Date.now()), 'a-9')).err,
     /^signalpost: Account a-9 not found/,
   );
 });

@@ -3,9 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { trySessionLock } from '../../src/foundation/database/session-lock.ts';
-import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { runSignalpost } from '../support/run-signalpost.ts';
 import { metricsHeaders, serviceTokens } from '../support/service-tokens.ts';
 import { openGate } from '../support/tcp-gate.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { waitFor } from '../support/wait-for.ts';
 

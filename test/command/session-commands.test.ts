@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runAdminStatement } from '../../scripts/scratch-database.ts';
-import { runSignalpost } from '../support/run-signalpost.ts';
+import { runInProcess } from '../support/run-command.ts';
 import { sendRequest } from '../support/send-request.ts';
 import {
   clientSecret,
@@ -24,12 +24,8 @@ const person = await world.addPerson();
 /** The key of the test service. */
 const environment = { DATABASE_URL: url, SIGNALPOST_KEY: Buffer.alloc(32, 7).toString('base64') };
 
-async function run(
-  ...args: string[]
-): Promise<{ code: number | string; out: string; err: string }> {
-  const { exit, output } = runSignalpost(args, environment);
-  const code = await exit;
-  return { code, out: output.stdout, err: output.stderr };
+function run(...args: string[]) {
+  return runInProcess(args, environment);
 }
 
 function grant(secret = clientSecret): ReturnType<typeof postToken> {
@@ -191,10 +187,10 @@ test('a missing or empty database gives a one-sentence message', async () => {
     const wrong = new URL(url);
     wrong.pathname = `/${name}`;
     for (const args of [['audit'], ['integration', 'list'], ['queue', 'pause', '1']]) {
-      const { exit, output } = runSignalpost(args, { ...environment, DATABASE_URL: wrong.href });
-      assert.equal(await exit, 1);
-      assert.match(output.stderr, sentence);
-      assert.equal(output.stderr.split('\n').length, 2, output.stderr);
+      const { code, err } = await runInProcess(args, { ...environment, DATABASE_URL: wrong.href });
+      assert.equal(code, 1);
+      assert.match(err, sentence);
+      assert.equal(err.split('\n').length, 2, err);
     }
   }
   await runAdminStatement(adminUrl(), `drop database ${empty}`);

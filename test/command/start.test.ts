@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { runNpmStart, runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { runNpmStart, runSignalpost } from '../support/run-signalpost.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { TestAuthority } from '../support/test-certificates.ts';
 
 const folder = temporaryFolder();

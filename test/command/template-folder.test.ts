@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import { addKey } from '../support/api-key.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
 import { ManagementClient } from '../support/management-client.ts';
-import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { runInProcess } from '../support/run-command.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const shop = await FeedbackShop.open();
 const { url } = shop.service;
@@ -15,13 +16,11 @@ const api = new ManagementClient(shop.service, key);
 const path = `/accounts/${shop.shop.id}/templates`;
 const dir = join(temporaryFolder(), 'templates');
 
-async function template(verb: string, ...args: readonly string[]) {
+function template(verb: string, ...args: readonly string[]) {
   const folder = args.includes('--dir') ? [] : ['--dir', dir];
-  const running = runSignalpost(['template', verb, ...folder, '--url', url, ...args], {
+  return runInProcess(['template', verb, ...folder, '--url', url, ...args], {
     SIGNALPOST_API_KEY: key,
   });
-  const code = await running.exit;
-  return { code, ...running.output };
 }
 
 const read = (file: string): string => readFileSync(join(dir, file), 'utf8');
@@ -58,8 +57,8 @@ assert.equal((await api.post(`${path}/t-0001/publish`, {})).status, 200);
 
 test('pull writes a folder for each template, and push then changes nothing', async () => {
   const pulled = await template('pull');
-  assert.deepEqual([pulled.code, pulled.stderr], [0, '']);
-  assert.match(pulled.stdout, /^t-0001: pulled \(version \d+\)$/m);
+  assert.deepEqual([pulled.code, pulled.err], [0, '']);
+  assert.match(pulled.out, /^t-0001: pulled \(version \d+\)$/m);
   assert.equal(
     read('t-0001/template.yaml'),
     `name: t-0001
@@ -87,8 +86,8 @@ images:
   assert.equal(readFileSync(join(dir, 't-0001/images/1.png')).toString('base64'), dot);
   const before = await stateOf('t-0001');
   const pushed = await template('push', '--publish');
-  assert.equal(pushed.code, 0, pushed.stderr);
-  assert.match(pushed.stdout, /^t-0001: unchanged \(version \d+\)$/m);
+  assert.equal(pushed.code, 0, pushed.err);
+  assert.match(pushed.out, /^t-0001: unchanged \(version \d+\)$/m);
   assert.deepEqual(await stateOf('t-0001'), before);
   assert.equal((await template('diff', '--exit-code')).code, 0);
 });
@@ -99,19 +98,19 @@ test('diff shows what push then saves as a draft and publishes as one version', 
   const diff = await template('diff', '--exit-code');
   assert.equal(diff.code, 1);
   assert.match(
-    diff.stdout,
+    diff.out,
     /^t-0001 \(version \d+\)\n {2}t-0001\/body\.txt\n {4}Hello \{\{First Name\}\}\n {2}\+ See you\\u\{1b\}\[2J\n1 of 1 template would change\.\n$/,
   );
   assert.deepEqual(await stateOf('t-0001'), before);
   write('t-0001/body.txt', 'Hello {{First Name}}\nSee you\n');
-  assert.match((await template('push')).stdout, /^t-0001: saved as draft$/m);
-  assert.match((await template('push')).stdout, /^t-0001: unchanged \(draft\)$/m);
+  assert.match((await template('push')).out, /^t-0001: saved as draft$/m);
+  assert.match((await template('push')).out, /^t-0001: unchanged \(draft\)$/m);
   assert.equal((await stateOf('t-0001')).publishedVersion, before.publishedVersion);
   const published = await template('push', '--publish');
-  assert.equal(published.code, 0, published.stderr);
+  assert.equal(published.code, 0, published.err);
   const after = await stateOf('t-0001');
   assert.match(
-    published.stdout,
+    published.out,
     new RegExp(`^t-0001: published as version ${after.publishedVersion}$`, 'm'),
   );
   assert.equal(after.latestVersion, before.latestVersion + 1);
@@ -123,13 +122,13 @@ test('changes on the service since the last pull are overwritten only with --for
   await saveDraft('t-0001', { subject: 'From the console', text: 'Console' });
   const refused = await template('push', '--publish');
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /t-0001: it was changed.*template pull.*--force/);
+  assert.match(refused.err, /t-0001: it was changed.*template pull.*--force/);
   assert.equal((await stateOf('t-0001')).hasDraft, true);
   const kept = await template('pull');
   assert.equal(kept.code, 1);
-  assert.match(kept.stderr, /t-0001: the folder has changes of its own/);
+  assert.match(kept.err, /t-0001: the folder has changes of its own/);
   assert.equal(read('t-0001/body.txt'), 'From the folder\n');
-  assert.match((await template('pull', '--force')).stdout, /^t-0001: pulled \(draft\)$/m);
+  assert.match((await template('pull', '--force')).out, /^t-0001: pulled \(draft\)$/m);
   assert.equal(read('t-0001/body.txt'), 'Console\n');
   assert.equal(existsSync(join(dir, 't-0001/body.html')), false);
   write('t-0001/body.txt', 'Merged\n');
@@ -137,7 +136,7 @@ test('changes on the service since the last pull are overwritten only with --for
 
   await saveDraft('t-0001', { subject: 'From the console', text: 'Again' });
   assert.match(
-    (await template('push', '--publish', '--force')).stdout,
+    (await template('push', '--publish', '--force')).out,
     /^t-0001: published as version/m,
   );
 });
@@ -152,7 +151,7 @@ test('--base lets a pipeline overwrite what an earlier state of the folder pushe
   writeFileSync(join(unpulled, 't-0001/body.txt'), 'Next\n');
   assert.equal((await template('push', '--publish', '--dir', unpulled)).code, 1);
   const pushed = await template('push', '--publish', '--dir', unpulled, '--base', base);
-  assert.match(pushed.stdout, /^t-0001: published as version/m, pushed.stderr);
+  assert.match(pushed.out, /^t-0001: published as version/m, pushed.err);
 });
 
 test('a new template is created; problems are listed by file, and nothing is pushed if there are any', async () => {
@@ -163,13 +162,13 @@ test('a new template is created; problems are listed by file, and nothing is pus
     '<mjml><mj-body><mj-section><mj-column><mj-text>Hi</mj-text></mj-column></mj-section></mj-body></mjml>',
   );
   const created = await template('push', 'fresh', '--publish');
-  assert.match(created.stdout, /^fresh: published as version 1$/m, created.stderr);
+  assert.match(created.out, /^fresh: published as version 1$/m, created.err);
 
   write('fresh/template.yaml', 'name: Fresh\nsubjet: Hi\n');
   const wrong = await template('push', '--publish', '--force');
   assert.equal(wrong.code, 1);
-  assert.match(wrong.stderr, /fresh\/template\.yaml:2: subjet is unknown/);
-  assert.equal(wrong.stdout, '');
+  assert.match(wrong.err, /fresh\/template\.yaml:2: subjet is unknown/);
+  assert.equal(wrong.out, '');
   assert.equal((await stateOf('fresh')).latestVersion, 1);
 });
 
@@ -182,9 +181,9 @@ test('a template’s files are in its folder, so that a change can’t show othe
   symlinkSync(secret, join(dir, 'fresh/link.txt'));
   for (const body of [`text: { file: ${secret} }\n`, 'text: { file: link.txt }\n']) {
     settings(body);
-    const { code, stdout, stderr } = await template('diff', 'fresh');
+    const { code, out, err } = await template('diff', 'fresh');
     assert.equal(code, 1);
-    assert.match(stderr, /outside of the template’s folder/);
-    assert.doesNotMatch(stdout + stderr, /PASSWORD/);
+    assert.match(err, /outside of the template’s folder/);
+    assert.doesNotMatch(out + err, /PASSWORD/);
   }
 });

@@ -6,7 +6,7 @@ import { readConfig } from '../../src/config/config.ts';
 import { readSecretFiles } from '../../src/config/read-secret-files.ts';
 import { secretNames } from '../../src/config/settings-table.ts';
 import { OperatorError } from '../../src/foundation/errors.ts';
-import { temporaryFolder } from '../support/run-signalpost.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 

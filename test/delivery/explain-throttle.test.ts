@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DirectShop } from '../support/direct-shop.ts';
 import { signInToManagement } from '../support/management-client.ts';
-import { runSignalpost } from '../support/run-signalpost.ts';
+import { runInProcess } from '../support/run-command.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const direct = await DirectShop.open('127.0.0.86=mail.sender.test', {
@@ -20,9 +20,9 @@ const sentence =
 
 async function run(...args: string[]): Promise<string> {
   const settings = { DATABASE_URL: direct.databaseUrl, ...direct.environment };
-  const { exit, output } = runSignalpost(args, settings);
-  assert.equal(await exit, 0, output.stderr);
-  return output.stdout;
+  const { code, out, err } = await runInProcess(args, settings);
+  assert.equal(code, 0, err);
+  return out;
 }
 
 test('a message waiting for a rate limit shows who asked for it, the current limit and the next attempt', async (t) => {

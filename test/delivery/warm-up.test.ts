@@ -12,7 +12,7 @@ import { WarmUps } from '../../src/delivery/warm-up/warm-ups.ts';
 import { newId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { DirectShop } from '../support/direct-shop.ts';
-import { runSignalpost } from '../support/run-signalpost.ts';
+import { runInProcess } from '../support/run-command.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const direct = await DirectShop.open(
@@ -25,10 +25,8 @@ zones.set('home.test', { MX: [[10, 'mx.home.test']] }).set('mx.home.test', { A: 
 const thatDay = dayOf(Date.now());
 const noon = Date.parse(`${thatDay}T12:00:00Z`);
 
-async function run(...args: string[]) {
-  const settings = { DATABASE_URL: direct.databaseUrl, ...direct.environment };
-  const { exit, output } = runSignalpost(args, settings);
-  return { code: await exit, out: output.stdout, err: output.stderr };
+function run(...args: string[]) {
+  return runInProcess(args, { DATABASE_URL: direct.databaseUrl, ...direct.environment });
 }
 
 function node(): WarmUps {

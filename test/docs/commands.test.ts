@@ -4,7 +4,8 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { type CodeBlock, codeBlocks, markdownPages } from '../support/markdown-pages.ts';
-import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { runSignalpost } from '../support/run-signalpost.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /**
  * Every `sh` block of the README and the guide runs here unchanged, page by page, on a newly started service. A `console`

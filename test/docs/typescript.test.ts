@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import { parseEnv, promisify } from 'node:util';
 import { createClientApp } from '../support/client-app.ts';
 import { codeBlocks } from '../support/markdown-pages.ts';
-import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { runSignalpost } from '../support/run-signalpost.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /**
  * Every `ts` block of the page is a file of one app that has installed the packed client. All compile together, and each runs

@@ -7,7 +7,7 @@ import {
   limitDatabaseLog,
   openDatabaseLog,
 } from '../../src/embedded-database/database-log.ts';
-import { temporaryFolder } from '../support/run-signalpost.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const line = (text: string): string => `2026-01-31 12:00:00.000 UTC [1] ${text}\n`;
 

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { OtlpCollector } from '../support/otlp-collector.ts';
-import { type Running, runWithHeap, temporaryFolder } from '../support/run-signalpost.ts';
+import { type Running, runWithHeap } from '../support/run-signalpost.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { getToken, openShop } from '../support/shop.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { waitFor } from '../support/wait-for.ts';
 

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { getDemoToken } from '../support/demo-token.ts';
 import { readInbox } from '../support/inbox-client.ts';
-import { type Running, runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { type Running, runSignalpost } from '../support/run-signalpost.ts';
 import { serviceTokens } from '../support/service-tokens.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const dataDir = join(temporaryFolder(), 'data');
 const environment = { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'error', ...serviceTokens };

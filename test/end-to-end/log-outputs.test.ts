@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config/config.ts';
 import { newId } from '../../src/foundation/ids.ts';
 import { type OpenedLog, openLog } from '../../src/foundation/log-output/open-log.ts';
 import { OtlpCollector } from '../support/otlp-collector.ts';
-import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { runSignalpost } from '../support/run-signalpost.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { getToken, openShop } from '../support/shop.ts';
 import {
@@ -15,6 +15,7 @@ import {
   startDatagramServer,
   startStreamServer,
 } from '../support/syslog-server.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';

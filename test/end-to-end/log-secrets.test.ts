@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseEnv } from 'node:util';
 import { readInbox } from '../support/inbox-client.ts';
-import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { runSignalpost } from '../support/run-signalpost.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const dataDir = join(temporaryFolder(), 'data');
 

@@ -6,7 +6,7 @@ import { OperatorError } from '../../src/foundation/errors.ts';
 import { requireMatchingKey } from '../../src/foundation/installation-store.ts';
 import { loadMasterKey } from '../../src/foundation/load-master-key.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
-import { temporaryFolder } from '../support/run-signalpost.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
 const source = (dataDir: string) => ({ key: undefined, previousKey: undefined, dataDir });

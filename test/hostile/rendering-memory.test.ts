@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openManagedShop } from '../support/management-client.ts';
-import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { runSignalpost } from '../support/run-signalpost.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { getToken, publishShopTemplate } from '../support/shop.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';

@@ -6,11 +6,11 @@ import { parseEnv } from 'node:util';
 import { OperatorError } from '../../src/foundation/errors.ts';
 import { applyDemo } from '../../src/manifest/apply-demo.ts';
 import { applyManifest } from '../../src/manifest/apply-manifest.ts';
-import { readManifestText } from '../../src/manifest/manifest-files.ts';
+import { readManifestFile } from '../../src/manifest/manifest-files.ts';
 import { parseManifest } from '../../src/manifest/parse-manifest.ts';
 import { compileTemplate } from '../../src/template/compile-template.ts';
 import { changed } from '../support/manifest-world.ts';
-import { temporaryFolder } from '../support/run-signalpost.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { testKey } from '../support/test-service.ts';
 
@@ -107,7 +107,7 @@ test('applying the demo manifest manually changes nothing, and its templates com
   const { database } = await createTestDatabase();
   const dataDir = temporaryFolder();
   await applyDemo({ database, key: testKey, dataDir });
-  const manifest = await parseManifest(await readManifestText(demoFile), envOf(dataDir));
+  const manifest = await parseManifest(await readManifestFile(demoFile), envOf(dataDir));
   assert.deepEqual(changed(await applyManifest(database, testKey, manifest)), []);
   for (const template of manifest.accounts[0]?.templates ?? [])
     assert.deepEqual((await compileTemplate(template.source)).problems, [], template.id);

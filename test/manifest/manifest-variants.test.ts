@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { manifestProblemTexts, parse } from '../support/manifest-world.ts';
-import { temporaryFolder } from '../support/run-signalpost.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 writeFileSync(join(folder, 'de.html'), '<p>\r\nHallo {{Nmae}}</p>');

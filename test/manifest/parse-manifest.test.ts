@@ -10,7 +10,7 @@ import { formatPath } from '../../src/manifest/manifest-path.ts';
 import { ManifestError } from '../../src/manifest/manifest-problems.ts';
 import { codePoint } from '../support/code-point.ts';
 import { manifestProblems, manifestProblemTexts, parse } from '../support/manifest-world.ts';
-import { temporaryFolder } from '../support/run-signalpost.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 

@@ -3,9 +3,9 @@ import { after, test } from 'node:test';
 import { startEmbeddedDatabase } from '../../src/embedded-database/start-embedded-database.ts';
 import { migrate } from '../../src/foundation/database/migrate.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
-import { temporaryFolder } from '../support/run-signalpost.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { getToken, openShop } from '../support/shop.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Running, runSignalpost, temporaryFolder } from './run-signalpost.ts';
+import { type Finished, runInProcess } from './run-command.ts';
+import { type Running, runSignalpost } from './run-signalpost.ts';
 import { sendRequest } from './send-request.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** Where a command's environment, data and backups are, for tests that lose one and restore the other. */
 export class BackupScene {
@@ -22,23 +24,23 @@ export class BackupScene {
 
   /** Creates the key pair and sets BACKUP_RECIPIENT. */
   async createKey(): Promise<void> {
-    const { stdout } = await this.run('backup', 'create-key', this.identity);
-    const [, recipient = ''] = /BACKUP_RECIPIENT=(age1\w+)/.exec(stdout) ?? [];
+    const { out } = await this.run('backup', 'create-key', this.identity);
+    const [, recipient = ''] = /BACKUP_RECIPIENT=(age1\w+)/.exec(out) ?? [];
     this.environment.BACKUP_RECIPIENT = recipient;
   }
 
   /** Runs a command that has to succeed. */
-  async run(...args: string[]): Promise<{ readonly stdout: string; readonly stderr: string }> {
-    const running = runSignalpost(args, this.environment);
-    assert.equal(await running.exit, 0, running.output.stderr);
-    return running.output;
+  async run(...args: string[]): Promise<Finished> {
+    const finished = await runInProcess(args, this.environment);
+    assert.equal(finished.code, 0, finished.err);
+    return finished;
   }
 
   /** Runs a command that has to fail, and returns what it says. */
   async fail(...args: string[]): Promise<string> {
-    const running = runSignalpost(args, this.environment);
-    assert.equal(await running.exit, 1, running.output.stdout);
-    return running.output.stdout + running.output.stderr;
+    const { code, out, err } = await runInProcess(args, this.environment);
+    assert.equal(code, 1, out);
+    return out + err;
   }
 
   async start(): Promise<ScenicService> {
@@ -58,7 +60,7 @@ export class BackupScene {
 
   /** What the queue says about a message. */
   async statusOf(message: string): Promise<Record<string, unknown>> {
-    return JSON.parse((await this.run('queue', 'list', '1000', message, '--json')).stdout);
+    return JSON.parse((await this.run('queue', 'list', '1000', message, '--json')).out);
   }
 }
 

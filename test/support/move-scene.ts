@@ -6,15 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { roleOf, runAdminStatement, withDatabase } from '../../scripts/scratch-database.ts';
-import { type Running, runSignalpost, temporaryFolder } from './run-signalpost.ts';
+import { type Finished, runInProcess } from './run-command.ts';
+import { type Running, runSignalpost } from './run-signalpost.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 import { adminUrl } from './test-database.ts';
-
-/** What a command printed, and its exit code. */
-export interface CommandResult {
-  readonly code: number | string;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** A service that was started as a command. */
 export interface MovedService {
@@ -41,12 +36,8 @@ export class MoveScene {
     };
   }
 
-  async run(
-    args: readonly string[],
-    more: Readonly<Record<string, string>> = {},
-  ): Promise<CommandResult> {
-    const { exit, output } = runSignalpost(args, { ...this.environment, ...more });
-    return { code: await exit, ...output };
+  run(args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<Finished> {
+    return runInProcess(args, { ...this.environment, ...more });
   }
 
   /** Runs a command that has to succeed. @returns its output */
@@ -54,9 +45,9 @@ export class MoveScene {
     args: readonly string[],
     more: Readonly<Record<string, string>> = {},
   ): Promise<string> {
-    const { code, stdout, stderr } = await this.run(args, more);
-    assert.equal(code, 0, stdout + stderr);
-    return stdout;
+    const { code, out, err } = await this.run(args, more);
+    assert.equal(code, 0, out + err);
+    return out;
   }
 
   /** Runs a command that has to fail. @returns what it says */
@@ -64,9 +55,9 @@ export class MoveScene {
     args: readonly string[],
     more: Readonly<Record<string, string>> = {},
   ): Promise<string> {
-    const { code, stdout, stderr } = await this.run(args, more);
-    assert.equal(code, 1, stdout + stderr);
-    return stderr;
+    const { code, out, err } = await this.run(args, more);
+    assert.equal(code, 1, out + err);
+    return err;
   }
 
   async start(more: Readonly<Record<string, string>> = {}): Promise<MovedService> {

@@ -1,6 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 
@@ -90,15 +88,4 @@ export function spawnRunning(
         void exit.then((code) => reject(new Error(`exited with ${code}: ${output.stderr}`)));
       }),
   };
-}
-
-/**
- * A folder for one test file's data that PostgreSQL's user can traverse. It is removed when the process exits, because
- * hooks run in registration order and later ones stop what still writes there.
- */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'signalpost-test-'));
-  chmodSync(folder, 0o711);
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
-  return folder;
 }

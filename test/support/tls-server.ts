@@ -7,7 +7,7 @@ import { createLog } from '../../src/foundation/log.ts';
 import { createHttp, type Http, type HttpOptions } from '../../src/http/create-http.ts';
 import type { CertificateFiles } from '../../src/http/tls/certificate.ts';
 import { LiveCertificate } from '../../src/http/tls/live-certificate.ts';
-import { temporaryFolder } from './run-signalpost.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 import { TestAuthority, type TestCertificate } from './test-certificates.ts';
 
 /** Writes a certificate and its key into a folder of their own. */

@@ -10,10 +10,11 @@ import { addKey } from '../support/api-key.ts';
 import { EventStream } from '../support/event-stream.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
 import { ManagementClient } from '../support/management-client.ts';
-import { runSignalpost, temporaryFolder } from '../support/run-signalpost.ts';
+import { runSignalpost } from '../support/run-signalpost.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import type { TextResponse } from '../support/send-request.ts';
 import { getToken, openShop } from '../support/shop.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { waitFor } from '../support/wait-for.ts';
 

@@ -1,7 +1,7 @@
 import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TypesFailure } from '../../template-types/types-failure.ts';
-import { type JsonOption, printResult } from '../print.ts';
+import { type JsonOption, printResult, type Shell } from '../shell.ts';
 import { settingsFile, templateFiles } from '../template/template-files.ts';
 import { type ConvertedField, type ConvertedMarkup, convertMarkup } from './convert-markup.ts';
 import {
@@ -27,6 +27,7 @@ export async function importTemplates(
   product: Product,
   paths: readonly string[],
   { dir, force = false, strict = false, json = false }: ImportTemplatesOptions,
+  shell: Shell,
 ): Promise<number> {
   if (dir === undefined) throw new TypesFailure('--dir is required: the folder for the templates');
   const templates = readProductTemplates(product, await Promise.all(paths.map(readJson)));
@@ -43,7 +44,7 @@ export async function importTemplates(
     lines += notes.length;
     const summary = `${template.id}: written${notes.length === 0 ? '' : ', please check'}`;
     const text = [summary, ...notes.map((note) => `  ${note}`)].join('\n');
-    printResult({ json }, text, { template: template.id, notes });
+    printResult(shell, { json }, text, { template: template.id, notes });
   }
   return strict && lines > 0 ? 1 : 0;
 }

@@ -4,6 +4,7 @@ import {
 } from '../../feedback/suppression/suppression.ts';
 import { OperatorError } from '../../foundation/errors.ts';
 import { TypesFailure } from '../../template-types/types-failure.ts';
+import type { Shell } from '../shell.ts';
 import { runTemplateCommand } from '../template/run-template-command.ts';
 import { connectTo } from '../types.ts';
 import { type ImportTemplatesOptions, importTemplates } from './import-templates.ts';
@@ -25,7 +26,7 @@ export interface ImportOptions extends ImportTemplatesOptions {
 export async function runImport(
   name: string,
   { templates = [], suppressions = [], reason, url, ...options }: ImportOptions,
-  environment: Readonly<Record<string, string | undefined>>,
+  shell: Shell,
 ): Promise<number> {
   const product = products.find((known): known is Product => known === name);
   if (product === undefined)
@@ -37,10 +38,10 @@ export async function runImport(
     if (templates.length === 0 && suppressions.length === 0)
       throw new TypesFailure('Give --templates or --suppressions with files');
     let exitCode = 0;
-    if (templates.length > 0) exitCode = await importTemplates(product, templates, options);
+    if (templates.length > 0) exitCode = await importTemplates(product, templates, options, shell);
     if (suppressions.length === 0) return exitCode;
-    const connect = () => connectTo(url, environment);
-    const code = await sendSuppressions(product, suppressions, chosen, connect, options);
+    const connect = () => connectTo(url, shell);
+    const code = await sendSuppressions(product, suppressions, chosen, connect, options, shell);
     return Math.max(exitCode, code);
   });
 }

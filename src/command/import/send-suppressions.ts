@@ -5,7 +5,7 @@ import { parse } from 'csv-parse/sync';
 import type { SuppressionReason } from '../../feedback/suppression/suppression.ts';
 import type { ManagementConnection } from '../../template-types/management-connection.ts';
 import { TypesFailure } from '../../template-types/types-failure.ts';
-import { type JsonOption, printResult } from '../print.ts';
+import { type JsonOption, printResult, type Shell } from '../shell.ts';
 import type { Product } from './product-templates.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -27,6 +27,7 @@ export async function sendSuppressions(
   reason: SuppressionReason | undefined,
   connect: () => ManagementConnection,
   options: JsonOption,
+  shell: Shell,
 ): Promise<number> {
   const found = new Map<string, SuppressionReason>();
   const left: string[] = [];
@@ -38,11 +39,11 @@ export async function sendSuppressions(
       else if (entry !== undefined) keepStrongest(found, entry.address, entry.reason);
     }
   }
-  for (const line of left.slice(0, maxShownProblems)) process.stderr.write(`${line}\n`);
+  for (const line of left.slice(0, maxShownProblems)) shell.err(`${line}\n`);
   if (left.length > maxShownProblems)
-    process.stderr.write(`and ${left.length - maxShownProblems} more rows\n`);
+    shell.err(`and ${left.length - maxShownProblems} more rows\n`);
   if (found.size === 0) throw new TypesFailure('The files have no suppressed addresses');
-  const wrong = await upload(connect(), found, options);
+  const wrong = await upload(connect(), found, options, shell);
   return left.length + wrong > 0 ? 1 : 0;
 }
 
@@ -134,6 +135,7 @@ async function upload(
   connection: ManagementConnection,
   found: ReadonlyMap<string, SuppressionReason>,
   options: JsonOption,
+  shell: Shell,
 ): Promise<number> {
   const rows = [...found].map(([address, reason]) => `${address},${reason}\n`);
   const csv = `address,reason\n${rows.join('')}`;
@@ -147,10 +149,10 @@ async function upload(
       continue;
     }
     for (const { line, reason } of problems)
-      process.stderr.write(`${rows[line - 2]?.split(',')[0] ?? `line ${line}`}: ${reason}\n`);
+      shell.err(`${rows[line - 2]?.split(',')[0] ?? `line ${line}`}: ${reason}\n`);
     if (state !== 'done')
       throw new TypesFailure('The service could not finish the import; repeat it');
-    printResult(options, `${rowsWritten} addresses suppressed, ${rowsWrong} skipped`, {
+    printResult(shell, options, `${rowsWritten} addresses suppressed, ${rowsWrong} skipped`, {
       suppressed: rowsWritten,
       leftOut: rowsWrong,
     });

@@ -8,8 +8,8 @@ import { keyScopes, type Permission, permissions } from '../../access/permission
 import { runChange } from '../../change/change-resource.ts';
 import { systemClock } from '../../foundation/clock.ts';
 import { type FaultDetail, OperatorError } from '../../foundation/errors.ts';
-import { type JsonOption, printResult } from '../print.ts';
 import { recordCommand } from '../record-command.ts';
+import { type JsonOption, printResult, type Shell } from '../shell.ts';
 import { readInteger, withAccount } from './with-account.ts';
 
 export interface CreateKeyOptions extends JsonOption {
@@ -30,7 +30,7 @@ const dayMs = 86_400_000;
 export async function createKey(
   accountText: string,
   options: CreateKeyOptions,
-  environment: Readonly<Record<string, string | undefined>>,
+  shell: Shell,
 ): Promise<number> {
   const { name, expiresInDays, network, template } = options;
   if (!/\S/.test(name) || name.length > maxNameLength)
@@ -44,7 +44,7 @@ export async function createKey(
       : readInteger('--expires-in-days', expiresInDays, 1, maxKeyDays);
   const networks = readList('--network', network);
   const templates = readList('--template', template);
-  return withAccount(accountText, environment, async ({ database }, accountId) => {
+  return withAccount(accountText, shell, async ({ database }, accountId) => {
     const expiresAt = days === undefined ? undefined : new Date(systemClock.now() + days * dayMs);
     const result = await runChange({ database }, accountId, async (transaction) => {
       const created = requireCreated(
@@ -63,9 +63,9 @@ export async function createKey(
       return created;
     });
     const { id, text: key } = result;
-    printResult(options, key, { id, key, expiresAt: expiresAt ?? null });
+    printResult(shell, options, key, { id, key, expiresAt: expiresAt ?? null });
     const until = expiresAt === undefined ? '' : ` It works until ${expiresAt.toISOString()}.`;
-    process.stderr.write(`This is shown once. The key’s ID is ${result.id}.${until}\n`);
+    shell.err(`This is shown once. The key’s ID is ${result.id}.${until}\n`);
     return 0;
   });
 }

@@ -1,15 +1,11 @@
 import { type ApiKey, readApiKeys } from '../../access/api-key-store.ts';
-import { type JsonOption, printTable } from '../print.ts';
+import { type JsonOption, printTable, type Shell } from '../shell.ts';
 import { withAccount } from './with-account.ts';
 
 /** `key list ACCOUNT`: the API keys of an account, newest first. */
-export function listKeys(
-  accountText: string,
-  options: JsonOption,
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<number> {
-  return withAccount(accountText, environment, async ({ database }, accountId) => {
-    printTable<ApiKey>(options, await readApiKeys(database.kysely, accountId), [
+export function listKeys(accountText: string, options: JsonOption, shell: Shell): Promise<number> {
+  return withAccount(accountText, shell, async ({ database }, accountId) => {
+    printTable<ApiKey>(shell, options, await readApiKeys(database.kysely, accountId), [
       ['id', ({ id }) => id],
       ['key', ({ hint }) => (hint === null ? undefined : `sp_${accountId}_…${hint}`)],
       ['name', ({ name }) => name],

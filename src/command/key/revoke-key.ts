@@ -1,8 +1,8 @@
 import { removeApiKey } from '../../access/api-key-store.ts';
 import { runChange } from '../../change/change-resource.ts';
 import { OperatorError } from '../../foundation/errors.ts';
-import { type JsonOption, printResult } from '../print.ts';
 import { recordCommand } from '../record-command.ts';
+import { type JsonOption, printResult, type Shell } from '../shell.ts';
 import { readKeyId, withAccount } from './with-account.ts';
 
 /** `key revoke ACCOUNT ID`: revokes an API key. @throws OperatorError if the account has no such key */
@@ -10,10 +10,10 @@ export async function revokeKey(
   accountText: string,
   idText: string,
   options: JsonOption,
-  environment: Readonly<Record<string, string | undefined>>,
+  shell: Shell,
 ): Promise<number> {
   const id = readKeyId(idText);
-  return withAccount(accountText, environment, async ({ database }, accountId) => {
+  return withAccount(accountText, shell, async ({ database }, accountId) => {
     await runChange({ database }, accountId, async (transaction) => {
       if (!(await removeApiKey(transaction, accountId, id)))
         throw new OperatorError(
@@ -21,7 +21,10 @@ export async function revokeKey(
         );
       await recordCommand(transaction, { kind: 'api_key_removed', accountId, detail: { id } });
     });
-    printResult(options, `Revoked ${id}, on every node within a second.`, { id, revoked: true });
+    printResult(shell, options, `Revoked ${id}, on every node within a second.`, {
+      id,
+      revoked: true,
+    });
     return 0;
   });
 }

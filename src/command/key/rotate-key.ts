@@ -2,8 +2,8 @@ import { maxOverlapHours, readLiveApiKey, replaceApiKey } from '../../access/rot
 import { runChange } from '../../change/change-resource.ts';
 import { systemClock } from '../../foundation/clock.ts';
 import { OperatorError } from '../../foundation/errors.ts';
-import { type JsonOption, printResult } from '../print.ts';
 import { recordCommand } from '../record-command.ts';
+import { type JsonOption, printResult, type Shell } from '../shell.ts';
 import { requireCreated } from './create-key.ts';
 import { readInteger, readKeyId, withAccount } from './with-account.ts';
 
@@ -20,11 +20,11 @@ export async function rotateKey(
   accountText: string,
   idText: string,
   options: RotateKeyOptions,
-  environment: Readonly<Record<string, string | undefined>>,
+  shell: Shell,
 ): Promise<number> {
   const id = readKeyId(idText);
   const overlapHours = readInteger('--overlap-hours', options.overlapHours, 0, maxOverlapHours);
-  return withAccount(accountText, environment, async ({ database }, accountId) => {
+  return withAccount(accountText, shell, async ({ database }, accountId) => {
     const newKey = await runChange({ database }, accountId, async (transaction) => {
       const now = systemClock.now();
       const old = await readLiveApiKey(transaction, accountId, id, now);
@@ -47,10 +47,10 @@ export async function rotateKey(
       });
       return created;
     });
-    printResult(options, newKey.text, { id: newKey.id, key: newKey.text, replaces: id });
+    printResult(shell, options, newKey.text, { id: newKey.id, key: newKey.text, replaces: id });
     const oldKeyState =
       overlapHours === 0 ? 'no longer works' : `works for another ${overlapHours} h`;
-    process.stderr.write(
+    shell.err(
       `This is shown once. The new key’s ID is ${newKey.id}. The old key ${oldKeyState}.\n`,
     );
     return 0;

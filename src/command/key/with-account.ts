@@ -8,6 +8,7 @@ import { joinInstallation } from '../join-installation.ts';
 import type { Installation } from '../open-installation.ts';
 import { readAccountId } from '../read-account.ts';
 import { requireAccount } from '../require-account.ts';
+import type { Shell } from '../shell.ts';
 
 /**
  * Runs a command on an account of the installation of DATABASE_URL or DATA_DIR, even while its service runs.
@@ -15,11 +16,11 @@ import { requireAccount } from '../require-account.ts';
  */
 export async function withAccount(
   accountText: string,
-  environment: Readonly<Record<string, string | undefined>>,
+  shell: Shell,
   use: (installation: Installation, accountId: AccountId) => Promise<number>,
 ): Promise<number> {
   const accountId = readAccountId(accountText);
-  const config = readConfig(environment);
+  const config = readConfig(shell.environment);
   // A new database would have no account, and its files would look like an installation.
   if (config.databaseUrl === undefined && !existsSync(dataFolderAt(config.dataDir).cluster))
     throw new OperatorError(

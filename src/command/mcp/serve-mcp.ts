@@ -3,6 +3,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { OperatorError } from '../../foundation/errors.ts';
 import { TypesFailure } from '../../template-types/types-failure.ts';
 import { readReleaseVersion } from '../read-version.ts';
+import type { Shell } from '../shell.ts';
 import { connectTo } from '../types.ts';
 import { readTools } from './read-tools.ts';
 import { registerTool } from './tool.ts';
@@ -19,10 +20,10 @@ To find out why an email hasn't arrived: find_messages by recipient, then explai
  */
 export async function serveMcp(
   { url, allowWrite = false }: { readonly url?: string; readonly allowWrite?: boolean },
-  environment: Readonly<Record<string, string | undefined>>,
+  shell: Shell,
 ): Promise<number> {
   try {
-    const connection = connectTo(url, environment);
+    const connection = connectTo(url, shell);
     const version = await readReleaseVersion();
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     process.stdin.once('end', resolve).once('close', resolve);
@@ -33,7 +34,7 @@ export async function serveMcp(
           registerTool(server, connection, tool);
         return server;
       },
-      { onerror: (error) => process.stderr.write(`signalpost: ${error.message}\n`) },
+      { onerror: (error) => shell.err(`signalpost: ${error.message}\n`) },
     );
     await ended;
     return 0;

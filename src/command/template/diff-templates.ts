@@ -1,4 +1,4 @@
-import { print, printResult } from '../print.ts';
+import { print, printResult, type Shell } from '../shell.ts';
 import {
   openTemplates,
   readTemplateFolders,
@@ -16,10 +16,10 @@ const contextLines = 2;
 export async function diffTemplates(
   ids: readonly string[],
   options: TemplateOptions,
-  environment: Readonly<Record<string, string | undefined>>,
+  shell: Shell,
 ): Promise<number> {
   const templates = await readTemplateFolders(ids, options.dir);
-  const { service } = await openTemplates(options, environment);
+  const { service } = await openTemplates(options, shell);
   let changed = 0;
   for (const { id, code } of templates) {
     const remote = await service.read(id);
@@ -32,11 +32,11 @@ export async function diffTemplates(
           ? 'draft'
           : `version ${remote.publishedVersion}`;
     const diff = diffFiles(id, filesOf(remote?.code), filesOf(code));
-    printResult(options, `${id} (${from})\n${diff.trimEnd()}`, { id, from, diff });
+    printResult(shell, options, `${id} (${from})\n${diff.trimEnd()}`, { id, from, diff });
   }
   const all = templates.length;
   if (options.json !== true)
-    print(`${changed} of ${all} template${all === 1 ? '' : 's'} would change.`);
+    print(shell, `${changed} of ${all} template${all === 1 ? '' : 's'} would change.`);
   return options.exitCode === true && changed > 0 ? 1 : 0;
 }
 

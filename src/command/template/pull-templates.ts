@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { TypesFailure } from '../../template-types/types-failure.ts';
-import { printResult } from '../print.ts';
+import { printResult, type Shell } from '../shell.ts';
 import { readTemplateFolder } from './read-template-folder.ts';
 import { chooseTemplates, openTemplates, type TemplateOptions } from './run-template-command.ts';
 import { hashTemplate, imageFile, type TemplateCode, templateFiles } from './template-files.ts';
@@ -14,22 +14,22 @@ import type { TemplateService } from './template-service.ts';
 export async function pullTemplates(
   ids: readonly string[],
   options: TemplateOptions,
-  environment: Readonly<Record<string, string | undefined>>,
+  shell: Shell,
 ): Promise<number> {
   await mkdir(options.dir, { recursive: true });
-  const { service, state } = await openTemplates(options, environment);
+  const { service, state } = await openTemplates(options, shell);
   let code = 0;
   for (const id of chooseTemplates(ids, await service.ids(), 'The account')) {
     const remote = await service.read(id);
     if (remote?.code === undefined) {
-      process.stderr.write(`${id}: skipped, because it has no content yet\n`);
+      shell.err(`${id}: skipped, because it has no content yet\n`);
       continue;
     }
     const hash = hashTemplate(remote.code);
     const local = await readLocalHash(options, id);
     const isChanged = local !== undefined && local !== hash && local !== state.seen(id);
     if (isChanged && options.force !== true) {
-      process.stderr.write(
+      shell.err(
         `${id}: the folder has changes of its own. Commit them, pull with --force, and merge with git\n`,
       );
       code = 1;
@@ -39,7 +39,7 @@ export async function pullTemplates(
     await state.remember(id, hash);
     const from = remote.hasDraft ? 'draft' : `version ${remote.publishedVersion}`;
     const result = local === hash ? 'up to date' : 'pulled';
-    printResult(options, `${id}: ${result} (${from})`, { id, result, from });
+    printResult(shell, options, `${id}: ${result} (${from})`, { id, result, from });
   }
   return code;
 }

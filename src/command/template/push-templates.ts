@@ -1,5 +1,5 @@
 import { ManagementProblem } from '../../template-types/management-connection.ts';
-import { printResult } from '../print.ts';
+import { printResult, type Shell } from '../shell.ts';
 import { type FolderTemplate, readTemplateFolder } from './read-template-folder.ts';
 import {
   openTemplates,
@@ -27,14 +27,14 @@ const pullFirst =
 export async function pushTemplates(
   ids: readonly string[],
   options: TemplateOptions,
-  environment: Readonly<Record<string, string | undefined>>,
+  shell: Shell,
 ): Promise<number> {
   if (options.react !== undefined) {
     const { compileReactTemplates } = await import('./react-templates.ts');
     await compileReactTemplates(options.react, options.dir);
   }
   const templates = await readTemplateFolders(ids, options.dir);
-  const { service, state } = await openTemplates(options, environment);
+  const { service, state } = await openTemplates(options, shell);
   const planned: PlannedPush[] = [];
   const conflicts: string[] = [];
   for (const local of templates) {
@@ -43,13 +43,13 @@ export async function pushTemplates(
     if (options.force !== true && (await isUnseen(plan, service, state, options)))
       conflicts.push(local.id);
   }
-  for (const id of conflicts) process.stderr.write(`${id}: ${pullFirst}\n`);
+  for (const id of conflicts) shell.err(`${id}: ${pullFirst}\n`);
   if (conflicts.length > 0) {
-    process.stderr.write('Nothing was pushed.\n');
+    shell.err('Nothing was pushed.\n');
     return 1;
   }
   let code = 0;
-  for (const plan of planned) if (!(await pushOne(plan, service, state, options))) code = 1;
+  for (const plan of planned) if (!(await pushOne(plan, service, state, options, shell))) code = 1;
   return code;
 }
 
@@ -75,10 +75,11 @@ async function pushOne(
   service: TemplateService,
   state: TemplateState,
   { publish = false, allowBreaking = false, json = false }: TemplateOptions,
+  shell: Shell,
 ): Promise<boolean> {
   const { id } = local;
   const say = (result: string): boolean => {
-    printResult({ json }, `${id}: ${result}`, { id, result });
+    printResult(shell, { json }, `${id}: ${result}`, { id, result });
     return true;
   };
   const isSame = remote?.code !== undefined && hashTemplate(remote.code) === hash;
@@ -93,17 +94,17 @@ async function pushOne(
     // A publication between reading and saving removes the draft that it came from, so the tag of a draft can't show it.
     if ((await service.publishedVersion(id)) !== version) {
       await service.discardDraft(id, etag);
-      process.stderr.write(`${id}: ${pullFirst}\n`);
+      shell.err(`${id}: ${pullFirst}\n`);
       return false;
     }
     await state.remember(id, hash);
     if (!publish) return say('saved as draft');
     const published = await service.publish(id, etag, allowBreaking);
-    for (const note of published.notes) process.stderr.write(`${id}: ${note}\n`);
+    for (const note of published.notes) shell.err(`${id}: ${note}\n`);
     return say(`published as version ${published.version}`);
   } catch (error) {
     if (!(error instanceof ManagementProblem)) throw error;
-    process.stderr.write(`${id}: ${describe(error)}\n`);
+    shell.err(`${id}: ${describe(error)}\n`);
     return false;
   }
 }

@@ -8,7 +8,7 @@ import { OperatorError } from '../../../src/foundation/errors.ts';
 import { readCertificate } from '../../../src/http/tls/certificate.ts';
 import { LiveCertificate } from '../../../src/http/tls/live-certificate.ts';
 import { logIntoLines } from '../../support/log-into-lines.ts';
-import { temporaryFolder } from '../../support/run-signalpost.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { TestAuthority } from '../../support/test-certificates.ts';
 import { writeCertificate } from '../../support/tls-server.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -1,3 +1,17 @@
+/** Where a command reads and prints: the process's streams, or a test's. */
+export interface Terminal {
+  readonly in: AsyncIterable<Buffer>;
+  out(text: string): void;
+  err(text: string): void;
+}
+
+/** What every command gets: its settings and its terminal. */
+export interface Shell extends Terminal {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Of the process: 0, or 1 for failed checks. */
+  exitCode: number;
+}
+
 /** `--json`, which every command has that prints a result. */
 export interface JsonOption {
   readonly json?: boolean;
@@ -11,27 +25,33 @@ export type TableColumn<Item> = readonly [
 
 /** Prints a list as a table with headings, or with `--json` as one object per line. */
 export function printTable<Item extends object>(
+  shell: Terminal,
   { json }: JsonOption,
   items: readonly Item[],
   columns: readonly TableColumn<Item>[],
 ): void {
-  if (json === true) for (const item of items) print(JSON.stringify(item));
-  else if (items.length === 0) print('none');
+  if (json === true) for (const item of items) print(shell, JSON.stringify(item));
+  else if (items.length === 0) print(shell, 'none');
   else {
     const headings = columns.map(([heading]) => heading.toUpperCase());
     const rows = items.map((item) => columns.map(([, cell]) => withoutControls(cell(item) || '-')));
-    for (const line of alignColumns([headings, ...rows])) print(line);
+    for (const line of alignColumns([headings, ...rows])) print(shell, line);
   }
 }
 
 /** Prints what a command did as text, or with `--json` as an object. */
-export function printResult({ json }: JsonOption, text: string, result: object): void {
-  print(json === true ? JSON.stringify(result) : text);
+export function printResult(
+  shell: Terminal,
+  { json }: JsonOption,
+  text: string,
+  result: object,
+): void {
+  print(shell, json === true ? JSON.stringify(result) : text);
 }
 
 /** Prints a line on standard output. */
-export function print(line: string): void {
-  process.stdout.write(`${line}\n`);
+export function print(shell: Terminal, line: string): void {
+  shell.out(`${line}\n`);
 }
 
 /** Replaces control characters, with which names from outside could change a terminal. */
