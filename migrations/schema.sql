@@ -401,6 +401,7 @@ create table inbox_message (
   html text,
   text text,
   source bytea not null,
+  unread boolean not null default false,
   inbox_message_pkey PRIMARY KEY (id)
 );
 CREATE INDEX inbox_message_received ON inbox_message USING btree (received_at DESC, id DESC);

@@ -172,7 +172,12 @@ async function deliverRaw(
   return deliverAttached(dependencies, message, lease, due, [source], async (loader) => {
     const bytes = await loader.loadSource(message.accountId, source);
     return turns.run(message.accountId, () =>
-      tracePart(message, 'render', () => prepareRawMail(content, bytes, redirected, decoration)),
+      tracePart(message, 'render', () =>
+        prepareRawMail(content, bytes, redirected, decoration ?? {}, {
+          group: message.accountId,
+          patient: true,
+        }),
+      ),
     );
   });
 }

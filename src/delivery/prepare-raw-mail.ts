@@ -1,28 +1,33 @@
+import { type MailTurn, mailJob, toBuffer } from '../foundation/mime/mail-threads.ts';
 import type { MessageContent } from '../message/message-content.ts';
-import { headFields, readEntity } from '../message/mime-entity.ts';
-import {
-  encodeForSevenBits,
-  hasLongLines,
-  isEightBit,
-} from '../rendering/encode-for-seven-bits.ts';
 import { mailboxHeader, textHeader } from '../rendering/message-headers.ts';
-import { trackHtmlParts } from '../rendering/track-html-parts.ts';
+import { planTracking } from '../rendering/track-html-parts.ts';
+import { run as encode } from './encode-raw-mail-job.ts';
+import { type FinishedMail, run as finish, type RawMail } from './finish-raw-mail-job.ts';
 import { type MailDecoration, type PreparedMail, redirectHeader } from './prepare-mail.ts';
 
-const nonAscii = /[\x80-\xff]/;
+const finishMail = mailJob<RawMail, FinishedMail>('finish-raw-mail-job', import.meta.url, finish);
+const encodeMail = mailJob<{ readonly source: Buffer }, Uint8Array>(
+  'encode-raw-mail-job',
+  import.meta.url,
+  encode,
+);
 
 /**
  * Prepares a message that was submitted complete: its bytes as they were accepted, with tracking if that was asked for, after
  * the fields that delivery adds. The output depends only on the message, so every attempt produces the same bytes.
+ * @param turn of its account
  */
-export function prepareRawMail(
+export async function prepareRawMail(
   content: MessageContent,
   submitted: Buffer,
   redirected: boolean,
-  decoration: MailDecoration = {},
-): PreparedMail {
+  decoration: MailDecoration,
+  turn: MailTurn,
+): Promise<PreparedMail> {
   const { htmlTracking } = decoration;
-  const source = htmlTracking === undefined ? submitted : trackHtmlParts(submitted, htmlTracking);
+  const changes =
+    htmlTracking === undefined ? undefined : await planTracking(submitted, htmlTracking, turn);
   const lines = [
     ...(redirected ? [textHeader(redirectHeader, content.to)] : []),
     ...(content.receiveReplies === true && content.replyTo !== undefined
@@ -30,21 +35,22 @@ export function prepareRawMail(
       : []),
     ...(decoration.headerLines ?? []),
   ];
-  const added = Buffer.from(lines.map((line) => `${line}\r\n`).join(''), 'latin1');
-  const { head, body } = readEntity(source);
-  const whole = Buffer.concat([added, source]);
-  // RFC 5322 section 2.1.1: servers break longer lines, which would break the signature.
-  const raw = hasLongLines(body) ? encodeForSevenBits(whole) : whole;
-  const fields = headFields(head);
-  const messageId = fields.find((field) => /^message-id:/i.test(field)) ?? '';
+  const added = lines.map((line) => `${line}\r\n`).join('');
+  const finished = await finishMail({ source: submitted, added, changes }, turn);
+  const { messageId, needsSmtpUtf8, isEightBit } = finished;
+  const raw =
+    finished.raw === undefined
+      ? Buffer.concat([Buffer.from(added, 'latin1'), submitted])
+      : toBuffer(finished.raw);
   return {
     mail: {
       raw,
-      messageId: messageId.slice(messageId.indexOf(':') + 1).trim(),
-      needsSmtpUtf8: fields.some((field) => nonAscii.test(field)),
+      messageId,
+      needsSmtpUtf8,
       composeAscii: undefined,
-      ...(raw === whole &&
-        isEightBit(body) && { composeSevenBit: () => encodeForSevenBits(whole) }),
+      ...(isEightBit && {
+        composeSevenBit: async () => toBuffer(await encodeMail({ source: raw }, turn)),
+      }),
     },
     notes: [],
   };

@@ -1,4 +1,5 @@
 import type { Log } from '../foundation/log.ts';
+import { andThen, type MaybePromise } from '../foundation/maybe-promise.ts';
 import {
   type AttemptNote,
   type AttemptResult,
@@ -19,7 +20,7 @@ export interface PreparedTransaction {
   /** Variant for recipients that don't need SMTPUTF8, if it differs. */
   readonly ascii: Buffer | undefined;
   /** Makes the variant for servers without 8BITMIME; undefined: any server accepts the message. */
-  readonly toSevenBit: (() => Buffer) | undefined;
+  readonly toSevenBit: (() => MaybePromise<Buffer>) | undefined;
   readonly needsSmtpUtf8: boolean;
   readonly notes: readonly AttemptNote[];
 }
@@ -41,7 +42,7 @@ export async function prepareTransaction(
     return {
       raw: sign(mail.raw),
       ascii: mail.composeAscii && sign(mail.composeAscii()),
-      toSevenBit: composeSevenBit && (() => sign(composeSevenBit())),
+      toSevenBit: composeSevenBit && (() => andThen(composeSevenBit(), sign)),
       needsSmtpUtf8: mail.needsSmtpUtf8,
       notes,
     };

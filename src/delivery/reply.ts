@@ -12,7 +12,7 @@ export interface Reply {
 export const maxReplyLength = 1_000;
 
 const maxLines = 50;
-const linePattern = /^(\d{3})(?:[ -]|$)(?:#?([245]\.\d{1,3}\.\d{1,3})(?:\s+|$))?(.*)$/;
+const linePattern = /^(\d{3})(?:[ -]|$)(?:#?([245]\.\d{1,3}\.\d{1,3})(?:\s|$))?(.*)$/;
 /** Where older servers put the code: `550 sorry, no mailbox here (#5.1.1)`. */
 const enhancedAtEnd = /\(#([245]\.\d{1,3}\.\d{1,3})\)/;
 

@@ -1,4 +1,5 @@
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import { DotRefused, DotUnknown, holdMessage } from './held-message.ts';
 import { parseReply, type Reply } from './reply.ts';
 import type { SmtpServerSettings } from './smtp-server-settings.ts';
@@ -164,7 +165,7 @@ export class SmtpSession {
             cause: 'unsupported',
             text: 'the server doesn’t support internationalized addresses (SMTPUTF8)',
           } as const)
-        : await this.#transact(mail, releaseDot, refused);
+        : await this.#transact(mail, await this.#encode(mail), releaseDot, refused);
     this.#endedAt = performance.now();
     return { end, refused, transcript: this.#transcript.drain() };
   }
@@ -199,8 +200,15 @@ export class SmtpSession {
     this.#settle?.({ kind: 'stopped' });
   }
 
+  /** Before it is signed, because a server on the way would have to encode it (RFC 6152 section 3). */
+  #encode(mail: OutgoingMail): MaybePromise<Buffer> {
+    const anyServer = mail.toSevenBit === undefined || this.#extensions.eightBitMime;
+    return anyServer ? mail.raw : mail.toSevenBit();
+  }
+
   #transact(
     mail: OutgoingMail,
+    raw: Buffer,
     releaseDot: () => Promise<boolean>,
     refused: Map<string, Reply>,
   ): Promise<TransactionEnd> {
@@ -233,8 +241,6 @@ export class SmtpSession {
       this.#settle = settle;
       enter('mail', this.#timeouts.command);
       const use8BitMime = mail.toSevenBit !== undefined && this.#extensions.eightBitMime;
-      // Encoded before it is signed, because a server on the way would have to (RFC 6152 section 3).
-      const raw = mail.toSevenBit === undefined || use8BitMime ? mail.raw : mail.toSevenBit();
       const held = holdMessage(raw, {
         onText: () => enter('data', this.#timeouts.data),
         releaseDot,

@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import type { Reply } from './reply.ts';
 import type { SmtpSessionEnd } from './smtp-session-limit.ts';
 
@@ -10,7 +11,7 @@ export interface OutgoingMail {
   readonly raw: Buffer;
   readonly needsSmtpUtf8: boolean;
   /** Makes the message for a server without 8BITMIME (RFC 6152); absent: `raw` has 7 bits. */
-  readonly toSevenBit?: (() => Buffer) | undefined;
+  readonly toSevenBit?: (() => MaybePromise<Buffer>) | undefined;
   /** Groups take turns when connections are scarce. */
   readonly group?: string;
 }

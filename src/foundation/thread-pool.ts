@@ -50,12 +50,13 @@ export class ThreadPool<Job, Result> {
   }
 
   /**
-   * @param group the group of the job; undefined for the operator's own jobs, which wait without a limit
+   * @param group the group of the job; undefined for the operator's own jobs
+   * @param patient waits without a limit, as the operator's own jobs do
    * @throws Busy if no thread becomes free in time
    * @throws ThreadOverrun if the job uses too much time or memory
    */
-  async run(job: Job, group: string | undefined): Promise<Result> {
-    const release = await this.#slots.acquire(group ?? '', group === undefined);
+  async run(job: Job, group: string | undefined, patient = group === undefined): Promise<Result> {
+    const release = await this.#slots.acquire(group ?? '', patient);
     try {
       const response = await this.#runIn(this.#free.pop() ?? this.#start(), job);
       if ('fault' in response) throw response.fault;
@@ -71,6 +72,11 @@ export class ThreadPool<Job, Result> {
     thread.worker.ref();
     const response = await this.#ask(thread, job);
     thread.worker.unref();
+    // A job that threw can have left anything behind, also in the prototypes that all objects share.
+    if ('fault' in response) {
+      this.#end(thread);
+      return response;
+    }
     thread.idle = setTimeout(() => this.#end(thread), maxIdleMs).unref();
     this.#free.push(thread);
     return response;

@@ -72,6 +72,7 @@ function toAnswer(message: CapturedMessage) {
     subject: message.subject,
     html: message.html,
     text: message.text,
+    unread: message.unread,
     source: message.source.toString('utf8'),
   };
 }

@@ -14,7 +14,7 @@ export function parseInboxMessageId(text: string): InboxMessageId | undefined {
 /** A header field: its name as written, its value unfolded and decoded. */
 export type MailHeaderField = readonly [name: string, value: string];
 
-/** The decoded content of a message. If a message can't be parsed, only its source is available. */
+/** The decoded content of a message. */
 export interface MailContent {
   /** In message order. */
   readonly headers: readonly MailHeaderField[];
@@ -23,6 +23,8 @@ export interface MailContent {
   readonly html: string | null;
   /** The plain-text part; null if there is none. */
   readonly text: string | null;
+  /** True if its parts couldn't be read, so that only its header and source are known. */
+  readonly unread: boolean;
 }
 
 /** A message as received by the SMTP server. */

@@ -46,6 +46,7 @@ interface MessageRow {
   headers: MailHeaderField[];
   html: string | null;
   text: string | null;
+  unread: boolean;
   source: Buffer;
 }
 
@@ -82,9 +83,9 @@ export class InboxStore {
   async add(mail: IncomingMail): Promise<InboxMessageId> {
     const id = newId() as InboxMessageId;
     await sql`
-      insert into inbox_message (id, received_at, envelope_from, envelope_to, subject, headers, html, text, source)
+      insert into inbox_message (id, received_at, envelope_from, envelope_to, subject, headers, html, text, unread, source)
       values (${id}, now(), ${mail.envelopeFrom}, ${mail.envelopeTo}, ${mail.subject},
-        ${JSON.stringify(mail.headers)}, ${mail.html}, ${mail.text}, ${mail.source})`.execute(
+        ${JSON.stringify(mail.headers)}, ${mail.html}, ${mail.text}, ${mail.unread}, ${mail.source})`.execute(
       this.#kysely,
     );
     return id;
@@ -93,7 +94,7 @@ export class InboxStore {
   /** The matching messages, newest first. */
   async find(filter: InboxFilter, limit: number): Promise<CapturedMessage[]> {
     const { rows } = await sql<MessageRow>`
-      select id, received_at, envelope_from, envelope_to, subject, headers, html, text, source
+      select id, received_at, envelope_from, envelope_to, subject, headers, html, text, unread, source
       from (
         select *, sum(octet_length(source)) over (order by received_at desc, id desc) - octet_length(source) as before
         from (
@@ -110,7 +111,7 @@ export class InboxStore {
 
   async read(id: InboxMessageId): Promise<CapturedMessage | undefined> {
     const { rows } = await sql<MessageRow>`
-      select id, received_at, envelope_from, envelope_to, subject, headers, html, text, source
+      select id, received_at, envelope_from, envelope_to, subject, headers, html, text, unread, source
       from inbox_message where id = ${id} and ${this.#visible}`.execute(this.#kysely);
     return rows.map(toMessage)[0];
   }
@@ -257,6 +258,7 @@ function toMessage(row: MessageRow): CapturedMessage {
     headers: row.headers,
     html: row.html,
     text: row.text,
+    unread: row.unread,
     source: row.source,
   };
 }

@@ -43,7 +43,7 @@ export function registerMessageContentRoutes(
       return answerProblem(request, reply, { status: 404, message: 'HTML part not found.' });
     }
     // Without images, which can make it too large to prepare.
-    const { html } = prepareHtml(message.html);
+    const { html } = await prepareHtml(message.html);
     return reply
       .headers({
         'content-security-policy': mailPolicy,

@@ -36,7 +36,7 @@ export function registerMessagePageRoutes(
     }
     const now = new Date();
     const timeZone = browserTimeZone(request);
-    const prepared = prepare(message);
+    const prepared = await prepare(message);
     const tab = readTab(request.query.view, message);
     const narrow = request.query.width === 'phone';
     const panel = renderPanel(tab, { message, prepared, state, narrow });
@@ -64,7 +64,7 @@ function readTab(view: unknown, message: CapturedMessage): Tab {
 }
 
 /** The HTML part and its links; the links of the text if there is no HTML. */
-function prepare(message: CapturedMessage): PreparedHtml {
+async function prepare(message: CapturedMessage): Promise<PreparedHtml> {
   if (message.html !== null) return prepareHtml(message.html);
   const links = cutAtLinks(message.text ?? '').flatMap(({ text, href }) =>
     href === undefined ? [] : [{ label: text, href }],

@@ -30,7 +30,16 @@ export function cutAtLinks(text: string): TextPiece[] {
   return pieces;
 }
 
+const punctuation = '.,;:!?*_]';
+
+/** Without punctuation at its end, and without a closing parenthesis that was opened before the address. */
 function trimEnd(address: string): string {
-  const bare = address.replace(/[.,;:!?*_\]]+$/, '');
-  return bare.endsWith(')') && !bare.includes('(') ? trimEnd(bare.slice(0, -1)) : bare;
+  const isEnclosed = address.includes('(');
+  let end = address.length;
+  while (end > 0) {
+    const last = address.charAt(end - 1);
+    if (!punctuation.includes(last) && (last !== ')' || isEnclosed)) break;
+    end -= 1;
+  }
+  return address.slice(0, end);
 }

@@ -99,7 +99,8 @@ function createMailHandler(options: InboxServerOptions) {
     const { mailFrom, rcptTo } = session.envelope;
     const envelopeFrom = mailFrom === false ? '' : mailFrom.address;
     const envelopeTo = rcptTo.map(({ address }) => address);
-    const id = await store.add({ envelopeFrom, envelopeTo, source, ...(await parseMail(source)) });
+    const content = await parseMail(source, { group: 'inbox', patient: true });
+    const id = await store.add({ envelopeFrom, envelopeTo, source, ...content });
     arrivals.announce({ id, envelopeTo });
     if (storedCount % messagesPerTrim === 0)
       store.trim().catch((error) => log.warn({ err: error }, 'could not trim the inbox'));

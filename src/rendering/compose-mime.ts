@@ -1,4 +1,5 @@
 import { domainOf, type EmailAddress, needsSmtpUtf8 } from '../foundation/email-address.ts';
+import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import { attachTo, type EncodedAttachment } from './compose-attachments.ts';
 import type { EncodedBody } from './encode-body.ts';
 import { type HeaderMailbox, mailboxHeader, textHeader } from './message-headers.ts';
@@ -42,7 +43,7 @@ export interface ComposedMessage {
    */
   readonly composeAscii: (() => Buffer) | undefined;
   /** The message for servers without 8BITMIME. Absent: any server accepts `raw`. */
-  readonly composeSevenBit?: () => Buffer;
+  readonly composeSevenBit?: () => MaybePromise<Buffer>;
 }
 
 const CRLF = '\r\n';

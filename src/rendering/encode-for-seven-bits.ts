@@ -1,6 +1,10 @@
-import { decodeTransferEncoding } from '../foundation/decode-transfer-encoding.ts';
+import {
+  contentOf,
+  type MimeEntity,
+  readEntity,
+  splitParts,
+} from '../foundation/mime/mime-entity.ts';
 import { base64LineBytes, encodedLength } from '../message/attachment.ts';
-import { headFields, type MimeEntity, readEntity, splitParts } from '../message/mime-entity.ts';
 
 /** RFC 5322 section 2.1.1, without the line break. */
 const maxLineOctets = 998;
@@ -11,9 +15,10 @@ const maxReadableBytes = 1_024 * 1_024;
 /** True if a line has more octets than a server must accept. */
 export function hasLongLines(bytes: Buffer): boolean {
   let start = 0;
-  for (let end = bytes.indexOf('\r\n'); end !== -1; end = bytes.indexOf('\r\n', start)) {
-    if (end - start > maxLineOctets) return true;
-    start = end + 2;
+  for (let at = 0; at < bytes.length; at += 1) {
+    if (bytes[at] !== lf) continue;
+    if (at - start - 1 > maxLineOctets) return true;
+    start = at + 1;
   }
   return bytes.length - start > maxLineOctets;
 }
@@ -24,9 +29,46 @@ export function isEightBit(bytes: Buffer): boolean {
   return false;
 }
 
-function isSafe(bytes: Buffer): boolean {
-  return !isEightBit(bytes) && !hasLongLines(bytes);
+const lf = 10;
+
+/**
+ * Finds what a seven-bit server can't take. The parts of a message are asked about from front to back, outer before inner, so
+ * that all of them together are scanned once.
+ */
+class UnsafeOctets {
+  readonly #message: Buffer;
+  /** No octet from `#from` up to `#found` is unsafe. */
+  #from = 0;
+  #found = 0;
+
+  constructor(message: Buffer) {
+    this.#message = message;
+  }
+
+  /** Whether there is any in a part of the message, which begins with a line. */
+  isIn(part: Buffer): boolean {
+    const start = part.byteOffset - this.#message.byteOffset;
+    if (start < this.#from || start > this.#found) {
+      this.#from = start;
+      this.#found = this.#find(start);
+    }
+    return this.#found < start + part.length;
+  }
+
+  #find(start: number): number {
+    const message = this.#message;
+    let lineStart = start;
+    for (let at = start; at < message.length; at += 1) {
+      const octet = message[at] ?? 0;
+      if (octet > 127) return at;
+      if (octet === lf) lineStart = at + 1;
+      else if (at - lineStart >= maxLineOctets && octet !== cr) return at;
+    }
+    return message.length;
+  }
 }
+
+const cr = 13;
 
 /**
  * Encodes a message for servers without 8BITMIME (RFC 6152 section 3), or with lines that are too long: each part that
@@ -34,50 +76,50 @@ function isSafe(bytes: Buffer): boolean {
  * @param message with CRLF line ends; the octets of header fields stay as they are
  */
 export function encodeForSevenBits(message: Buffer): Buffer {
-  return encodeEntity(message, 0);
+  return encodeEntity(message, 0, new UnsafeOctets(message));
 }
 
-function encodeEntity(bytes: Buffer, depth: number): Buffer {
+function encodeEntity(bytes: Buffer, depth: number, unsafe: UnsafeOctets): Buffer {
   const entity = readEntity(bytes);
-  const { head, body, type, boundary, encoding } = entity;
-  if (isSafe(body) && encoding !== '8bit' && encoding !== 'binary') return bytes;
+  const { body, type, boundary, encoding } = entity;
+  if (!unsafe.isIn(body) && encoding !== '8bit' && encoding !== 'binary') return bytes;
   if (depth < maxDepth && boundary !== undefined) {
     const { separators, parts } = splitParts(body, boundary);
     const pieces = separators.flatMap((separator, index) => {
       const part = parts[index];
-      return part === undefined ? [separator] : [separator, encodeEntity(part, depth + 1)];
+      return part === undefined ? [separator] : [separator, encodeEntity(part, depth + 1, unsafe)];
     });
-    return Buffer.concat([withEncoding(head, '7bit'), ...pieces]);
+    return Buffer.concat([withEncoding(entity, '7bit'), ...pieces]);
   }
   // RFC 2046 section 5.2.1: an attached message can't be encoded itself.
   if (depth < maxDepth && type === 'message/rfc822')
-    return Buffer.concat([withEncoding(head, '7bit'), encodeEntity(body, depth + 1)]);
+    return Buffer.concat([withEncoding(entity, '7bit'), encodeEntity(body, depth + 1, unsafe)]);
   return encodeLeaf(entity);
 }
 
-function encodeLeaf({ head, body, type, encoding }: MimeEntity): Buffer {
-  const content = decodeTransferEncoding(body.toString('latin1'), encoding);
+function encodeLeaf(entity: MimeEntity): Buffer {
+  const { type } = entity;
+  const content = contentOf(entity);
   const isReadable = type.startsWith('text/') && content.length <= maxReadableBytes;
   return isReadable
-    ? Buffer.concat([withEncoding(head, 'quoted-printable'), toQuotedPrintable(content)])
-    : Buffer.concat([withEncoding(head, 'base64'), toBase64(content)]);
+    ? Buffer.concat([withEncoding(entity, 'quoted-printable'), toQuotedPrintable(content)])
+    : Buffer.concat([withEncoding(entity, 'base64'), toBase64(content)]);
 }
 
 /** An entity with another content, in the transfer encoding that it has, unless lines would be too long in it. */
-export function replaceContent({ head, encoding }: MimeEntity, content: Buffer): Buffer {
+export function replaceContent(entity: MimeEntity, content: Buffer): Buffer {
+  const { head, encoding } = entity;
   if (encoding === 'base64') return Buffer.concat([head, toBase64(content)]);
   if (encoding === 'quoted-printable') return Buffer.concat([head, toQuotedPrintable(content)]);
   return hasLongLines(content)
-    ? Buffer.concat([withEncoding(head, 'quoted-printable'), toQuotedPrintable(content)])
+    ? Buffer.concat([withEncoding(entity, 'quoted-printable'), toQuotedPrintable(content)])
     : Buffer.concat([head, content]);
 }
 
 /** The head with this transfer encoding as its only one. */
-function withEncoding(head: Buffer, encoding: string): Buffer {
-  const kept = headFields(head).filter(
-    (field) => !/^content-transfer-encoding[ \t]*:/i.test(field),
-  );
-  const ended = kept.map((field) => (field.endsWith('\r\n') ? field : `${field}\r\n`));
+function withEncoding({ fields }: MimeEntity, encoding: string): Buffer {
+  const kept = fields.all.filter(({ name }) => name !== 'content-transfer-encoding');
+  const ended = kept.map(({ raw }) => (raw.endsWith('\n') ? raw : `${raw}\r\n`));
   return Buffer.from(`${ended.join('')}Content-Transfer-Encoding: ${encoding}\r\n\r\n`, 'latin1');
 }
 

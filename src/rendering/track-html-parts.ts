@@ -1,7 +1,12 @@
-import { decodeTransferEncoding } from '../foundation/decode-transfer-encoding.ts';
-import { type MimeEntity, readEntity, splitParts } from '../message/mime-entity.ts';
+import { decoderOf } from '../foundation/mime/decode-text.ts';
+import { type MailTurn, mailJob } from '../foundation/mime/mail-threads.ts';
+import {
+  contentOf,
+  type MimeEntity,
+  readEntity,
+  splitParts,
+} from '../foundation/mime/mime-entity.ts';
 import { escapeHtml } from '../template/escape-html.ts';
-import { type AttributeRange, isLinkTarget, isTrackingOff, mapHtml } from '../template/map-html.ts';
 import { MAX_SOURCE_LENGTH } from '../template/template-limits.ts';
 import { replaceContent } from './encode-for-seven-bits.ts';
 
@@ -17,8 +22,6 @@ export interface HtmlTracking {
 
 /** Programs nest about four. */
 const maxDepth = 8;
-/** Further links stay as they are, because each can become two thousand octets. */
-const maxTrackedLinks = 1_000;
 /** Any change would break the signature, or nothing can be read. */
 const protectedTypes = new Set([
   'multipart/signed',
@@ -29,7 +32,6 @@ const protectedTypes = new Set([
 const readableEncodings = new Set(['7bit', '8bit', 'binary', 'quoted-printable', 'base64']);
 /** Octets below 128 aren't always ASCII in them. */
 const unreadableCharsets = new Set(['utf-16le', 'utf-16be', 'iso-2022-jp']);
-const ascii = /^[\0-\x7f]*$/;
 
 /**
  * Why a complete message can't be tracked.
@@ -55,26 +57,115 @@ function problemOf(entity: MimeEntity): string | undefined {
   if (!isHtmlBody(entity)) return undefined;
   if (!readableEncodings.has(encoding))
     return `can’t be used with HTML in the encoding ${encoding}; use quoted-printable`;
-  return decoderOf(charset) === undefined
-    ? `can’t be used with HTML in the charset ${charset}; use UTF-8`
-    : undefined;
+  return isReadable(charset)
+    ? undefined
+    : `can’t be used with HTML in the charset ${charset}; use UTF-8`;
+}
+
+/** A link in HTML, one character per octet. */
+export interface HtmlLink {
+  /** Of its target, without quotes. */
+  readonly start: number;
+  readonly end: number;
+  readonly quoted: boolean;
+  readonly url: string;
+}
+
+/** What tracking has to know of the HTML in a part. */
+export interface HtmlPart {
+  /** Those that can be tracked, with their numbers among all links of the message. */
+  readonly links: readonly (HtmlLink & { readonly index: number })[];
+  /** Where its content ends. */
+  readonly bodyEnd: number;
+}
+
+/** A change of HTML, one character per octet. */
+export interface HtmlChange {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** The content of each part that tracking changes, in order. */
+export function htmlParts(message: Buffer): { readonly html: string; readonly charset: string }[] {
+  const found: { readonly html: string; readonly charset: string }[] = [];
+  mapLeaves(message, 0, (entity) => {
+    if (isTracked(entity))
+      found.push({
+        html: contentOf(entity).toString('latin1'),
+        charset: entity.charset ?? 'utf-8',
+      });
+    return undefined;
+  });
+  return found;
+}
+
+const mapParts = mailJob<{ readonly source: Buffer }, readonly HtmlPart[]>(
+  'map-html-parts-job',
+  import.meta.url,
+);
+
+/**
+ * Finds what tracking changes in the HTML of a complete message.
+ * @param message with CRLF line ends
+ * @returns for each of `htmlParts`
+ */
+export async function planTracking(
+  message: Buffer,
+  tracking: HtmlTracking,
+  turn: MailTurn,
+): Promise<readonly (readonly HtmlChange[])[]> {
+  return planChanges(await mapParts({ source: message }, turn), tracking);
+}
+
+/** The changes are the targets of links and the end. The same parts and tracking give the same ones. */
+export function planChanges(
+  parts: readonly HtmlPart[],
+  tracking: HtmlTracking,
+): readonly (readonly HtmlChange[])[] {
+  const { rewriteUrl, hiddenLink, bodyEnd: pixel } = tracking;
+  return parts.map(({ links, bodyEnd }) => {
+    const tracked = rewriteUrl === undefined ? [] : links;
+    const changes: HtmlChange[] = tracked.flatMap(({ url, index, start, end, quoted }) => {
+      const address = rewriteUrl?.(url, index) ?? url;
+      const quote = quoted ? '' : '"';
+      const text = `${quote}${escapeHtml(address)}${quote}`;
+      return address === url ? [] : [{ start, end, text }];
+    });
+    changes.push({
+      start: bodyEnd,
+      end: bodyEnd,
+      text: (tracked.length > 0 ? hiddenLink : '') + pixel,
+    });
+    return changes.sort((a, b) => a.start - b.start);
+  });
 }
 
 /**
- * Tracks the links and opens of a complete message. Only its HTML changes, and of that only targets of links and the end:
- * everything else stays byte for byte. The same message and tracking give the same bytes.
- * @param message with CRLF line ends
+ * Changes the HTML of a complete message; everything else stays byte for byte.
+ * @param changes from `planTracking`
  */
-export function trackHtmlParts(message: Buffer, tracking: HtmlTracking): Buffer {
-  let links = 0;
+export function changeHtmlParts(
+  message: Buffer,
+  changes: readonly (readonly HtmlChange[])[],
+): Buffer {
+  let place = 0;
   return mapLeaves(message, 0, (entity) => {
-    if (!isHtmlBody(entity) || problemOf(entity) !== undefined) return undefined;
-    const content = decodeTransferEncoding(entity.body.toString('latin1'), entity.encoding);
-    const tracked = new HtmlTracker(entity.charset, tracking, links);
-    const html = tracked.track(content.toString('latin1'));
-    links = tracked.links;
-    return replaceContent(entity, Buffer.from(html, 'latin1'));
+    if (!isTracked(entity)) return undefined;
+    const html = contentOf(entity).toString('latin1');
+    const pieces: string[] = [];
+    let from = 0;
+    for (const { start, end, text } of changes[place] ?? []) {
+      pieces.push(html.slice(from, start), text);
+      from = end;
+    }
+    place += 1;
+    return replaceContent(entity, Buffer.from(pieces.join('') + html.slice(from), 'latin1'));
   });
+}
+
+function isTracked(entity: MimeEntity): boolean {
+  return isHtmlBody(entity) && problemOf(entity) === undefined;
 }
 
 /**
@@ -100,67 +191,13 @@ function mapLeaves(
 }
 
 /** HTML that mail programs show, not a file. */
-function isHtmlBody({ type, filename, isAttachment, body }: MimeEntity): boolean {
-  return type === 'text/html' && filename === undefined && !isAttachment && body.length > 0;
+function isHtmlBody({ type, filename, disposition, body }: MimeEntity): boolean {
+  const isFile = filename !== undefined || disposition === 'attachment';
+  return type === 'text/html' && !isFile && body.length > 0;
 }
 
-function decoderOf(charset: string): InstanceType<typeof TextDecoder> | undefined {
-  try {
-    const decoder = new TextDecoder(charset);
-    return unreadableCharsets.has(decoder.encoding) ? undefined : decoder;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Works on one character per octet, so that text in any charset stays as it is. */
-class HtmlTracker {
-  readonly #charset: string | undefined;
-  readonly #tracking: HtmlTracking;
-  /** Found so far, in all parts. */
-  links: number;
-
-  constructor(charset: string | undefined, tracking: HtmlTracking, links: number) {
-    this.#charset = charset;
-    this.#tracking = tracking;
-    this.links = links;
-  }
-
-  track(html: string): string {
-    const { ranges, bodyEnd } = mapHtml(html);
-    const { rewriteUrl, hiddenLink } = this.#tracking;
-    const changes: { readonly start: number; readonly end: number; readonly text: string }[] = [];
-    let hasLinks = false;
-    for (const range of rewriteUrl === undefined ? [] : ranges) {
-      if (range.kind !== 'attribute' || !isLinkTarget(range)) continue;
-      const index = this.links;
-      this.links += 1;
-      if (index >= maxTrackedLinks || isTrackingOff(range)) continue;
-      const url = this.#urlOf(range, html).trim();
-      if (!/^https?:/i.test(url)) continue;
-      hasLinks = true;
-      const address = rewriteUrl?.(url, index) ?? url;
-      const quote = range.quoted ? '' : '"';
-      if (address !== url)
-        changes.push({ ...range, text: `${quote}${escapeHtml(address)}${quote}` });
-    }
-    const added = (hasLinks ? hiddenLink : '') + this.#tracking.bodyEnd;
-    changes.push({ start: bodyEnd, end: bodyEnd, text: added });
-    changes.sort((a, b) => a.start - b.start);
-    let result = '';
-    let from = 0;
-    for (const { start, end, text } of changes) {
-      result += html.slice(from, start) + text;
-      from = end;
-    }
-    return result + html.slice(from);
-  }
-
-  #urlOf({ start, end, value }: AttributeRange, html: string): string {
-    const written = html.slice(start, end);
-    if (ascii.test(written)) return value;
-    const text = decoderOf(this.#charset ?? 'utf-8')?.decode(Buffer.from(written, 'latin1')) ?? '';
-    const [range] = mapHtml(`<a href="${text.replaceAll('"', '&quot;')}">`).ranges;
-    return range?.kind === 'attribute' ? range.value : '';
-  }
+/** True if octets below 128 are ASCII in a known charset. */
+function isReadable(charset: string): boolean {
+  const encoding = decoderOf(charset)?.encoding;
+  return encoding !== undefined && !unreadableCharsets.has(encoding);
 }

@@ -20,7 +20,9 @@ export async function makeSubmissionKey(
   // Each relay on the way adds a Received field, with a new one for each attempt.
   const parts =
     given === undefined
-      ? fields.filter(({ name }) => name !== 'received').map(({ raw }) => raw)
+      ? fields
+          .filter(({ name }) => name !== 'received')
+          .map(({ raw }) => Buffer.from(raw, 'latin1'))
       : [Buffer.from(given)];
   const hash = await hashInPieces([
     Buffer.concat([head, ...parts]),

@@ -1,11 +1,11 @@
 import { domainOf } from '../foundation/email-address.ts';
 import { Fault, type FaultDetail } from '../foundation/errors.ts';
 import { newId } from '../foundation/ids.ts';
-import { findUntrackable } from '../rendering/track-html-parts.ts';
+import type { HeaderField } from '../foundation/mime/header-fields.ts';
 import type { CustomHeaderRules } from '../submission/custom-headers.ts';
 import type { RawMessage } from '../submission/send-raw.ts';
 import { controlFields, controlPrefix } from './read-control-fields.ts';
-import { type SubmittedField, singleField, textOfField } from './read-message-head.ts';
+import { singleField, textOfField } from './read-message-head.ts';
 import {
   optionalMember,
   type ReceivedMessage,
@@ -45,11 +45,6 @@ export function toRawMessage(
 ): RawMessage {
   const { fields, body } = message;
   const details: FaultDetail[] = findProblems(fields, headerRules);
-  const tracking = (['trackOpens', 'trackClicks'] as const).filter((name) => control[name]);
-  const untrackable = tracking.length === 0 ? undefined : findUntrackable(message.source);
-  if (untrackable !== undefined)
-    for (const name of tracking)
-      details.push({ field: controlFields[name].name, reason: untrackable });
   if (control.locale !== undefined)
     details.push({ field: controlFields.locale.name, reason: 'needs X-Signalpost-Template' });
   if (control.receiveReplies && has(fields, 'reply-to'))
@@ -78,7 +73,7 @@ export function toRawMessage(
   return {
     source: Buffer.concat([
       Buffer.from(added.join(''), 'latin1'),
-      ...kept.map(({ raw }) => raw),
+      ...kept.map(({ raw }) => Buffer.from(fold(raw), 'latin1')),
       Buffer.from('\r\n'),
       body,
     ]),
@@ -104,7 +99,7 @@ export function toRawMessage(
 
 /** Fields that mail programs must agree about (RFC 5322 section 3.6), and those that relays act on. */
 function findProblems(
-  fields: readonly SubmittedField[],
+  fields: readonly HeaderField[],
   headerRules: Pick<CustomHeaderRules, 'isReserved'>,
 ): FaultDetail[] {
   for (const name of ['Subject', 'Date', 'Message-ID', 'To', 'Cc', 'Content-Type'])
@@ -114,7 +109,7 @@ function findProblems(
     .map(({ name }) => ({ field: name, reason: 'is reserved; remove it' }));
 }
 
-function has(fields: readonly SubmittedField[], name: string): boolean {
+function has(fields: readonly HeaderField[], name: string): boolean {
   return fields.some((field) => field.name === name);
 }
 
@@ -135,4 +130,37 @@ function receivedField(trace: SubmissionTrace): string {
 /** RFC 5322 section 3.3, in UTC. */
 function formatDate(date: Date): string {
   return date.toUTCString().replace('GMT', '+0000');
+}
+
+/** RFC 5322 section 2.1.1: a server may break longer lines, which would break the signature. */
+const maxLineLength = 998;
+const foldedLength = 78;
+
+/** A field with its long lines folded at blanks (RFC 5322 section 2.2.3); a word that is longer stays whole. */
+function fold(raw: string): string {
+  if (raw.length <= maxLineLength) return raw;
+  return raw
+    .split(/(?<=\r\n)/)
+    .map((line) => (line.length > maxLineLength + 2 ? foldLine(line.trimEnd()) : line))
+    .join('');
+}
+
+function foldLine(line: string): string {
+  let result = '';
+  let start = 0;
+  let blank = 0;
+  let hasWord = false;
+  for (let at = 0; at <= line.length; at += 1) {
+    const character = line.charAt(at);
+    const isBlank = character === ' ' || character === '\t' || at === line.length;
+    if (!isBlank) hasWord = true;
+    // A line of blanks alone would end the header for some programs.
+    if (!isBlank || !hasWord || line.charAt(at - 1) === ':') continue;
+    if (at - start > foldedLength && blank > start) {
+      result += `${line.slice(start, blank)}\r\n`;
+      start = blank;
+    }
+    blank = at;
+  }
+  return `${result}${line.slice(start)}\r\n`;
 }

@@ -1,5 +1,6 @@
 import { Fault, type FaultDetail } from '../foundation/errors.ts';
-import { type SubmittedField, textOfField } from './read-message-head.ts';
+import type { HeaderField } from '../foundation/mime/header-fields.ts';
+import { textOfField } from './read-message-head.ts';
 
 /** Fields with this prefix are for the service and never sent. */
 export const controlPrefix = 'x-signalpost-';
@@ -73,7 +74,7 @@ const knownNames = new Map(
  * Reads the control fields of a message.
  * @throws Fault VALIDATION_FAILED for unknown and repeated ones and unreadable values
  */
-export function readControlFields(fields: readonly SubmittedField[]): ControlValues {
+export function readControlFields(fields: readonly HeaderField[]): ControlValues {
   const details: FaultDetail[] = [];
   const texts = new Map<ControlName, string>();
   for (const field of fields) {

@@ -1,5 +1,5 @@
-import { decodeWords } from '../foundation/decode-words.ts';
 import { type EmailAddress, parseEmailAddress } from '../foundation/email-address.ts';
+import { decodeWords } from '../foundation/mime/decode-words.ts';
 import { hasControlCharacter } from '../submission/custom-headers.ts';
 
 /** A mailbox of a header. */

@@ -1,28 +1,18 @@
-import { decodeWords } from '../foundation/decode-words.ts';
 import { Fault } from '../foundation/errors.ts';
-
-/** A header field as it came. */
-export interface SubmittedField {
-  /** In lower case. */
-  readonly name: string;
-  /** Unfolded (RFC 5322 section 2.2.3), without surrounding spaces; raw UTF-8 is read (RFC 6532). */
-  readonly value: string;
-  /** All its lines, the final CRLF included. */
-  readonly raw: Buffer;
-}
+import { decodeWords } from '../foundation/mime/decode-words.ts';
+import type { HeaderField } from '../foundation/mime/header-fields.ts';
+import { readEntity } from '../foundation/mime/mime-entity.ts';
 
 export interface SubmittedMessage {
   /** All of it. */
   readonly source: Buffer;
-  readonly fields: readonly SubmittedField[];
+  readonly fields: readonly HeaderField[];
   readonly body: Buffer;
 }
 
 /** Far more than any client writes. */
 const maxHeadBytes = 128 * 1_024;
 const maxFields = 500;
-/** RFC 5322 section 2.2: printable ASCII except the colon. */
-const fieldPattern = /^([!-9;-~]{1,200})[ \t]*:([\s\S]*)$/;
 
 /**
  * Splits a message into header fields and body (RFC 5322 section 2.1).
@@ -30,32 +20,13 @@ const fieldPattern = /^([!-9;-~]{1,200})[ \t]*:([\s\S]*)$/;
  * @throws Fault VALIDATION_FAILED for a line that is no header field, or too large a head
  */
 export function readMessageHead(message: Buffer): SubmittedMessage {
-  const end = findHeadEnd(message);
-  if (end > maxHeadBytes) throw invalidHead(`is larger than ${maxHeadBytes} bytes`);
-  const head = message.toString('latin1', 0, end);
-  const fields = head === '' ? [] : head.split(/(?<=\r\n)(?![ \t])/);
-  if (fields.length > maxFields) throw invalidHead(`has more than ${maxFields} fields`);
-  return {
-    source: message,
-    fields: fields.map(readField),
-    body: message.subarray(Math.min(end + 2, message.length)),
-  };
-}
-
-/** The position after the last field. */
-function findHeadEnd(message: Buffer): number {
-  if (message[0] === 13) return 0;
-  const end = message.indexOf('\r\n\r\n');
-  return end === -1 ? message.length : end + 2;
-}
-
-function readField(raw: string, index: number): SubmittedField {
-  const [, name, rest] = fieldPattern.exec(raw) ?? [];
-  if (name === undefined || rest === undefined)
-    throw invalidHead(`has a line that is no field: number ${index + 1}`);
-  const bytes = Buffer.from(raw, 'latin1');
-  const text = Buffer.from(rest, 'latin1').toString('utf8');
-  return { name: name.toLowerCase(), value: text.replaceAll('\r\n', '').trim(), raw: bytes };
+  const { head, fields, body } = readEntity(message);
+  if (head.length === 0 || head.length > maxHeadBytes)
+    throw invalidHead(`is empty or larger than ${maxHeadBytes} bytes`);
+  if (fields.all.length > maxFields) throw invalidHead(`has more than ${maxFields} fields`);
+  const invalid = fields.all.findIndex(({ name }) => name === '');
+  if (invalid !== -1) throw invalidHead(`has a line that is no field: number ${invalid + 1}`);
+  return { source: message, fields: fields.all, body };
 }
 
 function invalidHead(reason: string): Fault {
@@ -66,10 +37,7 @@ function invalidHead(reason: string): Fault {
  * The value of a field that can occur only once.
  * @throws Fault VALIDATION_FAILED if it occurs more often, because programs then disagree about which one counts
  */
-export function singleField(
-  fields: readonly SubmittedField[],
-  name: string,
-): SubmittedField | undefined {
+export function singleField(fields: readonly HeaderField[], name: string): HeaderField | undefined {
   const found = fields.filter((field) => field.name === name.toLowerCase());
   if (found.length > 1)
     throw new Fault('VALIDATION_FAILED', {
@@ -79,6 +47,6 @@ export function singleField(
 }
 
 /** The text of an unstructured field, with encoded words decoded (RFC 2047). */
-export function textOfField(field: SubmittedField): string {
+export function textOfField(field: HeaderField): string {
   return decodeWords(field.value);
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { decodeTransferEncoding } from '../foundation/decode-transfer-encoding.ts';
+import { decodeTransferEncoding } from '../foundation/mime/decode-transfer-encoding.ts';
 import { sendBodyBytes } from '../http/limits/route-limits.ts';
 import { isJsonType, parseBodyText, unusableBody } from '../submission/read-body-json.ts';
 import { type SubmittedMessage, singleField } from './read-message-head.ts';

@@ -1,4 +1,4 @@
-import { Fault, type FaultCode } from '../foundation/errors.ts';
+import { Busy, Fault, type FaultCode } from '../foundation/errors.ts';
 import { SmtpReplyError } from '../foundation/network/smtp-listener.ts';
 
 /** A reply: code (RFC 5321 section 4.2), enhanced status code (RFC 3463) and text. */
@@ -112,6 +112,8 @@ const fieldNames: readonly (readonly [field: string, name: string])[] = [
   ['metadata.attributes', 'X-Signalpost-Attributes'],
   ['actions.sendAt', 'X-Signalpost-Send-At'],
   ['actions.deliverBefore', 'X-Signalpost-Deliver-Before'],
+  ['actions.trackOpens', 'X-Signalpost-Track-Opens'],
+  ['actions.trackClicks', 'X-Signalpost-Track-Clicks'],
   ['actions.receiveReplies', 'X-Signalpost-Receive-Replies'],
   ['templateId', 'X-Signalpost-Template'],
 ];
@@ -122,6 +124,7 @@ const maxText = 400;
 /** The reply for an error; unexpected ones are temporary, so that no message is lost. */
 export function toSubmissionReply(error: unknown): SubmissionReply {
   if (error instanceof SubmissionRefusal) return error.reply;
+  if (error instanceof Busy) return protocolReplies.noMemory;
   if (!(error instanceof Fault)) return faultReplies.INTERNAL_ERROR;
   const reply = faultReplies[error.code];
   const [detail, ...more] = error.details;

@@ -162,7 +162,8 @@ function contradicts(type: string, detected: string | undefined): boolean {
 
 /** In lower case. Windows ignores dots and spaces at the end of a name. */
 function extensionOf(filename: string): string | undefined {
-  const name = filename.replace(/[\s.]+$/, '');
-  const dot = name.lastIndexOf('.');
-  return dot === -1 ? undefined : name.slice(dot + 1).toLowerCase();
+  let end = filename.length;
+  while (end > 0 && /[\s.]/.test(filename.charAt(end - 1))) end -= 1;
+  const dot = filename.lastIndexOf('.', end - 1);
+  return dot === -1 || end === 0 ? undefined : filename.slice(dot + 1, end).toLowerCase();
 }

@@ -49,7 +49,7 @@ export class CustomHeaderRules {
     const names = new Set<string>();
     const read: [string, string][] = [];
     for (const [name, text] of Object.entries(headers)) {
-      const value = text.replace(/^ +| +$/g, '');
+      const value = trimSpaces(text);
       const lower = name.toLowerCase();
       const reason = names.has(lower)
         ? 'is given twice; upper and lower case are the same'
@@ -86,4 +86,12 @@ function valueProblem(name: string, value: string): string | undefined {
   if ((name === 'references' || name === 'in-reply-to') && !messageIds.test(value))
     return 'must be message IDs separated by spaces, such as <a@example.com> <b@example.com>';
   return undefined;
+}
+
+function trimSpaces(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && text[start] === ' ') start += 1;
+  while (end > start && text[end - 1] === ' ') end -= 1;
+  return text.slice(start, end);
 }

@@ -88,7 +88,11 @@ async function sendChecked(
     { value: message.request, problems: findInvalidText(message.request) },
     account.addOns.has('transactional'),
   );
-  await checkRawParts(source, dependencies.attachmentSettings.rules);
+  const { rules } = dependencies.attachmentSettings;
+  const tracking = (['trackOpens', 'trackClicks'] as const)
+    .filter((name) => read[name])
+    .map((name) => `actions.${name}`);
+  await checkRawParts({ source, rules, tracking }, { group: account.id });
   const sender = await withTimeout(
     Promise.resolve(
       checkSender(dependencies.senders, account.id, read, {

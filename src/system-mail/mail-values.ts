@@ -54,7 +54,7 @@ function noticeValues(
   };
   // In a single pass, so that a name can't introduce fields.
   const fill = (text: string) =>
-    text.replaceAll(/\{\{([^}]+)\}\}/g, (_, name: string) => named[name] ?? '');
+    text.replaceAll(/\{\{([^{}]+)\}\}/g, (_, name: string) => named[name] ?? '');
   const isAboutOther = facts.about !== undefined;
   return {
     Subject: isAboutOther ? fill(texts.accountNotice.subject) : subject,

@@ -4,7 +4,7 @@ import type { TagPlaceholders } from './protect-markup.ts';
 /** Attributes with one URL, and those with several in other text. */
 const wholeUrl = /^\s*cid:([^\s]+)\s*$/i;
 const inText = /\bcid:([^\s"'(),;]+)/gi;
-const cssUrl = /url\(\s*["']?\s*cid:([^\s"'()]+)/gi;
+const cssUrl = /url\(\s*(?:["']\s*)?cid:([^\s"'()]+)/gi;
 const listAttributes = new Set(['srcset', 'imagesrcset']);
 
 /** Named in warnings; a template can have thousands. */

@@ -44,6 +44,10 @@ export const replySummaryFields = {
 /** A reply as webhooks and the management API return it. */
 const replyFields = {
   ...replySummaryFields,
+  unread: Type.Boolean({
+    description:
+      'True if its parts couldn’t be read. The whole mail is then its only attachment, `message.eml`.',
+  }),
   envelopeFrom: Nullable(
     Type.String({ description: 'The sender in SMTP; empty for automatic mail such as bounces.' }),
   ),
@@ -152,6 +156,7 @@ export function summarizeReply({ id, content, ...rest }: StoredReply) {
 function withoutContent(reply: StoredReply): Reply {
   return {
     ...summarizeReply(reply),
+    unread: false,
     envelopeFrom: null,
     to: [],
     cc: [],
@@ -185,6 +190,7 @@ function withParts(
   const html = find('html');
   return {
     ...summarizeReply(reply),
+    unread: content.unread === true,
     envelopeFrom,
     to: [...to],
     cc: [...cc],

@@ -72,6 +72,7 @@ function sampleReply(replyId: string, messageId: string, receivedAt: Date) {
     automatic: false,
     from: { address: 'ada@customer.example', name: 'Ada' },
     subject: 'Re: Your order',
+    unread: false,
     envelopeFrom: 'ada@customer.example',
     to: [{ address: 'r-example@bounces.shop.example', name: '' }],
     cc: [],

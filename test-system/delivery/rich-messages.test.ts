@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import libmime from 'libmime';
-import { simpleParser } from 'mailparser';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import { createLog } from '../../src/foundation/log.ts';
@@ -11,6 +9,7 @@ import { readSendingDomain } from '../../src/sender/sending-domain-store.ts';
 import { SendingDomains } from '../../src/sender/sending-domains.ts';
 import { serviceNames } from '../../src/sender/service-names.ts';
 import { startSink } from '../../test/support/mail-sink.ts';
+import { readSentMail } from '../../test/support/read-mail.ts';
 import { bodyWith, SendClient } from '../../test/support/send-client.ts';
 import { getToken, openShop, publishShopTemplate } from '../../test/support/shop.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
@@ -223,24 +222,18 @@ for (const [number, message] of cases.entries()) {
     for (const line of text.split('\r\n')) assert.ok(line.length <= 998, line.slice(0, 80));
   });
 
-  test('… and read by mailparser as it was sent', async () => {
-    const parsed = await simpleParser(raw, { skipImageLinks: true });
+  test('… and read by the service’s own reader as it was sent', () => {
+    const parsed = readSentMail(raw);
     assert.equal(parsed.subject, subject);
-    const to = Array.isArray(parsed.to) ? parsed.to[0] : parsed.to;
-    assert.deepEqual(to?.value, [{ address: `reader${number}@people.test`, name }]);
+    assert.deepEqual(parsed.mailboxes('to'), [{ address: `reader${number}@people.test`, name }]);
     assert.deepEqual(
-      parsed.attachments.map(({ filename, content }) => [filename, hashOf(content)]),
+      parsed.files.map(({ filename, content }) => [filename, hashOf(content)]),
       expected,
     );
-    assert.equal(parsed.attachments[0]?.cid, 'logo@shop.test');
+    assert.equal(parsed.files[0]?.contentId, 'logo@shop.test');
     for (const item of message.items) assert.ok(parsed.text?.includes(item.Name), item.Name);
     for (const [header, value] of Object.entries(message.headers ?? {}))
-      if (/^X-/.test(header))
-        assert.equal(
-          libmime.decodeWords(String(parsed.headers.get(header.toLowerCase()))),
-          value,
-          header,
-        );
+      if (/^X-/.test(header)) assert.equal(parsed.decoded(header), value, header);
   });
 
   test('… and by Python’s email package in strict mode', () => {

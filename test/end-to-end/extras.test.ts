@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import libmime from 'libmime';
-import { simpleParser } from 'mailparser';
 import { startSink } from '../support/mail-sink.ts';
+import { readSentMail } from '../support/read-mail.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { getToken, openShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -30,7 +29,7 @@ async function arrive(changes: Parameters<typeof bodyWith>[0]) {
   const mail = await waitFor('the mail', () => sink.mails.find(({ to }) => to.includes(toAddress)));
   assert.match(mail.source, /^[\r\n\t -~]*$/, 'the mail is 7-bit');
   for (const line of mail.source.split('\r\n')) assert.ok(line.length <= 998);
-  return { toAddress, source: mail.source, parsed: await simpleParser(mail.source) };
+  return { toAddress, source: mail.source, parsed: readSentMail(mail.source) };
 }
 
 for (const name of [
@@ -44,9 +43,8 @@ for (const name of [
 ])
   test(`the To header has the name ${name.slice(0, 40)}`, async () => {
     const { parsed, toAddress } = await arrive({ envelope: { toDisplayName: name } });
-    const to = Array.isArray(parsed.to) ? parsed.to[0] : parsed.to;
-    assert.deepEqual(to?.value, [{ address: toAddress, name }]);
-    assert.equal(parsed.bcc, undefined);
+    assert.deepEqual(parsed.mailboxes('to'), [{ address: toAddress, name }]);
+    assert.equal(parsed.fields.get('bcc'), undefined);
   });
 
 test('all headers of a request arrive as sent, and the message’s own stay', async () => {
@@ -64,17 +62,15 @@ test('all headers of a request arrive as sent, and the message’s own stay', as
   };
   const { parsed, source } = await arrive({ content: { headers } });
   assert.equal(parsed.subject, 'Your order A-1001');
-  assert.equal(parsed.headers.get('x-order'), 'A-1001');
-  // mailparser leaves the encoded words of headers that it doesn't know.
-  const decoded = (name: string) => libmime.decodeWords(String(parsed.headers.get(name)));
-  assert.equal(decoded('x-street'), 'Straße 😀');
-  assert.equal(parsed.headers.get('x-long'), headers['X-Long']);
-  assert.equal(parsed.headers.get('x-token'), headers['X-Token']);
-  assert.equal(decoded('x-encoded'), '=?utf-8?Q?not_this?=');
-  assert.equal(parsed.headers.get('priority'), 'high', 'mailparser’s name of Importance');
-  assert.equal(parsed.headers.get('feedback-id'), headers['Feedback-ID']);
-  assert.equal(parsed.inReplyTo, '<m19@shop.test>');
-  assert.equal(parsed.references?.length, 20);
+  assert.equal(parsed.fields.get('x-order'), 'A-1001');
+  assert.equal(parsed.decoded('x-street'), 'Straße 😀');
+  assert.equal(parsed.fields.get('x-long'), headers['X-Long']);
+  assert.equal(parsed.fields.get('x-token'), headers['X-Token']);
+  assert.equal(parsed.decoded('x-encoded'), '=?utf-8?Q?not_this?=');
+  assert.equal(parsed.fields.get('importance'), 'high');
+  assert.equal(parsed.fields.get('feedback-id'), headers['Feedback-ID']);
+  assert.equal(parsed.fields.get('in-reply-to'), '<m19@shop.test>');
+  assert.equal(parsed.fields.get('references')?.split(' ').length, 20);
   assert.match(source, /\r\nList-ID: Orders <orders\.shop\.test>\r\n/);
   assert.match(source, /\r\nX-Token: x{900}\r\n/);
   assert.match(source, /\r\nAuto-Submitted: auto-generated\r\n/);

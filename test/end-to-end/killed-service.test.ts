@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { afterEach, test } from 'node:test';
-import { simpleParser } from 'mailparser';
 import { sweepAttachments } from '../../src/feedback/privacy/sweep-attachments-store.ts';
 import { addKey } from '../support/api-key.ts';
 import { startSink } from '../support/mail-sink.ts';
+import { readSentMail } from '../support/read-mail.ts';
 import { type Running, runSignalpost } from '../support/run-signalpost.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { sendRequest, type TextResponse } from '../support/send-request.ts';
@@ -101,8 +101,8 @@ test('a schedule survives kill -9 between its 200 and its due time, and is sent 
     return mails.length > 0 && mails;
   });
   assert.ok(Date.now() >= Date.parse(sendAt) - 50);
-  const { attachments } = await simpleParser(mail?.source ?? '');
-  assert.ok(attachments[0]?.content.equals(content));
+  const { files } = readSentMail(mail?.source ?? '');
+  assert.ok(files[0]?.content.equals(content));
   await waitFor('the delivery', async () => {
     const { rows } = await pool.query('select state from message where id = $1', [
       response.body.messageId,
@@ -277,8 +277,8 @@ test('kill -9 between a content and its message: a message that the database com
   await pool.query(`update attachment_content set check_at = now() - interval '1 minute'`);
   await start();
   const [mail] = await waitFor('the mail', () => mailsTo(to).length > 0 && mailsTo(to));
-  const { attachments } = await simpleParser(mail?.source ?? '');
-  assert.ok(attachments[0]?.content.equals(content));
+  const { files } = readSentMail(mail?.source ?? '');
+  assert.ok(files[0]?.content.equals(content));
   await sweepAttachments(kysely);
   assert.equal(await isStored(content), true);
 });
@@ -307,6 +307,6 @@ for (const ends of ['commits', 'is killed'] as const)
       const mails = mailsTo(addressOf(body));
       return mails.length > 0 && mails;
     });
-    const { attachments } = await simpleParser(mail?.source ?? '');
-    assert.ok(attachments[0]?.content.equals(content));
+    const { files } = readSentMail(mail?.source ?? '');
+    assert.ok(files[0]?.content.equals(content));
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { maxBytesRead } from '../../src/feedback/bounce/read-mime.ts';
+import { maxBytesRead } from '../../src/feedback/bounce/parse-feedback-mail.ts';
 import {
   FeedbackMailReceiver,
   type ReceivedFeedback,

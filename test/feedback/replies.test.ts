@@ -374,6 +374,12 @@ test('mail that can’t be parsed is stored whole', async () => {
   assert.equal(whole?.filename, 'message.eml');
   assert.deepEqual(more, []);
   assert.equal(Buffer.from(whole?.content ?? '', 'base64').toString(), source);
+  assert.equal(reply.unread, false);
+  const endless = source.replace('--b--', parts.join('').repeat(20));
+  const { reply: unread } = await world.reply(message, endless);
+  assert.equal(unread.unread, true);
+  assert.deepEqual(unread.from, { address: 'ada@customer.test', name: '' });
+  assert.equal((unread.attachments as { filename: string }[])[0]?.filename, 'message.eml');
 });
 
 test('repeated mail with a different header isn’t stored again', async () => {

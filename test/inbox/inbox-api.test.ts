@@ -68,6 +68,7 @@ test('a message received by SMTP is returned completely', async () => {
     'subject',
     'html',
     'text',
+    'unread',
     'source',
   ]);
 });

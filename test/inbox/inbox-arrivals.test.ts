@@ -9,7 +9,7 @@ import { waitFor } from '../support/wait-for.ts';
 const { database } = await createTestDatabase();
 const store = new InboxStore(database);
 const log = createLog('silent');
-const mail = { envelopeFrom: '', headers: [], subject: '', html: null, text: null };
+const mail = { envelopeFrom: '', headers: [], subject: '', html: null, text: null, unread: false };
 
 function keep(envelopeTo: string[]) {
   return store.add({ ...mail, envelopeTo, source: Buffer.from('x') });

@@ -22,6 +22,7 @@ function keep(subject: string, more: { to?: string; from?: string; text?: string
     subject,
     html: null,
     text,
+    unread: false,
     source: Buffer.from('x'),
   });
 }
@@ -112,7 +113,7 @@ test('an API response stays within its size limit and contains at least one mess
   const source = Buffer.alloc(20 * 1024 ** 2, 'x');
   const large = { envelopeFrom: '', envelopeTo: ['a@b.test'], headers: [], subject: 'large' };
   for (let count = 0; count < 3; count += 1)
-    await store.add({ ...large, html: null, text: null, source });
+    await store.add({ ...large, html: null, text: null, unread: false, source });
   const found = await store.find({ to: undefined, since: undefined }, 50);
   assert.equal(found.length, 2);
 });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type AddressObject, type ParsedMail, simpleParser } from 'mailparser';
 import { type EmailAddress, parseEmailAddress } from '../../src/foundation/email-address.ts';
 import { composeMime, type HeaderAddresses } from '../../src/rendering/compose-mime.ts';
 import { oneLine } from '../../src/rendering/render-line.ts';
 import { renderMessage } from '../../src/rendering/render-message.ts';
 import { hostileText } from '../support/hostile-text.ts';
+import { readSentMail, type SentMail } from '../support/read-mail.ts';
 import { loadSource, render } from '../support/render-template.ts';
 
 const ID = '0190a6e0-7c1b-7000-8000-0123456789ab';
@@ -34,17 +34,8 @@ function checkBytes(raw: Buffer): void {
   for (const line of rest.join('\r\n\r\n').split('\r\n')) assert.ok(line.length <= 76, line);
 }
 
-function addresses(found: AddressObject | AddressObject[] | undefined): (string | undefined)[] {
-  return [found ?? []].flat().flatMap(({ value }) => value.map((entry) => entry.address));
-}
-
-async function parse(raw: Buffer): Promise<ParsedMail> {
-  return simpleParser(raw, {
-    skipTextToHtml: true,
-    skipHtmlToText: true,
-    skipTextLinks: true,
-    skipImageLinks: true,
-  });
+function addresses(mail: SentMail, name: string): string[] {
+  return mail.mailboxes(name).map(({ address: written }) => written);
 }
 
 /** Header names in order, read from the bytes. */
@@ -100,9 +91,9 @@ test('2.2: Reply-To is present if it differs from From, Cc if there is any', asy
     { ...envelope, replyTo: address('help@shop.test'), cc },
     identity,
   );
-  const mail = await parse(other.raw);
-  assert.deepEqual(addresses(mail.replyTo), ['help@shop.test']);
-  assert.deepEqual(addresses(mail.cc), cc);
+  const mail = readSentMail(other.raw);
+  assert.deepEqual(addresses(mail, 'reply-to'), ['help@shop.test']);
+  assert.deepEqual(addresses(mail, 'cc'), cc);
 });
 
 test('the same message always has the same bytes', async () => {
@@ -113,8 +104,8 @@ test('the same message always has the same bytes', async () => {
 });
 
 test('a message with a single part is not multipart', async () => {
-  const text = await parse(composeMime(await render({ text: 'only ü' }), envelope, identity).raw);
-  assert.deepEqual([text.text?.trim(), text.html], ['only ü', false]);
+  const text = readSentMail(composeMime(await render({ text: 'only ü' }), envelope, identity).raw);
+  assert.deepEqual([text.text?.trim(), text.html], ['only ü', undefined]);
   assert.match(
     composeMime(await render({ text: 't' }), envelope, identity).raw.toString(),
     /Content-Type: text\/plain/,
@@ -127,7 +118,7 @@ test('mostly non-Latin text is encoded as base64 if that is shorter', async () =
   checkBytes(raw);
   assert.match(raw.toString(), /Content-Transfer-Encoding: base64\r\n\r\n5pel/);
   assert.match(raw.toString(), /Content-Transfer-Encoding: quoted-printable\r\n\r\n<p>x/);
-  assert.equal((await parse(raw)).text, text);
+  assert.equal(readSentMail(raw).text, text);
 });
 
 test('the Message-ID uses the configured host, if any', async () => {
@@ -159,12 +150,10 @@ test('RFC 6857 3.1.8: for recipients with ASCII addresses, the others are named 
   const ascii = composed.composeAscii?.();
   assert.ok(ascii);
   checkBytes(ascii);
-  const mail = await parse(ascii);
-  const [group, bob] = [mail.cc ?? []].flat()[0]?.value ?? [];
-  assert.equal(group?.name, `Internationalized Address ${cc[0]} Removed`);
-  assert.deepEqual(group?.group, []);
-  assert.equal(bob?.address, 'bob@mail.test');
-  assert.equal(mail.messageId, composed.messageId);
+  const mail = readSentMail(ascii);
+  assert.ok(mail.decoded('cc')?.startsWith(`Internationalized Address ${cc[0]} Removed`));
+  assert.deepEqual(addresses(mail, 'cc'), ['bob@mail.test']);
+  assert.equal(mail.fields.get('message-id'), composed.messageId);
   const sender = { address: address('josé@shop.test') };
   const wide = composeMime(
     await render({ text: 't' }),
@@ -217,16 +206,16 @@ test('any values, names and overrides give a valid message with the intended par
         'Subject',
         'To',
       ]);
-      const mail = await parse(raw);
-      assert.equal(mail.subject ?? '', rendered.subject);
+      const mail = readSentMail(raw);
+      assert.equal(mail.subject, rendered.subject);
       assert.equal(rendered.subject, oneLine(subjectLine ?? `S ${A} ${B}`));
-      assert.deepEqual(addresses(mail.from), ['orders@shop.test']);
-      assert.deepEqual(addresses(mail.to), ['reader@mail.test']);
-      assert.equal(mail.messageId, `<${ID}@shop.test>`);
-      assert.equal(mail.attachments.length, 0);
+      assert.deepEqual(addresses(mail, 'from'), ['orders@shop.test']);
+      assert.deepEqual(addresses(mail, 'to'), ['reader@mail.test']);
+      assert.equal(mail.fields.get('message-id'), `<${ID}@shop.test>`);
+      assert.equal(mail.files.length, 0);
       const lines = (value: string | null) => (value ?? '').replace(/\n*$/, '');
       assert.equal(lines(mail.text ?? ''), lines(rendered.text));
-      assert.equal(lines(mail.html || ''), lines(rendered.html));
+      assert.equal(lines(mail.html ?? ''), lines(rendered.html));
     }),
     { numRuns: 600 },
   );

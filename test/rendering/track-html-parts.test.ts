@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { simpleParser } from 'mailparser';
-import { findUntrackable, trackHtmlParts } from '../../src/rendering/track-html-parts.ts';
+import { run as mapHtmlParts } from '../../src/rendering/map-html-parts-job.ts';
+import {
+  changeHtmlParts,
+  findUntrackable,
+  planChanges,
+} from '../../src/rendering/track-html-parts.ts';
 import { alternativeBody } from '../support/alternative-body.ts';
+import { readSentMail } from '../support/read-mail.ts';
 
 const tracking = {
   rewriteUrl: (url: string, index: number) =>
@@ -13,7 +18,9 @@ const tracking = {
 };
 
 function track(message: string, encoding: BufferEncoding = 'latin1'): string {
-  return trackHtmlParts(Buffer.from(message, encoding), tracking).toString('latin1');
+  const source = Buffer.from(message, encoding);
+  const changes = planChanges(mapHtmlParts({ source }), tracking);
+  return changeHtmlParts(source, changes).toString('latin1');
 }
 
 const base64 = (text: string | Buffer): string =>
@@ -135,7 +142,7 @@ for (const [encoding, html] of Object.entries(encoded))
   test(`a mail program reads tracked HTML in ${encoding} as before, with other targets`, async () => {
     const tracked = track(alternatives(html, encoding));
     assert.match(tracked, new RegExp(`Content-Transfer-Encoding: ${encoding}\r\n`));
-    const { html: read = '', text } = await simpleParser(Buffer.from(tracked, 'latin1'));
+    const { html: read = '', text } = readSentMail(Buffer.from(tracked, 'latin1'));
     assert.equal(
       String(read).trimEnd(),
       page
@@ -154,7 +161,7 @@ test('lines that become too long are encoded', async () => {
   const tracked = track(htmlMail(link));
   assert.match(tracked, /Content-Transfer-Encoding: quoted-printable\r\n/);
   assert.ok(tracked.split('\r\n').every((line) => line.length < 100));
-  const { html = '' } = await simpleParser(tracked);
+  const { html = '' } = readSentMail(tracked);
   assert.ok(String(html).includes('https://t.test/c/0/'));
 });
 

@@ -156,7 +156,7 @@ async function fillThroughService(): Promise<Database> {
   });
   await reaches(stopped, 'canceled');
   const arf = await readFile(new URL('../feedback/mail-reports/arf-rfc5965.eml', import.meta.url));
-  const report = handleFeedbackMail(
+  const report = await handleFeedbackMail(
     { messageId: read, recipient: 0, accountTag: undefined },
     { source: arf, digest: 'arf' },
   );

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { simpleParser } from 'mailparser';
 import { alternativeBody } from '../support/alternative-body.ts';
 import { addressesIn } from '../support/feedback-shop.ts';
 import { readInbox } from '../support/inbox-client.ts';
+import { readSentMail } from '../support/read-mail.ts';
 import { sendRequest } from '../support/send-request.ts';
 import { openSubmissionShop } from '../support/submission-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -42,7 +42,7 @@ async function submit(to: string, source: string) {
   const id = reply.slice(-36);
   await waitFor('the delivery', async () => (await shop.state(id)) === 'delivered');
   const text = mail?.source ?? '';
-  return { id, source: text, html: String((await simpleParser(text)).html) };
+  return { id, source: text, html: readSentMail(text).html ?? '' };
 }
 
 test('opens and clicks of a message that was submitted complete are recorded', async () => {

@@ -12,6 +12,7 @@ export interface CapturedMail {
   readonly subject: string;
   readonly html: string | null;
   readonly text: string | null;
+  readonly unread: boolean;
   readonly source: string;
 }
 

@@ -1,4 +1,4 @@
-import { Button, Code, Stack, Tabs } from '@mantine/core';
+import { Alert, Button, Code, Stack, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useMemo } from 'react';
@@ -105,10 +105,11 @@ function Envelope({ mail }: { mail: InboxMessage }) {
 }
 
 function Mail({ mail }: { mail: InboxMessage }) {
-  const { html, text: plain, headers, source } = mail;
+  const { html, text: plain, headers, source, unread } = mail;
   const links = useMemo(() => (html === null ? [] : linksOf(html)), [html]);
   return (
-    <Tabs defaultValue={html === null ? 'text' : 'html'} keepMounted={false}>
+    <Tabs defaultValue={unread ? 'source' : html === null ? 'text' : 'html'} keepMounted={false}>
+      {unread && <Alert mb="md">{text('inbox.unread')}</Alert>}
       <Tabs.List mb="md">
         {html !== null && <Tabs.Tab value="html">HTML</Tabs.Tab>}
         <Tabs.Tab value="text">{text('message.plain')}</Tabs.Tab>

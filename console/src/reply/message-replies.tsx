@@ -150,6 +150,7 @@ function ReplyContent({ reply }: { reply: Reply }) {
           </Text>
         </Group>
       )}
+      {reply.unread && <Text size="sm">{text('replies.unread')}</Text>}
       <ReplyBody reply={reply} />
       {downloadsOf(reply).map(({ name, part, size }) => (
         <span key={part}>

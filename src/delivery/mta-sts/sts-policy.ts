@@ -15,7 +15,7 @@ const maxAgeSeconds = 31_557_600;
 const maxPatterns = 100;
 const pattern =
   /^(?:\*\.)?[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/i;
-const recordPattern = /^v=STSv1\s*;\s*(.*)$/;
+const recordPattern = /^v=STSv1\s*;(.*)$/;
 const idPattern = /(?:^|;)\s*id=([A-Za-z0-9]{1,32})\s*(?:;|$)/;
 
 /**

@@ -1,19 +1,32 @@
 import type { ReturnPath } from '../../delivery/return-path.ts';
+import { mailJob } from '../../foundation/mime/mail-threads.ts';
 import type { FeedbackEvent } from './feedback-event-store.ts';
 import type { FeedbackMail } from './feedback-mail.ts';
-import { parseFeedbackMail } from './parse-feedback-mail.ts';
+import { run } from './parse-feedback-job.ts';
 import type { ReceivedFeedback } from './receive-feedback-mail.ts';
+
+const parse = mailJob<{ readonly source: Buffer }, FeedbackMail>(
+  'parse-feedback-job',
+  import.meta.url,
+  run,
+);
 
 /**
  * Turns mail to a return path into an event. Only the signed return path identifies the message and recipient; what the
  * mail itself claims isn't trusted.
  * @returns undefined if it says nothing about the message
+ * @throws Busy if too many wait, ThreadOverrun if it can't be read
  */
-export function handleFeedbackMail(
+export async function handleFeedbackMail(
   path: ReturnPath,
   { source, digest }: Pick<ReceivedFeedback, 'source' | 'digest'>,
-): FeedbackEvent | undefined {
-  const report = parseFeedbackMail(source);
+): Promise<FeedbackEvent | undefined> {
+  const report = await parse(
+    { source },
+    {
+      group: path.accountTag?.toString('hex') ?? path.messageId,
+    },
+  );
   const event = eventOf(report);
   if (event === undefined) return undefined;
   return { ...path, ...event, report: digest };

@@ -1,9 +1,12 @@
-import { convert as htmlToText } from 'html-to-text';
-import { decodeWords } from '../../foundation/decode-words.ts';
+import { decodeWords } from '../../foundation/mime/decode-words.ts';
+import { HeaderFields } from '../../foundation/mime/header-fields.ts';
+import { type MimeEntity, textOf } from '../../foundation/mime/mime-entity.ts';
+import { parseMailboxes } from '../../foundation/mime/parse-mailboxes.ts';
+import { TooManyParts, walkParts } from '../../foundation/mime/walk-parts.ts';
 import { classifyBounce, findReply, sanitizeDiagnostic } from './classify-bounce.ts';
 import type { FeedbackMail } from './feedback-mail.ts';
 import { type RecipientStatus, readDeliveryStatus } from './read-delivery-status.ts';
-import { eachPart, headerOf, type MimePart, readHeaders, readMime } from './read-mime.ts';
+import { stripHtml } from './strip-html.ts';
 
 /** Where a program's own text ends and the returned message begins. */
 const originalBegins =
@@ -18,18 +21,52 @@ const bounceSubjects =
 const autoSubjects =
   /^(re: ?)?(auto(matic|mated)?[ -]?(reply|response|antwort)|out of (the )?office|abwesen|absence|réponse automatique|automatische antwort|vacation|on (annual )?leave|ooo\b|away from|i am away|自動返信|自动回复|автоответ)/i;
 
+/** Max bytes of a message to parse. */
+export const maxBytesRead = 2_000_000;
+/** Reports have few parts; what follows isn't read. */
+const limits = { parts: 100, depth: 6, messages: false, guess: true };
+/** Encoded bytes of a part. */
+const maxPartBytes = 200_000;
+const maxFieldLength = 4_000;
+
 /**
  * Parses mail to a return path: delivery status notifications (RFC 3464, 6533), abuse reports (RFC 5965) and the
  * formats of older programs. Anything unrecognized is `unknown`. Never throws.
  */
 export function parseFeedbackMail(source: Buffer): FeedbackMail {
-  const mail = readMime(source);
-  const parts = [...eachPart(mail)];
+  const parts = readParts(source.subarray(0, maxBytesRead));
+  const forwarded = parts[0]?.type === 'multipart/report' ? undefined : findReport(parts);
+  return parseParts(forwarded ?? parts);
+}
+
+function readParts(source: Buffer): MimeEntity[] {
+  const parts: MimeEntity[] = [];
+  try {
+    for (const { entity } of walkParts(source, limits)) parts.push(entity);
+  } catch (error) {
+    if (!(error instanceof TooManyParts)) throw error;
+  }
+  return parts;
+}
+
+/** A notification that some programs attach to a message of their own. */
+function findReport(parts: readonly MimeEntity[]): readonly MimeEntity[] | undefined {
+  return parts
+    .filter(({ type }) => type === 'message/rfc822')
+    .map(({ body }) => readParts(body))
+    .find(
+      ([report]) => report?.params.get('report-type')?.[0]?.toLowerCase() === 'delivery-status',
+    );
+}
+
+function parseParts(parts: readonly MimeEntity[]): FeedbackMail {
+  const [mail] = parts;
+  if (mail === undefined) return { kind: 'unknown' };
   const complaint = readComplaint(mail, parts);
   if (complaint !== undefined) return complaint;
   const status = parts.find(({ type }) => /^message\/(global-)?delivery-status$/.test(type));
   if (status !== undefined) {
-    const report = fromStatus(readDeliveryStatus(status.text), humanText(parts));
+    const report = fromStatus(readDeliveryStatus(readText(status)), humanText(parts));
     if (report !== undefined) return report;
   }
   if (parts.some(({ type }) => /^message\/(global-)?disposition-notification$/.test(type)))
@@ -73,43 +110,40 @@ function refusedAfterData(words: string): boolean {
 }
 
 /** RFC 5965, and complaints that providers send without a report part. */
-function readComplaint(mail: MimePart, parts: readonly MimePart[]): FeedbackMail | undefined {
+function readComplaint(mail: MimeEntity, parts: readonly MimeEntity[]): FeedbackMail | undefined {
   const report = parts.find(({ type }) => type === 'message/feedback-report');
   if (report !== undefined) {
-    const fields = readHeaders(report.text);
-    const feedbackType = (fields.get('feedback-type')?.[0] ?? 'abuse')
-      .trim()
-      .toLowerCase()
-      .slice(0, 40);
+    const fields = new HeaderFields(Buffer.from(readText(report)));
+    const feedbackType = (fields.get('feedback-type') ?? 'abuse').toLowerCase().slice(0, 40);
     // RFC 5965 section 7.3 and RFC 6591: these say nothing about what the recipient wants.
     if (['not-spam', 'auth-failure', 'dkim', 'dmarc'].includes(feedbackType))
       return { kind: 'notice', what: feedbackType };
     return { kind: 'complaint', feedbackType };
   }
   const loop = /^(staff@hotmail\.com|scomp@aol\.net|feedbackloop@|fbl@|abuse-?report@)/i;
-  const from = headerOf(mail, 'from').replace(/^.*<|>.*$/g, '');
+  const from = parseMailboxes(headerOf(mail, 'from'), 1)[0]?.address ?? '';
   const carries = parts.some(({ type }) => type === 'message/rfc822');
-  if (carries && (loop.test(from) || mail.headers.has('x-hmxmroriginalrecipient')))
+  if (carries && (loop.test(from) || mail.fields.has('x-hmxmroriginalrecipient')))
     return { kind: 'complaint', feedbackType: 'abuse' };
   return undefined;
 }
 
 /** RFC 3834 section 5, and headers used by older programs. */
-function isAutoReply(mail: MimePart): boolean {
+function isAutoReply(mail: MimeEntity): boolean {
   const submitted = headerOf(mail, 'auto-submitted').toLowerCase();
   if (submitted.startsWith('auto-replied')) return !bounceSenders.test(headerOf(mail, 'from'));
-  if (mail.headers.has('x-failed-recipients')) return false;
-  if (mail.headers.has('x-autoreply') || mail.headers.has('x-autorespond')) return true;
+  if (mail.fields.has('x-failed-recipients')) return false;
+  if (mail.fields.has('x-autoreply') || mail.fields.has('x-autorespond')) return true;
   if (/auto_?reply/i.test(headerOf(mail, 'precedence'))) return true;
-  return autoSubjects.test(headerOf(mail, 'subject'));
+  return autoSubjects.test(decodeWords(headerOf(mail, 'subject')));
 }
 
-function fromWords(mail: MimePart, parts: readonly MimePart[]): FeedbackMail {
+function fromWords(mail: MimeEntity, parts: readonly MimeEntity[]): FeedbackMail {
   const from = headerOf(mail, 'from');
   const subject = decodeWords(headerOf(mail, 'subject'));
   const words = humanText(parts);
   const looksLikeBounce =
-    mail.headers.has('x-failed-recipients') ||
+    mail.fields.has('x-failed-recipients') ||
     bounceSenders.test(from) ||
     bounceSubjects.test(subject) ||
     /^multipart\/report\b.*delivery-status/i.test(headerOf(mail, 'content-type')) ||
@@ -139,28 +173,26 @@ function failureText(words: string): string {
 }
 
 /** A report's human-readable text, without the returned message. */
-function humanText(parts: readonly MimePart[]): string {
+function humanText(parts: readonly MimeEntity[]): string {
   const texts = parts
     .filter(({ type }) => type === 'text/plain' || type === '')
-    .map(({ text }) => text);
-  const html = parts.find(({ type }) => type === 'text/html')?.text ?? '';
-  const all = (texts.length > 0 ? texts.join('\n') : plainText(html)).slice(0, maxTextLength);
+    .map(readText)
+    // Some programs return the header of the message as a text.
+    .filter((text, place) => text.trim() !== '' && (place === 0 || !beginsHeader.test(text)));
+  const html = parts.find(({ type }) => type === 'text/html');
+  const words =
+    texts.length > 0 || html === undefined ? texts.join('\n') : stripHtml(readText(html));
+  const all = words.slice(0, maxTextLength);
   const end = originalBegins.exec(all);
   return all.slice(0, Math.min(end === null || end.index < 40 ? all.length : end.index, 20_000));
 }
 
-function plainText(html: string): string {
-  return htmlToText(html.slice(0, 100_000), {
-    wordwrap: false,
-    limits: { maxDepth: 200 },
-    selectors: [
-      { selector: 'a', options: { ignoreHref: true } },
-      ...['head', 'style', 'script', 'img'].map((selector) => ({ selector, format: 'skip' })),
-      ...['p', 'tr', 'li'].map((selector) => ({
-        selector,
-        format: 'block',
-        options: { leadingLineBreaks: 1, trailingLineBreaks: 1 },
-      })),
-    ],
-  });
+const beginsHeader = /^\s{0,10}(received|return-path|from|to|date|message-id|dkim-signature): /i;
+
+function readText(part: MimeEntity): string {
+  return textOf(part, maxPartBytes).replaceAll('\r\n', '\n');
+}
+
+function headerOf({ fields }: MimeEntity, name: string): string {
+  return (fields.get(name) ?? '').slice(0, maxFieldLength);
 }

@@ -1,4 +1,4 @@
-import { readHeaders } from './read-mime.ts';
+import { HeaderFields } from '../../foundation/mime/header-fields.ts';
 
 /** One recipient of a delivery status notification (RFC 3464 section 2.3). */
 export interface RecipientStatus {
@@ -10,6 +10,11 @@ export interface RecipientStatus {
   readonly diagnostic: string;
 }
 
+const maxGroups = 101;
+const maxDiagnosticLength = 4_000;
+/** RFC 3463 section 3.5: the delivery time expired. Some programs write it as the action. */
+const expired = '5.4.7';
+
 const statusPattern = /\b([245]\.\d{1,3}\.\d{1,3})\b/;
 
 /** Parses the recipients of a `message/delivery-status` part. If Action is missing, it is derived from the status. */
@@ -17,7 +22,8 @@ export function readDeliveryStatus(text: string): RecipientStatus[] {
   const groups = text
     .replaceAll('\r\n', '\n')
     .split(/\n[ \t]*\n/)
-    .map(readHeaders);
+    .slice(0, maxGroups)
+    .map((group) => new HeaderFields(Buffer.from(group)));
   return groups
     .filter(
       (group) =>
@@ -26,14 +32,13 @@ export function readDeliveryStatus(text: string): RecipientStatus[] {
         group.has('status') ||
         group.has('action'),
     )
-    .slice(0, 100)
     .map((group) => {
-      const status = statusPattern.exec(group.get('status')?.[0] ?? '')?.[1];
-      const diagnostic = (group.get('diagnostic-code')?.[0] ?? '').replace(
-        /^[\w.-]{1,40}\s*;\s*/,
-        '',
-      );
-      const given = /^[a-z]+/.exec((group.get('action')?.[0] ?? '').trim().toLowerCase())?.[0];
+      const status = statusPattern.exec(group.get('status') ?? '')?.[1];
+      const diagnostic = (group.get('diagnostic-code') ?? '')
+        .slice(0, maxDiagnosticLength)
+        .replace(/^[\w.-]{1,40}\s*;\s*/, '');
+      const given = /^[a-z]{1,40}/.exec((group.get('action') ?? '').toLowerCase())?.[0];
+      if (given === 'expired') return { action: 'failed', status: status ?? expired, diagnostic };
       return { action: given ?? actionOf(status), status, diagnostic };
     });
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { maxBytesRead } from './read-mime.ts';
+import { maxBytesRead } from './parse-feedback-mail.ts';
 
 /** A received mail, truncated to what is parsed. */
 export interface ReceivedFeedback {

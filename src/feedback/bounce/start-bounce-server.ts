@@ -12,6 +12,7 @@ import {
   SmtpReplyError,
 } from '../../foundation/network/smtp-listener.ts';
 import { SmtpSessionSlots } from '../../foundation/network/smtp-session-limits.ts';
+import { ThreadOverrun } from '../../foundation/thread-pool.ts';
 import type { LiveCertificate } from '../../http/tls/live-certificate.ts';
 import { type ReplyIntake, unknownAddress } from '../reply/receive-reply.ts';
 import { maxReplyBytes } from '../reply/reply-limits.ts';
@@ -179,7 +180,14 @@ export async function startBounceServer(
   }
 
   async function handle(mail: ReceivedFeedback, path: ReturnPath | undefined): Promise<void> {
-    const event = path && handleFeedbackMail(path, mail);
+    if (path === undefined) return;
+    const event = await handleFeedbackMail(path, mail).catch((error: unknown) => {
+      if (!(error instanceof ThreadOverrun)) throw error;
+      // Refused, it would come again for days, and never be read.
+      const { messageId } = path;
+      dependencies.log.warn({ err: error, messageId }, 'could not read a report about a message');
+      return undefined;
+    });
     if (event !== undefined) await dependencies.write([event]);
   }
 

@@ -19,15 +19,15 @@ export const unauthenticated: ReplyAuthentication = {
 };
 const permanentError: AuthenticationResult = { result: 'permerror', domain: null };
 /** For a header that the library fails on; refusing the reply would lose it. */
-const unreadable: ReplyAuthentication = {
+export const unreadable: ReplyAuthentication = {
   spf: permanentError,
   dkim: permanentError,
   dmarc: permanentError,
 };
 
 /**
- * Checks SPF, DKIM and DMARC of a reply. What DNS doesn't answer within the limits is `temperror`, and everything is `permerror`
- * if the header can't be read.
+ * Checks SPF, DKIM and DMARC of a reply. What DNS doesn't answer within the limits is `temperror`. Throws if the header can't be
+ * read; then, the library can have changed anything in its thread.
  * @param hostname of this server
  * @param timeoutMs for all queries together
  */
@@ -39,7 +39,7 @@ export async function authenticateReply(
   timeoutMs: number,
 ): Promise<ReplyAuthentication> {
   const { authenticate } = await import('mailauth');
-  const results = await authenticate(source, {
+  const { spf, dkim, dmarc } = await authenticate(source, {
     ip: remoteAddress,
     helo,
     sender: envelopeFrom,
@@ -47,9 +47,7 @@ export async function authenticateReply(
     resolver: toNodeResolver(limitQueries(dns, timeoutMs)),
     disableArc: true,
     disableBimi: true,
-  }).catch(() => undefined);
-  if (results === undefined) return unreadable;
-  const { spf, dkim, dmarc } = results;
+  });
   return {
     spf: spf ? resultOf(spf.status, spf.domain) : { result: 'none', domain: null },
     dkim: bestSignature(dkim?.results ?? []),

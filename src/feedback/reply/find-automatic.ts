@@ -1,27 +1,30 @@
-import { headerOf } from '../bounce/read-mime.ts';
-
-type Headers = ReadonlyMap<string, readonly string[]>;
+import type { HeaderFields } from '../../foundation/mime/header-fields.ts';
 
 /** The keyword of Auto-Submitted (RFC 3834 section 5), in lower case; undefined if there is none. */
-export function readAutoSubmitted(headers: Headers): string | undefined {
-  const [keyword = ''] = headerOf({ headers }, 'auto-submitted').toLowerCase().split(';');
+export function readAutoSubmitted(fields: HeaderFields): string | undefined {
+  const [keyword = ''] = headerOf(fields, 'auto-submitted').toLowerCase().split(';');
   return keyword.trim().slice(0, 100) || undefined;
 }
 
 /**
  * True if a program wrote the mail, so programs shouldn't reply to it: it says so (RFC 3834 section 5), has an empty return path
  * (RFC 3834 section 3.3, RFC 5321 section 4.5.5), is from a list (RFC 2919), or has one of the older fields with this meaning.
- * @param headers values by lower-case name
  * @param envelopeFrom MAIL FROM; empty: none
  */
-export function isAutomatic(headers: Headers, envelopeFrom: string): boolean {
+export function isAutomatic(fields: HeaderFields, envelopeFrom: string): boolean {
   if (envelopeFrom === '') return true;
-  const submitted = readAutoSubmitted(headers);
+  const submitted = readAutoSubmitted(fields);
   if (submitted !== undefined && submitted !== 'no') return true;
-  const precedence = headerOf({ headers }, 'precedence');
+  const precedence = headerOf(fields, 'precedence');
   if (/^\s*(bulk|list|junk|auto[-_]?reply)\b/i.test(precedence)) return true;
-  if (/^\s*multipart\/report\b/i.test(headerOf({ headers }, 'content-type'))) return true;
-  const suppress = headerOf({ headers }, 'x-auto-response-suppress');
+  if (/^\s*multipart\/report\b/i.test(headerOf(fields, 'content-type'))) return true;
+  const suppress = headerOf(fields, 'x-auto-response-suppress');
   if (suppress !== '' && !/^\s*none\s*$/i.test(suppress)) return true;
-  return ['list-id', 'x-autoreply', 'x-autorespond'].some((name) => headers.has(name));
+  return ['list-id', 'x-autoreply', 'x-autorespond'].some((name) => fields.has(name));
+}
+
+const maxFieldLength = 4_000;
+
+function headerOf(fields: HeaderFields, name: string): string {
+  return (fields.get(name) ?? '').slice(0, maxFieldLength);
 }

@@ -1,120 +1,86 @@
-import type { AddressObject, Attachment, ParsedMail } from 'mailparser';
-import { decodeWords } from '../../foundation/decode-words.ts';
-import { readHeaders } from '../bounce/read-mime.ts';
+import { decodeWords } from '../../foundation/mime/decode-words.ts';
+import type { HeaderFields } from '../../foundation/mime/header-fields.ts';
+import { readEntity } from '../../foundation/mime/mime-entity.ts';
+import { parseMailboxes } from '../../foundation/mime/parse-mailboxes.ts';
+import { type MailFile, readMail } from '../../foundation/mime/read-mail.ts';
+import { TooManyParts } from '../../foundation/mime/walk-parts.ts';
 import { isAutomatic, readAutoSubmitted } from './find-automatic.ts';
 import type { ParsedReply, ParsedReplyPart, ReplyHead, ReplyMailbox } from './reply-content.ts';
 import { maxReplyAttachments } from './reply-limits.ts';
 
-/** Bytes of a header that are read. */
-const maxHeadBytes = 256 * 1_024;
 const maxMailboxes = 50;
 const maxReferences = 50;
 /** Characters of a name, an identifier and the subject. */
 const maxName = 200;
 const maxIdentifier = 500;
 const maxSubject = 1_000;
+const maxDate = 100;
 const maxFilename = 255;
 const maxContentType = 127;
 
 /**
- * Parses a reply (RFC 5322, MIME). If it can't be parsed or has too many attachments, the whole mail becomes its only
+ * Parses a reply (RFC 5322, MIME). If it can't be read or has too many attachments, the whole mail becomes its only
  * attachment, so nothing is lost.
  * @param envelopeFrom MAIL FROM; empty: none
  */
-export async function parseReplyMail(source: Buffer, envelopeFrom: string): Promise<ParsedReply> {
-  const headers = readHeaders(readHead(source));
-  const automatic = isAutomatic(headers, envelopeFrom);
-  const mail = await parse(source);
-  const head = describeHead(headers, mail);
-  if (mail === undefined) return { head, automatic, parts: [wholeMail(source)] };
-  const texts = [
-    ...textPart('text', mail.text),
-    ...textPart('html', mail.html === false ? undefined : mail.html),
-  ];
-  const attachments =
-    mail.attachments.length > maxReplyAttachments
-      ? [wholeMail(source)]
-      : mail.attachments.map(describeAttachment);
-  return { head, automatic, parts: [...texts, ...attachments] };
+export function parseReplyMail(source: Buffer, envelopeFrom: string): ParsedReply {
+  const unread = describeUnread(source, envelopeFrom);
+  try {
+    const { text, html, files } = readMail(source);
+    const attachments =
+      files.length > maxReplyAttachments ? [wholeMail(source)] : files.map(describeAttachment);
+    const parts = [...textPart('text', text), ...textPart('html', html), ...attachments];
+    return { ...unread, unread: false, parts };
+  } catch (error) {
+    if (error instanceof TooManyParts) return unread;
+    throw error;
+  }
 }
 
-/** A reply that took too long to parse: only its header is read. */
-export function describeUnparsed(source: Buffer, envelopeFrom: string): ParsedReply {
-  const headers = readHeaders(readHead(source));
+/** A reply of which only the header is read. */
+export function describeUnread(source: Buffer, envelopeFrom: string): ParsedReply {
+  const { fields } = readEntity(source);
   return {
-    head: describeHead(headers, undefined),
-    automatic: isAutomatic(headers, envelopeFrom),
+    head: describeHead(fields),
+    automatic: isAutomatic(fields, envelopeFrom),
+    unread: true,
     parts: [wholeMail(source)],
   };
 }
 
-/** The header as text, with one character per byte and LF line ends. */
-export function readHead(source: Buffer): string {
-  const start = source.toString('latin1', 0, maxHeadBytes).replaceAll('\r\n', '\n');
-  if (start.startsWith('\n')) return '';
-  const end = start.indexOf('\n\n');
-  return end === -1 ? start : start.slice(0, end);
-}
-
-async function parse(source: Buffer): Promise<ParsedMail | undefined> {
-  // Imported on first use, so that startup is faster.
-  const { simpleParser } = await import('mailparser');
-  try {
-    return await simpleParser(source, {
-      skipHtmlToText: true,
-      skipTextToHtml: true,
-      skipImageLinks: true,
-      keepCidLinks: true,
-    });
-  } catch {
-    return undefined;
-  }
-}
-
-function describeHead(
-  headers: ReadonlyMap<string, readonly string[]>,
-  mail: ParsedMail | undefined,
-): ReplyHead {
-  const rawSubject = headers.get('subject')?.[0] ?? '';
+function describeHead(fields: HeaderFields): ReplyHead {
+  const mailboxes = (name: string): ReplyMailbox[] =>
+    parseMailboxes(fields.get(name) ?? '', maxMailboxes).map(({ address, name: written }) => ({
+      address: cut(address, maxIdentifier),
+      name: cut(written, maxName),
+    }));
   return {
-    from: mailboxesOf(mail?.from)[0] ?? null,
-    to: mailboxesOf(mail?.to),
-    cc: mailboxesOf(mail?.cc),
-    replyTo: mailboxesOf(mail?.replyTo),
-    subject: cut(mail?.subject ?? decodeWords(utf8(rawSubject)), maxSubject),
-    date: dateOf(headers.get('date')?.[0]),
-    messageId: identifierOf(headers.get('message-id')?.[0]),
-    inReplyTo: identifierOf(headers.get('in-reply-to')?.[0]),
-    references: (headers.get('references')?.[0] ?? '')
+    from: mailboxes('from')[0] ?? null,
+    to: mailboxes('to'),
+    cc: mailboxes('cc'),
+    replyTo: mailboxes('reply-to'),
+    subject: cut(decodeWords(fields.get('subject') ?? ''), maxSubject),
+    date: dateOf(fields.get('date')),
+    messageId: identifierOf(fields.get('message-id')),
+    inReplyTo: identifierOf(fields.get('in-reply-to')),
+    references: (fields.get('references') ?? '')
       .split(/\s+/)
       .filter((text) => text !== '')
       .slice(-maxReferences)
-      .map((text) => cut(utf8(text), maxIdentifier)),
-    autoSubmitted: readAutoSubmitted(headers) ?? null,
+      .map((text) => cut(text, maxIdentifier)),
+    autoSubmitted: readAutoSubmitted(fields) ?? null,
   };
 }
 
-function mailboxesOf(field: AddressObject | AddressObject[] | undefined): ReplyMailbox[] {
-  return [field ?? []]
-    .flat()
-    .flatMap(({ value }) => value.flatMap((mailbox) => mailbox.group ?? mailbox))
-    .filter(({ address }) => address !== undefined && address !== '')
-    .slice(0, maxMailboxes)
-    .map(({ address, name }) => ({
-      address: cut(address ?? '', maxIdentifier),
-      name: cut(name, maxName),
-    }));
-}
-
 function dateOf(text: string | undefined): string | null {
-  const date = new Date(text ?? '');
+  const date = new Date((text ?? '').slice(0, maxDate));
   if (Number.isNaN(date.getTime())) return null;
   const year = date.getUTCFullYear();
   return year >= 0 && year <= 9_999 ? date.toISOString() : null;
 }
 
 function identifierOf(text: string | undefined): string | null {
-  return text === undefined || text.trim() === '' ? null : cut(utf8(text.trim()), maxIdentifier);
+  return text === undefined || text === '' ? null : cut(text, maxIdentifier);
 }
 
 function textPart(kind: 'text' | 'html', text: string | undefined): ParsedReplyPart[] {
@@ -130,16 +96,16 @@ function textPart(kind: 'text' | 'html', text: string | undefined): ParsedReplyP
   ];
 }
 
-function describeAttachment(attachment: Attachment, index: number): ParsedReplyPart {
-  const { filename, contentType, contentId, content } = attachment;
-  const type = cut(contentType ?? '', maxContentType).toLowerCase();
+function describeAttachment(file: MailFile, index: number): ParsedReplyPart {
+  const { filename, contentId, content } = file;
+  const type = cut(file.type, maxContentType);
   return {
     kind: 'attachment',
     filename:
       cut(filename ?? '', maxFilename).replaceAll(/[/\\\p{Cc}]/gu, '_') ||
       `attachment-${index + 1}`,
     contentType: /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(type) ? type : 'application/octet-stream',
-    contentId: contentId === undefined ? null : cut(contentId.replace(/^<|>$/g, ''), maxIdentifier),
+    contentId: contentId === undefined ? null : cut(contentId, maxIdentifier),
     content,
   };
 }
@@ -152,11 +118,6 @@ function wholeMail(source: Buffer): ParsedReplyPart {
     contentId: null,
     content: source,
   };
-}
-
-/** Header text of one character per byte, which may contain raw UTF-8 (RFC 6532). */
-function utf8(text: string): string {
-  return Buffer.from(text, 'latin1').toString('utf8');
 }
 
 function cut(text: string, length: number): string {

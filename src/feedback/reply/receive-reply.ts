@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { normalizeAddress, parseEmailAddress } from '../../foundation/email-address.ts';
 import { newId } from '../../foundation/ids.ts';
+import { type MimeEntity, readEntity } from '../../foundation/mime/mime-entity.ts';
 import type { AttachmentStore } from '../../message/attachment-store.ts';
 import type { ReplyAddresses } from '../../message/reply-address.ts';
-import { readHeaders } from '../bounce/read-mime.ts';
-import { readHead } from './parse-reply.ts';
 import { previewReply } from './preview-reply.ts';
 import type { ParsedReplyPart, ReplyOrigin, ReplyPart } from './reply-content.ts';
 import { maxHops } from './reply-limits.ts';
@@ -60,16 +59,17 @@ export class ReplyIntake {
   async store(target: ReplyTarget, source: Buffer, origin: ReplyOrigin): Promise<void> {
     const { attachments, reader, database, count } = this.#dependencies;
     const { accountId, messageId } = target;
-    const headers = readHeaders(readHead(source));
-    if ((headers.get('received')?.length ?? 0) > maxHops) throw loop();
-    const key = { accountId, messageId, fingerprint: fingerprintOf(headers, source) };
+    const mail = readEntity(source);
+    if (mail.fields.values('received').length > maxHops) throw loop();
+    const key = { accountId, messageId, fingerprint: fingerprintOf(mail, source) };
     // Its parts depend on more of the header, so storing them first would let repetitions of one mail fill the disk.
     if (await isKnownReply(database.kysely, key)) {
       count('repeated');
       return;
     }
     if (target.verdict !== 'fits') throw refusalOf(target.verdict);
-    const { head, parts, automatic, authentication } = await reader.read(source, origin, accountId);
+    const read = await reader.read(source, origin, accountId);
+    const { head, parts, automatic, authentication, unread } = read;
     if (head.from !== null && this.#isOwn(head.from.address)) throw loop();
     const contents = parts.map(({ content }) => ({
       sha256: createHash('sha256').update(content).digest('hex'),
@@ -88,6 +88,7 @@ export class ReplyIntake {
         envelopeFrom: origin.envelopeFrom.slice(0, 320).toWellFormed(),
         authentication,
         preview: previewReply(parts),
+        ...(unread && { unread }),
         parts: parts.map((part, index) => describePart(part, contents[index]?.sha256 ?? '')),
       },
     });
@@ -110,11 +111,11 @@ function describePart({ content, ...part }: ParsedReplyPart, sha256: string): Re
  * Identifies a mail by its Message-ID and body. Servers on the way add fields to the header, which differ if they send it again.
  * Without a Message-ID, the fields that its author wrote replace it.
  */
-function fingerprintOf(headers: ReadonlyMap<string, readonly string[]>, source: Buffer): Buffer {
-  const names = headers.has('message-id') ? ['message-id'] : ['date', 'from', 'subject'];
+function fingerprintOf({ fields }: MimeEntity, source: Buffer): Buffer {
+  const names = fields.has('message-id') ? ['message-id'] : ['date', 'from', 'subject'];
   const end = source.indexOf('\r\n\r\n');
   return createHash('sha256')
-    .update(JSON.stringify(names.map((name) => headers.get(name)?.[0] ?? null)))
+    .update(JSON.stringify(names.map((name) => fields.get(name) ?? null)))
     .update(source.subarray(end === -1 ? 0 : end))
     .digest();
 }

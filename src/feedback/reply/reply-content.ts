@@ -67,6 +67,8 @@ export interface ReplyContent extends ReplyHead {
   readonly authentication: ReplyAuthentication;
   /** The first line of its text; older replies have none. */
   readonly preview?: string;
+  /** Its parts couldn't be read; the only one is the whole mail. */
+  readonly unread?: boolean;
   readonly parts: readonly ReplyPart[];
 }
 
@@ -80,6 +82,8 @@ export interface ParsedReply {
   readonly head: ReplyHead;
   /** Some program sent it (RFC 3834), or a mailing list. */
   readonly automatic: boolean;
+  /** Its parts couldn't be read; the only one is the whole mail. */
+  readonly unread: boolean;
   readonly parts: readonly ParsedReplyPart[];
 }
 

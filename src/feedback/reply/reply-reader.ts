@@ -1,15 +1,18 @@
 import { extname } from 'node:path';
 import type { DnsServer } from '../../foundation/dns/dns-server.ts';
+import { Busy } from '../../foundation/errors.ts';
 import { memoryShare } from '../../foundation/memory-share.ts';
+import { mailJob } from '../../foundation/mime/mail-threads.ts';
 import { ThreadOverrun, ThreadPool } from '../../foundation/thread-pool.ts';
-import { unauthenticated } from './authenticate-reply.ts';
-import { describeUnparsed } from './parse-reply.ts';
+import { unauthenticated, unreadable } from './authenticate-reply.ts';
+import { describeUnread } from './parse-reply.ts';
+import { run } from './parse-reply-job.ts';
 import type { ParsedReply, ReplyAuthentication, ReplyOrigin } from './reply-content.ts';
 
 /** The published package contains the same file as JavaScript. */
 const threadFile = new URL(`./reply-thread${extname(import.meta.filename)}`, import.meta.url);
 
-/** Processor time for parsing or checking one reply; the largest takes a second or two. */
+/** Processor time for checking one reply; the largest takes a second or two. */
 const timeoutMs = 10_000;
 /** Time for all DNS queries of a reply, and for a single one. */
 const dnsTimeoutMs = 15_000;
@@ -17,21 +20,21 @@ const queryTimeoutMs = 2_500;
 /** Megabytes; contents of attachments are outside of the heap. */
 const heapMb = Math.round(512 * memoryShare());
 
-interface SourceJob {
+/** Work for the thread: check who a reply is from. */
+export interface ReplyJob {
   readonly source: Uint8Array;
   readonly origin: ReplyOrigin;
+  readonly dnsServers: readonly DnsServer[];
+  readonly hostname: string;
+  readonly dnsTimeoutMs: number;
+  readonly queryTimeoutMs: number;
 }
 
-/** Work for the thread: parse a reply, or check who it is from. */
-export type ReplyJob =
-  | (SourceJob & { readonly kind: 'parse' })
-  | (SourceJob & {
-      readonly kind: 'authenticate';
-      readonly dnsServers: readonly DnsServer[];
-      readonly hostname: string;
-      readonly dnsTimeoutMs: number;
-      readonly queryTimeoutMs: number;
-    });
+const parse = mailJob<{ readonly source: Buffer; readonly envelopeFrom: string }, ParsedReply>(
+  'parse-reply-job',
+  import.meta.url,
+  run,
+);
 
 export interface ReplyReaderOptions {
   readonly dnsServers: readonly DnsServer[];
@@ -45,12 +48,12 @@ export interface ReadReply extends ParsedReply {
 }
 
 /**
- * Parses replies and checks who they are from, in threads with limits: strangers write them, so they must not block the event
+ * Reads replies and checks who they are from, in threads with limits: strangers write them, so they must not block the event
  * loop, run forever or keep out the replies of other accounts.
  */
 export class ReplyReader {
   readonly #options: ReplyReaderOptions;
-  readonly #threads: ThreadPool<ReplyJob, ParsedReply | ReplyAuthentication>;
+  readonly #threads: ThreadPool<ReplyJob, ReplyAuthentication>;
 
   constructor(options: ReplyReaderOptions) {
     this.#options = options;
@@ -75,29 +78,28 @@ export class ReplyReader {
    * @throws Busy if too many are waiting
    */
   async read(source: Buffer, origin: ReplyOrigin, group: string): Promise<ReadReply> {
-    const parsed = await this.#run<ParsedReply>({ kind: 'parse', source, origin }, group, () =>
-      describeUnparsed(source, origin.envelopeFrom),
-    );
+    const { envelopeFrom } = origin;
     const { dnsServers, hostname = 'localhost' } = this.#options;
-    const authentication = await this.#run<ReplyAuthentication>(
-      { kind: 'authenticate', source, origin, dnsServers, hostname, dnsTimeoutMs, queryTimeoutMs },
-      group,
-      () => unauthenticated,
+    const job = { source, origin, dnsServers, hostname, dnsTimeoutMs, queryTimeoutMs };
+    const parsed = await orUnread(parse({ source, envelopeFrom }, { group }), () =>
+      describeUnread(source, envelopeFrom),
+    );
+    const authentication = await orUnread(this.#threads.run(job, group), (error) =>
+      error instanceof ThreadOverrun ? unauthenticated : unreadable,
     );
     return { ...parsed, authentication };
   }
+}
 
-  /** @param otherwise the result of a job that takes too much time or memory */
-  async #run<Result extends ParsedReply | ReplyAuthentication>(
-    job: ReplyJob,
-    group: string,
-    otherwise: () => Result,
-  ): Promise<Result> {
-    try {
-      return (await this.#threads.run(job, group)) as Result;
-    } catch (error) {
-      if (error instanceof ThreadOverrun) return otherwise();
-      throw error;
-    }
+/** What to store of a reply that no code can read: refusing it would only bring it again. */
+async function orUnread<Result>(
+  reading: Promise<Result>,
+  otherwise: (error: unknown) => Result,
+): Promise<Result> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof Busy) throw error;
+    return otherwise(error);
   }
 }

@@ -332,6 +332,7 @@ export interface InboxMessageTable {
   source: Buffer;
   subject: string;
   text: string | null;
+  unread: Generated<boolean>;
 }
 
 export interface InstallationTable {

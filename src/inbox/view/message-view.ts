@@ -1,4 +1,5 @@
 import { html } from 'ghtml';
+import { parseMailboxes } from '../../foundation/mime/parse-mailboxes.ts';
 import { formatAge, formatFullTime } from '../format-time.ts';
 import { type CapturedMessage, headerValues } from '../inbox-message.ts';
 import { type ListState, listUrl, messageUrl } from '../list-state.ts';
@@ -41,6 +42,7 @@ export function renderMessageView(props: MessageViewProps): string {
       !${renderFacts(message)}
       <div><dt>Received</dt><dd><time datetime="${message.receivedAt.toISOString()}" title="${received}">${received}</time> <span class="age" id="age" data-live>${describeAge(message.receivedAt, now)}</span></dd></div>
     </dl>
+    !${message.unread ? html`<p class="shield">This message can’t be read, so only its headers and source are shown.</p>` : ''}
   </header>
   <nav class="tabs" aria-label="Message parts">!${tabs.map((name) => renderTab(name, props))}</nav>
   <section class="panel" aria-label="${tabNames[tab]}">!${panel}</section>
@@ -78,10 +80,10 @@ function renderFacts(message: CapturedMessage): string {
 
 /** Formats name and address separately if the field has exactly one of each. */
 function renderAddress(value: string): string {
-  const match = /^([^<>,]+?)\s*<([^<>\s]+)>$/.exec(value);
-  return match === null
+  const [mailbox, ...others] = parseMailboxes(value, 2);
+  return mailbox === undefined || mailbox.name === '' || others.length > 0
     ? html`${value}`
-    : html`<strong>${match[1]?.replace(/^"(.*)"$/, '$1')}</strong> <span class="address">${match[2]}</span>`;
+    : html`<strong>${mailbox.name}</strong> <span class="address">${mailbox.address}</span>`;
 }
 
 function describeAge(time: Date, now: Date): string {

@@ -81,6 +81,10 @@ export const getInboxMessage = defineOperation({
         Type.String({ description: 'The HTML part, with its inline images as `data:` URLs.' }),
       ),
       text: Nullable(Type.String()),
+      unread: Type.Boolean({
+        description:
+          'Whether its parts couldn’t be read, so that there are only its headers and source.',
+      }),
       source: Type.String({ description: 'The raw message as received.' }),
     },
     { ...strict, title: 'InboxMessage' },
@@ -88,7 +92,7 @@ export const getInboxMessage = defineOperation({
   async handle(call) {
     const message = await (await inboxOf(call)).read(call.params.inboxMessageId as InboxMessageId);
     if (message === undefined) throw notFound('message');
-    const { id, receivedAt, envelopeFrom, envelopeTo, subject, text } = message;
+    const { id, receivedAt, envelopeFrom, envelopeTo, subject, text, unread } = message;
     return {
       id,
       receivedAt,
@@ -98,6 +102,7 @@ export const getInboxMessage = defineOperation({
       headers: message.headers.map(([name, value]) => ({ name, value })),
       html: await showInlineImages(message),
       text,
+      unread,
       source: message.source.toString('utf8'),
     };
   },

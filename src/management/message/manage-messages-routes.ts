@@ -312,7 +312,9 @@ async function showRaw(call: OperationCall, content: StoredContent) {
   const { attachments } = call.dependencies;
   const bytes = await attachments.read(accountOf(call).id, source.sha256);
   if (bytes === undefined) throw notFound('content');
-  const { subject, html, text } = await parseMail(bytes);
+  const { subject, html, text, unread } = await parseMail(bytes, { group: accountOf(call).id });
+  if (unread)
+    throw new Problem('conflict', 'This message can’t be read, so it can’t be shown; download it');
   return { subject, html, text, images: [] };
 }
 

@@ -23,4 +23,5 @@ export const inboxTexts = {
   'inbox.back': 'All mail',
   'inbox.headers': 'Headers',
   'inbox.source': 'Source',
+  'inbox.unread': 'This message can’t be read, so only its headers and source are shown.',
 } as const;

@@ -18,6 +18,7 @@ export const repliesTexts = {
   'replies.onlyAutomatic': 'No replies from people',
   'replies.onlyAutomaticHint': 'All replies here are automatic.',
   'replies.automatic': 'Automatic reply',
+  'replies.unread': 'This reply can’t be read. Download the whole message.',
   'replies.noSubject': '(no subject)',
   'replies.authenticated': 'Sender authenticated',
   'replies.unauthenticated': 'Sender not authenticated',

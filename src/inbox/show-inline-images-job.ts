@@ -1,0 +1,41 @@
+import { toBuffer } from '../foundation/mime/mail-threads.ts';
+import { readMail } from '../foundation/mime/read-mail.ts';
+
+/**
+ * `cid:` at the start of an attribute's value or of a style's `url(…)` (RFC 2392). Whatever follows ends it, so no character is
+ * read twice.
+ */
+const reference =
+  /((?:["'(=]|&quot;|&#34;|&#39;)\s*)cid:([^"'()\s<>]+?)(?=&quot;|&#34;|&#39;|["'()\s<>]|$)/gi;
+/** Max characters of all images together; HTML can repeat one without end. */
+const maxCharacters = 32 * 1_024 * 1_024;
+const images = /^image\/(png|jpeg|gif|webp)$/;
+
+/** The HTML with the message's own images instead of references to them. */
+export function run({
+  html,
+  source,
+}: {
+  readonly html: string;
+  readonly source: Uint8Array;
+}): string {
+  const urls = new Map<string, string>();
+  for (const { contentId, type, content } of readMail(toBuffer(source)).files)
+    if (contentId !== undefined && images.test(type))
+      urls.set(contentId, `data:${type};base64,${content.toString('base64')}`);
+  let left = maxCharacters;
+  return html.replace(reference, (whole, before: string, id: string) => {
+    const url = urls.get(decodeId(id.replaceAll('&amp;', '&')));
+    if (url === undefined || url.length > left) return whole;
+    left -= url.length;
+    return before + url;
+  });
+}
+
+function decodeId(id: string): string {
+  try {
+    return decodeURIComponent(id);
+  } catch {
+    return id;
+  }
+}
