@@ -8,10 +8,17 @@ import {
   lockCursor,
   moveCursor,
 } from '../../src/feedback/feed/feed-cursor-store.ts';
-import { allLanes, nextWindow, piecesOf } from '../../src/feedback/feed/feed-window-store.ts';
+import {
+  allLanes,
+  inWindow,
+  nextWindow,
+  piecesOf,
+} from '../../src/feedback/feed/feed-window-store.ts';
 import { throttled } from '../../src/feedback/feed/work-throttle.ts';
 import { writeSearchRows } from '../../src/report/search-rows-store.ts';
 import { DeliveryWorld } from '../support/delivery-world.ts';
+
+type Kysely = DeliveryWorld['database']['kysely'];
 
 const world = await DeliveryWorld.create();
 
@@ -33,6 +40,64 @@ test('a transaction that begins during the search for a window ends the window n
     });
   await newerClient.query('rollback');
   newerClient.release();
+});
+
+test('windows have every row once, wherever transactions begin and commit, in any transactions of the reader', async () => {
+  const { kysely, pool } = world.database;
+  const writers = await Promise.all([0, 1, 2].map(() => pool.connect()));
+  const write = `insert into message_event (account_id, message_id, retention_days, id, at, kind)
+    values ('a1', gen_random_uuid(), 90, gen_random_uuid(), now(), 'delivered') returning id`;
+  // A number begins a writer's transaction, or commits it.
+  const step = fc.oneof(
+    { weight: 3, arbitrary: fc.integer({ min: 0, max: writers.length - 1 }) },
+    { weight: 2, arbitrary: fc.constant('read' as const) },
+    { weight: 1, arbitrary: fc.constant('read in another transaction' as const) },
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 20 }), async (steps) => {
+      await pool.query('delete from message_event');
+      const written: string[] = [];
+      const seen: string[] = [];
+      const running = new Set<number>();
+      let from = '0';
+      const read = async (transaction: Kysely): Promise<void> => {
+        const window = await nextWindow(transaction, { from, lanes: allLanes }, 2);
+        if (window === undefined) return;
+        const { rows } = await sql<{ id: string }>`
+          select id from message_event where ${inWindow(window, 'message_event')}`.execute(
+          transaction,
+        );
+        seen.push(...rows.map(({ id }) => id));
+        from = window.until;
+      };
+      const toggle = async (place: number): Promise<void> => {
+        const writer = writers[place];
+        if (running.delete(place)) return void (await writer?.query('commit'));
+        running.add(place);
+        await writer?.query('begin');
+        const { rows = [] } = (await writer?.query<{ id: string }>(write)) ?? {};
+        written.push(...rows.map(({ id }) => id));
+      };
+      const transactionFrom = (place: number): Promise<number> =>
+        kysely.transaction().execute(async (transaction) => {
+          for (const [index, next] of steps.slice(place).entries()) {
+            if (typeof next === 'number') await toggle(next);
+            else await read(transaction);
+            if (next === 'read in another transaction') return place + index + 1;
+          }
+          return steps.length;
+        });
+      for (let place = 0; place < steps.length; ) place = await transactionFrom(place);
+      for (const place of running) await writers[place]?.query('commit');
+      for (let before = ''; before !== from; ) {
+        before = from;
+        await read(kysely);
+      }
+      assert.deepEqual(seen.sort(), written.sort());
+    }),
+    { numRuns: 150 },
+  );
+  for (const writer of writers) writer.release();
 });
 
 test('a follower pauses after a partial window, in every process, and continues at once after a full one', async () => {

@@ -3,11 +3,15 @@ import { sql } from 'kysely';
 /**
  * Common table expressions with `bound.tx`: all transactions below it have ended. Running ones are read after the snapshot from this database's sessions, so
  * that the server's other databases don't hold it up; if other roles' sessions are hidden, the snapshot alone counts.
+ *
+ * PostgreSQL reads the sessions once per transaction, while each statement has a snapshot of its own: older sessions lack what
+ * began since. So what it remembers is forgotten first, in the argument, which is null: all sessions.
  */
 export const endedTransactions = sql`
   running as materialized (
-    select backend_xid::text::numeric as xid, usename is not null and state is null and backend_type = 'client backend' as hidden
-    from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+    select backend_xid::text::numeric as xid, usesysid is not null and state is null and backend_type = 'client backend' as hidden
+    from pg_stat_get_activity(nullif(pg_stat_clear_snapshot()::text, '')::integer)
+    where datid = (select oid from pg_database where datname = current_database()) and pid <> pg_backend_pid()
     union all
     select transaction::text::numeric, false from pg_prepared_xacts where database = current_database()),
   newest as materialized (
