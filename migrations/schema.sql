@@ -291,6 +291,7 @@ create table feed_cursor (
   rested_from timestamp with time zone,
   follower text not null default split_part(name, '/'::text, 1),
   lanes smallint not null default (COALESCE(NULLIF(split_part(name, '/'::text, 2), ''::text), '255'::text))::smallint,
+  begun smallint not null default 0,
   feed_cursor_pkey PRIMARY KEY (name)
 );
 
@@ -782,7 +783,10 @@ create table queue_entry (
   in_transaction smallint[],
   doubtful smallint[],
   deliver_before timestamp with time zone,
+  orphaned smallint not null default 0,
+  alone boolean not null default false,
   queue_entry_pkey PRIMARY KEY (account_id, message_id),
+  queue_entry_lease_ends CHECK (lease_owner IS NULL OR due_at < 'infinity'::timestamp with time zone) NOT VALID,
   queue_entry_stage_check CHECK (stage = ANY (ARRAY['claimed'::text, 'dot'::text]))
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0);
 CREATE INDEX queue_entry_deadline ON queue_entry USING btree (account_id, deliver_before) WHERE (deliver_before IS NOT NULL);

@@ -1,4 +1,5 @@
 import type { EmailAddress } from '../foundation/email-address.ts';
+import { newId } from '../foundation/ids.ts';
 import { simulatedOutcome } from '../foundation/simulated-address.ts';
 import type {
   AttemptNote,
@@ -6,6 +7,7 @@ import type {
   ClaimedMessage,
   Lease,
   RecipientResult,
+  RecordableResult,
 } from '../queue/attempt.ts';
 import { classifyTransaction } from './classify-transaction.ts';
 import { maskAddresses, maskDeep } from './mask-addresses.ts';
@@ -41,7 +43,7 @@ export async function sendTransactions(
   priorResults: readonly RecipientResult[],
   makeMail: MakeMail,
 ): Promise<AttemptResult | undefined> {
-  let results = priorResults;
+  let results: readonly RecordableResult[] = priorResults.map(asRecordable);
   let allNotes = notes;
   const cancelFrom = (index: number): void => {
     for (const transaction of transactions.slice(index)) transaction.cancel();
@@ -66,10 +68,14 @@ export async function sendTransactions(
     if (result.end.kind === 'lost') return undefined;
     if (result.end.kind === 'stopped') break;
     const classified = resultsOf(route, transaction.to, result, recipients);
-    results = [...results, ...classified];
+    results = [...results, ...classified.map(asRecordable)];
     allNotes = [...allNotes, ...simulatedComplaints(classified, recipients)];
   }
   return { results, notes: allNotes };
+}
+
+function asRecordable(result: RecipientResult): RecordableResult {
+  return { ...result, eventId: newId() };
 }
 
 /** The numbers of a transaction's recipients. */

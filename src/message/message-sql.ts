@@ -99,6 +99,21 @@ export function pausedScopeOf(entry: string, message: string): string {
     when ${paused(toDomain(message))} then 'destination' end`;
 }
 
+/** Whether a worker holds a queue entry's lease. Its end is the entry's `due_at`, when another worker takes over. */
+export function isLeased(entry: string, now: string): string {
+  return `(${entry}.lease_owner is not null and ${entry}.due_at > ${now})`;
+}
+
+/**
+ * The assignments that make a queue entry wait until a time, unless a worker holds its lease. They end an expired lease, because
+ * `due_at` would otherwise become its end; the next claim still sees by `stage` what was being sent.
+ */
+export function waitUntil(time: string, entry: string, now: string): string {
+  const leased = isLeased(entry, now);
+  return `due_at = case when ${leased} then ${entry}.due_at else ${time} end,
+    lease_owner = case when ${leased} then ${entry}.lease_owner end`;
+}
+
 /** The lowest UUIDv7 of a time (RFC 9562 section 5.7). */
 export function lowestIdAt(time: string): string {
   return `(lpad(to_hex(floor(extract(epoch from ${time}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;

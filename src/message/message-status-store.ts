@@ -3,7 +3,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import type { StoredEventKind } from './event-kinds.ts';
 import type { StoredContent } from './message-content.ts';
-import { pausedScopeOf } from './message-sql.ts';
+import { isLeased, pausedScopeOf } from './message-sql.ts';
 import type { MessageState } from './message-state.ts';
 
 /** A recorded event of a message or one of its recipients. */
@@ -72,7 +72,7 @@ export async function readMessageStatus(
   const [entries, events] = await Promise.all([
     sql<StoredQueueEntry>`
       select case when due_at < 'infinity' then due_at end as due_at, reason, pending,
-        lease_owner is not null and due_at > now() as leased, ${sql.raw(pausedScopeOf('q', 'm'))} as paused
+        ${sql.raw(isLeased('q', 'now()'))} as leased, ${sql.raw(pausedScopeOf('q', 'm'))} as paused
       from queue_entry q
       left join message m on m.account_id = ${accountId} and m.id = q.message_id and m.retention_days = q.retention_days
       where q.account_id = ${accountId} and q.message_id = ${messageId}`.execute(kysely),

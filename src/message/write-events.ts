@@ -1,5 +1,4 @@
 import { storableJson } from '../foundation/database/storable-json.ts';
-import { newId } from '../foundation/ids.ts';
 import type { StoredEventKind } from './event-kinds.ts';
 
 /** SQL expressions for the columns of an event row. */
@@ -26,6 +25,8 @@ export function insertEvents(columns: EventColumns): string {
 
 /** An event to write. */
 export interface EventDraft {
+  /** Made once for what happened, so that the same event written twice is one. */
+  readonly id: string;
   readonly kind: StoredEventKind;
   readonly recipient: number | null;
   readonly detail: Readonly<Record<string, unknown>>;
@@ -42,11 +43,11 @@ export function eventRows(list: string): string {
 const maxDetailCharacters = 32_000;
 
 /**
- * An event as a JSON row with a new ID. Assembled as text because details are long and already JSON.
+ * An event as a JSON row. Assembled as text because details are long and already JSON.
  * @param place index of its outcome if several are written together
  */
 export function eventRow(event: EventDraft, place = 0): string {
-  const row = { place, id: newId(), kind: event.kind, recipient: event.recipient };
+  const row = { place, id: event.id, kind: event.kind, recipient: event.recipient };
   return `${JSON.stringify(row).slice(0, -1)},"detail":${truncateDetail(event)}}`;
 }
 

@@ -1,6 +1,6 @@
 import { isFinalState, type MessageState } from '../message/message-state.ts';
 import type { EventDraft } from '../message/write-events.ts';
-import type { ClaimedMessage, RecipientResult } from './attempt.ts';
+import type { ClaimedMessage, RecordableResult } from './attempt.ts';
 import { eventOf } from './settle-attempt.ts';
 
 /** Changes to record between two transactions of an attempt. */
@@ -16,7 +16,7 @@ export interface AttemptProgress {
   readonly state: MessageState | undefined;
   readonly events: readonly EventDraft[];
   /** Results left for the final report. */
-  readonly remaining: readonly RecipientResult[];
+  readonly remaining: readonly RecordableResult[];
 }
 
 /**
@@ -25,7 +25,7 @@ export interface AttemptProgress {
  */
 export function advanceAttempt(
   message: ClaimedMessage,
-  results: readonly RecipientResult[],
+  results: readonly RecordableResult[],
   next: readonly number[],
 ): AttemptProgress {
   const settled = results.filter(({ outcome }) => isFinalState(outcome));

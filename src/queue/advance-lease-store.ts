@@ -57,5 +57,6 @@ const advanceStatement = `
       detail: 'event.detail',
     })}
     from ${eventRows('$8')}
-    cross join kept cross join moment)
+    cross join kept cross join moment
+    on conflict do nothing)
   select from kept`;

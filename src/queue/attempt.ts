@@ -20,8 +20,12 @@ export interface ClaimedMessage {
   readonly held: readonly number[];
   /** Pending recipients for which an earlier attempt may have sent the final dot. Their events are already recorded. */
   readonly doubtful: readonly number[];
+  /** Paused while it was being sent by a worker that then stopped: don't send it. */
+  readonly paused: boolean;
   /** Canceled by a user: don't send to pending recipients. */
   readonly canceled: boolean;
+  /** How many of its leases in a row expired, as they do when a process dies; above `suspectAfter`, only those of attempts that were alone. */
+  readonly orphaned: number;
   /** Domains paused for this account. */
   readonly pausedDestinations: readonly string[];
   readonly expired: boolean;
@@ -49,6 +53,11 @@ export interface ClaimedMessage {
   span?: TraceSpan;
 }
 
+/** From so many orphaned leases, a message may be what ends its processes, so it is sent alone: nothing else is orphaned with it. */
+export const suspectAfter = 2;
+/** From so many, it is held for review. */
+export const holdAfter = 4;
+
 /** What to do with a message whose final dot may have been sent, as set in the template. */
 export type UncertainPolicy = 'resend' | 'hold';
 
@@ -64,10 +73,17 @@ export interface RecipientResult {
   readonly retryAfter?: number;
   /** True if its event is already recorded. */
   readonly recorded?: boolean;
+  readonly eventId?: string;
   /** For the metrics: the operator of the recipient's mail server, if it is a known one. */
   readonly receiver?: string;
   /** Stored with the event: reply, kind, transcript. */
   readonly detail?: Readonly<Record<string, unknown>>;
+}
+
+/** A result that can be recorded before the attempt ends. */
+export interface RecordableResult extends RecipientResult {
+  /** Of its event, so that writing it again is harmless if the first reply of the database was lost. */
+  readonly eventId: string;
 }
 
 /** A note about the message that isn't a recipient's outcome, such as a link that was emptied. */
@@ -106,9 +122,9 @@ export interface Lease {
    * @throws if the outcome is unknown; no further transaction may start
    */
   advance(
-    results: readonly RecipientResult[],
+    results: readonly RecordableResult[],
     next: readonly number[],
-  ): Promise<readonly RecipientResult[] | undefined>;
+  ): Promise<readonly RecordableResult[] | undefined>;
   /** Aborts when the service stops; don't start new work after that. */
   readonly stopping: AbortSignal;
 }

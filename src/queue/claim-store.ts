@@ -3,7 +3,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import { type AccountId, type MessageId, newId, type TemplateId } from '../foundation/ids.ts';
 import { sendAtOf } from '../message/message-content.ts';
 import { insertEvents } from '../message/write-events.ts';
-import type { ClaimedMessage, UncertainPolicy } from './attempt.ts';
+import { type ClaimedMessage, suspectAfter, type UncertainPolicy } from './attempt.ts';
 import { type ClaimSize, claimSize, claimSizes } from './claim-size.ts';
 import { rescheduleAfterClockStep } from './clock-store.ts';
 import { ClockWatch } from './clock-watch.ts';
@@ -18,7 +18,9 @@ interface ClaimedRow {
   pending: number[];
   held: number[];
   doubtful: number[] | null;
+  paused: boolean;
   canceled: boolean;
+  orphaned: number;
   paused_destinations: string[] | null;
   milliseconds_left: number;
   /** Null without a deadline. */
@@ -194,16 +196,20 @@ function claimStatement(size: number, { search, others, first } = noSearch): str
   leased as (
     update queue_entry q
     set lease_owner = $2, fence = q.fence + 1, attempts = q.attempts + 1, stage = 'claimed', in_transaction = null,
-      doubtful = case when due.stage = 'dot' then coalesce(due.in_transaction, q.pending) else q.doubtful end,
+      doubtful = case when due.stage = 'dot'
+        then array(select distinct unnest(q.doubtful || coalesce(due.in_transaction, q.pending)) order by 1) else q.doubtful end,
+      orphaned = q.orphaned + case when q.lease_owner is not null and (q.orphaned < ${suspectAfter} or q.alone) then 1 else 0 end,
+      alone = false,
       due_at = moment.now + $3::float8 * interval '1 ms'
     from due, moment
     where q.account_id = due.account_id and q.message_id = due.message_id
     returning q.account_id, q.message_id, q.retention_days, q.priority, q.fence, q.attempts, q.pending, q.held,
-      q.expires_at, q.canceled, q.deliver_before, q.doubtful, coalesce(due.stage = 'dot', false) as uncertain),
+      q.expires_at, q.paused, q.canceled, q.orphaned, q.deliver_before, q.doubtful,
+      case when due.stage = 'dot' then coalesce(due.in_transaction, q.pending) end as in_doubt),
   marked as (
     update message m set state = 'uncertain', state_at = moment.now
     from leased l, moment
-    where l.uncertain and 0 = any (l.doubtful)
+    where 0 = any (l.in_doubt)
       and m.account_id = l.account_id and m.id = l.message_id and m.retention_days = l.retention_days),
   recorded as (
     ${insertEvents({
@@ -217,9 +223,9 @@ function claimStatement(size: number, { search, others, first } = noSearch): str
       detail: `json_build_object('attempt', l.attempts - 1, 'reason',
         'the worker stopped when the final dot may have been sent')`,
     })}
-    from leased l cross join unnest(l.doubtful) recipient cross join moment
-    where l.uncertain)
-  select l.account_id, l.message_id, l.retention_days, l.fence, l.attempts, l.pending, l.held, l.doubtful, l.canceled,
+    from leased l cross join unnest(l.in_doubt) recipient cross join moment)
+  select l.account_id, l.message_id, l.retention_days, l.fence, l.attempts, l.pending, l.held, l.doubtful, l.paused, l.canceled,
+    l.orphaned,
     (select array_agg(p.destination) from delivery_pause p where p.account_id = l.account_id) as paused_destinations,
     extract(epoch from l.expires_at - moment.now)::float8 * 1000 as milliseconds_left,
     extract(epoch from l.deliver_before - moment.now)::float8 * 1000 as milliseconds_to_deadline,
@@ -263,7 +269,9 @@ function toClaimedMessage(
     pending: row.pending,
     held: row.held,
     doubtful: row.doubtful ?? [],
+    paused: row.paused,
     canceled: row.canceled,
+    orphaned: row.orphaned,
     pausedDestinations: row.paused_destinations ?? [],
     // A message that was never tried gets one attempt even if late, unless it is worthless when delayed.
     expired:

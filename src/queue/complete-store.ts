@@ -2,6 +2,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import { isRetryable } from '../foundation/database/sqlstate.ts';
 import { withValues } from '../message/message-sql.ts';
 import { eventRow, eventRows, insertEvents } from '../message/write-events.ts';
+import { holdAfter, suspectAfter } from './attempt.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
 import type { Completion } from './settle-attempt.ts';
 
@@ -62,6 +63,8 @@ const completeStatement = `
         where r = any (q.pending || q.held) and (item.canceled or not q.canceled)),
       reason = case when q.paused then q.reason else item.reason end,
       attempts = q.attempts - case when item.released then 1 else 0 end,
+      -- One that is held for them is still suspect when it is retried.
+      orphaned = case when item.released or q.orphaned >= ${holdAfter} then least(q.orphaned, ${suspectAfter}) else 0 end,
       due_at = case
         when q.canceled and not item.canceled or not (item.pending || item.held) && (q.pending || q.held) then moment.now
         when q.paused then 'infinity'
@@ -94,7 +97,8 @@ const completeStatement = `
       detail: 'event.detail',
     })}
     from ${eventRows('$2')}
-    join written using (place) cross join moment)
+    join written using (place) cross join moment
+    on conflict do nothing)
   select place from written`;
 
 function itemOf(completion: Completion, place: number): Record<string, unknown> {

@@ -3,7 +3,7 @@ import type { CommitWith } from '../foundation/database/commit-with.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import type { StoredEventKind } from '../message/event-kinds.ts';
-import { toDomain } from '../message/message-sql.ts';
+import { isLeased, toDomain, waitUntil } from '../message/message-sql.ts';
 import { scheduledClassOffset, scheduledReason } from '../message/scheduled-class.ts';
 import { insertEvents } from '../message/write-events.ts';
 import { releasePaused } from './release-paused-store.ts';
@@ -37,7 +37,8 @@ type Action = 'pause' | 'resume' | 'cancel' | 'retry';
 /** Messages per statement, to keep locks short. */
 const chunkSize = 500;
 
-const leased = 'q.lease_owner is not null and q.due_at > moment.now';
+const leased = isLeased('q', 'moment.now');
+const wait = (until: string): string => waitUntil(until, 'q', 'moment.now');
 
 /** Null unless the message was accepted for a later time. */
 const sendAt = `(case when q.retention_days > ${scheduledClassOffset} then (
@@ -50,25 +51,23 @@ const isAhead = `coalesce(${sendAt} > moment.now, false)`;
  */
 const changes: Readonly<Record<Action, { readonly set: string; readonly unless: string }>> = {
   pause: {
-    set: `paused = true, reason = 'paused manually',
-      due_at = case when ${leased} then q.due_at else 'infinity' end`,
+    set: `paused = true, reason = 'paused manually', ${wait("'infinity'")}`,
     unless: 'q.paused or q.canceled',
   },
   resume: {
     set: `paused = false,
       reason = case when ${isAhead} then '${scheduledReason}' else 'resumed manually' end,
-      due_at = case when q.pending = '{}' then 'infinity' else greatest(moment.now, ${sendAt}) end`,
+      ${wait(`case when q.pending = '{}' then 'infinity' else greatest(moment.now, ${sendAt}) end`)}`,
     unless: `not q.paused or ${leased}`,
   },
   cancel: {
     set: `canceled = true, paused = false, pending = q.pending || q.held, held = '{}',
-      reason = 'canceled manually',
-      due_at = case when ${leased} then q.due_at else moment.now end`,
+      reason = 'canceled manually', ${wait('moment.now')}`,
     unless: 'q.canceled',
   },
   retry: {
     set: `paused = false, pending = q.pending || q.held, held = '{}', reason = 'retried manually',
-      due_at = moment.now, expires_at = greatest(q.expires_at, moment.now + interval '1 hour')`,
+      ${wait('moment.now')}, expires_at = greatest(q.expires_at, moment.now + interval '1 hour')`,
     unless: `q.canceled or ${leased} or ${isAhead}`,
   },
 };

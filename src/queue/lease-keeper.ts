@@ -8,6 +8,7 @@ export interface Leases {
   markDots(messages: readonly ClaimedMessage[]): Promise<boolean[]>;
   renew(messages: readonly ClaimedMessage[]): Promise<boolean[]>;
   advance(advance: AttemptProgress): Promise<boolean>;
+  setAlone(message: ClaimedMessage, alone: boolean): Promise<boolean>;
 }
 
 /** Renews the leases of messages in flight and grants final dots. */

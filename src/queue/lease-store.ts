@@ -29,6 +29,12 @@ export class LeaseStore {
     return advanceLease(this.#database, advance);
   }
 
+  /** Records whether a message is sent alone by its process. @returns whether the lease is still held */
+  async setAlone(message: ClaimedMessage, alone: boolean): Promise<boolean> {
+    const [held = false] = await this.#write(`queue-alone-${alone}`, `alone = ${alone}`, [message]);
+    return held;
+  }
+
   /** Renews leases. @returns whether each is still held */
   async renew(messages: readonly ClaimedMessage[]): Promise<boolean[]> {
     const startedAt = performance.now();

@@ -2,6 +2,7 @@ import { CompiledQuery } from 'kysely';
 import type { CommitWith } from '../foundation/database/commit-with.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
+import { isLeased, waitUntil } from '../message/message-sql.ts';
 import { scheduledClassOffset, scheduledReason } from '../message/scheduled-class.ts';
 import { insertEvents } from '../message/write-events.ts';
 
@@ -168,7 +169,7 @@ const result = `
   left join lateral (select send_at, message_id from chosen order by send_at desc, message_id desc limit 1) as last
     on true`;
 
-const isFree = '(q.lease_owner is null or q.due_at <= moment.now) and not q.canceled';
+const isFree = `not ${isLeased('q', 'moment.now')} and not q.canceled`;
 
 const event = (kind: 'move-asked' | 'cancel-asked', detail: string): string => `
   recorded as (
@@ -188,7 +189,7 @@ const cancelStatement = (condition: string): string => `${chosen(condition)},
   changed as (
     update queue_entry q
     set canceled = true, paused = false, pending = q.pending || q.held, held = '{}', reason = 'canceled manually',
-      due_at = moment.now
+      ${waitUntil('moment.now', 'q', 'moment.now')}
     from chosen, moment
     where q.account_id = $1 and q.message_id = chosen.message_id and ${isFree}
     returning q.message_id, q.retention_days),
@@ -204,7 +205,7 @@ const moveStatement = (
 ): string => `${chosen(`${condition} and s.send_at <> $5::timestamptz`)},
   changed as (
     update queue_entry q
-    set due_at = case when q.due_at = 'infinity' then q.due_at else $5::timestamptz end,
+    set ${waitUntil("case when q.due_at = 'infinity' then q.due_at else $5::timestamptz end", 'q', 'moment.now')},
       expires_at = least($5::timestamptz + chosen.lifetime_seconds * interval '1 second', q.deliver_before),
       reason = case when q.due_at = 'infinity' then q.reason else '${scheduledReason}' end
     from chosen, moment

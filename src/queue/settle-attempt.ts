@@ -1,3 +1,4 @@
+import { newId } from '../foundation/ids.ts';
 import type { MessageState } from '../message/message-state.ts';
 import type { EventDraft } from '../message/write-events.ts';
 import type { AttemptResult, ClaimedMessage, RecipientResult } from './attempt.ts';
@@ -112,6 +113,7 @@ function retryDelayMs(
 
 function notesOf(attemptResult: AttemptResult): EventDraft[] {
   return attemptResult.notes.map((note) => ({
+    id: newId(),
     kind: note.kind,
     recipient: note.recipient ?? null,
     detail: note.detail,
@@ -126,6 +128,7 @@ export function eventOf(
 ): EventDraft {
   const willRetry = isRetryable(result) && !isHeldForReview(message, result);
   return {
+    id: result.eventId ?? newId(),
     kind: result.outcome,
     recipient: result.recipient,
     ...(result.receiver !== undefined && { receiver: result.receiver }),

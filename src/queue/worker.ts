@@ -10,7 +10,9 @@ import {
   type AttemptResult,
   attemptLogFields,
   type ClaimedMessage,
-  type RecipientResult,
+  holdAfter,
+  type RecordableResult,
+  suspectAfter,
 } from './attempt.ts';
 import { type ClaimSize, claimSize } from './claim-size.ts';
 import { LeaseKeeper, type Leases } from './lease-keeper.ts';
@@ -37,6 +39,8 @@ export interface WorkerOptions {
   readonly pollMs: number;
   /** How long a stop waits for messages in flight. */
   readonly graceMs: number;
+  /** How long a process works only on messages that have to be sent alone, before it works on others for as long. */
+  readonly aloneMs: number;
 }
 
 export const defaultWorkerOptions: WorkerOptions = {
@@ -44,6 +48,7 @@ export const defaultWorkerOptions: WorkerOptions = {
   leaseMs: 30_000,
   pollMs: 1_000,
   graceMs: 15_000,
+  aloneMs: 60_000,
 };
 
 export interface WorkerDependencies {
@@ -73,6 +78,12 @@ const minRefill = 32;
  * the writes that follow. The first after a pause begins at once.
  */
 const gatherMs = 50;
+/** Messages of a process that wait to be sent alone. */
+const maxSuspects = 16;
+/** Until more are claimed again. */
+const suspectDelayMs = 5_000;
+const suspectReason =
+  'it waits to be sent alone, because the service stopped unexpectedly each time while sending it';
 /** Accounts of one claim. */
 const maxAccounts = 64;
 
@@ -99,6 +110,10 @@ export class Worker {
   /** Accounts at their limit that may have more due messages. */
   readonly #accountsAtLimit = new Set<AccountId>();
   #inFlight = new Set<Promise<void>>();
+  /** Claimed messages that have to be sent alone. */
+  readonly #suspects: ClaimedMessage[] = [];
+  /** Monotonic time when the next of them are sent at the earliest. */
+  #nextAloneAt = Number.NEGATIVE_INFINITY;
   #loop: Promise<void> | undefined;
   #nextPoll = 0;
   /** Monotonic times of the last claim that found messages, and of the last poll because of an announcement. */
@@ -152,6 +167,7 @@ export class Worker {
     this.#stopping.abort();
     this.#wake.ring();
     await this.#loop;
+    for (const message of this.#suspects.splice(0)) this.#begin(message);
     const finished = Promise.all(this.#inFlight);
     const dropTimer = setTimeout(() => {
       this.#writer.stop();
@@ -175,6 +191,10 @@ export class Worker {
 
   /** Polls for work once. @returns false if there is nothing to do until the next wake-up or poll */
   async #claimOnce(): Promise<boolean> {
+    if (this.#suspects.length > 0 && performance.now() >= this.#nextAloneAt) {
+      await this.#workAlone();
+      return true;
+    }
     const free = this.#options.slots - this.#inFlight.size;
     if (free <= 0 || this.#writer.failing) {
       await this.#wake.wait(100);
@@ -252,9 +272,56 @@ export class Worker {
         this.#ring.add(message.accountId);
         isFull = true;
       }
-      this.#begin(message);
+      const decided = this.#decide(message);
+      if (decided === undefined && message.orphaned >= suspectAfter) this.#suspect(message);
+      else this.#begin(message, decided);
     }
     return isFull;
+  }
+
+  /** Keeps a message that may be what ended its processes until nothing else is in flight. */
+  #suspect(message: ClaimedMessage): void {
+    if (this.#suspects.length < maxSuspects) {
+      this.#suspects.push(message);
+      this.#keeper.hold(message);
+      return;
+    }
+    const postponed = { delayMs: suspectDelayMs, reason: suspectReason };
+    this.#begin(message, { results: [], notes: [], postponed });
+  }
+
+  /**
+   * Sends suspects one at a time with nothing else in flight, for a limited time: a slow server may take minutes. What takes
+   * longer continues beside others, and no longer counts as alone.
+   */
+  async #workAlone(): Promise<void> {
+    const began = performance.now();
+    const { aloneMs } = this.#options;
+    const ended = new AbortController();
+    const signal = AbortSignal.any([ended.signal, this.#stopping.signal]);
+    const over = delay(aloneMs, undefined, { signal }).catch(() => undefined);
+    const { leases } = this.#dependencies.stores;
+    try {
+      await Promise.race([Promise.all(this.#inFlight), over]);
+      for (;;) {
+        const [message] = this.#suspects;
+        if (message === undefined || this.#inFlight.size > 0) break;
+        if (this.#stopping.signal.aborted || performance.now() - began >= aloneMs) break;
+        const isHeld = await leases.setAlone(message, true);
+        this.#suspects.shift();
+        if (!isHeld) {
+          this.#keeper.drop(message);
+          continue;
+        }
+        this.#begin(message);
+        await Promise.race([Promise.all(this.#inFlight), over]);
+        if (this.#inFlight.size > 0) await leases.setAlone(message, false);
+      }
+    } finally {
+      ended.abort();
+      const now = performance.now();
+      this.#nextAloneAt = now + (now - began);
+    }
   }
 
   /** @returns undefined if the account is at its limit */
@@ -275,11 +342,12 @@ export class Worker {
     return this.#inFlightByAccount.get(accountId) ?? 0;
   }
 
-  #begin(message: ClaimedMessage): void {
+  /** @param decided its result, if it isn't tried */
+  #begin(message: ClaimedMessage, decided = this.#decide(message)): void {
     const { accountId } = message;
     this.#inFlightByAccount.set(accountId, this.#inFlightOf(accountId) + 1);
     this.#keeper.hold(message);
-    const done = this.#send(message).finally(() => {
+    const done = this.#send(message, decided).finally(() => {
       this.#keeper.drop(message);
       this.#inFlight.delete(done);
       const remaining = (this.#inFlightByAccount.get(accountId) ?? 1) - 1;
@@ -291,11 +359,22 @@ export class Worker {
     this.#inFlight.add(done);
   }
 
-  async #send(message: ClaimedMessage): Promise<void> {
+  /** The result of a message that isn't tried now; undefined to try it. */
+  #decide(message: ClaimedMessage): AttemptResult | undefined {
+    if (message.paused || this.#stopping.signal.aborted) return release;
+    if (message.canceled || message.orphaned < holdAfter) return undefined;
+    const reason = `the service stopped unexpectedly ${holdAfter} times while sending it; check the service’s log, then retry it`;
+    return {
+      results: message.pending.map((recipient) => ({ recipient, outcome: 'failed', reason })),
+      notes: [],
+    };
+  }
+
+  async #send(message: ClaimedMessage, decided: AttemptResult | undefined): Promise<void> {
     const { log, attempt, onRecorded } = this.#dependencies;
-    let attemptResult: AttemptResult | undefined;
+    let attemptResult = decided;
     try {
-      attemptResult = await attempt(message, {
+      attemptResult ??= await attempt(message, {
         markDot: () => this.#keeper.markDot(message),
         advance: (results, next) => this.#advance(message, results, next),
         stopping: this.#stopping.signal,
@@ -318,9 +397,9 @@ export class Worker {
 
   async #advance(
     message: ClaimedMessage,
-    results: readonly RecipientResult[],
+    results: readonly RecordableResult[],
     next: readonly number[],
-  ): Promise<readonly RecipientResult[] | undefined> {
+  ): Promise<readonly RecordableResult[] | undefined> {
     const advance = advanceAttempt(message, results, next);
     if (!(await this.#dependencies.stores.leases.advance(advance))) return undefined;
     message.pending = advance.pending;
@@ -338,6 +417,9 @@ export class Worker {
     }
   }
 }
+
+/** Nothing was tried. A paused message stays paused. */
+const release: AttemptResult = Object.freeze({ results: [], notes: [] });
 
 function faultResult(recipient: number): AttemptResult['results'][number] {
   return {

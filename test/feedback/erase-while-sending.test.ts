@@ -3,7 +3,7 @@ import { createSecretKey } from 'node:crypto';
 import { afterEach, test } from 'node:test';
 import { erasePerson } from '../../src/feedback/privacy/person-data-store.ts';
 import type { ComparableAddress } from '../../src/foundation/email-address.ts';
-import type { MessageId } from '../../src/foundation/ids.ts';
+import { type MessageId, newId } from '../../src/foundation/ids.ts';
 import { readWaitingDestinations } from '../../src/management/message/queue-page-store.ts';
 import { account, DeliveryWorld } from '../support/delivery-world.ts';
 import { type SinkBehavior, startSink } from '../support/mail-sink.ts';
@@ -77,7 +77,12 @@ test('a Cc address erased between two transactions of an attempt is not retried'
   const worker = world.worker(async (message, lease) => {
     if (message.attempt > 1) return { results: [], notes: [] };
     await erase('gone@people.test');
-    const delivered = { recipient: 0, outcome: 'delivered' as const, reason: '250' };
+    const delivered = {
+      recipient: 0,
+      outcome: 'delivered' as const,
+      reason: '250',
+      eventId: newId(),
+    };
     await lease.advance([delivered], [1, 2]);
     return {
       results: [1, 2].map((recipient) => ({ recipient, outcome: 'deferred', reason: '450' })),

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
+import { createSecretKey } from 'node:crypto';
 import { afterEach, test } from 'node:test';
+import fc from 'fast-check';
+import { erasePerson } from '../../src/feedback/privacy/person-data-store.ts';
+import type { ComparableAddress } from '../../src/foundation/email-address.ts';
+import type { MessageId } from '../../src/foundation/ids.ts';
+import { readMessageStatus } from '../../src/message/message-status-store.ts';
 import { QueueControlStore } from '../../src/queue/control-store.ts';
+import { endOrphanedLeases } from '../../src/queue/orphaned-lease-store.ts';
+import { ScheduleStore } from '../../src/queue/schedule-store.ts';
+import { settleAttempt } from '../../src/queue/settle-attempt.ts';
 import { account, DeliveryWorld, type MessageDraft } from '../support/delivery-world.ts';
 import { startSink } from '../support/mail-sink.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -181,4 +190,89 @@ test('an account can’t control another account’s message', async () => {
     changed: 0,
     busy: 0,
   });
+});
+
+/** A claim by a worker that dies. @param during happens while it holds the lease */
+async function claimAndDie(during: () => Promise<unknown> = async () => undefined): Promise<void> {
+  assert.equal((await world.stores().claims.claim([accountId], 1)).length, 1);
+  await during();
+  await endOrphanedLeases(world.database);
+}
+
+test('a message whose worker died can be paused, isn’t sent by a restart, and is sent once it is resumed', async () => {
+  const messageId = await world.accept();
+  await claimAndDie();
+  await controls.control('pause', { accountId, messageId });
+  const status = await readMessageStatus(world.database.kysely, accountId, messageId);
+  assert.deepEqual([status?.entry?.leased, status?.entry?.paused], [false, 'message']);
+  await endOrphanedLeases(world.database);
+  const sink = await startSink();
+  world.deliverTo(sink.port);
+  await world.waitForState(await world.accept(), 'delivered');
+  assert.equal(await world.state(messageId), 'queued');
+  assert.deepEqual(await controls.control('resume', { accountId, messageId }), {
+    changed: 1,
+    busy: 0,
+  });
+  await world.waitForState(messageId, 'delivered');
+});
+
+test('a message that is paused while it is being sent isn’t sent again after its worker died, until it is resumed', async () => {
+  const messageId = await world.accept();
+  await claimAndDie(() => controls.control('pause', { accountId, messageId }));
+  const sink = await startSink();
+  world.deliverTo(sink.port);
+  const entry = await world.waitUntilIdle(messageId);
+  assert.deepEqual([entry.due_in, entry.attempts], [Number.POSITIVE_INFINITY, 1]);
+  assert.equal(entry.reason, 'paused manually');
+  assert.equal(sink.mails.length, 0);
+  await controls.control('resume', { accountId, messageId });
+  await world.waitForState(messageId, 'delivered');
+});
+
+test('no order of claims, deaths and actions leaves a message that cannot be resumed, retried or canceled', async () => {
+  const { claims, outcomes } = world.stores();
+  const person = {
+    accountId,
+    address: 'cc@people.test' as ComparableAddress,
+    requestedBy: 'officer',
+    hashKey: createSecretKey(Buffer.alloc(32, 1)),
+  };
+  const steps: Record<string, (messageId: MessageId) => Promise<unknown>> = {
+    claim: () => claims.claim([accountId], 1),
+    die: () => endOrphanedLeases(world.database),
+    pause: (messageId) => controls.control('pause', { accountId, messageId }),
+    resume: (messageId) => controls.control('resume', { accountId, messageId }),
+    cancel: (messageId) => controls.control('cancel', { accountId, messageId }),
+    retry: (messageId) => controls.control('retry', { accountId, messageId }),
+    move: (messageId) =>
+      new ScheduleStore(world.database).move(
+        { accountId, messageId },
+        new Date(Date.now() + 7_200_000),
+      ),
+    erase: () => erasePerson(world.database.kysely, { ...person, keepSuppressions: false }),
+  };
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom(...Object.keys(steps)), { minLength: 1, maxLength: 8 }),
+      async (order) => {
+        await world.database.pool.query('delete from queue_entry');
+        const messageId = await world.accept({ cc: ['cc@people.test'] });
+        for (const step of order) await steps[step]?.(messageId);
+        await endOrphanedLeases(world.database);
+        const status = await readMessageStatus(world.database.kysely, accountId, messageId);
+        assert.equal(status?.entry?.leased, false);
+        if (status?.entry?.paused === 'message') {
+          const resumed = await controls.control('resume', { accountId, messageId });
+          assert.deepEqual(resumed, { changed: 1, busy: 0 });
+        }
+        const [message] = await claims.claim([accountId], 1);
+        assert.equal(message?.messageId, messageId);
+        if (message === undefined) return;
+        assert.equal(message.paused, false);
+        await outcomes.complete([settleAttempt(message, { results: [], notes: [] }, 0)]);
+      },
+    ),
+    { numRuns: 60 },
+  );
 });

@@ -3,6 +3,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterEach, test } from 'node:test';
+import { newId } from '../../src/foundation/ids.ts';
+import { advanceAttempt } from '../../src/queue/advance-attempt.ts';
+import { holdAfter } from '../../src/queue/attempt.ts';
+import { QueueControlStore } from '../../src/queue/control-store.ts';
+import { endOrphanedLeases } from '../../src/queue/orphaned-lease-store.ts';
 import { account, DeliveryWorld } from '../support/delivery-world.ts';
 import { startSink } from '../support/mail-sink.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -16,9 +21,9 @@ afterEach(async () => {
   await world.close();
 });
 
-function startWorker(port: number): ChildProcess {
+function startWorker(port: number, poison = ''): ChildProcess {
   const program = join(import.meta.dirname, '../support/worker-process.ts');
-  const child = spawn(process.execPath, [program, world.url, String(port), String(lease)], {
+  const child = spawn(process.execPath, [program, world.url, String(port), String(lease), poison], {
     stdio: 'ignore',
   });
   children.push(child);
@@ -173,4 +178,63 @@ test('… and if the template asks to hold, only the second is held, even if the
   } finally {
     await world.database.pool.query("update template set when_uncertain = 'resend'");
   }
+});
+
+test('… and a recipient that an earlier transaction left in doubt is held, too', async () => {
+  await world.database.pool.query("update template set when_uncertain = 'hold'");
+  try {
+    const id = await world.accept({ cc: ['bob@people.test'] });
+    const { claims, leases } = world.stores(lease);
+    const [message] = await claims.claim([account], 1);
+    assert.ok(message);
+    const inDoubt = { recipient: 0, outcome: 'uncertain' as const, reason: '', eventId: newId() };
+    assert.equal(await leases.advance(advanceAttempt(message, [inDoubt], [1])), true);
+    assert.deepEqual(await leases.markDots([message]), [true]);
+    await endOrphanedLeases(world.database);
+    const sink = await startSink();
+    startWorker(sink.port);
+    const entry = await world.waitUntilIdle(id);
+    assert.deepEqual([entry.pending, entry.held], [[], [0, 1]]);
+    assert.equal(sink.mails.length, 0);
+    const events = await world.events(id);
+    assert.deepEqual(
+      events.map(({ kind, recipient }) => `${kind} ${recipient}`),
+      ['uncertain 0', 'uncertain 1'],
+    );
+  } finally {
+    await world.database.pool.query("update template set when_uncertain = 'resend'");
+  }
+});
+
+test('a message that ends each process that sends it is held for review; those that were sent beside it are not', async () => {
+  const sink = await startSink();
+  const poison = await world.accept({ to: 'poison@people.test' });
+  const others = [await world.accept(), await world.accept()];
+  let processes = 0;
+  const restart = async (): Promise<void> => {
+    while ((await world.state(poison)) === 'queued') {
+      processes += 1;
+      const child = startWorker(sink.port, 'poison@people.test');
+      await Promise.race([once(child, 'exit'), world.waitForState(poison, 'failed')]);
+      await end(child);
+      await endOrphanedLeases(world.database);
+    }
+  };
+  await restart();
+  assert.equal(processes, holdAfter + 1);
+  const entry = await world.waitUntilIdle(poison);
+  assert.deepEqual([entry.held, entry.due_in], [[0], Number.POSITIVE_INFINITY]);
+  assert.match(String(entry.reason), /stopped unexpectedly 4 times while sending it/);
+  const [event] = await world.events(poison);
+  assert.deepEqual([event?.kind, event?.detail.reason], ['failed', entry.reason]);
+  // Retried, it is still suspect, so it ends no more than two processes, and nothing beside it.
+  await new QueueControlStore(world.database).control('retry', {
+    accountId: account,
+    messageId: poison,
+  });
+  await world.database.pool.query("update message set state = 'queued' where id = $1", [poison]);
+  await restart();
+  assert.equal(processes, holdAfter + 1 + 3);
+  startWorker(sink.port);
+  for (const id of others) await world.waitForState(id, 'delivered');
 });

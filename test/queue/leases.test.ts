@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
+import { SmtpPool } from '../../src/delivery/smtp-pool.ts';
+import { inboxServer } from '../../src/delivery/smtp-server-settings.ts';
 import type { AccountId, MessageId } from '../../src/foundation/ids.ts';
-import type { AttemptResult, ClaimedMessage } from '../../src/queue/attempt.ts';
+import { type AttemptResult, type ClaimedMessage, suspectAfter } from '../../src/queue/attempt.ts';
+import { endOrphanedLeases } from '../../src/queue/orphaned-lease-store.ts';
 import { settleAttempt } from '../../src/queue/settle-attempt.ts';
 import { account, DeliveryWorld } from '../support/delivery-world.ts';
 import { startSink } from '../support/mail-sink.ts';
@@ -314,4 +317,104 @@ test('text that looks like an escape in a reply is stored unchanged', async () =
   assert.deepEqual(await stores.outcomes.complete([completion]), [true]);
   const [event] = await world.events(id);
   assert.equal(event?.detail.reply, '550 \\u0000 \\\\u0000 \\ud800 \ufffd\u0007😀\\');
+});
+
+test('an outcome between two transactions is one event, even if the database’s reply to it is lost', async () => {
+  const sink = await startSink();
+  // Needs SMTPUTF8, so it gets a transaction of its own.
+  const id = await world.accept({ cc: ['josé@people.test'] });
+  const deliver = world.delivery(new SmtpPool(inboxServer(sink.port), { name: 'client.test' }));
+  const lost: string[] = [];
+  const worker = world.worker((message, held) =>
+    deliver(message, {
+      ...held,
+      async advance(results, next) {
+        const left = await held.advance(results, next);
+        if (results.length === 0) return left;
+        lost.push(...results.map(({ outcome }) => outcome));
+        throw new Error('the connection was reset');
+      },
+    }),
+  );
+  worker.start();
+  await waitFor('the queue entry to wait', async () => (await world.entry(id))?.pending[0] === 1);
+  await world.waitUntilIdle(id);
+  assert.deepEqual(lost, ['delivered']);
+  assert.deepEqual(
+    (await world.events(id)).map(({ kind, recipient }) => `${kind} ${recipient}`),
+    ['delivered 0', 'deferred 1'],
+  );
+});
+
+test('a message with two orphaned leases is sent with nothing else in flight, for a limited time', async () => {
+  const gates = new Map<MessageId, PromiseWithResolvers<void>>();
+  const begun: MessageId[] = [];
+  const gateOf = (id: MessageId): PromiseWithResolvers<void> => {
+    const gate = gates.get(id) ?? Promise.withResolvers<void>();
+    gates.set(id, gate);
+    return gate;
+  };
+  const attempt = async (message: ClaimedMessage): Promise<AttemptResult> => {
+    begun.push(message.messageId);
+    await gateOf(message.messageId).promise;
+    return delivered(message);
+  };
+  const isAlone = async (id: MessageId): Promise<boolean | undefined> => {
+    const { rows } = await world.database.pool.query<{ alone: boolean }>(
+      'select alone from queue_entry where message_id = $1',
+      [id],
+    );
+    return rows[0]?.alone;
+  };
+  const accept = async (orphaned = 0): Promise<MessageId> => {
+    const id = await world.accept();
+    await world.database.pool.query('update queue_entry set orphaned = $2 where message_id = $1', [
+      id,
+      orphaned,
+    ]);
+    return id;
+  };
+  const beginning = (id: MessageId) => waitFor('the attempt', () => begun.includes(id));
+  const first = await accept();
+  const worker = world.worker(attempt, { aloneMs: 2_000 });
+  worker.start();
+  await beginning(first);
+  const suspect = await accept(suspectAfter);
+  await waitFor('the claim', async () => (await world.entry(suspect))?.stage === 'claimed');
+  assert.equal(await isAlone(suspect), false);
+  assert.deepEqual(begun, [first]);
+  gateOf(first).resolve();
+  await beginning(suspect);
+  assert.equal(await isAlone(suspect), true);
+  // Its process dies: the next claim counts that, as it was alone.
+  const beside = await accept();
+  assert.equal((await world.entry(beside))?.lease_owner, null);
+  // A slow one doesn't keep others waiting.
+  await beginning(beside);
+  assert.equal(await isAlone(suspect), false);
+  for (const gate of gates.values()) gate.resolve();
+  await world.waitForState(suspect, 'delivered');
+  await world.waitForState(beside, 'delivered');
+});
+
+test('an orphaned lease counts until a message is suspect; then only one that was alone does', async () => {
+  const stores = world.stores(lease);
+  const id = await world.accept();
+  const orphaned: number[] = [];
+  for (const alone of [false, false, false, true, false, true]) {
+    const message = await claimOne(stores, id);
+    orphaned.push(message.orphaned);
+    if (alone) assert.equal(await stores.leases.setAlone(message, true), true);
+    await endOrphanedLeases(world.database);
+  }
+  const last = await claimOne(stores, id);
+  assert.deepEqual([...orphaned, last.orphaned], [0, 1, 2, 2, 3, 3, 4]);
+  // An outcome, or a stop, shows that the process lived.
+  await stores.outcomes.complete([settleAttempt(last, { results: [], notes: [] }, 0)]);
+  const retried = await claimOne(stores, id);
+  assert.equal(retried.orphaned, suspectAfter);
+  const outcome = { recipient: 0, outcome: 'deferred' as const, reason: '450' };
+  await stores.outcomes.complete([settleAttempt(retried, { results: [outcome], notes: [] }, 0)]);
+  await world.clock.advance(24 * 3_600_000);
+  assert.equal((await claimOne(stores, id)).orphaned, 0);
 });

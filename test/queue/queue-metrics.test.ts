@@ -37,10 +37,10 @@ test('outcomes are counted by receiver, all of them from its first one', async (
   record({
     message,
     events: [
-      { kind: 'delivered', recipient: 0, detail, receiver: 'google' },
-      { kind: 'bounced', recipient: 1, detail },
-      { kind: 'expired', recipient: 2, detail: {} },
-      { kind: 'warning', recipient: null, detail: {} },
+      { id: '0', kind: 'delivered', recipient: 0, detail, receiver: 'google' },
+      { id: '1', kind: 'bounced', recipient: 1, detail },
+      { id: '2', kind: 'expired', recipient: 2, detail: {} },
+      { id: '3', kind: 'warning', recipient: null, detail: {} },
     ],
   });
   const found = [

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { AccountId, MessageId, TemplateId } from '../../src/foundation/ids.ts';
 import { isFinalState } from '../../src/message/message-state.ts';
 import { advanceAttempt } from '../../src/queue/advance-attempt.ts';
-import type { ClaimedMessage, RecipientResult } from '../../src/queue/attempt.ts';
+import type { ClaimedMessage, RecordableResult } from '../../src/queue/attempt.ts';
 import {
   jitter,
   type RetryKind,
@@ -26,7 +26,9 @@ function claimed(changes: Partial<ClaimedMessage> = {}): ClaimedMessage {
     pending: [0],
     held: [],
     doubtful: [],
+    paused: false,
     canceled: false,
+    orphaned: 0,
     pausedDestinations: [],
     expired: false,
     remainingMs: 48 * 3_600_000,
@@ -54,8 +56,9 @@ const outcomes = [
   'canceled',
 ] as const;
 
-const result = (recipient: number): fc.Arbitrary<RecipientResult> =>
+const result = (recipient: number): fc.Arbitrary<RecordableResult> =>
   fc.record({
+    eventId: fc.uuid(),
     recipient: fc.constant(recipient),
     outcome: fc.constantFrom(...outcomes),
     reason: fc.string(),
@@ -105,7 +108,7 @@ test('the outcomes of several transactions are recorded once, in any steps: no r
         const message = claimed({ pending: [0, 1, 2, 3], whenUncertain });
         const events: string[] = [];
         let state: string | undefined;
-        let left: readonly RecipientResult[] = [];
+        let left: readonly RecordableResult[] = [];
         for (const result of results) {
           const advance = advanceAttempt(message, left, [result.recipient]);
           assert.ok(advance.pending.includes(result.recipient));

@@ -11,26 +11,33 @@ import { Worker } from '../../src/queue/worker.ts';
 import { loadTemplate } from '../../src/rendering/load-template.ts';
 import { readCompiled } from '../../src/template/template-store.ts';
 
-/** A worker in a separate process, for tests that kill it: `worker-process.ts DATABASE_URL SMTP_PORT LEASE_MS`. */
-const [url = '', port = '', lease = ''] = process.argv.slice(2);
+/**
+ * A worker in a separate process, for tests that kill it: `worker-process.ts DATABASE_URL SMTP_PORT LEASE_MS [POISON]`. A
+ * message to POISON ends it.
+ */
+const [url = '', port = '', lease = '', poison = ''] = process.argv.slice(2);
 const leaseMs = Number(lease);
 const database = openDatabase({ url });
 const log = pino({ level: 'silent' });
+const deliver = createDelivery({
+  findVersion: async (accountId, templateId, version) => {
+    const [row] = await readCompiled(database.kysely, [{ accountId, templateId, version }]);
+    return row && loadTemplate(row.compiled);
+  },
+  transport: new SmtpPool(inboxServer(Number(port))),
+  staging: { redirect: undefined, allow: [] },
+  log,
+});
 const worker = new Worker({
   stores: {
     claims: new ClaimStore(database, leaseMs),
     leases: new LeaseStore(database, leaseMs),
     outcomes: new CompleteStore(database),
   },
-  attempt: createDelivery({
-    findVersion: async (accountId, templateId, version) => {
-      const [row] = await readCompiled(database.kysely, [{ accountId, templateId, version }]);
-      return row && loadTemplate(row.compiled);
-    },
-    transport: new SmtpPool(inboxServer(Number(port))),
-    staging: { redirect: undefined, allow: [] },
-    log,
-  }),
+  attempt: (message, lease) => {
+    if (poison !== '' && JSON.stringify(message.content).includes(poison)) process.exit(1);
+    return deliver(message, lease);
+  },
   clock: systemClock,
   log,
   options: { leaseMs, pollMs: 100 },

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { readerEventKinds } from '../../message/event-kinds.ts';
-import { kindList } from '../../message/message-sql.ts';
+import { kindList, waitUntil } from '../../message/message-sql.ts';
 
 // Parts of `with` lists. Each takes the name of the part with the account_id, message_id and retention_days of the
 // messages.
@@ -54,6 +54,6 @@ export const cancelWaiting = (messages: string) => sql`
   canceled as (
     update queue_entry q
     set canceled = true, paused = false, pending = q.pending || q.held, held = '{}', reason = 'its content has been erased',
-      due_at = case when q.lease_owner is not null and q.due_at > now() then q.due_at else now() end
+      ${sql.raw(waitUntil('now()', 'q', 'now()'))}
     from ${sql.table(messages)} as f
     where q.account_id = f.account_id and q.message_id = f.message_id)`;

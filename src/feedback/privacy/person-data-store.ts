@@ -4,7 +4,12 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import type { ComparableAddress } from '../../foundation/email-address.ts';
 import { type AccountId, newId } from '../../foundation/ids.ts';
 import { maxRecipients, type StoredContent, visibleCc } from '../../message/message-content.ts';
-import { ccAddresses, suppressedCcAddresses, toAddress } from '../../message/message-sql.ts';
+import {
+  ccAddresses,
+  isLeased,
+  suppressedCcAddresses,
+  toAddress,
+} from '../../message/message-sql.ts';
 import { cursorOf, waitForCursor } from '../feed/feed-cursor-store.ts';
 import { eraseRepliesFrom, eraseRepliesTo } from '../reply/erase-replies-store.ts';
 import { exportReplies } from '../reply/export-replies-store.ts';
@@ -151,7 +156,7 @@ async function eraseSome(
     unqueued as (
       update queue_entry q set pending = w.pending, held = w.held,
         paused = q.paused and cardinality(w.pending || w.held) > 0,
-        due_at = case when cardinality(w.pending || w.held) > 0 or q.lease_owner is not null and q.due_at > now()
+        due_at = case when cardinality(w.pending || w.held) > 0 or ${sql.raw(isLeased('q', 'now()'))}
           then q.due_at else now() end
       from waiting w
       where q.account_id = w.account_id and q.message_id = w.message_id and not w.own),

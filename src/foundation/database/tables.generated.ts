@@ -242,6 +242,7 @@ export interface DomainFindingTable {
 }
 
 export interface FeedCursorTable {
+  begun: Generated<number>;
   follower: Generated<string>;
   lanes: Generated<number>;
   name: string;
@@ -552,6 +553,7 @@ export interface ProviderIdentityTable {
 
 export interface QueueEntryTable {
   account_id: string;
+  alone: Generated<boolean>;
   attempts: Generated<number>;
   canceled: Generated<boolean>;
   deliver_before: Timestamp | null;
@@ -563,6 +565,7 @@ export interface QueueEntryTable {
   in_transaction: number[] | null;
   lease_owner: string | null;
   message_id: string;
+  orphaned: Generated<number>;
   paused: Generated<boolean>;
   pending: number[];
   priority: number;
