@@ -4,9 +4,9 @@ import { AckPolicy, DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { addKey } from '../../test/support/api-key.ts';
 import { runSignalpost } from '../../test/support/run-signalpost.ts';
-import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 import { SendClient } from '../../test/support/send-client.ts';
 import { openShop } from '../../test/support/shop.ts';
+import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { startTestService } from '../../test/support/test-service.ts';
 import { waitFor } from '../../test/support/wait-for.ts';

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Running, runSignalpost } from '../../test/support/run-signalpost.ts';
-import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 import { sendRequest } from '../../test/support/send-request.ts';
+import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 import { blockWith, runShell } from '../support/deployment.ts';
 
 const folder = temporaryFolder();

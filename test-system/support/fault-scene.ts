@@ -5,8 +5,8 @@ import { type Database, openDatabase } from '../../src/foundation/database/open-
 import { getDemoToken } from '../../test/support/demo-token.ts';
 import { type Sink, startSink } from '../../test/support/mail-sink.ts';
 import { type Running, spawnRunning } from '../../test/support/run-signalpost.ts';
-import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 import { metricsHeaders, serviceTokens } from '../../test/support/service-tokens.ts';
+import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 
 const program = join(import.meta.dirname, '../../bin/signalpost');

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import packageFacts from '../../package.json' with { type: 'json' };
+import { openapiDocument } from '../../src/management/openapi/openapi-document.ts';
+import { routeTable } from '../../src/management/route-table.ts';
+import { sendRequest } from '../../test/support/send-request.ts';
+import { createTestDatabase } from '../../test/support/test-database.ts';
+import { startTestService } from '../../test/support/test-service.ts';
+
+const root = join(import.meta.dirname, '../..');
+const { url: databaseUrl } = await createTestDatabase();
+const service = await startTestService({ databaseUrl, worker: false });
+
+test('the document is up to date with the schemas', async () => {
+  const text = await readFile(join(root, 'docs/openapi.json'), 'utf8');
+  assert.equal(text, `${JSON.stringify(openapiDocument(packageFacts.version), null, 2)}\n`);
+  const served = await sendRequest(`${service.url}/openapi.json`);
+  assert.deepEqual(served.body, JSON.parse(text));
+});
+
+test('the document passes the linter', () => {
+  const { status, stdout, stderr } = spawnSync(
+    join(root, 'node_modules/.bin/redocly'),
+    ['lint', '--extends=recommended-strict', '--format=stylish', 'docs/openapi.json'],
+    {
+      cwd: root,
+      encoding: 'utf8',
+      env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+    },
+  );
+  assert.equal(status, 0, `${stdout}${stderr}`);
+});
+
+test('every PUT with optional members documents what happens to omitted ones', async () => {
+  const document = await sendRequest(`${service.url}/openapi.json`);
+  type Schema = { $ref?: string; properties?: object; required?: string[] };
+  const { paths, components } = document.body as unknown as {
+    paths: Record<
+      string,
+      {
+        put?: {
+          operationId: string;
+          description?: string;
+          requestBody?: { content: Record<string, { schema: Schema }> };
+        };
+      }
+    >;
+    components: { schemas: Record<string, Schema> };
+  };
+  let checked = 0;
+  for (const { put } of Object.values(paths)) {
+    const named = put?.requestBody?.content['application/json']?.schema;
+    const schema = named?.$ref ? components.schemas[named.$ref.split('/').at(-1) ?? ''] : named;
+    const members = Object.keys(schema?.properties ?? {}).length;
+    if (put === undefined || members === (schema?.required ?? []).length) continue;
+    checked += 1;
+    assert.match(String(put.description), /[Oo]mitted/, put.operationId);
+  }
+  assert.ok(checked >= 8, `${checked} were looked at`);
+});
+
+test('operation ids are unique', () => {
+  const ids = routeTable.map(({ operation: endpoint }) => endpoint.id);
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+test('the documentation loads nothing from other hosts and runs no inline script', async () => {
+  const page = await sendRequest(`${service.url}/docs`);
+  assert.equal(page.status, 200);
+  const policy = page.headers.get('content-security-policy') ?? '';
+  assert.match(policy, /default-src 'none'; script-src 'self';/);
+  assert.doesNotMatch(policy, /https?:|\*/);
+  assert.doesNotMatch(page.text, /https?:/);
+  const script = await sendRequest(`${service.url}/docs/viewer.js`);
+  assert.equal(script.status, 200);
+  assert.ok(script.text.length > 100_000);
+});
+
+test('the type URL of a problem describes it', async () => {
+  const refused = await sendRequest(`${service.url}/manage/v1/me`);
+  assert.equal(refused.body.type, '/problems/unauthenticated');
+  const meaning = await sendRequest(`${service.url}${refused.body.type}`);
+  assert.equal(meaning.status, 200);
+  assert.equal(meaning.body.title, refused.body.title);
+  assert.equal((await sendRequest(`${service.url}/problems/constructor`)).status, 404);
+});
