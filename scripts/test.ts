@@ -12,17 +12,26 @@ import { startTestPostgres } from './test-postgres.ts';
 
 /**
  * Runs the tests of a folder, or of the given files and folders, on one PostgreSQL with a migrated template database that each
- * file clones. With TEST_POSTGRES_BIN, `npm test` runs only what depends on how a server locks, notifies, plans and recovers;
- * that it knows all statements is for `check-statements.ts`.
+ * file clones. With TEST_POSTGRES_BIN, `npm test` runs only the tests of stores, which depend on how a server locks, notifies,
+ * plans and recovers; that it knows all statements is for `check-statements.ts`.
  */
 const testDatabase = 'test/support/test-database.ts';
-/** Files that change or measure their process. */
-const ownProcess = [join('test', 'embedded-database', sep), join('test', 'hostile', sep)];
-/** Files that run the command line take longest, so they come first: a long one at the end would run alone. */
-const commandLine = 'test/support/run-signalpost.ts';
-const slowFilesPerGroup = 2;
+const testService = 'test/support/test-service.ts';
+/** Files that flood or measure their process. */
+const ownProcess = [
+  'bodies',
+  'connections',
+  'endless-lines',
+  'floods',
+  'large-bodies',
+  'management-lock',
+  'shares',
+  'smtp-memory',
+  'smtp-slots',
+  'thread-priority',
+].map((name) => join('test', 'hostile', `${name}.test.ts`));
 /** A group of the slow tests with programs beyond npm is smaller, so that the last one doesn't run alone for long. */
-const filesPerGroup = { test: 8, 'test-system': 4 };
+const filesPerGroup = { test: 16, 'test-system': 4 };
 const onOtherServers = [
   'foundation',
   'message',
@@ -96,10 +105,12 @@ function isGrouped(name: string): name is keyof typeof filesPerGroup {
 
 async function selectDatabaseTests(all: readonly string[]): Promise<string[]> {
   const used = await importingFiles(all, testDatabase);
+  if (wanted.length > 0) return used;
+  const services = new Set(await importingFiles(used, testService));
   const folders = onOtherServers.map((name) => join('test', name, sep));
-  return wanted.length > 0
-    ? used
-    : used.filter((file) => folders.some((name) => file.startsWith(name)));
+  return used.filter(
+    (file) => !services.has(file) && folders.some((name) => file.startsWith(name)),
+  );
 }
 
 /**
@@ -110,14 +121,9 @@ async function groupFiles(
   all: readonly string[],
   name: keyof typeof filesPerGroup,
 ): Promise<string[]> {
-  const alone = all.filter((file) => ownProcess.some((path) => file.startsWith(path)));
+  const alone = all.filter((file) => ownProcess.includes(file));
   const together = all.filter((file) => !alone.includes(file));
-  const slow = name === 'test' ? await importingFiles(together, commandLine) : [];
-  const quick = together.filter((file) => !slow.includes(file));
-  const grouped = [
-    ...inGroups(slow, slowFilesPerGroup),
-    ...inGroups(quick, filesPerGroup[name]),
-  ].map(async (group, index) => {
+  const grouped = inGroups(together, filesPerGroup[name]).map(async (group, index) => {
     // The runner sorts files by name.
     const file = join(groups, `group-${String(index + 1).padStart(3, '0')}.mjs`);
     const tests = group.map((path) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { chmodSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -11,7 +11,6 @@ import { addPasskey } from '../support/add-passkey.ts';
 import { addKey } from '../support/api-key.ts';
 import { startSink } from '../support/mail-sink.ts';
 import { runInProcess } from '../support/run-command.ts';
-import { runSignalpost } from '../support/run-signalpost.ts';
 import { SessionWorld } from '../support/session-world.ts';
 import { openShop } from '../support/shop.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -33,34 +32,6 @@ async function doctor({
   const { code, out, err } = await runInProcess(command, settings);
   return { code, said: out + err };
 }
-
-test('doctor reports no problems for a running service', async () => {
-  const service = runSignalpost(['start'], environment);
-  await service.printed(/Service\s+http/);
-  const { code, said } = await doctor(environment);
-  assert.match(said, /^ok {3}database .* responds and is up to date$/m);
-  assert.match(said, /^ok {3}server {4}keeps what it confirms$/m);
-  assert.match(said, /^ok {3}key /m);
-  assert.match(said, /^ok {3}clock {5}within 0\.\d s of the database’s$/m);
-  assert.equal(code, 0);
-  service.child.kill('SIGTERM');
-  await service.exit;
-});
-
-test('doctor reports that no service is running, and starts none', async () => {
-  const { code, said } = await doctor(environment);
-  assert.match(said, /^ok {3}database {2}embedded, not running/m);
-  assert.equal(code, 0);
-});
-
-test('doctor finds a key that others can read and says how to fix it', async () => {
-  const file = join(dataDir, 'signalpost.key');
-  chmodSync(file, 0o644);
-  const { code, said } = await doctor(environment);
-  assert.match(said, /^FAIL key .* can be read by others\n\s+Run: chmod 600 /m);
-  assert.equal(code, 1);
-  chmodSync(file, 0o600);
-});
 
 test('doctor finds an unreachable database, without revealing its password', async () => {
   const { code, said } = await doctor({

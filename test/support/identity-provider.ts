@@ -1,7 +1,6 @@
-import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { after } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { TestBrowser, type VisitedPage } from './test-browser.ts';
 
 /** Whom the provider signs in, whatever the browser. */
@@ -33,25 +32,26 @@ export interface ProviderSetup {
   readonly bloated?: boolean;
 }
 
-/** An OpenID Connect provider (`oidc-provider`) in a process of its own. */
+/** An OpenID Connect provider (`oidc-provider`) in a thread of its own, which moves its clock. */
 export class IdentityProvider {
   readonly issuer: string;
-  readonly #child: ChildProcess;
+  readonly #thread: Worker;
   #requests = 0;
 
-  private constructor(issuer: string, child: ChildProcess) {
+  private constructor(issuer: string, thread: Worker) {
     this.issuer = issuer;
-    this.#child = child;
+    this.#thread = thread;
   }
 
   /** Starts a provider on a free port; it is stopped at the end of the file. */
   static async start(): Promise<IdentityProvider> {
-    const child = fork(join(import.meta.dirname, 'identity-provider-process.ts'), {
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      execArgv: ['--disable-warning=ExperimentalWarning'],
+    const thread = new Worker(new URL('identity-provider-thread.ts', import.meta.url), {
+      stdout: true,
+      stderr: true,
     });
-    const [{ issuer }] = (await once(child, 'message')) as [{ issuer: string }];
-    const provider = new IdentityProvider(issuer, child);
+    thread.unref();
+    const [{ issuer }] = (await once(thread, 'message')) as [{ issuer: string }];
+    const provider = new IdentityProvider(issuer, thread);
     after(() => provider.stop());
     return provider;
   }
@@ -63,19 +63,17 @@ export class IdentityProvider {
     const answered = new Promise<void>((resolve) => {
       const listen = (message: { id?: number }): void => {
         if (message.id !== id) return;
-        this.#child.off('message', listen);
+        this.#thread.off('message', listen);
         resolve();
       };
-      this.#child.on('message', listen);
+      this.#thread.on('message', listen);
     });
-    this.#child.send({ id, change });
+    this.#thread.postMessage({ id, change });
     await answered;
   }
 
   async stop(): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    this.#child.kill('SIGKILL');
-    await once(this.#child, 'exit');
+    await this.#thread.terminate();
   }
 
   /** A browser as the provider sees it. */

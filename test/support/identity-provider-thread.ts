@@ -2,10 +2,11 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { parentPort } from 'node:worker_threads';
 import Provider, { type Configuration, type JWK } from 'oidc-provider';
 import type { ProviderSetup } from './identity-provider.ts';
 
-/** An OpenID Connect provider in a process of its own, which signs in everyone as the user that the test names. */
+/** An OpenID Connect provider in a thread of its own, which signs in everyone as the user that the test names. */
 
 const realNow = Date.now;
 let setup: ProviderSetup;
@@ -89,12 +90,11 @@ function makeProvider(): Provider {
   return new Provider(issuer, configuration);
 }
 
-process.on('message', ({ id, change }: { id: number; change: Partial<ProviderSetup> }) => {
+parentPort?.on('message', ({ id, change }: { id: number; change: Partial<ProviderSetup> }) => {
   setup = { ...setup, ...change };
   if (change.rotations !== undefined) keys = [makeKey()];
   Date.now = () => realNow() + (setup.clockOffsetMs ?? 0);
   provider = makeProvider();
-  process.send?.({ id });
+  parentPort?.postMessage({ id });
 });
-process.on('disconnect', () => process.exit());
-process.send?.({ issuer });
+parentPort?.postMessage({ issuer });

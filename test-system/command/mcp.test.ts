@@ -6,11 +6,11 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { readTools } from '../../src/command/mcp/read-tools.ts';
 import { writeTools } from '../../src/command/mcp/write-tools.ts';
-import { addKey } from '../support/api-key.ts';
-import { FeedbackShop } from '../support/feedback-shop.ts';
-import { readInbox } from '../support/inbox-client.ts';
-import { openShop } from '../support/shop.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { addKey } from '../../test/support/api-key.ts';
+import { FeedbackShop } from '../../test/support/feedback-shop.ts';
+import { readInbox } from '../../test/support/inbox-client.ts';
+import { openShop } from '../../test/support/shop.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
 
 const root = join(import.meta.dirname, '../..');
 const shop = await FeedbackShop.open();

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { glob, readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { importingFiles } from '../../scripts/importing-files.ts';
+
+/** What starts a process: Node's module, and the helpers of tests that start the service or a database. */
+const starters = /from 'node:child_process'|StdioClientTransport/;
+const startingHelpers = [
+  'test/support/run-signalpost.ts',
+  'test/support/embedded-scene.ts',
+  'test/support/client-app.ts',
+  'test/support/run-snippet.ts',
+];
+
+/** Files of `npm test` that start a program, and which. */
+const allowed: Readonly<Record<string, string>> = {
+  'test/smoke.test.ts': 'the service, once',
+  'test/command/operator-commands.test.ts': 'bash, for its completion',
+  'test/foundation/log.test.ts': 'a process that only logs',
+  'test/manifest/parse-manifest.test.ts': 'mkfifo',
+  'test/submission/accept-connections.test.ts': 'a process that looks while this one is busy',
+  'test/template-types/write-types.test.ts': 'the TypeScript compiler',
+};
+
+test('tests that start a process are in test-system', async () => {
+  const files = await Array.fromAsync(glob('test/**/*.test.ts'));
+  const starting = new Set<string>();
+  for (const file of files) if (starters.test(await readFile(file, 'utf8'))) starting.add(file);
+  for (const helper of startingHelpers)
+    for (const file of await importingFiles(files, helper)) starting.add(file);
+  starting.delete('test/architecture/processes.test.ts');
+  assert.deepEqual([...starting].sort(), Object.keys(allowed).sort());
+});
