@@ -48,7 +48,8 @@ export class ReplyIntake {
     const target = await findReplyTarget(this.#dependencies.database.kysely, read);
     if (target === undefined) return undefined;
     if (this.#isOwn(envelopeFrom)) throw loop();
-    if (target.verdict === 'account full') throw refusalOf(target.verdict);
+    if (target.verdict === 'account full' || target.verdict === 'recipient full')
+      throw refusalOf(target.verdict);
     return target;
   }
 
@@ -136,6 +137,7 @@ function refusalOf(verdict: Exclude<ReplyVerdict, 'fits'>): ReplyRefusal {
       return unknownAddress();
     case 'message full':
       return new ReplyRefusal('message_full', 552, '5.2.2 Too many replies to this message');
+    case 'recipient full':
     case 'account full':
       return new ReplyRefusal(
         'account_full',

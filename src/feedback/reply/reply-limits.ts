@@ -15,5 +15,9 @@ export const maxMessageReplyBytes = 100 * mebibyte;
 export const maxHourlyReplies = 1_000;
 export const maxHourlyReplyBytes = 500 * mebibyte;
 
+/** The same for the messages of an account to one address, so that nobody can use up what others need. */
+export const maxHourlyRecipientReplies = maxHourlyReplies / 10;
+export const maxHourlyRecipientReplyBytes = maxHourlyReplyBytes / 5;
+
 /** RFC 5321 section 6.3: with more Received fields, it is in a loop. */
 export const maxHops = 50;

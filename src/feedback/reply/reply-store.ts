@@ -9,6 +9,8 @@ import type { ReplyAddress } from '../../message/reply-address.ts';
 import { insertEvents } from '../../message/write-events.ts';
 import type { ReplyContent } from './reply-content.ts';
 import {
+  maxHourlyRecipientReplies,
+  maxHourlyRecipientReplyBytes,
   maxHourlyReplies,
   maxHourlyReplyBytes,
   maxMessageReplies,
@@ -19,14 +21,25 @@ type Kysely = Database['kysely'];
 
 const hourMs = 60 * 60 * 1_000;
 
-/** Why a reply isn't stored: its message doesn't receive any, or has too many, or its account has. */
-export type ReplyVerdict = 'fits' | 'gone' | 'message full' | 'account full';
+/** Why a reply isn't stored: its message doesn't receive any, or has too many, or its recipient or account has. */
+export type ReplyVerdict = 'fits' | 'gone' | 'message full' | 'recipient full' | 'account full';
 
 /** The columns count and bytes of an account's replies that match. @param limit rows that are looked at */
 function usage(which: ReturnType<typeof sql>, limit: number) {
   return sql`
     select count(*) as replies, coalesce(sum(size), 0) as bytes from (
       select size from message_reply where ${which} limit ${limit}) as counted`;
+}
+
+/** The same for the messages to the recipient of a message. */
+function recipientUsage(accountId: ReturnType<typeof sql>, messageId: MessageId, since: string) {
+  return sql`
+    select count(*) as replies, coalesce(sum(size), 0) as bytes from (
+      select r.size from message_reply r
+      join message m on m.account_id = r.account_id and m.id = r.message_id and m.retention_days = r.retention_days
+      where r.account_id = ${accountId} and r.id > ${since}::uuid and lower(m.content ->> 'to') = (
+        select lower(o.content ->> 'to') from message o where o.account_id = ${accountId} and o.id = ${messageId})
+      limit ${maxHourlyRecipientReplies}) as counted`;
 }
 
 function verdictOf(accountId: ReturnType<typeof sql>, messageId: MessageId) {
@@ -41,6 +54,11 @@ function verdictOf(accountId: ReturnType<typeof sql>, messageId: MessageId) {
         then 'message full'
       when (select replies >= ${maxHourlyReplies} or bytes >= ${maxHourlyReplyBytes} from (${ofAccount}) as u)
         then 'account full'
+      when (select replies >= ${maxHourlyRecipientReplies} or bytes >= ${maxHourlyRecipientReplyBytes} from (${ofAccount}) as u)
+        then case when (
+            select replies >= ${maxHourlyRecipientReplies} or bytes >= ${maxHourlyRecipientReplyBytes}
+            from (${recipientUsage(accountId, messageId, since)}) as u)
+          then 'recipient full' else 'fits' end
       else 'fits' end`;
 }
 
