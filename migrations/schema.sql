@@ -169,6 +169,16 @@ CREATE INDEX browser_session_expiry ON browser_session USING btree (expires_at);
 CREATE INDEX browser_session_person ON browser_session USING btree (person_id);
 CREATE INDEX browser_session_provider_identity ON browser_session USING btree (provider_identity_id) WHERE (provider_identity_id IS NOT NULL);
 
+create table budget_use (
+  id uuid not null default gen_random_uuid(),
+  key bytea not null,
+  amount integer not null,
+  expires_at timestamp with time zone not null,
+  budget_use_pkey PRIMARY KEY (id)
+);
+CREATE INDEX budget_use_expires ON budget_use USING btree (expires_at);
+CREATE INDEX budget_use_key ON budget_use USING btree (key, expires_at);
+
 create table consent (
   person_id uuid not null,
   client_id text not null,
@@ -710,6 +720,7 @@ create table password_reset (
   hash bytea not null,
   person_id uuid not null,
   expires_at timestamp with time zone not null,
+  created_at timestamp with time zone not null default now(),
   password_reset_pkey PRIMARY KEY (hash),
   password_reset_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE
 );
@@ -1025,7 +1036,7 @@ create table sender_proof (
   expires_at timestamp with time zone not null,
   asked_by uuid,
   sender_proof_pkey PRIMARY KEY (account_id, address),
-  sender_proof_account_id_address_fkey FOREIGN KEY (account_id, address) REFERENCES sender(account_id, address) ON DELETE CASCADE,
+  sender_proof_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE NOT VALID,
   sender_proof_hash_key UNIQUE (hash)
 );
 CREATE INDEX sender_proof_asked_by ON sender_proof USING btree (asked_by) WHERE (asked_by IS NOT NULL);
@@ -1145,6 +1156,8 @@ create table system_mail (
   created_at timestamp with time zone not null default now(),
   due_at timestamp with time zone not null default now(),
   attempts integer not null default 0,
+  account_id text,
+  sent_with uuid,
   system_mail_pkey PRIMARY KEY (id),
   system_mail_kind_check CHECK (kind = ANY (ARRAY['password-link'::text, 'invitation'::text, 'sender-confirmation'::text, 'security-notice'::text])),
   system_mail_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE

@@ -1,3 +1,4 @@
+import { accountLimits } from '../account/account-limits.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { FaultDetail } from '../foundation/errors.ts';
 import type { AccountId, PersonId } from '../foundation/ids.ts';
@@ -14,8 +15,6 @@ import {
 import { keyScopes, permissionsOf } from './permission.ts';
 import { tokenPermissions } from './token-operations.ts';
 
-/** Maximum number of keys per account. */
-const maxApiKeys = 1_000;
 /** Maximum number of networks, and of templates, that a key can be limited to. */
 export const maxKeyLimits = 100;
 /** Maximum lifetime of a key that expires. */
@@ -116,6 +115,9 @@ async function findCountProblem(
   transaction: Database['kysely'],
   accountId: AccountId,
 ): Promise<FaultDetail | undefined> {
-  if ((await countApiKeys(transaction, accountId)) < maxApiKeys) return undefined;
-  return { field: 'name', reason: `the account already has ${maxApiKeys} keys; revoke one first` };
+  if ((await countApiKeys(transaction, accountId)) < accountLimits.apiKeys.max) return undefined;
+  return {
+    field: 'name',
+    reason: `the account already has ${accountLimits.apiKeys.max} keys; revoke one first`,
+  };
 }

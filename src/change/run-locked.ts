@@ -1,3 +1,4 @@
+import { checkAccountLimits } from '../account/account-limit-store.ts';
 import type { Database, DatabaseTransaction } from '../foundation/database/open-database.ts';
 import { isRetryable, isUniqueViolation } from '../foundation/database/sqlstate.ts';
 import { lockAccount, lockInstallation } from './change-lock-store.ts';
@@ -7,6 +8,7 @@ const maxAttempts = 5;
 /**
  * Runs a change in a transaction that holds the settings lock of the account, or of the installation if there is no account.
  * Do slow work, such as compiling, before it.
+ * @throws AccountLimitReached if the account would have too much of something
  */
 export async function runLocked<Result>(
   database: Database,
@@ -18,7 +20,9 @@ export async function runLocked<Result>(
       return await database.kysely.transaction().execute(async (transaction) => {
         if (accountId === undefined) await lockInstallation(transaction);
         else await lockAccount(transaction, accountId);
-        return work(transaction);
+        const result = await work(transaction);
+        if (accountId !== undefined) await checkAccountLimits(database, transaction, accountId);
+        return result;
       });
     } catch (error) {
       // After a unique violation, the next attempt finds the row that a concurrent change has created.

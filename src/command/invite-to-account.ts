@@ -5,10 +5,6 @@ import { runChange } from '../change/change-resource.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import {
-  maxInvitationsPerAddressPerDay,
-  maxInvitationsPerDay,
-} from '../session/invitation/invitation-store.ts';
 import { sendInvitation } from '../session/invitation/send-invitation.ts';
 import { withRunningInstallation } from './open-running.ts';
 import { readAccountId } from './read-account.ts';
@@ -45,20 +41,26 @@ export async function inviteToAccount(
     const inviter = await runChange({ database }, accountId, async (transaction) => {
       const account = await readAccount(transaction, accountId);
       if (account === undefined) throw new OperatorError(`Account ${accountId} not found.`);
+      if (account.suspended)
+        throw new OperatorError(
+          `The account ${accountId} is suspended, so nobody can be invited to it.`,
+        );
       const members = await readMembers(transaction, accountId);
       if (members.some((member) => member.email === email))
         throw new OperatorError(`${email} already belongs to the account ${accountId}.`);
       const owner = await findInviter(transaction, accountId, by);
       const outcome = await sendInvitation(transaction, masterKey, {
         accountId,
-        accountName: account.name,
         email,
         role,
         name,
         invitedBy: owner.id,
         inviter: owner,
       });
-      if (outcome !== 'sent') throw new OperatorError(refusals[outcome]);
+      if (outcome === 'too-soon')
+        throw new OperatorError(
+          'An invitation was sent less than two minutes ago. Wait and retry.',
+        );
       await recordCommand(transaction, {
         kind: 'invitation_sent',
         accountId,
@@ -75,12 +77,6 @@ export async function inviteToAccount(
     return 0;
   });
 }
-
-const refusals = {
-  'too-soon': 'An invitation was sent less than two minutes ago. Wait and retry.',
-  'too-many': `An account can send ${maxInvitationsPerDay} invitations per day.`,
-  'too-many-to-address': `An account can send ${maxInvitationsPerAddressPerDay} invitations per day to the same address.`,
-} as const;
 
 /** The owner with this address, or the first one who isn't disabled. */
 async function findInviter(

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { checkContactLimits } from '../account/account-limit-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, ListId } from '../foundation/ids.ts';
 import { lockList } from './list-store.ts';
@@ -46,7 +47,7 @@ export async function readContact(
   return rows[0];
 }
 
-/** Inserts or updates contacts and adjusts the list size. */
+/** Inserts or updates contacts and adjusts the list size. @throws AccountLimitReached */
 export async function writeContacts(
   transaction: Kysely,
   list: ListKey,
@@ -61,7 +62,9 @@ export async function writeContacts(
     on conflict (account_id, list_id, email) do update set fields = excluded.fields
     where contact.fields is distinct from excluded.fields
     returning xmax = 0 as fresh`.execute(transaction);
-  await adjustListSize(transaction, list, rows.filter(({ fresh }) => fresh).length);
+  const added = rows.filter(({ fresh }) => fresh).length;
+  await adjustListSize(transaction, list, added);
+  if (added > 0) await checkContactLimits(transaction, accountId);
 }
 
 /** Removes a contact and adjusts the list size. */

@@ -1,9 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
-import { announceChange, changeChannel } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, PersonId } from '../foundation/ids.ts';
 import type { SecurityEvent } from './system-mail.ts';
-import { systemMailTopic } from './system-mail-store.ts';
+import { enqueueNotices } from './system-mail-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -13,16 +12,15 @@ type Kysely = Database['kysely'];
  */
 
 /**
- * Inserts the notices about owners and operators for the security addresses of their accounts. They belong to no person, so they
- * have no link that acts for one.
+ * The notices about owners and operators for the security addresses of their accounts. They belong to no person, so they have no
+ * link that acts for one.
  * @param people the people that they are about, with `id`, `email` and `operator`
  * @param facts of the notice, as JSON
  */
 function noticesToAccounts(people: RawBuilder<unknown>, facts: RawBuilder<unknown>) {
   return sql`
-    insert into system_mail (id, kind, to_address, facts)
-    select gen_random_uuid(), 'security-notice', a.security_address,
-      ${facts} || jsonb_build_object('about', p.email, 'account', a.name, 'accountId', a.id)
+    select a.security_address as to_address, null::uuid as person_id, a.id as account_id,
+      ${facts} || jsonb_build_object('about', p.email) as facts
     from (${people}) p join membership m on m.person_id = p.id join account a on a.id = m.account_id
     where (m.role = 'owner' or p.operator) and lower(a.security_address) <> p.email`;
 }
@@ -37,15 +35,9 @@ export async function notifyPerson(
   personId: PersonId,
   event: SecurityEvent,
 ): Promise<void> {
-  await sql`
-    insert into system_mail (id, kind, to_address, person_id, facts)
-    select gen_random_uuid(), 'security-notice', p.email, p.id, jsonb_build_object('event', ${event}::text)
-    from person p where p.id = ${personId}`.execute(transaction);
-  await noticesToAccounts(
-    sql`select id, email, operator from person where id = ${personId}`,
-    sql`jsonb_build_object('event', ${event}::text)`,
-  ).execute(transaction);
-  await announceChange(transaction, systemMailTopic, '');
+  const facts = sql`jsonb_build_object('event', ${event}::text)`;
+  const person = sql`select id, email, operator from person where id = ${personId}`;
+  await enqueueNotices(transaction, toPersonAndAccounts(person, facts));
 }
 
 /** Notifies a member of a change to their own role in an account. */
@@ -55,12 +47,13 @@ export async function notifyMember(
   personId: PersonId,
   event: SecurityEvent,
 ): Promise<void> {
-  await sql`
-    insert into system_mail (id, kind, to_address, person_id, facts)
-    select gen_random_uuid(), 'security-notice', p.email, p.id,
-      jsonb_build_object('event', ${event}::text, 'account', a.name, 'accountId', a.id)
-    from person p, account a where p.id = ${personId} and a.id = ${accountId}`.execute(transaction);
-  await announceChange(transaction, systemMailTopic, '');
+  await enqueueNotices(
+    transaction,
+    sql`
+      select email as to_address, id as person_id, ${accountId}::text as account_id,
+        jsonb_build_object('event', ${event}::text) as facts
+      from person where id = ${personId}`,
+  );
 }
 
 /** Notifies an account's existing owners, and its security address, of a change of owners. */
@@ -70,36 +63,31 @@ export async function notifyOwners(
   event: SecurityEvent,
   about: PersonId,
 ): Promise<void> {
-  await sql`
-    insert into system_mail (id, kind, to_address, person_id, facts)
-    select gen_random_uuid(), 'security-notice', p.email, p.id,
-      jsonb_build_object('event', ${event}::text, 'account', a.name, 'accountId', a.id, 'who', w.email)
-    from membership m join person p on p.id = m.person_id join account a on a.id = m.account_id
-    cross join person w
-    where m.account_id = ${accountId} and m.role = 'owner' and m.created_at < now() and p.disabled_at is null
-      and w.id = ${about} and p.id <> ${about}`.execute(transaction);
-  await sql`
-    insert into system_mail (id, kind, to_address, facts)
-    select gen_random_uuid(), 'security-notice', a.security_address,
-      jsonb_build_object('event', ${event}::text, 'account', a.name, 'accountId', a.id, 'who', w.email)
-    from account a cross join person w
-    where a.id = ${accountId} and w.id = ${about} and ${hasOtherSecurityAddress}`.execute(
+  const facts = sql`jsonb_build_object('event', ${event}::text, 'who', w.email)`;
+  await enqueueNotices(
     transaction,
+    sql`
+      select p.email as to_address, p.id as person_id, m.account_id, ${facts} as facts
+      from membership m join person p on p.id = m.person_id cross join person w
+      where m.account_id = ${accountId} and m.role = 'owner' and m.created_at < now() and p.disabled_at is null
+        and w.id = ${about} and p.id <> ${about}
+      union all
+      select a.security_address, null, a.id, ${facts}
+      from account a cross join person w
+      where a.id = ${accountId} and w.id = ${about} and ${hasOtherSecurityAddress}`,
   );
-  await announceChange(transaction, systemMailTopic, '');
 }
 
 /** Notifies the operators of a new operator, and that person too. Skips people created in this transaction. */
 export async function notifyOperators(transaction: Kysely, about: PersonId): Promise<void> {
-  await sql`
-    insert into system_mail (id, kind, to_address, person_id, facts)
-    select gen_random_uuid(), 'security-notice', p.email, p.id, jsonb_build_object(
-      'event', case when p.id = w.id then 'you-are-operator' else 'operator-added' end, 'who', w.email)
-    from person p cross join person w
-    where w.id = ${about} and p.operator and p.disabled_at is null and p.created_at < now()`.execute(
+  await enqueueNotices(
     transaction,
+    sql`
+      select p.email as to_address, p.id as person_id, null as account_id, jsonb_build_object(
+        'event', case when p.id = w.id then 'you-are-operator' else 'operator-added' end, 'who', w.email) as facts
+      from person p cross join person w
+      where w.id = ${about} and p.operator and p.disabled_at is null and p.created_at < now()`,
   );
-  await announceChange(transaction, systemMailTopic, '');
 }
 
 /** An API key that was created or rotated. */
@@ -116,20 +104,19 @@ export async function notifyOfApiKey(
   event: 'api-key-created' | 'api-key-rotated',
   { accountId, keyName, madeBy }: ApiKeyNotice,
 ): Promise<void> {
-  await sql`
-    insert into system_mail (id, kind, to_address, person_id, facts)
-    select gen_random_uuid(), 'security-notice', p.email, p.id,
-      jsonb_build_object('event', ${event}::text, 'account', a.name, 'accountId', a.id, 'keyName', ${keyName}::text,
-        'who', coalesce((select w.email from person w where w.id = ${madeBy ?? null}::uuid), ''))
-    from membership m join person p on p.id = m.person_id join account a on a.id = m.account_id
-    where m.account_id = ${accountId} and p.disabled_at is null
-      and (m.role = 'owner' or m.person_id = ${madeBy ?? null}::uuid)
-    union all
-    select gen_random_uuid(), 'security-notice', a.security_address, null,
-      jsonb_build_object('event', ${event}::text, 'account', a.name, 'accountId', a.id, 'keyName', ${keyName}::text,
-        'who', coalesce((select w.email from person w where w.id = ${madeBy ?? null}::uuid), ''))
-    from account a where a.id = ${accountId} and ${hasOtherSecurityAddress}`.execute(transaction);
-  await announceChange(transaction, systemMailTopic, '');
+  const facts = sql`jsonb_build_object('event', ${event}::text, 'keyName', ${keyName}::text,
+    'who', coalesce((select w.email from person w where w.id = ${madeBy ?? null}::uuid), ''))`;
+  await enqueueNotices(
+    transaction,
+    sql`
+      select p.email as to_address, p.id as person_id, m.account_id, ${facts} as facts
+      from membership m join person p on p.id = m.person_id
+      where m.account_id = ${accountId} and p.disabled_at is null
+        and (m.role = 'owner' or m.person_id = ${madeBy ?? null}::uuid)
+      union all
+      select a.security_address, null, a.id, ${facts}
+      from account a where a.id = ${accountId} and ${hasOtherSecurityAddress}`,
+  );
 }
 
 /**
@@ -141,16 +128,17 @@ export async function notifyOfSecurityAddress(
   accountId: AccountId,
   old: string | undefined,
 ): Promise<void> {
-  await sql`
-    insert into system_mail (id, kind, to_address, person_id, facts)
-    select gen_random_uuid(), 'security-notice', t.address, t.person_id,
-      jsonb_build_object('event', 'security-address-changed', 'account', a.name, 'accountId', a.id)
-    from account a cross join (
-      select p.email as address, p.id as person_id from membership m join person p on p.id = m.person_id
-      where m.account_id = ${accountId} and m.role = 'owner' and p.disabled_at is null
-      union all select ${old ?? null}::text, null) t
-    where a.id = ${accountId} and t.address is not null`.execute(transaction);
-  await announceChange(transaction, systemMailTopic, '');
+  await enqueueNotices(
+    transaction,
+    sql`
+      select t.to_address, t.person_id, ${accountId}::text as account_id,
+        jsonb_build_object('event', 'security-address-changed') as facts
+      from (
+        select p.email as to_address, p.id as person_id from membership m join person p on p.id = m.person_id
+        where m.account_id = ${accountId} and m.role = 'owner' and p.disabled_at is null
+        union all select ${old ?? null}::text, null) t
+      where t.to_address is not null`,
+  );
 }
 
 /** A browser and its network, as facts of a notice. */
@@ -167,14 +155,12 @@ export async function notifyOfNewBrowser(
 ): Promise<void> {
   const facts = sql`jsonb_build_object('event', 'new-browser', 'browser', ${browser}::text, 'address', ${address}::text)`;
   const known = sql`select id, email, operator from person where id = ${personId} and signed_in_at is not null`;
-  await sql`
-    with notice as (
-      insert into system_mail (id, kind, to_address, person_id, facts)
-      select gen_random_uuid(), 'security-notice', p.email, p.id, ${facts} from (${known}) p
-      returning 1),
-    for_accounts as (${noticesToAccounts(known, facts)}),
-    first as (update person set signed_in_at = now() where id = ${personId} and signed_in_at is null)
-    select pg_notify(${changeChannel}, ${`${systemMailTopic}:`}) from notice`.execute(kysely);
+  await kysely.transaction().execute(async (transaction) => {
+    await enqueueNotices(transaction, toPersonAndAccounts(known, facts));
+    await sql`update person set signed_in_at = now() where id = ${personId} and signed_in_at is null`.execute(
+      transaction,
+    );
+  });
 }
 
 /**
@@ -187,15 +173,22 @@ export async function notifyOfBlockedSignIn(
   address: string,
 ): Promise<void> {
   const facts = sql`jsonb_build_object('event', 'sign-in-blocked', 'address', ${address}::text)`;
-  await sql`
-    with blocked as (
+  await kysely.transaction().execute(async (transaction) => {
+    const { rows } = await sql<{ id: PersonId }>`
       update person set sign_in_blocked_at = now()
       where email = ${email} and disabled_at is null
         and (sign_in_blocked_at is null or sign_in_blocked_at < now() - interval '1 day')
-      returning id, email, operator),
-    notice as (
-      insert into system_mail (id, kind, to_address, person_id, facts)
-      select gen_random_uuid(), 'security-notice', email, id, ${facts} from blocked returning 1),
-    for_accounts as (${noticesToAccounts(sql`select id, email, operator from blocked`, facts)})
-    select pg_notify(${changeChannel}, ${`${systemMailTopic}:`}) from notice`.execute(kysely);
+      returning id`.execute(transaction);
+    const [blocked] = rows;
+    if (blocked === undefined) return;
+    const person = sql`select id, email, operator from person where id = ${blocked.id}`;
+    await enqueueNotices(transaction, toPersonAndAccounts(person, facts));
+  });
+}
+
+/** The notices to people and to the security addresses of their accounts. */
+function toPersonAndAccounts(people: RawBuilder<unknown>, facts: RawBuilder<unknown>) {
+  return sql`
+    select p.email as to_address, p.id as person_id, null as account_id, ${facts} as facts from (${people}) p
+    union all ${noticesToAccounts(people, facts)}`;
 }

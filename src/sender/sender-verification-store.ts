@@ -69,7 +69,8 @@ export async function unverifySendersOfDomain(
 const minLinkInterval = "interval '1 minute'";
 
 /**
- * Stores the hash of a new link's token, replacing any earlier link of the sender.
+ * Stores the hash of a new link's token, replacing any earlier link of the sender. It stays if the sender is removed, and works if
+ * the sender is added again, so that nobody gets another link for that.
  * @returns false if the earlier one is less than a minute old
  */
 export async function saveSenderVerification(
@@ -110,7 +111,7 @@ export interface SenderVerificationDetails {
   readonly askedBy: string | null;
 }
 
-/** What a token verifies; undefined if it is unknown, used or expired. */
+/** What a token verifies; undefined if it is unknown, used or expired, or the sender was removed. */
 export async function readSenderVerification(
   kysely: Kysely,
   hash: Buffer,
@@ -121,6 +122,7 @@ export async function readSenderVerification(
   >`
     select s.account_id as "accountId", a.name as "accountName", s.address, s.asked_by
     from sender_proof s join account a on a.id = s.account_id
+    join sender o on o.account_id = s.account_id and o.address = s.address
     where s.hash = ${hash} and s.expires_at > ${now}`.execute(kysely);
   const [found] = rows;
   if (found === undefined) return undefined;
@@ -142,6 +144,15 @@ export async function completeSenderVerification(
     .deleteFrom('sender_proof')
     .where('hash', '=', hash)
     .where('expires_at', '>', now)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('sender')
+          .select('address')
+          .whereRef('sender.account_id', '=', 'sender_proof.account_id')
+          .whereRef('sender.address', '=', 'sender_proof.address'),
+      ),
+    )
     .returning(['account_id', 'address'])
     .executeTakeFirst();
   if (verification === undefined) return undefined;

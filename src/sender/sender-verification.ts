@@ -6,7 +6,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import { type AccountId, newId, type PersonId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import { MailedLinks } from '../outbox/mailed-links.ts';
-import { enqueueSystemMail } from '../outbox/system-mail-store.ts';
+import { enqueueAccountLink } from '../outbox/system-mail-store.ts';
 import { readSender } from './sender-store.ts';
 import {
   completeSenderVerification,
@@ -48,6 +48,7 @@ export class SenderVerification {
    * Emails a link to an unverified sender and invalidates any earlier link.
    * @param askedBy the requester shown in the mail and on the page; undefined for an API key
    * @param commitWith committed together with the link and its mail
+   * @throws BudgetUsedUp if the account or the address had too many links
    */
   async request(
     accountId: AccountId,
@@ -92,17 +93,14 @@ export class SenderVerification {
       new Date(this.#dependencies.clock.now()),
     );
     if (facts === undefined) throw new Error('a sender link was not stored');
-    await enqueueSystemMail(transaction, {
+    await enqueueAccountLink(transaction, {
       id,
       kind: 'sender-confirmation',
+      accountId: facts.accountId,
       toAddress: facts.address,
       // In the requester's language, because the recipient may have no account here.
       personId: askedBy,
-      facts: {
-        account: facts.accountName,
-        accountId: facts.accountId,
-        askedBy: facts.askedBy ?? '',
-      },
+      facts: { askedBy: facts.askedBy ?? '' },
     });
   }
 

@@ -164,18 +164,34 @@ export async function isTrackingHostReady(
 }
 
 /**
- * Claims domains whose check is due for this node. The next check is scheduled first, so a node that dies during a check only
- * delays it.
+ * Claims domains whose check is due for this node: of some accounts, whichever they are, the one that is due longest. The next check
+ * is scheduled first, so a node that dies during a check only delays it.
  */
 export async function claimDueDomains(kysely: Kysely, limit: number): Promise<SendingDomain[]> {
   const { rows } = await sql<Selectable<Tables['sending_domain']>>`
     update sending_domain d set next_check_at = now() + interval '10 minutes'
     from (
-      select account_id, domain from sending_domain where next_check_at <= now()
-      order by next_check_at limit ${limit} for update skip locked) due
+      select s.account_id, s.domain from sending_domain s join (
+        select distinct on (account_id) account_id, domain from sending_domain
+        where next_check_at <= now() order by account_id, next_check_at) first
+        on first.account_id = s.account_id and first.domain = s.domain
+      where s.next_check_at <= now()
+      order by random() limit ${limit} for update of s skip locked) due
     where d.account_id = due.account_id and d.domain = due.domain
     returning d.*`.execute(kysely);
   return rows.map(toDomain);
+}
+
+/** Checks a domain later than planned. */
+export async function postponeCheck(
+  kysely: Kysely,
+  accountId: AccountId,
+  domain: string,
+  seconds: number,
+): Promise<void> {
+  await sql`
+    update sending_domain set next_check_at = now() + ${seconds} * interval '1 second'
+    where account_id = ${accountId} and domain = ${domain}`.execute(kysely);
 }
 
 /** Locks a domain against removal until the transaction ends. @returns false if it is already gone */

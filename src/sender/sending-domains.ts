@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { checkAccountLimits } from '../account/account-limit-store.ts';
+import { type Budget, BudgetUsedUp, useBudgets } from '../foundation/database/budget-store.ts';
 import type { CommitWith } from '../foundation/database/commit-with.ts';
 import type { Database } from '../foundation/database/open-database.ts';
+import { lockPartForTransaction } from '../foundation/database/transaction-lock.ts';
 import type { Dns } from '../foundation/dns/dns-answer.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
@@ -18,6 +21,7 @@ import {
   claimDueDomains,
   isTrackingHostReady,
   lockSendingDomain,
+  postponeCheck,
   readSendingDomain,
   saveCheckResult,
 } from './sending-domain-store.ts';
@@ -40,9 +44,19 @@ export interface NewSendingDomainOptions {
 }
 
 const checkIntervalMs = 30_000;
+/** Domains checked at once, each of another account. */
 const checkBatchSize = 5;
+/** Records that a minute's checks of an account look up: those in the background, and those that it asks for. */
+const recordsPerMinute = 600;
 /** How long to keep a retired key's record, because mail it signed may still be in transit (RFC 6376 section 3.6). */
 const retiredKeyRetentionMs = 7 * 86_400_000;
+
+export type CheckReason = 'on demand' | 'in the background';
+
+/** Counts the records that an account's checks look up. */
+export function checkBudget(accountId: AccountId, asked: CheckReason): Budget {
+  return { key: ['domain checks', asked, accountId], max: recordsPerMinute, seconds: 60 };
+}
 
 /** Adds sending domains, checks their records and rotates their keys, on request and in the background. */
 export class SendingDomains {
@@ -62,6 +76,7 @@ export class SendingDomains {
    * @param domain in A-labels
    * @param commitWith committed in the same transaction
    * @returns false if the account already has it
+   * @throws AccountLimitReached
    */
   async add(
     accountId: AccountId,
@@ -72,6 +87,7 @@ export class SendingDomains {
     const returnPath = `${options.returnPathLabel ?? 'bounces'}.${domain}`;
     const newKeys = await generateKeys(options.ed25519 === true);
     return await this.#dependencies.database.kysely.transaction().execute(async (transaction) => {
+      await lockPartForTransaction(transaction, accountId);
       if (!(await addSendingDomain(transaction, accountId, domain, returnPath))) return false;
       for (const { algorithm, selector, privateKey } of newKeys)
         await this.#dependencies.keys.add(
@@ -83,6 +99,7 @@ export class SendingDomains {
           privateKey,
         );
       await commitWith?.(transaction);
+      await checkAccountLimits(this.#dependencies.database, transaction, accountId);
       return true;
     });
   }
@@ -91,6 +108,7 @@ export class SendingDomains {
    * Creates new keys, which replace the old ones once their records are found.
    * @param commitWith committed in the same transaction
    * @returns false for an unknown domain
+   * @throws AccountLimitReached if earlier keys still wait for their records
    */
   async rotate(accountId: AccountId, domain: string, commitWith?: CommitWith): Promise<boolean> {
     const { database, keys } = this.#dependencies;
@@ -100,11 +118,13 @@ export class SendingDomains {
       existingKeys.some((key) => key.algorithm === 'ed25519-sha256'),
     );
     return await database.kysely.transaction().execute(async (transaction) => {
+      await lockPartForTransaction(transaction, accountId);
       // It may have been removed in the meantime.
       if (!(await lockSendingDomain(transaction, accountId, domain))) return false;
       for (const { algorithm, selector, privateKey } of newKeys)
         await keys.add(transaction, accountId, domain, selector, algorithm, privateKey);
       await commitWith?.(transaction);
+      await checkAccountLimits(this.#dependencies.database, transaction, accountId);
       return true;
     });
   }
@@ -130,12 +150,21 @@ export class SendingDomains {
     return domainRecords(domain, await this.keys(domain, kysely), this.#dependencies.service);
   }
 
-  /** Checks a domain now. @returns the updated domain; undefined if it was removed in the meantime */
-  async check(domain: SendingDomain): Promise<SendingDomain | undefined> {
+  /**
+   * Checks a domain now.
+   * @param asked by the account, which has a budget of its own for that
+   * @returns the updated domain; undefined if it was removed in the meantime
+   * @throws BudgetUsedUp if the account's checks looked up too much within a minute
+   */
+  async check(
+    domain: SendingDomain,
+    asked: CheckReason = 'on demand',
+  ): Promise<SendingDomain | undefined> {
     const { database, dns, keys, service, log } = this.#dependencies;
     const { accountId, domain: name } = domain;
     const list = await keys.list(database.kysely, accountId, name);
     const records = domainRecords(domain, list, service);
+    await this.#spend(accountId, records.length, asked);
     const [zone, ...findings] = await Promise.all([
       findZone(dns, name),
       ...records.map((record) => checkRecord(dns, record, service)),
@@ -174,6 +203,18 @@ export class SendingDomains {
     return await readSendingDomain(database.kysely, accountId, name);
   }
 
+  async #spend(accountId: AccountId, records: number, asked: CheckReason): Promise<void> {
+    const budget = checkBudget(accountId, asked);
+    const { refused } = await this.#dependencies.database.kysely
+      .transaction()
+      .execute((transaction) => useBudgets(transaction, [budget], Math.min(records, budget.max)));
+    if (refused !== undefined)
+      throw new BudgetUsedUp(
+        'The account checked its domains too often. Records take minutes to appear, and are checked without asking; retry in a minute',
+        refused.retryAfter,
+      );
+  }
+
   /** Starts background checks; nodes share the work. */
   start(): void {
     this.#checks.start();
@@ -185,22 +226,25 @@ export class SendingDomains {
   }
 
   /**
-   * Checks every domain that is due. Nodes claim a few at a time, so one that dies delays only those.
+   * Checks every domain that is due. Nodes claim a few at a time, so one that dies delays only those; each is of another account, so
+   * none delays the others with many domains or slow servers.
    */
   async checkDue(): Promise<void> {
     while (!this.#stopped) {
       const due = await claimDueDomains(this.#dependencies.database.kysely, checkBatchSize);
       if (due.length === 0) return;
-      for (const domain of due) await this.#checkOne(domain);
+      await Promise.all(due.map((domain) => this.#checkOne(domain)));
     }
   }
 
   /** A failure of one domain, such as its removal, doesn't stop the others. */
   async #checkOne(domain: SendingDomain): Promise<void> {
     try {
-      await this.check(domain);
+      await this.check(domain, 'in the background');
     } catch (error) {
       const { accountId, domain: name } = domain;
+      if (error instanceof BudgetUsedUp)
+        return postponeCheck(this.#dependencies.database.kysely, accountId, name, error.retryAfter);
       this.#dependencies.log.warn(
         { err: error, accountId, domain: name },
         'could not check a sending domain',

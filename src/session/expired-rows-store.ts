@@ -10,6 +10,7 @@ export const expiringKinds = [
   'links',
   'invitations',
   'guesses',
+  'uses of budgets',
   'audit events',
 ] as const;
 export type ExpiringKind = (typeof expiringKinds)[number];
@@ -93,6 +94,13 @@ const removers: Readonly<Record<ExpiringKind, Remove>> = {
       sql`delete from wrong_guess where key in (
         select key from wrong_guess
         where last_at < now() - interval '1 hour'
+        limit ${limit} for update skip locked)`.execute(database.kysely),
+    ),
+  'uses of budgets': (database, limit) =>
+    countAffected(
+      sql`delete from budget_use where id in (
+        select id from budget_use
+        where expires_at < now()
         limit ${limit} for update skip locked)`.execute(database.kysely),
     ),
 };

@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { PersonId } from '../foundation/ids.ts';
 
-/** Lifetime of a password link. */
+/** Lifetime of a password link, and of the last one that its person gets for now, so that nobody can lock them out by asking. */
 const passwordLinkMinutes = 30;
+const lastLinkMinutes = 24 * 60;
 /** Minutes between two links for one person, however often they are requested. */
 const resendIntervalMinutes = 2;
 
@@ -22,24 +23,38 @@ export class PasswordLinkStore {
     this.#database = database;
   }
 
-  /** @returns false if the person got a link a moment ago; nothing is stored then */
+  /** Adds a link that isn't mailed. @returns false if the person got one a moment ago; nothing is stored then */
   async create(
     transaction: Database['kysely'],
     personId: PersonId,
     hash: Buffer,
   ): Promise<boolean> {
-    // Serializes concurrent requests, so that each sees the links of the others.
+    if (!(await this.lockIfDue(transaction, personId))) return false;
+    await this.add(transaction, personId, hash, false);
+    return true;
+  }
+
+  /** Serializes the requests of a person. @returns false if they got a link a moment ago */
+  async lockIfDue(transaction: Database['kysely'], personId: PersonId): Promise<boolean> {
     await sql`select from person where id = ${personId} for no key update`.execute(transaction);
     const { rows } = await sql`
-      with moment as (
-        select now() + ${passwordLinkMinutes} * interval '1 minute' as ends)
+      select from password_reset
+      where person_id = ${personId} and created_at > now() - ${resendIntervalMinutes} * interval '1 minute'
+      limit 1`.execute(transaction);
+    return rows.length === 0;
+  }
+
+  /** @param isLast for now */
+  async add(
+    transaction: Database['kysely'],
+    personId: PersonId,
+    hash: Buffer,
+    isLast: boolean,
+  ): Promise<void> {
+    const minutes = isLast ? lastLinkMinutes : passwordLinkMinutes;
+    await sql`
       insert into password_reset (hash, person_id, expires_at)
-      select ${hash}, ${personId}, ends from moment
-      where not exists (
-        select from password_reset
-        where person_id = ${personId} and expires_at > ends - ${resendIntervalMinutes} * interval '1 minute')
-      returning 1`.execute(transaction);
-    return rows.length === 1;
+      values (${hash}, ${personId}, now() + ${minutes} * interval '1 minute')`.execute(transaction);
   }
 
   /** Whose password a link can still set. */

@@ -4,8 +4,9 @@ import { AuditStore, type RequestOrigin } from '../audit/audit-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
+import { networkOf } from '../foundation/network/ip-address.ts';
 import type { MailedLinks } from '../outbox/mailed-links.ts';
-import { enqueueSystemMail } from '../outbox/system-mail-store.ts';
+import { allowPasswordLinks, enqueuePasswordLink } from '../outbox/system-mail-store.ts';
 import { replacePersonPassword } from './change-password.ts';
 import type { PasswordChecker } from './password-checker.ts';
 import type { LinkedPerson, PasswordLinkStore } from './password-link-store.ts';
@@ -37,7 +38,10 @@ export class PasswordLinks {
     return this.#dependencies.mailEnabled;
   }
 
-  /** Sends a link if the address belongs to a person. Returns at once, so timing doesn't reveal whether it does. */
+  /**
+   * Sends a link if the address belongs to a person who hasn't got too many. Returns at once, so timing doesn't reveal whether it
+   * does.
+   */
   request(email: string, origin: RequestOrigin): void {
     const work = this.#send(email, origin).catch((error: unknown) =>
       this.#dependencies.log.error({ err: error }, 'could not send a password link'),
@@ -53,14 +57,11 @@ export class PasswordLinks {
     const id = newId();
     const hash = hashToken(mint.wrap('link', mailedLinks.token(id)));
     await database.kysely.transaction().execute(async (transaction) => {
-      if (!(await store.create(transaction, person.id, hash))) return;
-      await enqueueSystemMail(transaction, {
-        id,
-        kind: 'password-link',
-        toAddress: person.email,
-        personId: person.id,
-        facts: {},
-      });
+      if (!(await store.lockIfDue(transaction, person.id))) return;
+      const mail = { id, toAddress: person.email, personId: person.id };
+      const sent = await enqueuePasswordLink(transaction, mail, networkOf(origin.remoteAddress));
+      if (sent === undefined) return;
+      await store.add(transaction, person.id, hash, sent.isLast);
       const audit = new AuditStore({ kysely: transaction });
       const kind = 'password_link_sent';
       await audit.record({ kind, outcome: 'success', personId: person.id, origin });
@@ -84,16 +85,21 @@ export class PasswordLinks {
     if ((await this.find(token)) === undefined) return undefined;
     const { database, store, passwords, audit } = this.#dependencies;
     const passwordHash = await passwords.hash(password);
-    const personId = await database.kysely.transaction().execute(async (transaction) => {
+    const used = await database.kysely.transaction().execute(async (transaction) => {
       const ownerId = await store.consume(transaction, hashToken(token));
       if (ownerId === undefined) return undefined;
       await replacePersonPassword(transaction, ownerId, passwordHash, 'password-set-by-link');
       await markEmailVerified(transaction, ownerId);
-      return ownerId;
+      const email = (await readPerson(transaction, ownerId))?.email;
+      // Whoever used a link got the mail, so what others asked for no longer counts against them.
+      if (email !== undefined)
+        await allowPasswordLinks(transaction, email, networkOf(origin.remoteAddress));
+      return { personId: ownerId, email };
     });
-    if (personId === undefined) return undefined;
+    if (used === undefined) return undefined;
+    const { personId, email } = used;
     await audit.record({ kind: 'password_set_by_link', outcome: 'success', personId, origin });
-    return (await readPerson(database.kysely, personId))?.email;
+    return email;
   }
 
   /** Resolves when no email is in progress. */

@@ -43,7 +43,7 @@ function noticeTemplate(locale: Locale, texts: MailTexts): TemplateSource {
   const mjml = layOutMail({
     locale,
     title: '{{Subject}}',
-    body: '{{What Happened}}',
+    body: '<span style="white-space:pre-line">{{What Happened}}</span>',
     button: { label: noticeButton, field: 'Sign-In Page' },
     note: noticeTime,
     unexpected: noticeUnexpected,
@@ -53,7 +53,7 @@ function noticeTemplate(locale: Locale, texts: MailTexts): TemplateSource {
   });
   return {
     subject: '{{Subject}}',
-    previewText: '{{What Happened}}',
+    previewText: noticeTime,
     mjml,
     fields: mailFields['security-notice'],
   };

@@ -60,6 +60,16 @@ export const mailFields: Readonly<Record<SystemMailKind, Readonly<Record<string,
     },
   };
 
+/** Fields with what people of an account wrote: a subject or preview of the service must not say it for them. */
+export const writtenFields: ReadonlySet<string> = new Set([
+  'Account Name',
+  'Asked By',
+  'Inviter',
+  'Inviter Email',
+  'Name',
+  'What Happened',
+]);
+
 /** Kinds of email that are useless without a link. */
 export function hasLink(kind: SystemMailKind): boolean {
   return Object.hasOwn(mailFields[kind], linkField);

@@ -1,19 +1,30 @@
 import { type Locale, type MailFacts, securityEvents } from '../outbox/system-mail.ts';
-import type { ClaimedSystemMail } from '../outbox/system-mail-store.ts';
+import type { ClaimedSystemMail, MailEntry } from '../outbox/system-mail-store.ts';
+import { plainWords } from './plain-words.ts';
 import { textsOf } from './texts/texts-of.ts';
 
-/** The field values of an email in its language, except the link. */
+type MailContent = Pick<
+  ClaimedSystemMail,
+  'kind' | 'toAddress' | 'facts' | 'createdAt' | 'name' | 'collected'
+>;
+
+/** The field values of an email in its language, except the link. What people wrote is in them only as plain words. */
 export function mailValues(
-  mail: Pick<ClaimedSystemMail, 'kind' | 'toAddress' | 'facts' | 'createdAt' | 'name'>,
+  mail: MailContent,
   locale: Locale,
   publicUrl: string,
 ): Record<string, string> {
-  const { kind, facts, toAddress } = mail;
+  const { kind, toAddress } = mail;
+  const facts = plainFacts(mail.facts);
   const texts = textsOf[locale];
   const account = { 'Account Name': facts.account ?? '', 'Account ID': facts.accountId ?? '' };
   switch (kind) {
     case 'password-link':
-      return { Name: mail.name ?? toAddress, Email: toAddress, 'Expires In': texts.minutes(30) };
+      return {
+        Name: plainWords(mail.name ?? toAddress),
+        Email: toAddress,
+        'Expires In': facts.lasts === 'day' ? texts.hours(24) : texts.minutes(30),
+      };
     case 'invitation':
       return {
         Email: toAddress,
@@ -35,30 +46,54 @@ export function mailValues(
   }
 }
 
-function noticeValues(
-  { facts, toAddress, createdAt }: Pick<ClaimedSystemMail, 'toAddress' | 'facts' | 'createdAt'>,
-  locale: Locale,
-): Record<string, string> {
+function plainFacts(facts: MailFacts): MailFacts {
+  return Object.fromEntries(
+    Object.entries(facts).map(([name, value]) => [name, plainWords(value)]),
+  );
+}
+
+/** Notices that a mail lists; the audit log has all of them. */
+const maxListed = 20;
+
+function noticeValues(mail: MailContent, locale: Locale): Record<string, string> {
+  const { facts, toAddress, createdAt, collected } = mail;
   const texts = textsOf[locale];
   const event = securityEvents.find((name) => name === facts.event);
   if (event === undefined) throw new Error(`unknown security event ${facts.event}`);
   const { subject, body } = texts.notices[event];
-  const named: MailFacts = {
-    Email: facts.about ?? toAddress,
-    Who: facts.who || texts.someone,
-    'Key Name': facts.keyName ?? '',
-    'Account Name': facts.account ?? '',
-    'Account ID': facts.accountId ?? '',
-    Browser: facts.browser ?? '',
-    Address: facts.address ?? '',
-  };
-  // In a single pass, so that a name can't introduce fields.
-  const fill = (text: string) =>
-    text.replaceAll(/\{\{([^{}]+)\}\}/g, (_, name: string) => named[name] ?? '');
+  const count = collected.length + 1;
+  const times = count === 1 ? '' : ` (${count})`;
   const isAboutOther = facts.about !== undefined;
+  const reason = isAboutOther ? fill(texts.accountNotice.reason, facts, toAddress, locale) : '';
+  const happened = [mail, ...collected].map((entry) => fill(body, entry.facts, toAddress, locale));
+  const listed = [mail, ...collected]
+    .slice(0, maxListed)
+    .map(({ createdAt: at }, index) => `• ${timeOf(at)}: ${happened[index]}`);
+  if (count > maxListed) listed.push(`• ${texts.more(count - maxListed)}`);
+  const text = count === 1 ? (happened[0] ?? '') : listed.join('\n');
+  const separator = count === 1 ? ' ' : '\n';
   return {
-    Subject: isAboutOther ? fill(texts.accountNotice.subject) : subject,
-    'What Happened': fill(isAboutOther ? `${body} ${texts.accountNotice.reason}` : body),
-    When: `${createdAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`,
+    Subject: `${isAboutOther ? texts.accountNotice.subject : subject}${times}`,
+    'What Happened': reason === '' ? text : `${text}${separator}${reason}`,
+    When: timeOf(collected.at(-1)?.createdAt ?? createdAt),
   };
+}
+
+/** Fills the text of a notice in a single pass, so that a name can't introduce fields. */
+function fill(text: string, facts: MailEntry['facts'], toAddress: string, locale: Locale): string {
+  const { about, who, keyName, account, accountId, browser, address } = plainFacts(facts);
+  const named: MailFacts = {
+    Email: about ?? toAddress,
+    Who: who || textsOf[locale].someone,
+    'Key Name': keyName ?? '',
+    'Account Name': account ?? '',
+    'Account ID': accountId ?? '',
+    Browser: browser ?? '',
+    Address: address ?? '',
+  };
+  return text.replaceAll(/\{\{([^{}]+)\}\}/g, (_, name: string) => named[name] ?? '');
+}
+
+function timeOf(at: Date): string {
+  return `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

@@ -3,7 +3,7 @@ import type { SystemMailKind } from '../outbox/system-mail.ts';
 import { compileTemplate } from '../template/compile-template.ts';
 import type { CompiledTemplate } from '../template/compiled-template.ts';
 import type { TemplateSource } from '../template/template-source.ts';
-import { hasLink, linkField, mailFields } from './mail-fields.ts';
+import { hasLink, linkField, mailFields, writtenFields } from './mail-fields.ts';
 
 /** An operator's text for a kind of email, ready to publish. */
 export interface Replacement {
@@ -29,8 +29,14 @@ export async function compileReplacement(
   for (const { name, parts } of compiled.fields) {
     if (!Object.hasOwn(fields, name))
       errors.push({ field: parts[0] ?? 'subject', reason: `uses the unknown field ${name}` });
-    if (name === linkField && parts.some((part) => part === 'subject' || part === 'previewText'))
+    const line = parts.find((part) => part === 'subject' || part === 'previewText');
+    if (line !== undefined && name === linkField)
       errors.push({ field: 'subject', reason: `shows the field ${linkField}, which is secret` });
+    if (line !== undefined && writtenFields.has(name))
+      errors.push({
+        field: line,
+        reason: `shows the field ${name}, which people of an account write; use it in the body`,
+      });
   }
   const uses = compiled.fields.find(({ name }) => name === linkField)?.parts ?? [];
   for (const part of ['html', 'text'] as const) {

@@ -86,7 +86,7 @@ export class SystemMailer {
       }
       if (!isSent) log.error({ err: error, ...context }, 'gave up on a system email');
     }
-    await settleSystemMail(database.kysely, mail.id);
+    await settleSystemMail(database.kysely, mail);
   }
 
   async #send(mail: ClaimedSystemMail, from: SystemSender): Promise<void> {
@@ -98,7 +98,7 @@ export class SystemMailer {
       key: mail.id,
       from,
       toAddress: mail.toAddress,
-      deliverWhenDelayed: mail.kind !== 'password-link',
+      deliverWhenDelayed: mail.kind !== 'password-link' || mail.facts.lasts === 'day',
       values: hasLink(mail.kind) ? { ...values, [linkField]: this.#link(mail) } : values,
     });
   }

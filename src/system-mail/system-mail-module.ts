@@ -29,8 +29,8 @@ export interface SystemMailModule {
   stop(): Promise<void>;
 }
 
-/** Poll interval in milliseconds, in case a notification was missed. */
-const pollIntervalMs = 5_000;
+/** Poll interval in milliseconds: notices are collected for a moment, and a notification may be missed. */
+const pollIntervalMs = 2_000;
 
 /** Wires system mail without starting it. */
 export function createSystemMailModule(dependencies: SystemMailDependencies): SystemMailModule {

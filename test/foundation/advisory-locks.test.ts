@@ -23,6 +23,7 @@ const released: Readonly<Record<AdvisoryLock, string>> = {
   messagePartitions: '7233480023',
   backup: '7233480024',
   move: '7233480025',
+  budgets: '7233480026',
   systemTemplates: '1283080416041219490',
   eventStream: '6453963267908597788',
 };

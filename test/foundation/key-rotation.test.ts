@@ -294,6 +294,7 @@ const kinds: Record<string, 'sealed' | 'keyed hash' | 'plain'> = {
   'account_sign_in_provider.client_secret': 'sealed',
   'api_key.hash': 'keyed hash',
   'browser_session.hash': 'plain',
+  'budget_use.key': 'plain',
   'dkim_key.private_key': 'sealed',
   'grant_code.hash': 'plain',
   'inbox_browser.hash': 'plain',

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { claimSystemMail, enqueueSystemMail } from '../../src/outbox/system-mail-store.ts';
+import { sql } from 'kysely';
+import { newId } from '../../src/foundation/ids.ts';
+import {
+  claimSystemMail,
+  enqueueNotices,
+  enqueuePasswordLink,
+} from '../../src/outbox/system-mail-store.ts';
 import { sendRequest } from '../support/send-request.ts';
 import { SessionWorld } from '../support/session-world.ts';
 import { signedInManager } from '../support/signed-in-manager.ts';
@@ -35,9 +41,19 @@ test('ASVS 11.1.4: unauthenticated requests can’t block the console', async ()
 test('ASVS 11.1.4: a flood of security notices doesn’t delay requested links', async () => {
   const { database } = await createTestDatabase();
   const toAddress = 'flooded@shop.test';
-  for (let made = 0; made < 30; made += 1)
-    await enqueueSystemMail(database.kysely, { kind: 'security-notice', toAddress, facts: {} });
-  await enqueueSystemMail(database.kysely, { kind: 'password-link', toAddress, facts: {} });
+  const personId = (await new SessionWorld(database).addPerson({ accounts: [] })).id;
+  await enqueueNotices(
+    database.kysely,
+    sql`
+      select ${toAddress}::text as to_address, null::uuid as person_id, null as account_id,
+        jsonb_build_object('event', n::text) as facts from generate_series(1, 30) as n`,
+  );
+  await database.pool.query('update system_mail set due_at = now()');
+  await database.kysely
+    .transaction()
+    .execute((transaction) =>
+      enqueuePasswordLink(transaction, { id: newId(), toAddress, personId }, '192.0.2.1'),
+    );
   const claimed = await claimSystemMail(database.kysely, 20);
   assert.equal(claimed.length, 20);
   assert.ok(claimed.some(({ kind }) => kind === 'password-link'));

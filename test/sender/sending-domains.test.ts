@@ -362,14 +362,16 @@ test('ASVS 4.0.3 11.1.6: removing a domain during a check or key rotation is saf
   assert.deepEqual(await keys.list(kysely, accountId, 'hasty.test'), []);
 });
 
-test('due domains are claimed by a single node', async () => {
+test('due domains are claimed by a single node, one of each account at a time', async () => {
   await database.pool.query("update sending_domain set next_check_at = now() - interval '1 s'");
-  const [one, other] = await Promise.all([
-    claimDueDomains(kysely, 50),
-    claimDueDomains(kysely, 50),
-  ]);
-  const names = [...one, ...other].map(({ domain }) => domain);
+  const names: string[] = [];
+  for (;;) {
+    const claims = await Promise.all([claimDueDomains(kysely, 50), claimDueDomains(kysely, 50)]);
+    const claimed = claims.flat().map(({ domain }) => domain);
+    if (claimed.length === 0) break;
+    assert.ok(claimed.length <= 2);
+    names.push(...claimed);
+  }
   assert.equal(new Set(names).size, names.length);
   assert.ok(names.length > 5);
-  assert.deepEqual(await claimDueDomains(kysely, 50), []);
 });

@@ -54,7 +54,7 @@ test('expired access tokens are removed in chunks, live ones stay', async () => 
   assert.deepEqual(await tokensLeft(), ['live']);
 });
 
-test('codes, browser sessions, challenges, links, invitations, guesses and audit events are removed after they expire', async () => {
+test('codes, browser sessions, challenges, links, invitations, guesses, uses of budgets and audit events are removed after they expire', async () => {
   const past = "now() - interval '2 hours'";
   await database.pool.query(
     `insert into grant_code (hash, person_id, client_id, account_id, redirect_uri, redirect_uri_sent, expires_at)
@@ -80,6 +80,9 @@ test('codes, browser sessions, challenges, links, invitations, guesses and audit
   );
   await database.pool.query(
     `insert into wrong_guess (key, failures, last_at, free_at) values ('\\x01', 1, ${past}, ${past})`,
+  );
+  await database.pool.query(
+    `insert into budget_use (key, amount, expires_at) values ('\\x01', 1, ${past})`,
   );
   await database.pool.query(
     `insert into audit_event (id, kind, outcome, at) values ($1, 'sign_in', 'success', now() - interval '11 days')`,

@@ -138,7 +138,7 @@ test('ASVS 4.0.3 2.2.3: an account’s security address hears of the sign-ins of
   );
   await signIn(shop.owner.email, { from: '198.51.100.20' });
   const [mail] = await noticesTo(security, 1);
-  assert.equal(mail?.subject, `Security notice about ${shop.owner.email}`);
+  assert.equal(mail?.subject, 'Security notice about a person of your account');
   assert.match(mail?.html ?? '', /Firefox on Linux, from 198\.51\.100\.20\./);
   assert.match(mail?.html ?? '', /owner or operator in the account Shop 46109 \(46109\)/);
   assert.doesNotMatch(mail?.html ?? '', /end-sessions/);
@@ -158,9 +158,7 @@ test('ASVS 4.0.3 2.2.3: an account’s security address hears of the sign-ins of
   const subjects = async () => (await noticesTo(security, 4)).map(({ subject }) => subject).sort();
   assert.deepEqual(await subjects(), [
     'New API key',
-    ...[operator, shop.owner, shop.owner]
-      .map(({ email }) => `Security notice about ${email}`)
-      .sort(),
+    ...Array<string>(3).fill('Security notice about a person of your account'),
   ]);
   assert.equal((await owner.put(`${path}/policy`, {})).status, 200);
   const told = await noticesTo(security, 5);

@@ -11,7 +11,7 @@ import {
 import { mailValues } from '../../src/system-mail/mail-values.ts';
 import { compileTemplate } from '../../src/template/compile-template.ts';
 
-const mail = { toAddress: 'ann@shop.test', createdAt: new Date(0), name: 'Ann' };
+const mail = { toAddress: 'ann@shop.test', createdAt: new Date(0), name: 'Ann', collected: [] };
 const facts = { event: 'password-changed', role: 'owner' };
 
 for (const locale of locales) {
@@ -53,7 +53,7 @@ for (const locale of locales) {
       assert.doesNotMatch(whatHappened.replace('Shop {{Who}}', ''), /\{\{|undefined/, event);
       const facts = { ...named, event, about: 'eve@shop.test' };
       const other = mailValues({ ...notice, facts }, locale, 'https://mail.test');
-      assert.match(`${other.Subject}`, /eve@shop\.test/);
+      assert.doesNotMatch(`${other.Subject}`, /@/);
       assert.match(`${other['What Happened']}`, /eve@shop\.test .*46100/);
     }
   });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql } from 'kysely';
 import { saveMembership } from '../../src/account/membership-store.ts';
-import { enqueueSystemMail } from '../../src/outbox/system-mail-store.ts';
+import { enqueueNotices } from '../../src/outbox/system-mail-store.ts';
 import { readInbox } from '../support/inbox-client.ts';
 import { password, SessionWorld } from '../support/session-world.ts';
 import { saveShop } from '../support/shop.ts';
@@ -19,6 +20,12 @@ const service = await startTestService({
   databaseUrl,
   environment: { SYSTEM_MAIL_FROM: 'Mail of Shop <no-reply@mail.shop.test>' },
 });
+
+function noticeTo(address: string) {
+  return sql`
+    select ${address}::text as to_address, null::uuid as person_id, null as account_id,
+      '{"event": "password-changed"}'::jsonb as facts`;
+}
 
 async function signedIn(email: string, language: string): Promise<TestBrowser> {
   const browser = new TestBrowser(service.url, { 'accept-language': language });
@@ -61,13 +68,9 @@ test('an unsupported language falls back to English', async () => {
 });
 
 test('a recipient whose mail bounced gets nothing, and nothing stays queued forever', async () => {
-  await database.kysely.transaction().execute((transaction) =>
-    enqueueSystemMail(transaction, {
-      kind: 'security-notice',
-      toAddress: 'suppressed@simulator.test',
-      facts: { event: 'password-changed' },
-    }),
-  );
+  await database.kysely
+    .transaction()
+    .execute((transaction) => enqueueNotices(transaction, noticeTo('suppressed@simulator.test')));
   await waitFor('the row to be gone', async () => {
     const { rows } = await database.pool.query('select from system_mail');
     return rows.length === 0;
@@ -86,13 +89,9 @@ test('without a sender, no invitation is created, nothing is queued, and the set
   });
   assert.equal(response.status, 409);
   assert.match(response.text, /SYSTEM_MAIL_FROM/);
-  await database.kysely.transaction().execute((transaction) =>
-    enqueueSystemMail(transaction, {
-      kind: 'security-notice',
-      toAddress: 'ann@people.test',
-      facts: { event: 'password-changed' },
-    }),
-  );
+  await database.kysely
+    .transaction()
+    .execute((transaction) => enqueueNotices(transaction, noticeTo('ann@people.test')));
   await waitFor('the row to be dropped', async () => {
     const { rows } = await database.pool.query('select from system_mail');
     return rows.length === 0;

@@ -13,6 +13,8 @@ export const advisoryLocks = {
   backup: 7_233_480_024,
   /** Held in both databases while an installation is moved from one to the other. */
   move: 7_233_480_025,
+  /** Seeds the lock of each budget, so that its uses are counted one after another. */
+  budgets: 7_233_480_026,
   /** Serializes the publication of system templates. */
   systemTemplates: 'signalpost system templates',
   /** Held while a node publishes events to NATS. */

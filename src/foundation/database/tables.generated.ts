@@ -152,6 +152,13 @@ export interface BrowserSessionTable {
   user_agent: string;
 }
 
+export interface BudgetUseTable {
+  amount: number;
+  expires_at: Timestamp;
+  id: Generated<string>;
+  key: Buffer;
+}
+
 export interface ConsentTable {
   account_id: string;
   client_id: string;
@@ -510,6 +517,7 @@ export interface PasskeyTable {
 }
 
 export interface PasswordResetTable {
+  created_at: Generated<Timestamp>;
   expires_at: Timestamp;
   hash: Buffer;
   person_id: string;
@@ -848,6 +856,7 @@ export interface SuppressionTable {
 }
 
 export interface SystemMailTable {
+  account_id: string | null;
   attempts: Generated<number>;
   created_at: Generated<Timestamp>;
   due_at: Generated<Timestamp>;
@@ -855,6 +864,7 @@ export interface SystemMailTable {
   id: string;
   kind: string;
   person_id: string | null;
+  sent_with: string | null;
   to_address: string;
 }
 
@@ -1007,6 +1017,7 @@ export interface DB {
   attachment_content: AttachmentContentTable;
   audit_event: AuditEventTable;
   browser_session: BrowserSessionTable;
+  budget_use: BudgetUseTable;
   consent: ConsentTable;
   contact: ContactTable;
   contact_list: ContactListTable;

@@ -25,3 +25,14 @@ export async function lockPartForTransaction(
     transaction,
   );
 }
+
+/** Locks budgets until the transaction ends, always in the same order. */
+export async function lockBudgets(
+  transaction: Database['kysely'],
+  keys: readonly string[],
+): Promise<void> {
+  await sql`
+    select pg_advisory_xact_lock(lock) from (
+      select hashtextextended(key, ${advisoryLocks.budgets}::bigint) as lock from unnest(${keys}::text[]) as key
+      order by lock) as ordered`.execute(transaction);
+}

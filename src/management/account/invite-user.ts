@@ -2,17 +2,14 @@ import { personOf } from '../../access/principal.ts';
 import type { Role } from '../../account/account.ts';
 import { readPerson } from '../../account/person-store.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
-import {
-  maxInvitationsPerAddressPerDay,
-  maxInvitationsPerDay,
-} from '../../session/invitation/invitation-store.ts';
 import { noSystemMail, Problem } from '../answer/problem.ts';
 import { accountOf, actorOf, type OperationCall } from '../operation.ts';
 import { recordAudit } from '../save-resource.ts';
 
 /**
  * Queues an invitation to the address in the path, as part of the transaction.
- * @throws Problem if system mail isn't configured, the caller isn't a person, or a limit is reached
+ * @throws Problem if system mail isn't configured, the caller isn't a person, or the last one was a moment ago
+ * @throws BudgetUsedUp if the account or the address had too many links
  */
 export async function inviteUser(
   call: OperationCall,
@@ -28,11 +25,10 @@ export async function inviteUser(
       'forbidden',
       'Invitations name the inviter, so only a signed-in user can send them',
     );
-  const { id: accountId, name: accountName } = accountOf(call);
+  const { id: accountId } = accountOf(call);
   const { email } = call.params;
   const outcome = await invitations.invite(transaction, {
     accountId,
-    accountName,
     email,
     role,
     name,
@@ -43,18 +39,6 @@ export async function inviteUser(
     throw new Problem(
       'conflict',
       'An invitation was sent less than two minutes ago. Wait and retry',
-    );
-  if (outcome === 'too-many')
-    throw new Problem(
-      'too-many-requests',
-      `An account can send ${maxInvitationsPerDay} invitations per day`,
-      { retryAfter: 3_600 },
-    );
-  if (outcome === 'too-many-to-address')
-    throw new Problem(
-      'too-many-requests',
-      `An account can send ${maxInvitationsPerAddressPerDay} invitations per day to the same address`,
-      { retryAfter: 3_600 },
     );
   await recordAudit(call, transaction, 'invitation_sent', email, { role });
 }

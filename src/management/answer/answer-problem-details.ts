@@ -1,5 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AccountLimitReached } from '../../account/account-limit-store.ts';
 import { ResourceNotFound } from '../../change/change-resource.ts';
+import { BudgetUsedUp } from '../../foundation/database/budget-store.ts';
 import { isForeignKeyViolation, isUnavailable } from '../../foundation/database/sqlstate.ts';
 import { Busy, Fault } from '../../foundation/errors.ts';
 import { BodyRefusal } from '../../http/limits/body-refusal.ts';
@@ -63,6 +65,9 @@ function toProblem(error: unknown): Problem {
   if (error instanceof Fault) return fromFault(error);
   if (error instanceof Busy)
     return new Problem('busy', error.message, { retryAfter: error.retryAfter });
+  if (error instanceof AccountLimitReached) return new Problem('conflict', error.message);
+  if (error instanceof BudgetUsedUp)
+    return new Problem('too-many-requests', error.message, { retryAfter: error.retryAfter });
   if (error instanceof BodyRefusal) {
     const { statusCode, message, retryAfter } = error;
     return new Problem(refusalCodes[statusCode], message, { retryAfter });
@@ -94,6 +99,8 @@ function fromFault(fault: Fault): Problem {
     const detail = `The account ${details[0]?.reason ?? 'has used its quota'}`;
     return new Problem('too-many-requests', detail, { retryAfter });
   }
+  if (code === 'ACCOUNT_SUSPENDED')
+    return new Problem('forbidden', 'The account is suspended. Ask your operator to activate it');
   if (code === 'IO_EXCEPTION')
     return new Problem('unavailable', 'Try again shortly', { cause: fault, retryAfter });
   return new Problem(

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { accountLimits } from '../../account/account-limits.ts';
 import { strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { type HostedImageRef, hostedImagePath } from '../../hosted-image/hosted-image-path.ts';
@@ -21,7 +22,7 @@ import { resourceRoutes } from '../resource-routes.ts';
 import { saveResource } from '../save-resource.ts';
 
 /** Limits of one account, so that none can fill the disk. */
-const maxImages = 1_000;
+const maxImages = accountLimits.images.max;
 const maxTotalMebibytes = 256;
 const maxTotalBytes = maxTotalMebibytes * 1_024 * 1_024;
 

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { accountLimits } from '../../account/account-limits.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, PersonId } from '../../foundation/ids.ts';
 
@@ -16,7 +17,7 @@ interface SavedFilter<Query> {
 }
 
 /** Filters of one person in one account. */
-export const maxSavedFilters = 50;
+export const maxSavedFilters = accountLimits.savedFilters.max;
 
 /** Sorted by name as JavaScript compares text. */
 export async function readSavedFilters<Query>(

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { type Static, Type } from 'typebox';
+import { accountLimits } from '../../account/account-limits.ts';
 import { Nullable, strict, Time, Uuid } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { webhookKinds } from '../../message/event-kinds.ts';
@@ -77,9 +78,6 @@ const SecretView = Type.Object(
   { id: Uuid, secret: Type.String({ description: 'Signing secret. Shown only once.' }) },
   { ...strict, title: 'WebhookSecret' },
 );
-
-/** Max webhooks of an account; every event is matched with each. */
-const maxWebhooks = 50;
 
 function webhookChange(call: OperationCall) {
   const { webhookId } = call.params;
@@ -161,10 +159,12 @@ export const createWebhook = defineOperation({
     const settings = await readSettings(call);
     return inTransaction(call, async (transaction) => {
       const { box } = call.dependencies.webhooks;
-      if ((await listEndpoints(transaction, accountOf(call).id)).length >= maxWebhooks)
+      if (
+        (await listEndpoints(transaction, accountOf(call).id)).length >= accountLimits.webhooks.max
+      )
         throw new Problem(
           'conflict',
-          `An account can have ${maxWebhooks} webhooks. Remove one that you no longer need`,
+          `An account can have ${accountLimits.webhooks.max} webhooks. Remove one that you no longer need`,
         );
       const created = await addEndpoint(transaction, box, accountOf(call).id, settings);
       await recordAudit(call, transaction, 'webhook_created', created.id, {

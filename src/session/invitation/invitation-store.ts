@@ -10,10 +10,6 @@ type Kysely = Database['kysely'];
 export const invitationDays = 7;
 /** Minutes between two emails for one invitation. */
 const resendIntervalMinutes = 2;
-/** Daily limit for the invitation emails of an account, so that it can't be used to flood mailboxes. */
-export const maxInvitationsPerDay = 100;
-/** Daily limit for one address. */
-export const maxInvitationsPerAddressPerDay = 5;
 
 export interface NewInvitation {
   readonly accountId: AccountId;
@@ -56,26 +52,6 @@ export async function changeInvitation(
   await sql`
     update invitation set role = ${role}, name = coalesce(${name ?? null}, name)
     where account_id = ${accountId} and email = ${email}`.execute(transaction);
-}
-
-/** Invitations that an account mailed in the last day, in total and to one address. */
-export interface MailedInvitations {
-  readonly all: number;
-  readonly toAddress: number;
-}
-
-/** Counts emails in the audit log: an invitation that was resent or recreated is one row but several emails. */
-export async function countInvitations(
-  kysely: Kysely,
-  accountId: AccountId,
-  email: string,
-): Promise<MailedInvitations> {
-  const { rows } = await sql<MailedInvitations>`
-    select count(*)::int as "all", count(*) filter (where detail ->> 'id' = ${email})::int as "toAddress"
-    from audit_event
-    where account_id = ${accountId} and kind = 'invitation_sent'
-      and at > now() - interval '1 day'`.execute(kysely);
-  return rows[0] ?? { all: 0, toAddress: 0 };
 }
 
 /** @returns false if there was no open one */

@@ -33,6 +33,8 @@ export interface MailTexts {
   /** Used if the person's name isn't known. */
   readonly someone: string;
   readonly noticeTime: string;
+  /** Notices that a mail doesn't list. */
+  readonly more: (count: number) => string;
   readonly noticeUnexpected: string;
   /** The label of the link that signs out everywhere. */
   readonly noticeEscape: string;

@@ -129,7 +129,7 @@ export const german: MailTexts = {
     },
   },
   accountNotice: {
-    subject: 'Sicherheitshinweis zu {{Email}}',
+    subject: 'Sicherheitshinweis zu einer Person Ihres Kontos',
     reason:
       '{{Email}} ist Inhaber oder Betreiber im Konto {{Account Name}} ({{Account ID}}). Wenn die Person nichts davon weiß, beenden Sie ihren Zugriff auf der Seite „Team“.',
   },
@@ -143,6 +143,7 @@ export const german: MailTexts = {
     'Wenn die Schaltfläche nicht funktioniert, kopieren Sie diese Adresse in Ihren Browser:',
   footer:
     'Dies ist eine Service-E-Mail zu Ihrer Anmeldung oder Adresse. Sie lässt sich nicht abbestellen.',
+  more: (count) => `und ${count} weitere, die im Audit-Log stehen`,
   minutes: (count) => `${count} Minuten`,
   hours: (count) => `${count} Stunden`,
   days: (count) => `${count} Tagen`,

@@ -129,7 +129,7 @@ export const english: MailTexts = {
     },
   },
   accountNotice: {
-    subject: 'Security notice about {{Email}}',
+    subject: 'Security notice about a person of your account',
     reason:
       '{{Email}} is an owner or operator in the account {{Account Name}} ({{Account ID}}). If they don’t know about this, end their access on its Team page.',
   },
@@ -141,6 +141,7 @@ export const english: MailTexts = {
   noticeButton: 'Review security',
   pasteLink: 'If the button doesn’t work, copy this address into your browser:',
   footer: 'This is a service email about your sign-in or address. You can’t unsubscribe from it.',
+  more: (count) => `and ${count} more, which the audit log lists`,
   minutes: (count) => `${count} minutes`,
   hours: (count) => `${count} hours`,
   days: (count) => `${count} days`,

@@ -129,7 +129,7 @@ export const spanish: MailTexts = {
     },
   },
   accountNotice: {
-    subject: 'Aviso de seguridad sobre {{Email}}',
+    subject: 'Aviso de seguridad sobre una persona de tu cuenta',
     reason:
       '{{Email}} es propietario u operador en la cuenta {{Account Name}} ({{Account ID}}). Si no sabe nada de esto, retírale el acceso en la página «Team».',
   },
@@ -141,6 +141,7 @@ export const spanish: MailTexts = {
   noticeButton: 'Revisar la seguridad',
   pasteLink: 'Si el botón no funciona, copia esta dirección en tu navegador:',
   footer: 'Este es un correo de servicio sobre tu usuario o tu dirección. No puedes darte de baja.',
+  more: (count) => `y ${count} más, que figuran en el registro de auditoría`,
   minutes: (count) => `${count} minutos`,
   hours: (count) => `${count} horas`,
   days: (count) => `${count} días`,

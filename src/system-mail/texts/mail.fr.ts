@@ -129,7 +129,7 @@ export const french: MailTexts = {
     },
   },
   accountNotice: {
-    subject: 'Avis de sécurité concernant {{Email}}',
+    subject: 'Avis de sécurité concernant une personne de votre compte',
     reason:
       '{{Email}} est propriétaire ou opérateur dans le compte {{Account Name}} ({{Account ID}}). Si cette personne n’en sait rien, retirez-lui l’accès sur la page « Team ».',
   },
@@ -142,6 +142,7 @@ export const french: MailTexts = {
   pasteLink: 'Si le bouton ne fonctionne pas, copiez cette adresse dans votre navigateur :',
   footer:
     'Ceci est un e-mail de service concernant votre identifiant ou votre adresse. Vous ne pouvez pas vous en désabonner.',
+  more: (count) => `et ${count} autres, visibles dans le journal d’audit`,
   minutes: (count) => `${count} minutes`,
   hours: (count) => `${count} heures`,
   days: (count) => `${count} jours`,

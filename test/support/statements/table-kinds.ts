@@ -18,6 +18,7 @@ export const tableKinds: Readonly<Record<string, TableKind>> = {
   // What happened in this database, to its accounts or to the installation.
   audit_event: 'database',
   browser_session: 'directory',
+  budget_use: 'directory',
   consent: 'directory',
   contact: 'account',
   contact_list: 'account',

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { accountLimits } from '../../src/account/account-limits.ts';
+import { saveMembership } from '../../src/account/membership-store.ts';
+import { recordUse } from '../../src/foundation/database/budget-store.ts';
+import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
+import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
+import type { AccountId } from '../../src/foundation/ids.ts';
+import { createLog } from '../../src/foundation/log.ts';
+import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
+import { readSendingDomains } from '../../src/sender/sending-domain-store.ts';
+import { checkBudget, SendingDomains } from '../../src/sender/sending-domains.ts';
+import { accountTables } from '../support/account-first.ts';
+import { SessionWorld } from '../support/session-world.ts';
+import { signedInManager } from '../support/signed-in-manager.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { TestDns } from '../support/test-dns.ts';
+import { startTestService, testKey } from '../support/test-service.ts';
+
+const { url: databaseUrl, database } = await createTestDatabase();
+const world = new SessionWorld(database);
+await world.addAccount();
+const { accountId } = world;
+const owner = await world.addPerson({ accounts: [] });
+await saveMembership(database.kysely, { accountId, personId: owner.id, role: 'owner' });
+const zones = await new TestDns().start();
+const service = await startTestService({ databaseUrl, environment: { DNS_SERVERS: zones.server } });
+const manager = await signedInManager(service, owner.email);
+const path = `/accounts/${accountId}`;
+
+/** Why the rows of a table need no limit of their own. */
+const unlimited: Readonly<Record<string, string>> = {
+  access_token: 'initial tokens are limited by user and client, and end',
+  account_event_page: 'grows with messages, which have a quota and a retention',
+  account_event_start: 'one for an account',
+  account_quota_use: 'hours of quotas, deleted when they are over',
+  account_sign_in_provider: 'one for an account',
+  attachment_content: 'grows with messages and images of templates',
+  audit_event: 'kept for AUDIT_DAYS; every caller is limited',
+  consent: 'one for a user and an OAuth app, which are limited',
+  contact: 'counted by the sizes of lists',
+  domain_finding: 'one for each record of a domain, which are limited',
+  file_import_rejection: 'at most 10,000 of an import, deleted by age',
+  grant_code: 'ends within minutes',
+  idempotency_key: 'grows with messages, and ends within a day',
+  message: 'has a quota and a retention',
+  message_attachment: 'grows with messages',
+  message_attribute: 'grows with messages',
+  message_event: 'grows with messages, with a limit for each kind',
+  message_reply: 'limited by message, by recipient and by hour',
+  message_search: 'grows with messages',
+  privacy_record: 'one for an erasure, which an owner confirms',
+  queue_entry: 'grows with messages',
+  report_destination: 'totals of messages',
+  report_latency: 'totals of messages',
+  report_latency_sum: 'totals of messages',
+  report_locale: 'totals of messages',
+  report_ordered: 'totals of messages',
+  report_sum: 'totals of messages',
+  report_total: 'totals of messages',
+  retention_rule: 'one for an account',
+  scheduled_message: 'grows with messages',
+  sender_proof: 'one for a sender',
+  session_pair: 'one for a user and a client, which are limited',
+  subject_word: 'grows with messages',
+  suppression: 'a bounce, complaint or unsubscribe must always be kept',
+  system_mail: 'has budgets',
+  template_call: 'at most 500 shapes of a template, deleted by age',
+  webhook_delivery: 'grows with events and webhooks, deleted by age',
+  webhook_replay: 'of webhooks, which are limited, deleted by age',
+};
+
+test('ASVS 11.1.4: every table of accounts has a limit, or a reason why it needs none', () => {
+  const limited = Object.values(accountLimits).map(({ table }) => String(table));
+  const known = new Set([...limited, ...Object.keys(unlimited)]);
+  assert.deepEqual(
+    accountTables.filter((table) => !known.has(table)),
+    [],
+  );
+  assert.deepEqual(
+    [...known].filter((table) => !accountTables.includes(table)),
+    [],
+  );
+  assert.deepEqual(
+    limited.filter((table) => table in unlimited),
+    [],
+  );
+});
+
+test('ASVS 11.1.4: an account can’t add more than its limit; what it has beyond it stays and can change', async () => {
+  const addSenders = (from: number, to: number) =>
+    database.pool.query(
+      `insert into sender (account_id, address) select $1, 's' || n || '@many.test' from generate_series($2::int, $3::int) n`,
+      [accountId, from, to],
+    );
+  const limit = accountLimits.senders.max;
+  await addSenders(1, limit - 1);
+  const put = (name: string) => manager.put(`${path}/senders/${name}@many.test`, {});
+  assert.equal((await put('last')).status, 201);
+  const refused = await put('beyond');
+  assert.equal(refused.status, 409, refused.text);
+  assert.match(refused.text, /An account can have 5,000 senders\. Remove some before you add/);
+  // As in an installation whose earlier release had no limit.
+  await addSenders(limit, limit + 50);
+  const changed = await manager.put(`${path}/senders/last@many.test`, { displayNames: ['Shop'] });
+  assert.equal(changed.status, 200, changed.text);
+  assert.equal((await manager.put(`${path}/lists/news`, { name: 'News' })).status, 201);
+  assert.equal((await put('beyond')).status, 409);
+  assert.equal((await manager.delete(`${path}/senders/last@many.test`)).status, 204);
+  assert.equal((await put('beyond')).status, 409);
+});
+
+test('ASVS 11.1.4: concurrent changes can’t pass a limit together', async () => {
+  await database.pool.query('delete from sender where account_id = $1', [accountId]);
+  await database.pool.query(
+    `insert into sender (account_id, address) select $1, 's' || n || '@many.test' from generate_series(1, $2::int) n`,
+    [accountId, accountLimits.senders.max - 2],
+  );
+  const results = await Promise.all(
+    [1, 2, 3, 4, 5].map((n) => manager.put(`${path}/senders/race${n}@many.test`, {})),
+  );
+  assert.equal(results.filter(({ status }) => status === 201).length, 2);
+});
+
+test('ASVS 11.1.4: a domain has at most two keys that wait for their records', async () => {
+  const at = `${path}/domains/keys.test`;
+  assert.equal((await manager.put(at, {})).status, 201);
+  assert.equal((await manager.post(`${at}/rotate-keys`, {})).status, 200);
+  const refused = await manager.post(`${at}/rotate-keys`, {});
+  assert.equal(refused.status, 409, refused.text);
+  assert.match(refused.text, /A domain can have 2 DKIM keys waiting for their records/);
+});
+
+test('ASVS 11.1.4: an account’s checks have a budget of lookups, and don’t delay those of others', async () => {
+  const at = `${path}/domains/keys.test`;
+  const budget = checkBudget(accountId, 'on demand');
+  await recordUse(database.kysely, [budget], budget.max - 30);
+  zones.queries.length = 0;
+  const checks = await Promise.all(
+    Array.from({ length: 20 }, () => manager.post(`${at}/check`, {})),
+  );
+  const refused = checks.find(({ status }) => status === 429);
+  assert.ok(refused);
+  const retryAfter = Number(refused.headers.get('retry-after'));
+  assert.ok(retryAfter >= 1 && retryAfter <= 60);
+  assert.ok(zones.queries.length > 0);
+  // Each record takes few queries, so the budget is one of queries too.
+  assert.ok(zones.queries.length <= 30 * 6, `${zones.queries.length} queries`);
+  const other = await world.addAccount('2000');
+  await saveMembership(database.kysely, { accountId: other, personId: owner.id, role: 'owner' });
+  const domain = `/accounts/${other}/domains/shop.test`;
+  assert.equal((await manager.put(domain, {})).status, 201);
+  assert.equal((await manager.post(`${domain}/check`, {})).status, 200);
+});
+
+test('ASVS 11.1.4: many domains of one account don’t delay the background checks of another', async () => {
+  const domains = new SendingDomains({
+    database,
+    dns: new DnsClient([parseDnsServer(zones.server)]),
+    keys: new DkimKeyStore(testKey),
+    service: {
+      delivery: 'direct',
+      host: 'mail.sender.test',
+      spfMechanisms: ['ip4:192.0.2.10'],
+      usesReturnPath: true,
+      trackingTarget: undefined,
+    },
+    log: createLog('silent'),
+  });
+  await database.pool.query(
+    `insert into sending_domain (account_id, domain, return_path, next_check_at)
+     select $1, 'd' || n || '.many.test', 'bounces.d' || n || '.many.test', now() - interval '1 day' from generate_series(1, 300) n`,
+    [accountId],
+  );
+  await database.pool.query(
+    `update sending_domain set next_check_at = now() - interval '1 second', checked_at = null where account_id = '2000'`,
+  );
+  await domains.checkDue();
+  const [theirs] = await readSendingDomains(database.kysely, '2000' as AccountId);
+  const own = await readSendingDomains(database.kysely, accountId);
+  const checked = own.filter(({ checkedAt }) => checkedAt !== undefined);
+  assert.ok(theirs?.checkedAt);
+  assert.ok(checked.length < 250, `${checked.length} domains were checked within a minute`);
+});
