@@ -20,6 +20,8 @@ type Response = Pick<WebhookExchange, 'status' | 'responseHeaders' | 'text'>;
 
 const timeoutMs = 15_000;
 const maxResponseCharacters = 1_000;
+/** The status counts as soon as it arrives; the body is only for people, and may be slow, endless or broken. */
+const maxBodyMs = 1_000;
 /** Limits of the response headers that are kept. */
 const maxHeaders = 40;
 const maxHeaderCharacters = 4_000;
@@ -98,35 +100,36 @@ function request(
       signal: AbortSignal.timeout(timeoutMs),
     };
     const onResponse = (response: IncomingMessage): void => {
-      readBeginning(response).then(
-        (text) =>
-          resolve({
-            status: response.statusCode ?? 0,
-            responseHeaders: headersOf(response),
-            text,
-          }),
-        (error: unknown) => reject(error),
+      sent.off('error', fail).on('error', () => undefined);
+      void readBeginning(response).then((text) =>
+        resolve({ status: response.statusCode ?? 0, responseHeaders: headersOf(response), text }),
       );
     };
+    const fail = (error: Error): void =>
+      reject(error.name === 'TimeoutError' ? new Error('no response within 15 seconds') : error);
     const sent: ClientRequest =
       target.protocol === 'https:'
         ? httpsRequest(target, options, onResponse)
         : httpRequest(target, options, onResponse);
     refuseUpgrade(sent);
-    sent.on('error', (error) =>
-      reject(error.name === 'TimeoutError' ? new Error('no response within 15 seconds') : error),
-    );
+    sent.on('error', fail);
     sent.end(body);
   });
 }
 
 async function readBeginning(response: IncomingMessage): Promise<string> {
   let text = '';
-  response.setEncoding('utf8');
-  for await (const chunk of response) {
-    text += String(chunk);
-    if (text.length >= maxResponseCharacters) break;
+  const timer = setTimeout(() => response.destroy(), maxBodyMs);
+  try {
+    response.setEncoding('utf8');
+    for await (const chunk of response) {
+      text += String(chunk);
+      if (text.length >= maxResponseCharacters) break;
+    }
+  } catch {
+    // What arrived is enough.
   }
+  clearTimeout(timer);
   response.destroy();
   return storableText(text.slice(0, maxResponseCharacters));
 }
