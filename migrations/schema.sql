@@ -1286,12 +1286,16 @@ create table webhook_delivery (
   erased boolean not null default false,
   tries jsonb not null default '[]'::jsonb,
   replay_id uuid,
+  due_at timestamp with time zone not null default now(),
+  bulk boolean not null default false,
+  lease_owner uuid,
+  orphaned smallint not null default 0,
   webhook_delivery_pkey PRIMARY KEY (account_id, endpoint_id, event_id),
   webhook_delivery_account_id_endpoint_id_fkey FOREIGN KEY (account_id, endpoint_id) REFERENCES webhook_endpoint(account_id, id) ON DELETE CASCADE,
   webhook_delivery_state_check CHECK (state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))
 );
-CREATE INDEX webhook_delivery_claimed ON webhook_delivery USING btree (account_id, endpoint_id, claimed_until) WHERE (claimed_until IS NOT NULL);
 CREATE INDEX webhook_delivery_done ON webhook_delivery USING btree (last_at) WHERE (state <> 'pending'::text);
+CREATE INDEX webhook_delivery_due ON webhook_delivery USING btree (account_id, endpoint_id, bulk, due_at) WHERE (state = 'pending'::text);
 CREATE INDEX webhook_delivery_log ON webhook_delivery USING btree (account_id, endpoint_id, place);
 CREATE INDEX webhook_delivery_message ON webhook_delivery USING btree (account_id, message_id);
 CREATE INDEX webhook_delivery_pending ON webhook_delivery USING btree (account_id, endpoint_id, message_id, place) WHERE (state = 'pending'::text);
@@ -1310,8 +1314,17 @@ create table webhook_endpoint (
   paused_reason text,
   created_at timestamp with time zone not null default now(),
   permissions text[] not null default '{messages:read}'::text[],
+  resumed_place bigint,
   webhook_endpoint_pkey PRIMARY KEY (account_id, id),
   webhook_endpoint_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+);
+
+create table webhook_position (
+  account_id text not null,
+  page bigint not null,
+  size smallint not null,
+  webhook_position_pkey PRIMARY KEY (account_id),
+  webhook_position_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
 );
 
 create table webhook_replay (

@@ -1,6 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runMigrations } from 'graphile-worker';
 import { migrate } from '../src/foundation/database/migrate.ts';
 import { openDatabase } from '../src/foundation/database/open-database.ts';
 import { startProgramPostgres } from './program-postgres.ts';
@@ -33,7 +32,6 @@ const failures: string[] = [];
 try {
   const database = openDatabase({ url: postgres.serviceUrl });
   await migrate(database);
-  await runMigrations({ connectionString: postgres.serviceUrl });
   const client = await database.pool.connect();
   for (const text of prepared) {
     await client.query(`prepare recorded as ${text}`).then(

@@ -252,7 +252,7 @@ export function createApp(dependencies: AppDependencies): App {
     memoryShare: share,
     worker: { slots: direct === undefined ? relaySlots(config.smtpUrl) : directSlots },
     tracing,
-    onRecorded: () => feed.wake(),
+    onRecorded: () => wakeFeeds(),
     createTransport: () => {
       if (direct !== undefined) return direct.transport;
       return config.smtpUrl === undefined
@@ -276,7 +276,7 @@ export function createApp(dependencies: AppDependencies): App {
     attachmentSettings: config.attachments,
     onAccepted: (accountIds) => {
       for (const accountId of accountIds) delivery.wake(accountId);
-      feed.wake();
+      wakeFeeds();
     },
   });
   const smtpSubmission = createSmtpSubmission({
@@ -318,26 +318,22 @@ export function createApp(dependencies: AppDependencies): App {
     clock,
     log,
     key,
+    changes,
     allowedNetworks: config.webhookNetworks,
     tracing,
     attachments,
     publicUrl: () => publicUrl(http, config.publicUrl),
   });
   const events = new AccountEvents({ database, changes, log });
-  const feed = new EventFeed({
-    database,
-    log,
+  const feeds = [
+    // Alone, because webhooks wait for it, and the others take long for many events.
+    [followAccountEvents],
     // Search comes last because it is slow.
-    followers: [
-      suppressBounced,
-      rollUp,
-      recordTemplateUsage,
-      webhooks.follower,
-      followAccountEvents,
-      writeSearchRows,
-      followSubjects(templates),
-    ],
-  });
+    [suppressBounced, rollUp, recordTemplateUsage, writeSearchRows, followSubjects(templates)],
+  ].map((followers) => new EventFeed({ database, log, followers }));
+  const wakeFeeds = () => {
+    for (const feed of feeds) feed.wake();
+  };
   const reportUpkeep = new ReportUpkeep({ database, clock, log });
   const { audit: logsAudit, messages: loggedMessages } = config.logLines;
   const logTails = [
@@ -454,8 +450,8 @@ export function createApp(dependencies: AppDependencies): App {
         await direct?.start();
         delivery.start();
         sendingDomains.start();
-        await webhooks.start();
-        feed.start();
+        webhooks.start();
+        for (const feed of feeds) feed.start();
         events.start();
         systemMail.start();
         reportUpkeep.start();
@@ -472,7 +468,7 @@ export function createApp(dependencies: AppDependencies): App {
       await delivery.stop();
       await direct?.stop();
       await feedback.stop();
-      await feed.stop();
+      for (const feed of feeds) await feed.stop();
       await events.stop();
       await reportUpkeep.stop();
       for (const tail of logTails) await tail.stop();

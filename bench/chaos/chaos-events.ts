@@ -85,12 +85,10 @@ export class ChaosEvents {
     while (notPushed.length + notRead.length > 0 && Date.now() < deadline) {
       this.#restartForManagement();
       // What failed, or was in the hands of a process that was killed, waits for minutes.
-      for (const statement of [
-        'update graphile_worker._private_jobs set run_at = now() where run_at > now() and locked_at is null',
-        `update webhook_delivery set claimed_until = now() where claimed_until < now() + interval '2 minutes'`,
-        `update graphile_worker._private_jobs set locked_at = now() - interval '4 minutes' where locked_at < now() - interval '1 minute'`,
-      ])
-        await database.pool.query(statement);
+      await database.pool.query(
+        `update webhook_delivery set due_at = least(due_at, now()), claimed_until = least(claimed_until, now() + interval '20 seconds')
+         where state = 'pending' and (due_at > now() or claimed_until > now() + interval '20 seconds')`,
+      );
       await delay(1_000);
       ({ notPushed, notRead } = missing());
       if (notPushed.length + notRead.length < fewest) {
@@ -101,9 +99,8 @@ export class ChaosEvents {
     const repeated = [...this.#read.values()].filter((times) => times > 1).length;
     for (const { id, kind } of [...notPushed, ...notRead].slice(0, 10)) {
       const { rows } = await database.pool.query(
-        `select d.state, d.claimed_until, d.attempts, d.last_status, j.* from webhook_delivery d
-         left join graphile_worker.jobs j on j.key = concat_ws(' ', d.account_id, d.endpoint_id, d.message_id)
-         where d.event_id = $1`,
+        `select d.state, d.due_at, d.claimed_until, d.orphaned, d.attempts, d.last_status, p.page, p.size
+         from webhook_position p left join webhook_delivery d on d.account_id = p.account_id and d.event_id = $1`,
         [id],
       );
       process.stderr.write(`missed ${kind} ${id}: ${JSON.stringify(rows)}\n`);

@@ -118,7 +118,10 @@ export function waitForFollowers(database: Database): Promise<void> {
     100,
     `with c as (select min(tx) as tx from feed_cursor)
      (select from message_event e, c where e.tx >= c.tx limit 1)
-     union all (select from message m, c where m.tx >= c.tx limit 1)`,
+     union all (select from message m, c where m.tx >= c.tx limit 1)
+     union all (
+       select from webhook_position p join account_event_page a using (account_id)
+       where (a.page, a.size) > (p.page, p.size) limit 1)`,
   );
 }
 

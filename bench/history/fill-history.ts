@@ -8,7 +8,7 @@ import type { Log } from '../../src/foundation/log.ts';
 import { ensureMessagePartitions } from '../../src/message/message-partitions-store.ts';
 import { rollUp } from '../../src/report/roll-up-store.ts';
 import { writeSearchRows } from '../../src/report/search-rows-store.ts';
-import { webhookFollowerName } from '../../src/webhook/webhook-module.ts';
+import { followAccountEvents } from '../../src/webhook/account-events.ts';
 import { publishShopTemplate, type Shop } from '../../test/support/shop.ts';
 import { copyRows, multiplyAccounts } from '../copy-rows.ts';
 import { draftMessages, type HistoryPlan, writeDrafts } from './draft-messages.ts';
@@ -68,8 +68,8 @@ export async function fillHistory(database: Database, plan: HistoryPlan, log: Lo
   for (let from = plan.from; from < plan.until; from += weekMs)
     await ensureMessagePartitions({ database, log }, new Date(from));
   // Webhooks that a benchmark adds later start after the history.
-  const webhooks = { name: webhookFollowerName, follow: async () => undefined };
-  const followers = [suppressBounced, writeSearchRows, rollUp, recordTemplateUsage, webhooks];
+  const events = { name: followAccountEvents.name, follow: async () => undefined };
+  const followers = [suppressBounced, writeSearchRows, rollUp, recordTemplateUsage, events];
   const feed = new EventFeed({ database, log, followers });
   for (let first = 0; first < plan.messages; first += batchSize) {
     const end = Math.min(plan.messages, first + batchSize);

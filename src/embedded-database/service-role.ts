@@ -2,7 +2,7 @@ import pg from 'pg';
 import { serviceSchema } from '../foundation/database/service-schema.ts';
 import { type ConnectionSettings, DATABASE_NAME, SERVICE_ROLE } from './connection-settings.ts';
 
-/** Schemas of the service. Other schemas keep their owner. */
+/** Schemas of the service, also of webhook jobs in 0.2, which a migration drops. Other schemas keep their owner. */
 const SCHEMAS = ['public', serviceSchema, 'graphile_worker'];
 
 /**

@@ -1,15 +1,7 @@
 import pg from 'pg';
 
-/** Schema of the library that runs webhook jobs. */
-const jobSchema = 'graphile_worker';
-
 /** Tables that describe a database itself. Each database has its own. */
-const ownTables = new Set([
-  'schema_migration',
-  'installation_move',
-  'installation_move_progress',
-  `${jobSchema}.migrations`,
-]);
+const ownTables = new Set(['schema_migration', 'installation_move', 'installation_move_progress']);
 
 /** A column with its type, as PostgreSQL writes it. */
 export interface MoveColumn {
@@ -27,7 +19,7 @@ interface MovePartition {
 
 /** A table with rows: not partitioned, or a partition. */
 export interface MoveTable {
-  /** Its name, with the schema unless it is that of the installation. The same in all databases. */
+  /** Its name, the same in all databases. */
   readonly key: string;
   /** The key of the table that it is a partition of, at the top; otherwise its own. */
   readonly root: string;
@@ -53,17 +45,11 @@ export interface MoveCatalog {
   readonly sequences: readonly string[];
   /** Tables that refer to others, by the keys of their roots. */
   readonly references: readonly (readonly [from: string, to: string])[];
-  /** True if it has webhook jobs. */
-  readonly hasJobs: boolean;
 }
 
-/** SQL for the key of the class `c` in the namespace `n`. */
-const keyOf = (c: string, n: string) =>
-  `case when ${n}.nspname = $1 then ${c}.relname::text else ${n}.nspname || '.' || ${c}.relname end`;
-
 const readTables = `
-  select ${keyOf('c', 'n')} as key, ${keyOf('r', 'rn')} as root, format('%I.%I', n.nspname, c.relname) as sql,
-    case when c.relispartition then json_build_object('parent', ${keyOf('p', 'pn')}, 'bound', pg_get_expr(c.relpartbound, c.oid)) end
+  select c.relname::text as key, r.relname::text as root, format('%I.%I', n.nspname, c.relname) as sql,
+    case when c.relispartition then json_build_object('parent', p.relname, 'bound', pg_get_expr(c.relpartbound, c.oid)) end
       as partition,
     coalesce(c.reloptions, '{}') as options, pg_table_size(c.oid)::float8 as bytes,
     (pg_relation_size(c.oid) / current_setting('block_size')::integer)::float8 as pages,
@@ -72,32 +58,30 @@ const readTables = `
       from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
   join pg_class r on r.oid = case when c.relispartition then pg_partition_root(c.oid)::oid else c.oid end
-  join pg_namespace rn on rn.oid = r.relnamespace
   left join pg_inherits i on c.relispartition and i.inhrelid = c.oid
-  left join pg_class p on p.oid = i.inhparent left join pg_namespace pn on pn.oid = p.relnamespace
-  where n.nspname in ($1, '${jobSchema}') and c.relkind = 'r' and c.relpersistence <> 't'
+  left join pg_class p on p.oid = i.inhparent
+  where n.nspname = $1 and c.relkind = 'r' and c.relpersistence <> 't'
   order by 1`;
 
 const readReferences = `
-  select distinct ${keyOf('r', 'rn')} as from, ${keyOf('t', 'tn')} as to
+  select distinct r.relname::text as from, t.relname::text as to
   from pg_constraint k
   join pg_class c on c.oid = k.conrelid join pg_class d on d.oid = k.confrelid
   join pg_class r on r.oid = case when c.relispartition then pg_partition_root(c.oid)::oid else c.oid end
   join pg_class t on t.oid = case when d.relispartition then pg_partition_root(d.oid)::oid else d.oid end
-  join pg_namespace rn on rn.oid = r.relnamespace join pg_namespace tn on tn.oid = t.relnamespace
-  where k.contype = 'f' and rn.nspname in ($1, '${jobSchema}')`;
+  join pg_namespace n on n.oid = r.relnamespace
+  where k.contype = 'f' and n.nspname = $1`;
 
 const readSequences = `
-  select ${keyOf('c', 'n')} as key from pg_class c join pg_namespace n on n.oid = c.relnamespace
-  where n.nspname in ($1, '${jobSchema}') and c.relkind = 'S' order by 1`;
+  select c.relname::text as key from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where n.nspname = $1 and c.relkind = 'S' order by 1`;
 
 /** Reads from PostgreSQL's catalog what an installation consists of, so that no table can be forgotten. */
 export async function readMoveCatalog(client: pg.ClientBase): Promise<MoveCatalog> {
-  const installed = await client.query<{ schema: string; jobs: boolean }>(
-    `select relnamespace::regnamespace::text as schema, to_regclass('${jobSchema}._private_jobs') is not null as jobs
-     from pg_class where oid = 'schema_migration'::regclass`,
+  const installed = await client.query<{ schema: string }>(
+    "select relnamespace::regnamespace::text as schema from pg_class where oid = 'schema_migration'::regclass",
   );
-  const { schema = '', jobs = false } = installed.rows[0] ?? {};
+  const schema = installed.rows[0]?.schema ?? '';
   const tables = await client.query<MoveTable>(readTables, [schema]);
   const references = await client.query<{ from: string; to: string }>(readReferences, [schema]);
   const sequences = await client.query<{ key: string }>(readSequences, [schema]);
@@ -106,13 +90,10 @@ export async function readMoveCatalog(client: pg.ClientBase): Promise<MoveCatalo
     tables: tables.rows.filter(({ key }) => !ownTables.has(key)),
     sequences: sequences.rows.map(({ key }) => key),
     references: references.rows.map(({ from, to }) => [from, to] as const),
-    hasJobs: jobs,
   };
 }
 
 /** The quoted name of a key in a database whose installation is in `schema`. */
 export function nameOfKey(key: string, schema: string): string {
-  const inJobs = key.startsWith(`${jobSchema}.`);
-  const [space, name] = inJobs ? [jobSchema, key.slice(jobSchema.length + 1)] : [schema, key];
-  return `${pg.escapeIdentifier(space)}.${pg.escapeIdentifier(name)}`;
+  return `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(key)}`;
 }

@@ -9,7 +9,6 @@ import { codeOf, isUnavailable } from '../foundation/database/sqlstate.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { readInstallationMove } from '../foundation/installation-move-store.ts';
 import type { Log } from '../foundation/log.ts';
-import { migrateJobs } from '../webhook/migrate-jobs.ts';
 import { compareTables, type TableComparison } from './compare-tables.ts';
 import { copyTable } from './copy-table-store.ts';
 import { type MoveCatalog, type MoveTable, readMoveCatalog } from './move-catalog-store.ts';
@@ -148,8 +147,7 @@ async function moveBetween(
   const identity = await identifyMove(job, target);
   if (identity.closed) return await openTarget(job, target, identity, [], []);
   if (!job.sourceIsLocked) await requireStopped(job.source);
-  const hasJobs = (await readMoveCatalog(source)).hasJobs;
-  await prepareTarget(job, hasJobs);
+  await prepareTarget(job);
   const schema = (await readMoveCatalog(target)).schema;
   requireSameSchema(job, await readCatalogs(source, target));
   await closeForMove(job, identity);
@@ -268,14 +266,10 @@ async function requireStopped({ database, name }: MoveEnd): Promise<void> {
   }
 }
 
-async function prepareTarget(job: MoveJob, hasJobs: boolean): Promise<void> {
+async function prepareTarget(job: MoveJob): Promise<void> {
   const { database } = job.target;
   const applied = await migrate(database);
   if (applied.length > 0) job.log.info({ migrations: applied.length }, 'created the schema');
-  if (hasJobs) {
-    await migrateJobs(job.source.database.pool, job.log);
-    await migrateJobs(database.pool, job.log);
-  }
   for (const { finding, advice } of await findDatabaseProblems(database.pool))
     job.report({ step: 'warning', text: `In the new database, ${finding}. ${advice}` });
   const behind =

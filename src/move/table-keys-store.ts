@@ -18,9 +18,8 @@ interface TableKey {
 /** Partitions get theirs when they are attached. */
 const readKeys = `
   with tables as (
-    select oid, case when relnamespace = $1::regnamespace then relname::text else relnamespace::regnamespace || '.' || relname end as key
-    from pg_class
-    where relnamespace in ($1::regnamespace, to_regnamespace('graphile_worker')) and relkind = 'r' and not relispartition)
+    select oid, relname::text as key from pg_class
+    where relnamespace = $1::regnamespace and relkind = 'r' and not relispartition)
   select t.key, k.conname as name, case k.contype when 'f' then 'foreign' else 'unique' end as kind,
     pg_get_constraintdef(k.oid) as definition, false as unique
   from pg_constraint k join tables t on t.oid = k.conrelid where k.contype in ('p', 'u', 'x', 'f')

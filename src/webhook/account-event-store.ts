@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { type FeedRange, inWindow } from '../feedback/feed/feed-window-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
@@ -33,6 +33,35 @@ export async function writeEventPages(transaction: Kysely, range: FeedRange): Pr
     select distinct account_id as "accountId" from written`.execute(transaction);
   return rows.map(({ accountId }) => accountId);
 }
+
+/** SQL: the newest page of an account, or where its pages ended that were removed. */
+export const newestPage = (accountId: AccountId) => sql`
+  select page, size from (
+    (select page, size from account_event_page where account_id = ${accountId} order by page desc limit 1)
+    union all
+    select page, size from account_event_start where account_id = ${accountId}) as ends
+  order by page desc limit 1`;
+
+/**
+ * `with` list: the keys of the first `limit` events of an account after a position, as `events`.
+ * @param first SQL for the page to begin with, at or after that of the position
+ */
+export const eventsAfter = (
+  accountId: AccountId,
+  { page, index }: EventPosition,
+  limit: number,
+  first: RawBuilder<unknown>,
+) => sql`
+  pages as (
+    select *, sum(size) over (order by page) - size as earlier from (
+      select * from account_event_page
+      where account_id = ${accountId} and page >= ${first}
+      order by page limit ${limit + 1}) as following),
+  events as (
+    select p.page, u.place, u.message_id, u.event_id, u.days
+    from pages p, unnest(p.message_ids, p.event_ids, p.retention_days) with ordinality as u (message_id, event_id, days, place)
+    where p.earlier < ${limit + pageSize} and (p.page > ${page}::bigint or u.place > ${index})
+    order by p.page, u.place limit ${limit})`;
 
 /** A position between two events of an account: `index` events of this page and all of the pages before it. */
 export interface EventPosition {
@@ -92,28 +121,14 @@ export async function readAccountEvents(
       where account_id = ${accountId} and (page > ${page}::bigint or page = ${page}::bigint and size > ${index}::int)
         and (${after !== undefined} or last_at >= ${cutoff})
       order by page limit 1),
-    newest as (
-      select page, size from (
-        (select page, size from account_event_page where account_id = ${accountId} order by page desc limit 1)
-        union all
-        select page, size from account_event_start where account_id = ${accountId}) as ends
-      order by page desc limit 1),
+    newest as (${newestPage(accountId)}),
     ends as (
       select (select page from newest)::text as "newestPage", (select size from newest)::int as "newestSize",
         coalesce((${page}::bigint, ${index}::int) < (
           select page, size::int from account_event_start where account_id = ${accountId}), false)
           or coalesce((select last_at < ${cutoff} from first), false) as behind,
         ${page}::bigint > coalesce((select page from newest), 0) as ahead),
-    pages as (
-      select *, sum(size) over (order by page) - size as earlier from (
-        select * from account_event_page
-        where account_id = ${accountId} and page >= (select page from first)
-        order by page limit ${limit}) as following),
-    events as (
-      select p.page, u.place, u.message_id, u.event_id, u.days
-      from pages p, unnest(p.message_ids, p.event_ids, p.retention_days) with ordinality as u (message_id, event_id, days, place)
-      where p.earlier < ${limit + pageSize} and (p.page > ${page}::bigint or u.place > ${index})
-      order by p.page, u.place limit ${limit})
+    ${eventsAfter(accountId, { page, index }, limit, sql`(select page from first)`)}
     select ends.behind and ${after !== undefined} as expired, ends.ahead as unknown,
       ends."newestPage", ends."newestSize", e.page::text, e.place::int,
       e.message_id as "messageId", e.event_id as "eventId",
@@ -159,11 +174,9 @@ export async function newestEventPosition(
   accountId: AccountId,
 ): Promise<EventPosition> {
   const { rows } = await sql<EventPosition>`
-    select page::text, size::int as index from (
-      (select page, size from account_event_page where account_id = ${accountId} order by page desc limit 1)
-      union all
-      (select page, size from account_event_start where account_id = ${accountId})) as ends
-    order by page desc limit 1`.execute(kysely);
+    select page::text, size::int as index from (${newestPage(accountId)}) as newest`.execute(
+    kysely,
+  );
   return rows[0] ?? { page: '0', index: 0 };
 }
 

@@ -15,7 +15,8 @@ import {
   writeEventPages,
 } from './account-event-store.ts';
 
-const topic = 'account events';
+/** Announces new events, with the accounts that have them. */
+export const accountEventsTopic = 'account events';
 /** Accounts named in a notification; with more, every reader looks. */
 const maxNamedAccounts = 100;
 const hourMs = 60 * 60 * 1_000;
@@ -27,7 +28,7 @@ export const followAccountEvents: Follower = {
     const accounts = await writeEventPages(transaction, window);
     if (accounts.length === 0) return;
     const key = accounts.length > maxNamedAccounts ? '*' : accounts.join(' ');
-    await announceChange(transaction, topic, key);
+    await announceChange(transaction, accountEventsTopic, key);
   },
 };
 
@@ -48,7 +49,7 @@ export class AccountEvents {
   readonly #cleanup: PeriodicTask;
 
   constructor({ database, changes, log }: AccountEventsDependencies) {
-    changes.subscribe(topic, (key) => this.#wake(key));
+    changes.subscribe(accountEventsTopic, (key) => this.#wake(key));
     this.#cleanup = new PeriodicTask(
       hourMs,
       async () => {

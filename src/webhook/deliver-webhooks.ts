@@ -1,15 +1,18 @@
 import { readReply } from '../feedback/reply/reply-store.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import type { AccountId, MessageId } from '../foundation/ids.ts';
+import type { AccountId } from '../foundation/ids.ts';
 import type { PublicNetworks } from '../foundation/network/public-networks.ts';
 import type { Tracing } from '../foundation/tracing/tracing.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
 import {
-  claimPending,
+  type AttemptEnd,
+  type LeasedDeliveries,
   type PendingDelivery,
+  parkAfter,
+  parkDelivery,
   recordDeliveryAttempt,
-  releaseClaims,
+  releaseLease,
 } from './delivery-store.ts';
 import { describeEvent } from './describe-event.ts';
 import { describeReply, maxReplyBodyBytes } from './describe-reply.ts';
@@ -41,44 +44,32 @@ export interface DeliverWebhooksDependencies {
   readonly tracing?: Tracing | undefined;
 }
 
-/** A job: one message's pending events for one endpoint. */
-export interface WebhookJob {
-  readonly accountId: AccountId;
-  readonly endpointId: string;
-  readonly messageId: MessageId;
-}
+/** Of a lease, for a request and recording its result; the rest is released. */
+const minLeaseLeftMs = 20_000;
 
 /**
- * Delivers one message's pending events to an endpoint, strictly in order.
- * @throws if an event was not accepted or another job delivers them, so the job is retried later
+ * Delivers leased events to their endpoint, strictly in order, until one is to be tried again or the lease is about to end.
+ * @param stopping ends it after the current event
  */
 export async function deliverWebhooks(
   dependencies: DeliverWebhooksDependencies,
-  job: WebhookJob,
+  lease: LeasedDeliveries,
+  stopping: AbortSignal,
 ): Promise<void> {
   const { kysely } = dependencies.database;
-  const { accountId, endpointId, messageId } = job;
-  for (;;) {
-    const claimed = await claimPending(
-      kysely,
-      accountId,
-      endpointId,
-      messageId,
-      dependencies.tracing !== undefined,
-    );
-    // If the job that holds it fails, its retries are left to this one.
-    if (claimed === undefined) throw new Error('another job delivers events of the message');
-    if (claimed.length === 0) return;
-    let next: NextStep = 'continue';
-    try {
-      for (const delivery of claimed) {
-        next = await deliverOne(dependencies, job, delivery);
-        if (next !== 'continue') break;
-      }
-    } finally {
-      await releaseClaims(kysely, accountId, endpointId, claimed);
+  let next: NextStep = 'continue';
+  try {
+    for (const delivery of lease.events) {
+      if (stopping.aborted || performance.now() > lease.endsAt - minLeaseLeftMs) next = 'release';
+      else if (lease.orphaned >= parkAfter) await parkDelivery(kysely, lease, delivery.eventId);
+      else next = await deliverOne(dependencies, lease, delivery);
+      if (next !== 'continue') break;
     }
-    if (next !== 'continue') return;
+  } catch (error) {
+    next = 'release';
+    throw error;
+  } finally {
+    if (next === 'release') await releaseLease(kysely, lease);
   }
 }
 
@@ -106,21 +97,19 @@ async function addReply(
   return JSON.stringify({ ...event, data: { ...event.data, reply } });
 }
 
-type NextStep = 'continue' | 'paused' | 'claim lost';
+/** `ended`: the lease has ended, with a retry or because someone else has the events. */
+type NextStep = 'continue' | 'release' | 'ended';
 
-/**
- * @returns `paused` if the endpoint is paused (resuming it creates new jobs), `claim lost` if another job now holds the
- *   claim
- */
 async function deliverOne(
   dependencies: DeliverWebhooksDependencies,
-  { accountId, endpointId, messageId }: WebhookJob,
+  lease: LeasedDeliveries,
   delivery: PendingDelivery,
 ): Promise<NextStep> {
   const { clock } = dependencies;
   const { kysely } = dependencies.database;
+  const { accountId, endpointId, messageId } = lease;
   const endpoint = await readSendableEndpoint(kysely, dependencies.box, accountId, endpointId);
-  if (endpoint === undefined || endpoint.paused) return 'paused';
+  if (endpoint === undefined || endpoint.paused) return 'release';
   // Only the endpoint gets the reply itself: who may read the log needn't be allowed to read messages.
   const logged = JSON.stringify(describeEvent({ ...delivery, messageId }));
   const request =
@@ -135,29 +124,37 @@ async function deliverOne(
     (context) =>
       postWebhook(endpoint.url, { ...headers, ...context }, request, dependencies.networks),
   );
-  const { status, text } = exchange;
+  const { status } = exchange;
   const succeeded = status >= 200 && status < 300;
+  // RFC 9110 section 15.5.11: 410 means the endpoint is permanently gone.
+  const isGone = status === 410;
   const tooOld = !succeeded && delivery.age > maxFailureMs;
-  const state = succeeded ? 'delivered' : tooOld ? 'failed' : 'pending';
-  const { eventId, claim } = delivery;
-  const key = { accountId, endpointId, eventId, claim };
-  const stillClaimed = await recordDeliveryAttempt(kysely, key, {
-    state,
-    request: logged,
-    exchange,
-  });
+  const end: AttemptEnd =
+    succeeded || tooOld
+      ? { state: succeeded ? 'delivered' : 'failed' }
+      : { state: 'pending', retryMs: isGone ? 0 : retryDelayMs(delivery) };
+  const attempt = { request: logged, exchange };
+  const { eventId } = delivery;
+  const isOwn = await recordDeliveryAttempt(kysely, lease, eventId, end, attempt);
   await recordEndpointHealth(kysely, accountId, endpointId, succeeded);
-  // Another job now delivers the rest, in order.
-  if (!stillClaimed) return 'claim lost';
-  if (succeeded) return 'continue';
   const failedTooLong =
     endpoint.failingSince !== null && clock.now() - endpoint.failingSince.getTime() > maxFailureMs;
-  // RFC 9110 section 15.5.11: 410 means the endpoint is permanently gone.
-  if (status === 410 || failedTooLong) {
-    const reason = status === 410 ? 'it returned 410 Gone' : 'requests failed for 3 days';
+  if (!succeeded && isOwn && (isGone || failedTooLong)) {
+    const reason = isGone ? 'it returned 410 Gone' : 'requests failed for 3 days';
     await pauseEndpoint(kysely, accountId, endpointId, reason);
-    return 'paused';
+    return 'release';
   }
-  if (!tooOld) throw new Error(status === 0 ? `no response: ${text}` : `status ${status}`);
-  return 'continue';
+  return isOwn && end.state !== 'pending' ? 'continue' : 'ended';
+}
+
+const maxRetryMs = 22_000_000;
+
+/**
+ * Time until an event is tried again: e seconds, then e times as long after each attempt, up to about 6 hours. After a replay or a
+ * pause, it begins anew, because it isn't longer than the event has been due.
+ */
+function retryDelayMs({ attempts, age }: Pick<PendingDelivery, 'attempts' | 'age'>): number {
+  const byAttempts = 1_000 * Math.exp(attempts + 1);
+  const byAge = 1_000 * Math.E + (Math.E - 1) * age;
+  return Math.min(byAttempts, byAge, maxRetryMs);
 }

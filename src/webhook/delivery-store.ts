@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import { type FeedRange, inWindow } from '../feedback/feed/feed-window-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import type { AccountId, MessageId } from '../foundation/ids.ts';
+import { type AccountId, type MessageId, newId } from '../foundation/ids.ts';
 import type { WebhookKind } from '../message/event-kinds.ts';
 import { recipientAddress, traceContext } from '../message/message-sql.ts';
 import type { AccountEvent } from './account-event-store.ts';
@@ -28,118 +27,126 @@ export interface PendingDelivery {
   readonly address: string | null;
   /** The trace context of the message; null if it isn't known or wasn't asked for. */
   readonly trace: unknown;
-  /** Identifies the claim. Writes that don't match it change nothing. */
-  readonly claim: string;
 }
 
-/**
- * Jobs are keyed by endpoint and message, and one job delivers all pending events of its message. The flag is the
- * account, so workers can be shared fairly between accounts. Rows and jobs are always locked in the same order, so that
- * statements that share some wait for each other instead of ending in a deadlock.
- * @param mode whether a job waiting for a retry keeps its time (`preserve_run_at`) or runs now (`replace`)
- */
-const addJobs = (mode: 'preserve_run_at' | 'replace', priority = sql`0`) => sql`
-  graphile_worker.add_job('webhook',
-    json_build_object('accountId', d.account_id, 'endpointId', d.endpoint_id, 'messageId', d.message_id),
-    job_key => d.account_id || ' ' || d.endpoint_id || ' ' || d.message_id, job_key_mode => ${sql.lit(mode)}, max_attempts => 25,
-    flags => array['account ' || d.account_id], priority => ${priority})`;
+/** An endpoint of an account. */
+export interface EndpointKey {
+  readonly accountId: AccountId;
+  readonly endpointId: string;
+}
 
-/**
- * Pending events above which an account has a long backlog. Its jobs get lower priority so they don't delay other
- * accounts.
- */
-const longBacklog = 1_000;
-
-/** Writes a window's events for subscribed endpoints and their delivery jobs in one commit. */
-export async function enqueueWindow(transaction: Kysely, range: FeedRange): Promise<void> {
-  await sql`
-    with found as (
-      select m.account_id, m.id as event_id, m.id as message_id, m.retention_days, 'accepted' as kind, null::smallint as recipient,
-        m.accepted_at as at, '{}'::json as detail, m.tx
-      from message m where ${inWindow(range, 'm')}
-      union all
-      select account_id, id, message_id, retention_days, kind, recipient, at,
-        (detail::jsonb - 'transcript')::json, tx
-      from message_event where ${inWindow(range, 'message_event')}),
-    written as (
-      insert into webhook_delivery (account_id, endpoint_id, event_id, message_id, retention_days, kind, recipient, event_at, detail)
-      select f.account_id, w.id, f.event_id, f.message_id, f.retention_days, f.kind, f.recipient, f.at, f.detail
-      from found f join webhook_endpoint w on w.account_id = f.account_id and f.kind = any (w.kinds)
-      order by f.tx, f.at, f.event_id
-      on conflict do nothing
-      returning account_id, endpoint_id, message_id),
-    backlog as (
-      select account_id, (select count(*) from (
-        select from webhook_delivery w where w.account_id = a.account_id and state = 'pending' limit ${longBacklog}) as p) as count
-      from (select distinct account_id from written) as a)
-    select ${addJobs('preserve_run_at', sql`case when d.count < ${longBacklog} then 0 else 1 end`)}
-    from (
-      select distinct w.account_id, w.endpoint_id, w.message_id, b.count
-      from written w join backlog b on b.account_id = w.account_id
-      order by 1, 2, 3) as d`.execute(transaction);
+/** Consecutive pending events of one message, leased to deliver them in order. */
+export interface LeasedDeliveries extends EndpointKey {
+  readonly messageId: MessageId;
+  /** Unique per claim. Writes that don't match it and the end of the lease change nothing. */
+  readonly owner: string;
+  readonly until: string;
+  /** Monotonic time of the end of the lease. */
+  readonly endsAt: number;
+  /** Leases of the first event, up to this one, that ended without a result. */
+  readonly orphaned: number;
+  readonly events: readonly PendingDelivery[];
 }
 
 /** Max events per claim; each may take as long as a request timeout. */
 const maxClaimed = 8;
-/** How long a claim lasts. */
-const claimTime = '3 minutes';
+const leaseMs = 60_000;
+/**
+ * From so many orphaned leases, an event may be what ends its processes, so it is sent alone: nothing else is orphaned with it. Its
+ * lease also covers waiting for the others.
+ */
+export const suspectAfter = 2;
+/** From so many, of which it was alone in some, it isn't sent again. */
+export const parkAfter = 4;
 
 /**
- * Claims the next pending events of one message for an endpoint, in order, so no other job delivers them concurrently.
+ * Leases the next due events of one message for an endpoint, so no one else delivers events of the message. A claim isn't flushed:
+ * if a crash of the database undoes it, its writes change nothing.
  * @param traced also read the trace context of the message
- * @returns undefined if another job holds the claim
+ * @returns `busy` if another process is claiming the same events
  */
-export async function claimPending(
+export async function claimDeliveries(
   kysely: Kysely,
-  accountId: AccountId,
-  endpointId: string,
-  messageId: MessageId,
+  { accountId, endpointId }: EndpointKey,
   traced = false,
-): Promise<PendingDelivery[] | undefined> {
-  const { rows } = await sql<PendingDelivery & { readonly pending: number }>`
-    with next as materialized (
-      select event_id, claimed_until from webhook_delivery
-      where account_id = ${accountId} and endpoint_id = ${endpointId} and message_id = ${messageId} and state = 'pending'
-      order by place limit ${maxClaimed} for update),
-    taken as (
-      update webhook_delivery d set claimed_until = now() + interval ${sql.lit(claimTime)}
-      from next n
-      where d.account_id = ${accountId} and d.endpoint_id = ${endpointId} and d.event_id = n.event_id
-        and not exists (select from next where claimed_until > now())
-      returning d.*)
-    select (select count(*) from next)::int as pending, d.event_id as "eventId", d.kind, d.recipient, d.event_at as at, d.detail, d.attempts,
+): Promise<LeasedDeliveries | 'none' | 'busy'> {
+  const owner = newId();
+  const startedAt = performance.now();
+  const own = sql`d.account_id = ${accountId} and d.endpoint_id = ${endpointId} and d.state = 'pending'`;
+  const isFree = sql`(d.claimed_until is null or d.claimed_until <= moment.now)`;
+  const nextOf = (bulk: boolean) => sql`(
+    select d.message_id from webhook_delivery d cross join moment
+    cross join lateral (
+      select due_at, claimed_until from webhook_delivery h
+      where h.account_id = ${accountId} and h.endpoint_id = ${endpointId} and h.message_id = d.message_id and h.state = 'pending'
+      order by h.place limit 1) as head
+    where ${own} and d.bulk = ${sql.lit(bulk)} and d.due_at <= moment.now
+      and head.due_at <= moment.now and (head.claimed_until is null or head.claimed_until <= moment.now)
+    order by d.due_at limit 1)`;
+  const { rows } = await sql<
+    PendingDelivery & {
+      readonly messageId: MessageId;
+      readonly until: string;
+      readonly leaseMs: number;
+      readonly orphaned: number;
+    }
+  >`
+    with moment as materialized (
+      select now() as now where set_config('synchronous_commit', 'off', true) is not null),
+    next as materialized (
+      select message_id from (${nextOf(false)} union all ${nextOf(true)}) as either
+      where exists (
+        select from webhook_endpoint
+        where account_id = ${accountId} and id = ${endpointId} and paused_at is null and resumed_place is null)
+      limit 1),
+    found as materialized (
+      select d.event_id from webhook_delivery d where ${own} and d.message_id = (select message_id from next)
+      order by d.place limit ${maxClaimed}),
+    locked as materialized (
+      select d.event_id, d.place, d.orphaned + case when d.lease_owner is null then 0 else 1 end as orphaned
+      from webhook_delivery d cross join moment
+      where ${own} and d.event_id in (select event_id from found) and ${isFree}
+      order by d.place for update of d skip locked),
+    first as materialized (
+      select place, orphaned, case when orphaned < ${suspectAfter} then 1 else 3 end * ${leaseMs}::float8 as lease_ms
+      from locked order by place limit 1),
+    leased as (
+      update webhook_delivery d
+      set lease_owner = ${owner}, claimed_until = moment.now + first.lease_ms * interval '1 ms',
+        orphaned = case when d.place = first.place then first.orphaned else d.orphaned end
+      from locked l, first, moment
+      where d.account_id = ${accountId} and d.endpoint_id = ${endpointId} and d.event_id = l.event_id
+        and (select count(*) from locked) = (select count(*) from found)
+        and (first.orphaned < ${suspectAfter} or d.place = first.place)
+      returning d.*, first.lease_ms)
+    select d.event_id as "eventId", d.message_id as "messageId", d.kind, d.recipient, d.event_at as at, d.detail, d.attempts,
       extract(epoch from now() - d.due_since)::float8 * 1000 as age, m.template_id as "templateId", m.tag,
-      m.external_id as "externalId", d.claimed_until::text as claim,
+      m.external_id as "externalId", d.claimed_until::text as until, d.lease_ms as "leaseMs", d.orphaned,
       m.content -> 'attributes' as attributes, ${sql.raw(recipientAddress('m', 'd.recipient'))} as address,
       ${sql.raw(traced ? traceContext('m') : 'null')} as trace
-    from (select) as one
-    left join taken d on true
-    left join message m on m.account_id = d.account_id and m.id = d.message_id and m.retention_days = d.retention_days
+    from next
+    left join leased d on true
+    left join lateral (
+      select * from message m
+      where m.account_id = ${accountId} and m.id = d.message_id and m.retention_days = d.retention_days limit 1) as m on true
     order by d.place`.execute(kysely);
-  const claimed = rows.filter(({ eventId }) => eventId !== null);
-  const isHeld = claimed.length === 0 && (rows[0]?.pending ?? 0) > 0;
-  return isHeld ? undefined : claimed;
+  const [first] = rows;
+  if (first === undefined) return 'none';
+  if (first.eventId === null) return 'busy';
+  const { messageId, until, orphaned } = first;
+  const endsAt = startedAt + first.leaseMs;
+  return { accountId, endpointId, messageId, owner, until, endsAt, orphaned, events: rows };
 }
 
-/** Releases claimed events that were not tried, unless another job has claimed them since. */
-export async function releaseClaims(
-  kysely: Kysely,
-  accountId: AccountId,
-  endpointId: string,
-  claimed: readonly Pick<PendingDelivery, 'eventId' | 'claim'>[],
-): Promise<void> {
-  const [first] = claimed;
-  if (first === undefined) return;
-  const eventIds = claimed.map(({ eventId }) => eventId);
+/** SQL: true for rows of a lease. */
+const isLeased = ({ accountId, endpointId, owner, until }: LeasedDeliveries) => sql`
+  account_id = ${accountId} and endpoint_id = ${endpointId} and lease_owner = ${owner} and claimed_until = ${until}::timestamptz`;
+
+/** Ends a lease without a result: its events are due as before. */
+export async function releaseLease(kysely: Kysely, lease: LeasedDeliveries): Promise<void> {
   await sql`
-    with claimed as materialized (
-      select event_id from webhook_delivery
-      where account_id = ${accountId} and endpoint_id = ${endpointId} and event_id = any (${eventIds}::uuid[])
-        and claimed_until = ${first.claim}::timestamptz
-      order by place for update)
-    update webhook_delivery d set claimed_until = null
-    from claimed c
-    where d.account_id = ${accountId} and d.endpoint_id = ${endpointId} and d.event_id = c.event_id`.execute(
+    update webhook_delivery set lease_owner = null, claimed_until = null
+    where ${isLeased(lease)} and message_id = ${lease.messageId} and state = 'pending'`.execute(
     kysely,
   );
 }
@@ -147,39 +154,62 @@ export async function releaseClaims(
 /** How many tries of an event are kept; its retries alone are about 20. */
 const maxTries = 25;
 
+/** The end of an attempt. */
+export type AttemptEnd =
+  | { readonly state: 'delivered' | 'failed' }
+  /** Tried again, and with it what follows of the message. */
+  | { readonly state: 'pending'; readonly retryMs: number };
+
 /**
  * Records an attempt with its request and response, which may contain personal data; both are omitted if the recipient
- * was erased meanwhile.
- * @returns false if another job has claimed the event since; that job's result counts
+ * was erased meanwhile. A retry ends the lease.
+ * @returns false if someone else has leased the event since; that result counts
  */
 export async function recordDeliveryAttempt(
   kysely: Kysely,
-  key: {
-    readonly accountId: AccountId;
-    readonly endpointId: string;
-    readonly eventId: string;
-    readonly claim: string;
-  },
-  attempt: {
-    readonly state: DeliveryState;
-    readonly request: string;
-    readonly exchange: WebhookExchange;
-  },
+  lease: LeasedDeliveries,
+  eventId: string,
+  end: AttemptEnd,
+  attempt: { readonly request: string; readonly exchange: WebhookExchange },
 ): Promise<boolean> {
   const { status, text, durationMs, requestHeaders, responseHeaders } = attempt.exchange;
   const headers = JSON.stringify({ requestHeaders, responseHeaders });
-  const { numAffectedRows } = await sql`
+  const { accountId, endpointId, messageId } = lease;
+  const retryMs = end.state === 'pending' ? end.retryMs : null;
+  const { rows } = await sql`
+    with tried as (
+      update webhook_delivery
+      set state = ${end.state}, lease_owner = null, claimed_until = null, orphaned = 0, attempts = attempts + 1, last_at = now(),
+        last_status = ${status}, due_at = now() + coalesce(${retryMs}::float8, 0) * interval '1 ms',
+        last_request = case when erased then null else ${attempt.request} end,
+        last_answer = case when erased then null else ${text} end,
+        tries = case when erased then tries
+          else (case when jsonb_array_length(tries) < ${maxTries} then tries else tries - 0 end) || (${headers}::jsonb
+            || jsonb_build_object('at', now(), 'status', ${status}::integer, 'durationMs', ${durationMs}::integer,
+              'answer', ${text}::text)) end
+      where ${isLeased(lease)} and event_id = ${eventId}
+      returning due_at),
+    later as (
+      update webhook_delivery w set lease_owner = null, claimed_until = null, due_at = tried.due_at
+      from tried
+      where ${retryMs}::float8 is not null and w.account_id = ${accountId} and w.endpoint_id = ${endpointId}
+        and w.message_id = ${messageId} and w.state = 'pending' and w.event_id <> ${eventId})
+    select from tried`.execute(kysely);
+  return rows.length === 1;
+}
+
+/** Gives up an event whose leases were orphaned too often, and says why in its log entry. */
+export async function parkDelivery(
+  kysely: Kysely,
+  lease: LeasedDeliveries,
+  eventId: string,
+): Promise<void> {
+  const reason = `not sent: the process that sent it ended ${lease.orphaned} times`;
+  await sql`
     update webhook_delivery
-    set state = ${attempt.state}, claimed_until = null, attempts = attempts + 1, last_at = now(), last_status = ${status},
-      last_request = case when erased then null else ${attempt.request} end,
-      last_answer = case when erased then null else ${text} end,
-      tries = case when erased then tries
-        else (case when jsonb_array_length(tries) < ${maxTries} then tries else tries - 0 end) || (${headers}::jsonb
-          || jsonb_build_object('at', now(), 'status', ${status}::integer, 'durationMs', ${durationMs}::integer,
-            'answer', ${text}::text)) end
-    where account_id = ${key.accountId} and endpoint_id = ${key.endpointId} and event_id = ${key.eventId}
-      and claimed_until = ${key.claim}::timestamptz`.execute(kysely);
-  return numAffectedRows === 1n;
+    set state = 'failed', lease_owner = null, claimed_until = null, orphaned = 0, last_at = now(), last_status = 0,
+      last_answer = ${reason}
+    where ${isLeased(lease)} and event_id = ${eventId}`.execute(kysely);
 }
 
 export type DeliveryState = 'pending' | 'delivered' | 'failed';
@@ -199,7 +229,7 @@ export interface LoggedDelivery {
   readonly lastStatus: number | null;
   readonly lastRequest: string | null;
   readonly lastAnswer: string | null;
-  /** When it is tried again; null if it isn't waiting or the time isn't known. */
+  /** When it is sent next; null if it isn't waiting or its endpoint is paused. */
   readonly nextAt: Date | null;
   /** Cursor for the next page. */
   readonly place: string;
@@ -209,6 +239,9 @@ export interface LoggedDelivery {
 const logColumns = sql`
   d.event_id as "eventId", d.message_id as "messageId", d.kind, d.event_at as at, d.state, d.attempts, d.last_at as "lastAt",
   d.last_status as "lastStatus", d.last_request as "lastRequest", d.last_answer as "lastAnswer", d.place::text as place,
+  case when d.state = 'pending' and (
+    select paused_at is null from webhook_endpoint w where w.account_id = d.account_id and w.id = d.endpoint_id)
+    then d.due_at end as "nextAt",
   ${sql.raw(recipientAddress('m', 'd.recipient'))} as address`;
 
 const messageOfDelivery = sql`
@@ -230,7 +263,7 @@ export async function readLog(
   },
 ): Promise<LoggedDelivery[]> {
   const { state, messageId, before, limit } = options;
-  const { rows } = await sql<Omit<LoggedDelivery, 'nextAt'>>`
+  const { rows } = await sql<LoggedDelivery>`
     select ${logColumns}
     from (
       select * from webhook_delivery l
@@ -241,7 +274,7 @@ export async function readLog(
       order by l.place desc limit ${limit}) d
     ${messageOfDelivery}
     order by d.place desc`.execute(kysely);
-  return await withNextTries(kysely, accountId, endpointId, rows);
+  return rows;
 }
 
 /** One try of an event. */
@@ -270,16 +303,14 @@ export async function readDelivery(
   endpointId: string,
   eventId: string,
 ): Promise<DeliveryDetail | undefined> {
-  const { rows } = await sql<
-    Omit<LoggedDelivery, 'nextAt'> & DeliveryDetail['event'] & { tries: DeliveryTry[] }
-  >`
+  const { rows } = await sql<LoggedDelivery & DeliveryDetail['event'] & { tries: DeliveryTry[] }>`
     select ${logColumns}, d.tries, d.recipient, d.detail, m.template_id as "templateId", m.tag, m.external_id as "externalId",
       m.content -> 'attributes' as attributes
     from webhook_delivery d ${messageOfDelivery}
     where d.account_id = ${accountId} and d.endpoint_id = ${endpointId} and d.event_id = ${eventId}`.execute(
     kysely,
   );
-  const [row] = await withNextTries(kysely, accountId, endpointId, rows);
+  const [row] = rows;
   if (row === undefined) return undefined;
   const { tries, recipient, detail, templateId, tag, externalId, attributes, ...entry } = row;
   const { kind, at, messageId, address } = entry;
@@ -291,29 +322,6 @@ export async function readDelivery(
   };
 }
 
-/** Adds when pending events are sent next. */
-async function withNextTries<Row extends Omit<LoggedDelivery, 'nextAt'>>(
-  kysely: Kysely,
-  accountId: AccountId,
-  endpointId: string,
-  rows: readonly Row[],
-): Promise<(Row & { nextAt: Date | null })[]> {
-  const keyOf = ({ messageId }: Row) => `${accountId} ${endpointId} ${messageId}`;
-  const keys = new Set(rows.filter(({ state }) => state === 'pending').map(keyOf));
-  const times = new Map<string, Date>();
-  if (keys.size > 0) {
-    const jobs = await sql<{ key: string; runAt: Date }>`
-      select key, run_at as "runAt" from graphile_worker.jobs where key = any(${[...keys]}::text[])`.execute(
-      kysely,
-    );
-    for (const { key, runAt } of jobs.rows) times.set(key, runAt);
-  }
-  return rows.map((row) => ({
-    ...row,
-    nextAt: (row.state === 'pending' && times.get(keyOf(row))) || null,
-  }));
-}
-
 /** Replays one event. @returns how many were replayed */
 export async function replayDelivery(
   kysely: Kysely,
@@ -321,12 +329,8 @@ export async function replayDelivery(
   endpointId: string,
   eventId: string,
 ): Promise<number> {
-  return await enqueue(
-    kysely,
-    { accountId, endpointId },
-    sql`state = 'pending', due_since = now()`,
-    sql`event_id = ${eventId}`,
-  );
+  const key = { accountId, endpointId };
+  return await makePending(kysely, key, sql`bulk = false`, sql`event_id = ${eventId}`);
 }
 
 /** Which events a replay selects. */
@@ -361,7 +365,7 @@ export async function nextLogRange(
   return { after, upTo: rows[0]?.end ?? upTo };
 }
 
-/** Replays the selected events in one range of the log. @returns the number of events */
+/** Replays the selected events in one range of the log, after new ones. @returns the number of events */
 export async function replayRange(
   kysely: Kysely,
   accountId: AccountId,
@@ -370,114 +374,75 @@ export async function replayRange(
   { from, until, state }: ReplaySelection,
   { after, upTo }: LogRange,
 ): Promise<number> {
-  return await enqueue(
+  return await makePending(
     kysely,
     { accountId, endpointId },
-    sql`state = 'pending', due_since = now(), replay_id = ${replayId}`,
+    sql`bulk = true, replay_id = ${replayId}`,
     sql`event_at >= ${from} and event_at < ${until} and place > ${after}::bigint and place <= ${upTo}::bigint
       and ${state === undefined ? sql`true` : sql`state = ${state}`}`,
-    sql`${bulkPriority}`,
-  );
-}
-
-/** Creates jobs for events that were pending while an endpoint was paused. @returns the number of events */
-export async function enqueuePending(
-  kysely: Kysely,
-  accountId: AccountId,
-  endpointId: string,
-): Promise<number> {
-  return await enqueue(
-    kysely,
-    { accountId, endpointId },
-    sql`due_since = now()`,
-    sql`state = 'pending'`,
   );
 }
 
 /**
- * Creates jobs for events claimed by a process that died, since its own jobs stay locked for hours.
- * @returns the number of events
- */
-export async function enqueueAbandoned(
-  kysely: Kysely,
-  accountId: AccountId,
-  endpointId: string,
-): Promise<number> {
-  return await enqueue(
-    kysely,
-    { accountId, endpointId },
-    sql`claimed_until = null`,
-    sql`state = 'pending' and claimed_until < now()`,
-  );
-}
-
-/**
- * Creates jobs for pending events that nobody has claimed while their job is locked for longer than a claim lasts: its process
- * died before it claimed them or recorded its end. A slow job between two claims may get a second one, which is harmless.
- */
-export async function enqueueLocked(kysely: Kysely): Promise<void> {
-  await sql`
-    with locked as materialized (
-      select split_part(key, ' ', 1) as account_id, split_part(key, ' ', 2)::uuid as endpoint_id, split_part(key, ' ', 3)::uuid as message_id
-      from graphile_worker.jobs
-      where task_identifier = 'webhook' and key is not null and locked_at < now() - interval ${sql.lit(claimTime)})
-    select ${addJobs('replace')}
-    from (
-      select account_id, endpoint_id, message_id from locked l
-      where (
-        select bool_and(coalesce(w.claimed_until <= now(), true)) from webhook_delivery w
-        where w.account_id = l.account_id and w.endpoint_id = l.endpoint_id and w.message_id = l.message_id and w.state = 'pending')
-      order by 1, 2, 3) as d`.execute(kysely);
-}
-
-/** Whether a running job of a message has been replaced by a newer one, which makes its retries. */
-export async function isReplaced(kysely: Kysely, jobId: string): Promise<boolean> {
-  const { rows } = await sql`
-    select from graphile_worker.jobs where id = ${jobId} and key is null`.execute(kysely);
-  return rows.length > 0;
-}
-
-/** Removes replaced jobs whose end wasn't recorded. */
-export async function removeReplacedJobs(kysely: Kysely): Promise<void> {
-  await sql`
-    select graphile_worker.complete_jobs(array(
-      select id from graphile_worker.jobs
-      where task_identifier = 'webhook' and key is null and attempts >= max_attempts
-        and (locked_at is null or locked_at < now() - interval '4 hours')))`.execute(kysely);
-}
-
-/** Live events go first. */
-const bulkPriority = 2;
-
-/**
- * Updates log entries and creates jobs for them.
- * @param priority of the jobs; by default, that of bulk jobs if there are many
+ * Makes log entries due now, with what else waits of their messages. Rows are locked in the order of the log, so that statements
+ * that share some wait for each other instead of ending in a deadlock.
  * @returns the number of entries
  */
-async function enqueue(
+async function makePending(
   kysely: Kysely,
-  { accountId, endpointId }: { readonly accountId: AccountId; readonly endpointId: string },
+  { accountId, endpointId }: EndpointKey,
   change: ReturnType<typeof sql>,
   which: ReturnType<typeof sql>,
-  priority = sql`case when (select count(*) from changed) < ${longBacklog} then 0 else ${bulkPriority} end`,
 ): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     with chosen as materialized (
-      select event_id from webhook_delivery
+      select event_id, message_id from webhook_delivery
       where account_id = ${accountId} and endpoint_id = ${endpointId} and ${which}
       order by place for update),
     changed as (
-      update webhook_delivery d set ${change}
-      from chosen c
-      where d.account_id = ${accountId} and d.endpoint_id = ${endpointId} and d.event_id = c.event_id
-      returning d.account_id, d.endpoint_id, d.message_id),
-    jobs as (
-      select ${addJobs('replace', priority)}
-      from (select distinct account_id, endpoint_id, message_id from changed order by 1, 2, 3) as d)
-    select (select count(*) from changed)::int as count, (select count(*) from jobs) as jobs`.execute(
-    kysely,
-  );
+      update webhook_delivery set state = 'pending', due_since = now(), due_at = now(), orphaned = 0, ${change}
+      where account_id = ${accountId} and endpoint_id = ${endpointId} and event_id = any (array(select event_id from chosen))),
+    hurried as (
+      update webhook_delivery set due_at = now()
+      where account_id = ${accountId} and endpoint_id = ${endpointId} and state = 'pending' and due_at > now()
+        and message_id = any (array(select distinct message_id from chosen)) and event_id not in (select event_id from chosen))
+    select count(*)::int as count from chosen`.execute(kysely);
   return rows[0]?.count ?? 0;
+}
+
+/** Log entries per statement of a resume. */
+const resumeSize = 1_000;
+
+/**
+ * Makes the next pending events of a resumed endpoint due again, as if they were new. Those of a long backlog come after new ones.
+ * Nothing is sent to the endpoint until all are due.
+ * @returns false once nothing is left
+ */
+export async function resumeNext(
+  kysely: Kysely,
+  accountId: AccountId,
+  endpointId: string,
+): Promise<boolean> {
+  const { rows } = await sql<{ more: boolean }>`
+    with endpoint as materialized (
+      select resumed_place from webhook_endpoint
+      where account_id = ${accountId} and id = ${endpointId} and resumed_place is not null for update skip locked),
+    part as materialized (
+      select event_id, place from webhook_delivery d
+      where account_id = ${accountId} and endpoint_id = ${endpointId} and state = 'pending'
+        and d.place > (select resumed_place from endpoint)
+      order by d.place limit ${resumeSize} for update),
+    changed as (
+      update webhook_delivery set due_at = now(), due_since = now(),
+        bulk = bulk or (select resumed_place from endpoint) > 0 or (select count(*) from part) = ${resumeSize}
+      where account_id = ${accountId} and endpoint_id = ${endpointId} and event_id = any (array(select event_id from part))),
+    moved as (
+      update webhook_endpoint w
+      set resumed_place = case when (select count(*) from part) = ${resumeSize} then (select max(place) from part) end
+      from endpoint where w.account_id = ${accountId} and w.id = ${endpointId}
+      returning w.resumed_place)
+    select resumed_place is not null as more from moved`.execute(kysely);
+  return rows[0]?.more ?? false;
 }
 
 /** Removes old log entries; pending ones are kept. */

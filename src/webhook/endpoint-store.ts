@@ -3,6 +3,7 @@ import type { Permission } from '../access/permission.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { type AccountId, newId } from '../foundation/ids.ts';
 import type { WebhookKind } from '../message/event-kinds.ts';
+import { newestPage } from './account-event-store.ts';
 import type { DeliveryState } from './delivery-store.ts';
 import type { SecretBox } from './secret-box.ts';
 import { newWebhookSecret } from './sign-webhook.ts';
@@ -62,9 +63,16 @@ export async function addEndpoint(
 ): Promise<{ readonly id: string; readonly secret: string }> {
   const id = newId();
   const secret = newWebhookSecret();
+  // The first endpoint of an account begins with the newest event, also if there were others before.
   await sql`
-    insert into webhook_endpoint (account_id, id, url, kinds, permissions, secret)
-    values (${accountId}, ${id}, ${url}, ${kinds}, ${[...permissions]}, ${box.seal(secret)})`.execute(
+    with added as (
+      insert into webhook_endpoint (account_id, id, url, kinds, permissions, secret)
+      values (${accountId}, ${id}, ${url}, ${kinds}, ${[...permissions]}, ${box.seal(secret)}))
+    insert into webhook_position as p (account_id, page, size)
+    select ${accountId}, coalesce(newest.page, 0), coalesce(newest.size, 0)
+    from (select) as one left join (${newestPage(accountId)}) as newest on true
+    on conflict (account_id) do update set page = excluded.page, size = excluded.size
+    where not exists (select from webhook_endpoint w where w.account_id = ${accountId})`.execute(
     kysely,
   );
   return { id, secret };
@@ -204,33 +212,23 @@ export async function pauseEndpoint(
   return numAffectedRows === 1n;
 }
 
-/** Unpauses an endpoint. The caller must enqueue the pending events. */
+/** Unpauses an endpoint. `resumeNext` makes its pending events due, and nothing is sent before. */
 export async function unpauseEndpoint(
   kysely: Kysely,
   accountId: AccountId,
   id: string,
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    update webhook_endpoint set paused_at = null, paused_reason = null, failing_since = null
+    update webhook_endpoint set paused_at = null, paused_reason = null, failing_since = null, resumed_place = 0
     where account_id = ${accountId} and id = ${id}`.execute(kysely);
   return numAffectedRows === 1n;
 }
 
-/** The endpoints of all accounts. */
-export async function listAllEndpoints(
-  kysely: Kysely,
-): Promise<{ readonly accountId: AccountId; readonly id: string; readonly paused: boolean }[]> {
-  const { rows } = await sql<{ accountId: AccountId; id: string; paused: boolean }>`
-    select account_id as "accountId", id, paused_at is not null as paused from webhook_endpoint`.execute(
+/** The endpoints of an account whose pending events aren't all due yet after a pause. */
+export async function listResuming(kysely: Kysely, accountId: AccountId): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from webhook_endpoint where account_id = ${accountId} and resumed_place is not null`.execute(
     kysely,
   );
-  return rows;
-}
-
-/** True if any account has an endpoint. */
-export async function hasAnyEndpoint(kysely: Kysely): Promise<boolean> {
-  const { rows } = await sql<{
-    found: boolean;
-  }>`select exists (select from webhook_endpoint) as found`.execute(kysely);
-  return rows[0]?.found ?? false;
+  return rows.map(({ id }) => id);
 }

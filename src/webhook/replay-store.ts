@@ -5,8 +5,8 @@ import { nextLogRange, type ReplaySelection, replayRange } from './delivery-stor
 
 type Kysely = Database['kysely'];
 
-/** Identifies a replay; also the payload of its job. */
-export interface ReplayKey {
+/** Identifies a replay. */
+interface ReplayKey {
   readonly accountId: AccountId;
   readonly endpointId: string;
   readonly replayId: string;
@@ -30,10 +30,6 @@ export const maxCountedWaiting = 10_000;
 
 const keptReplays = 10;
 
-const addJob = (key: ReplayKey) => sql`
-  graphile_worker.add_job('webhook-replay', ${JSON.stringify(key)}::json, job_key => ${`replay ${key.replayId}`},
-    flags => array[${`account ${key.accountId}`}])`;
-
 /**
  * Starts a replay of a period of an endpoint's log, as it is now, and removes old ones.
  * @returns its id; undefined if one is running or the endpoint doesn't exist
@@ -52,7 +48,6 @@ export async function startReplay(
     from webhook_endpoint where account_id = ${accountId} and id = ${endpointId}
     on conflict do nothing returning 1`.execute(transaction);
   if (rows.length === 0) return undefined;
-  await sql`select ${addJob({ accountId, endpointId, replayId })}`.execute(transaction);
   await sql`
     delete from webhook_replay where account_id = ${accountId} and endpoint_id = ${endpointId} and id in (
       select id from webhook_replay where account_id = ${accountId} and endpoint_id = ${endpointId}
@@ -61,11 +56,25 @@ export async function startReplay(
 }
 
 /**
- * Selects the events of a replay, range by range. Each range is one commit with its progress, so another worker continues
- * where one died, and two workers take turns.
+ * Selects the next events of an account's replays, one range of each. A range is one commit with its progress, so another process
+ * continues where one died; one that has a replay is left alone.
  */
-export async function runReplay(kysely: Kysely, key: ReplayKey): Promise<void> {
-  while (await kysely.transaction().execute((transaction) => selectNext(transaction, key)));
+export async function selectReplayed(
+  kysely: Kysely,
+  accountId: AccountId,
+): Promise<{ readonly endpointIds: readonly string[]; readonly mayHaveMore: boolean }> {
+  const { rows } = await sql<{ endpointId: string; replayId: string }>`
+    select endpoint_id as "endpointId", id as "replayId" from webhook_replay
+    where account_id = ${accountId} and finished_at is null`.execute(kysely);
+  let mayHaveMore = false;
+  for (const { endpointId, replayId } of rows) {
+    const key = { accountId, endpointId, replayId };
+    const isUnfinished = await kysely
+      .transaction()
+      .execute((transaction) => selectNext(transaction, key));
+    mayHaveMore ||= isUnfinished;
+  }
+  return { endpointIds: rows.map(({ endpointId }) => endpointId), mayHaveMore };
 }
 
 /** @returns false once nothing is left */
@@ -81,7 +90,7 @@ async function selectNext(transaction: Kysely, key: ReplayKey): Promise<boolean>
     select from_at as "from", until_at as until, state, after_place::text as after, up_to_place::text as "upTo"
     from webhook_replay
     where account_id = ${accountId} and endpoint_id = ${endpointId} and id = ${replayId} and finished_at is null
-    for update`.execute(transaction);
+    for update skip locked`.execute(transaction);
   const [replay] = rows;
   if (replay === undefined) return false;
   const { from, until, state, after, upTo } = replay;
@@ -96,21 +105,6 @@ async function selectNext(transaction: Kysely, key: ReplayKey): Promise<boolean>
     transaction,
   );
   return !isDone;
-}
-
-/** Creates a new job for a replay whose process died, since its own job stays locked for hours. */
-export async function resumeReplay(
-  kysely: Kysely,
-  accountId: AccountId,
-  endpointId: string,
-): Promise<void> {
-  const { rows } = await sql<{ replayId: string }>`
-    update webhook_replay set changed_at = now()
-    where account_id = ${accountId} and endpoint_id = ${endpointId} and finished_at is null
-      and changed_at < now() - interval '1 minute'
-    returning id as "replayId"`.execute(kysely);
-  for (const { replayId } of rows)
-    await sql`select ${addJob({ accountId, endpointId, replayId })}`.execute(kysely);
 }
 
 /** The latest replays of an endpoint, newest first. */

@@ -5,7 +5,6 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { runMigrations } from 'graphile-worker';
 import { createTransport } from 'nodemailer';
 import pg from 'pg';
 import { startProgramPostgres } from '../../scripts/program-postgres.ts';
@@ -227,26 +226,22 @@ test('a backup restores into an empty database, with the key that its secrets ne
 test('the statements of the hardening page move a superuser’s database to a plain role', async () => {
   await stop();
   const superuser = withDatabase(postgres.url, 'mail');
-  for (const withWebhooks of [false, true]) {
-    await runAdminStatement(superuser, 'reassign owned by signalpost_service to postgres');
-    await runAdminStatement(superuser, 'drop owned by signalpost_service');
-    await runAdminStatement(superuser, 'drop role signalpost_service');
-    // The first webhook creates the schema graphile_worker.
-    if (withWebhooks) await runMigrations({ connectionString: superuser });
-    await psql('docs/operate/harden.md', 'alter database mail', 'mail');
-    const { rows } = await query(
-      superuser,
-      `select relname from pg_class join pg_namespace n on n.oid = relnamespace
-         where nspname in ('public', 'signalpost', 'graphile_worker') and relowner <> 'signalpost_service'::regrole
-       union all
-       select proname from pg_proc join pg_namespace n on n.oid = pronamespace
-         where nspname in ('public', 'signalpost', 'graphile_worker') and proowner <> 'signalpost_service'::regrole
-       union all
-       select typname from pg_type join pg_namespace n on n.oid = typnamespace
-         where nspname in ('public', 'signalpost', 'graphile_worker') and typowner <> 'signalpost_service'::regrole`,
-    );
-    assert.deepEqual(rows, []);
-  }
+  await runAdminStatement(superuser, 'reassign owned by signalpost_service to postgres');
+  await runAdminStatement(superuser, 'drop owned by signalpost_service');
+  await runAdminStatement(superuser, 'drop role signalpost_service');
+  await psql('docs/operate/harden.md', 'alter database mail', 'mail');
+  const { rows } = await query(
+    superuser,
+    `select relname from pg_class join pg_namespace n on n.oid = relnamespace
+       where nspname in ('public', 'signalpost') and relowner <> 'signalpost_service'::regrole
+     union all
+     select proname from pg_proc join pg_namespace n on n.oid = pronamespace
+       where nspname in ('public', 'signalpost') and proowner <> 'signalpost_service'::regrole
+     union all
+     select typname from pg_type join pg_namespace n on n.oid = typnamespace
+       where nspname in ('public', 'signalpost') and typowner <> 'signalpost_service'::regrole`,
+  );
+  assert.deepEqual(rows, []);
   await serve();
   assert.doesNotMatch(await runShell(`${load}; bin/signalpost doctor`, folder), /superuser/);
 });

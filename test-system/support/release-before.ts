@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
@@ -15,7 +15,7 @@ function git(...args: string[]): Buffer {
 }
 
 /**
- * Unpacks the release before into a folder, with the installed packages of this one.
+ * Unpacks the release before into a folder, with the installed packages of this one, and those that only it uses from here.
  * @returns where it is; undefined in a clone without history
  */
 export function unpackReleaseBefore(folder: string): string | undefined {
@@ -26,7 +26,15 @@ export function unpackReleaseBefore(folder: string): string | undefined {
   mkdirSync(old);
   const archive = git('archive', commit, 'bin', 'src', 'migrations', 'package.json');
   execFileSync('tar', ['-x', '-C', old], { input: archive });
-  for (const name of ['node_modules', 'console', 'docs', 'demo', 'packages'])
+  for (const name of ['console', 'docs', 'demo', 'packages'])
     symlinkSync(join(root, name), join(old, name));
+  const packages = join(old, 'node_modules');
+  mkdirSync(packages);
+  for (const name of readdirSync(join(root, 'node_modules')))
+    symlinkSync(join(root, 'node_modules', name), join(packages, name));
+  symlinkSync(
+    join(root, 'test-system/node_modules/graphile-worker'),
+    join(packages, 'graphile-worker'),
+  );
   return old;
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
 import { test } from 'node:test';
-import { CompiledQuery } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
 import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
-import { ensureCursor, lockCursor, moveCursor } from '../../src/feedback/feed/feed-cursor-store.ts';
+import { lockCursor, moveCursor } from '../../src/feedback/feed/feed-cursor-store.ts';
 import { nextWindow } from '../../src/feedback/feed/feed-window-store.ts';
 import { unthrottled } from '../../src/feedback/feed/work-throttle.ts';
 import { dropOldPartitions } from '../../src/feedback/privacy/drop-partitions-store.ts';
@@ -246,11 +246,15 @@ test('a person is also erased from pending webhook events', async () => {
   const accountId = 'a3' as AccountId;
   const { recordDelivery, log } = await addWebhookAccount(accountId);
   const id = await world.accept({ account: accountId, to: 'told@people.test' });
-  await ensureCursor(kysely, 'webhook');
+  await pool.query('insert into webhook_position (account_id, page, size) values ($1, 0, 0)', [
+    accountId,
+  ]);
   let erasing: ReturnType<typeof erasePerson> | undefined;
-  await kysely.transaction().execute(async (follower) => {
-    await lockCursor(follower, 'webhook');
-    await recordDelivery(id, follower);
+  await kysely.transaction().execute(async (worker) => {
+    await sql`select from webhook_position where account_id = ${accountId} for update`.execute(
+      worker,
+    );
+    await recordDelivery(id, worker);
     erasing = erasePerson(kysely, {
       ...request('told@people.test', accountId),
       keepSuppressions: true,
@@ -260,7 +264,6 @@ test('a person is also erased from pending webhook events', async () => {
   assert.equal((await erasing)?.messages, 1);
   assert.deepEqual(await log(), [cleared]);
   assert.deepEqual(await opens(id), [{ class: 'person' }]);
-  await pool.query("delete from feed_cursor where name = 'webhook'");
 });
 
 test('an open after its person was erased is recorded without the reader’s device', async () => {

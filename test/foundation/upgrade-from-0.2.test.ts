@@ -61,6 +61,62 @@ upgrade('keys that could send any content still can, and keys limited to templat
   },
 });
 
+upgrade('events that wait for webhooks keep their time, and those that 0.2 left out are sent', {
+  rows: async (pool, account) => {
+    await pool.query(
+      `create schema graphile_worker;
+       create table graphile_worker._private_jobs (id bigint generated always as identity, key text, run_at timestamptz);
+       insert into feed_cursor (name, tx) values ('webhook', pg_current_xact_id())`,
+    );
+    const endpoint = '00000000-0000-0000-0000-00000000000e';
+    await pool.query(
+      `insert into webhook_endpoint (account_id, id, url, kinds, secret)
+       values ($1, $2, 'https://a.test/', '{accepted,delivered}', '')`,
+      [account, endpoint],
+    );
+    // A message whose first event waits for a retry and whose second event 0.2 hasn't read.
+    await pool.query(
+      `with accepted as (
+         insert into message (account_id, id, retention_days, template_id, template_version, transactional, track_opens, track_clicks,
+         deliver_when_delayed, client_id, accepted_at, state_at, content, tx)
+         select $1, gen_random_uuid(), 30, 'note', 1, false, false, false, true, 'test', now(), now(), '{}', '1' returning *),
+       delivered as (
+         insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
+         select account_id, id, retention_days, gen_random_uuid(), now(), 'delivered', 0, '{"transcript":["250"]}' from accepted),
+       waiting as (
+         insert into webhook_delivery (account_id, endpoint_id, event_id, message_id, retention_days, kind, event_at, detail)
+         select account_id, $2, id, id, retention_days, 'accepted', accepted_at, '{}' from accepted)
+       insert into graphile_worker._private_jobs (key, run_at)
+       select concat_ws(' ', account_id, $2::uuid, id), timestamptz '2099-01-01' from accepted`,
+      [account, endpoint],
+    );
+    await pool.query(
+      `insert into account_event_page (account_id, size, last_at, message_ids, event_ids, retention_days)
+       select $1, 1, now(), array[gen_random_uuid()], array[gen_random_uuid()], '{30}' from generate_series(1, 2)`,
+      [account],
+    );
+  },
+  check: async (pool, account) => {
+    const { rows } = await pool.query(
+      `select kind, detail, state, due_at = '2099-01-01' as kept
+       from webhook_delivery where account_id = $1 order by place`,
+      [account],
+    );
+    assert.deepEqual(rows, [
+      { kind: 'accepted', detail: {}, state: 'pending', kept: true },
+      { kind: 'delivered', detail: {}, state: 'pending', kept: true },
+    ]);
+    const position = await pool.query(
+      `select size, page = (select max(page) from account_event_page where account_id = $1) as newest
+       from webhook_position where account_id = $1`,
+      [account],
+    );
+    assert.deepEqual(position.rows, [{ size: 1, newest: true }]);
+    const jobs = await pool.query("select from pg_namespace where nspname = 'graphile_worker'");
+    assert.equal(jobs.rowCount, 0);
+  },
+});
+
 // The last part: all cases share one upgrade.
 const { pool, upgrade: applyLater } = await createReleasedDatabase();
 for (const { account, rows } of cases) {

@@ -3,14 +3,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
-import { pino } from 'pino';
 import { permissionsOf } from '../../src/access/permission.ts';
-import { systemClock } from '../../src/foundation/clock.ts';
 import { FairCapacity } from '../../src/foundation/fair-capacity.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { RunningImports } from '../../src/management/import/running-imports.ts';
 import { addEndpoint } from '../../src/webhook/endpoint-store.ts';
-import { createWebhooks } from '../../src/webhook/webhook-module.ts';
+import { SecretBox } from '../../src/webhook/secret-box.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
 import { openManagedShop } from '../support/management-client.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
@@ -23,15 +21,7 @@ await shop.publish('note', '<p>Note</p>');
 const { kysely } = shop.database;
 const otherShop = await openShop(shop.database, { id: '46200' });
 const other = new SendClient(shop.service, await getToken(shop.service, otherShop));
-const { box } = createWebhooks({
-  database: shop.database,
-  log: pino({ level: 'silent' }),
-  key: testKey,
-  clock: systemClock,
-  allowedNetworks: ['127.0.0.0/8'],
-  attachments: { read: async () => undefined },
-  publicUrl: () => shop.service.url,
-});
+const box = new SecretBox(testKey);
 
 /** An endpoint that responds at once, or never. */
 class Receiver {

@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runMigrations } from 'graphile-worker';
 import { urlOf } from '../../scripts/test-postgres.ts';
 import { migrate } from '../../src/foundation/database/migrate.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
@@ -23,7 +22,9 @@ export async function oldDataFolder(): Promise<string> {
   ])
     await database.pool.query(statement);
   await migrate(database);
-  await runMigrations({ pgPool: database.pool });
+  await database.pool.query(
+    'create schema graphile_worker; create table graphile_worker._private_jobs (id bigint primary key)',
+  );
   await database.pool.query("insert into account (id, name) values ('1', 'Kept')");
   await database.close();
   await embedded.stop();

@@ -27,8 +27,8 @@ const erasedAddress = 'erased@erased.invalid';
 /** Writes which people are in a message. */
 const searchFollower = 'search';
 const subjectFollower = 'subjects';
-/** Writes what webhooks send. */
-const webhookFollower = 'webhook';
+/** Writes what webhooks send, in processes of 0.2. */
+const formerWebhookFollower = 'webhook';
 const batchSize = 500;
 const pageSize = 200;
 
@@ -133,7 +133,10 @@ async function eraseSome(
   // A follower that read a message before it was erased could write the person's data afterwards.
   await waitForCursor(transaction, searchFollower, accountId);
   await waitForCursor(transaction, subjectFollower, accountId);
-  await waitForCursor(transaction, webhookFollower, accountId);
+  await waitForCursor(transaction, formerWebhookFollower, accountId);
+  await sql`select from webhook_position where account_id = ${accountId} for update`.execute(
+    transaction,
+  );
   const { rows } = await sql<{ count: number; own: string[] }>`
     with known as materialized (
       select account_id, message_id, retention_days, recipient from message_search

@@ -2,9 +2,6 @@ import pg from 'pg';
 import { OperatorError } from '../errors.ts';
 import { serviceSchema } from './service-schema.ts';
 
-/** Schema of the library that runs webhook jobs, which it creates with the first webhook. */
-const jobSchema = 'graphile_worker';
-
 interface DatabaseState {
   readonly name: string;
   readonly role: string;
@@ -17,7 +14,6 @@ interface DatabaseState {
   readonly wants_own: boolean;
   readonly has_own: boolean;
   readonly has_language: boolean;
-  readonly has_jobs: boolean;
   readonly can_create: boolean;
 }
 
@@ -28,7 +24,6 @@ const readState = `select current_database() as name, current_user as role, getd
   current_setting('search_path') ~ ('(^|[, "])' || $1 || '($|[, "])') as wants_own,
   exists (select from pg_namespace where nspname = $1) as has_own,
   exists (select from pg_language where lanname = 'plpgsql') as has_language,
-  exists (select from pg_namespace where nspname = $2) as has_jobs,
   has_database_privilege(current_database(), 'create') as can_create`;
 
 /**
@@ -37,7 +32,7 @@ const readState = `select current_database() as name, current_user as role, getd
  * @throws OperatorError with the statement that helps, if something about the database prevents it
  */
 export async function prepareSchema(client: pg.ClientBase): Promise<void> {
-  const { rows } = await client.query<DatabaseState>(readState, [serviceSchema, jobSchema]);
+  const { rows } = await client.query<DatabaseState>(readState, [serviceSchema]);
   const [state] = rows;
   if (state === undefined) throw new Error('the database did not describe itself');
   if (state.installed === null) requireUsable(state);
@@ -65,8 +60,7 @@ function requireUsable(state: DatabaseState): void {
     throw new OperatorError(
       `The database ${name} has the encoding ${encoding}, which can’t store every text. Use another one: create database ${pg.escapeIdentifier(`${name}_utf8`)} owner ${role} encoding 'UTF8' template template0;`,
     );
-  const complete = state.has_jobs && (state.has_own || !state.wants_own);
-  if (!complete && !state.can_create)
+  if (state.wants_own && !state.has_own && !state.can_create)
     throw new OperatorError(
       `The role ${state.role} can’t create schemas in the database ${name}. As its owner, run: grant create on database ${database} to ${role};`,
     );

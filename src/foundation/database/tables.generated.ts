@@ -948,8 +948,10 @@ export interface WarmUpUseTable {
 export interface WebhookDeliveryTable {
   account_id: string;
   attempts: Generated<number>;
+  bulk: Generated<boolean>;
   claimed_until: Timestamp | null;
   detail: Json;
+  due_at: Generated<Timestamp>;
   due_since: Generated<Timestamp>;
   endpoint_id: string;
   erased: Generated<boolean>;
@@ -960,7 +962,9 @@ export interface WebhookDeliveryTable {
   last_at: Timestamp | null;
   last_request: string | null;
   last_status: number | null;
+  lease_owner: string | null;
   message_id: string;
+  orphaned: Generated<number>;
   place: Generated<Int8>;
   recipient: number | null;
   replay_id: string | null;
@@ -980,8 +984,15 @@ export interface WebhookEndpointTable {
   permissions: Generated<string[]>;
   previous_secret: Buffer | null;
   previous_until: Timestamp | null;
+  resumed_place: Int8 | null;
   secret: Buffer;
   url: string;
+}
+
+export interface WebhookPositionTable {
+  account_id: string;
+  page: Int8;
+  size: number;
 }
 
 export interface WebhookReplayTable {
@@ -1092,6 +1103,7 @@ export interface DB {
   warm_up_use: WarmUpUseTable;
   webhook_delivery: WebhookDeliveryTable;
   webhook_endpoint: WebhookEndpointTable;
+  webhook_position: WebhookPositionTable;
   webhook_replay: WebhookReplayTable;
   wrong_guess: WrongGuessTable;
 }

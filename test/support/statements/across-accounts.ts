@@ -107,13 +107,7 @@ export const acrossAccounts: Readonly<Record<string, AcrossAccounts>> = {
   'template/template-store.ts': { statements: 2, why: cached },
   'template/variant-store.ts': { statements: 1, why: cached },
   'webhook/account-event-store.ts': { statements: 2, why: feed },
-  'webhook/delivery-store.ts': {
-    statements: 3,
-    why: `${feed}; ${aged}; finds the jobs of a database that killed processes left`,
-  },
-  'webhook/endpoint-store.ts': {
-    statements: 2,
-    why: 'lists the endpoints that a database delivers to',
-  },
+  'webhook/delivery-store.ts': { statements: 1, why: aged },
   'webhook/event-stream/event-stream-store.ts': { statements: 1, why: feed },
+  'webhook/fan-out-store.ts': { statements: 2, why: 'finds the accounts that have work' },
 };

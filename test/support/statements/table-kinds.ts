@@ -94,6 +94,7 @@ export const tableKinds: Readonly<Record<string, TableKind>> = {
   warm_up_use: 'database',
   webhook_delivery: 'account',
   webhook_endpoint: 'account',
+  webhook_position: 'account',
   webhook_replay: 'account',
   wrong_guess: 'directory',
 };
