@@ -28,7 +28,7 @@ export interface FinishedMail {
 
 const nonAscii = /[\x80-\xff]/;
 
-export function run({ source, added, changes }: RawMail): FinishedMail {
+export function finishRawMailJob({ source, added, changes }: RawMail): FinishedMail {
   const submitted = toBuffer(source);
   const changed = changes === undefined ? submitted : changeHtmlParts(submitted, changes);
   const { body, fields } = readEntity(changed);

@@ -2,8 +2,12 @@ import { type MailTurn, mailJob, toBuffer } from '../foundation/mime/mail-thread
 import type { MessageContent } from '../message/message-content.ts';
 import { mailboxHeader, textHeader } from '../rendering/message-headers.ts';
 import { planTracking } from '../rendering/track-html-parts.ts';
-import { run as encode } from './encode-raw-mail-job.ts';
-import { type FinishedMail, run as finish, type RawMail } from './finish-raw-mail-job.ts';
+import { encodeRawMailJob as encode } from './encode-raw-mail-job.ts';
+import {
+  type FinishedMail,
+  finishRawMailJob as finish,
+  type RawMail,
+} from './finish-raw-mail-job.ts';
 import { type MailDecoration, type PreparedMail, redirectHeader } from './prepare-mail.ts';
 
 const finishMail = mailJob<RawMail, FinishedMail>('finish-raw-mail-job', import.meta.url, finish);

@@ -75,7 +75,7 @@ export const permanentRules: readonly PermanentRule[] = [
   { cause: 'size', enhanced: /^5\.(2\.3|3\.4)$/ },
   {
     cause: 'size',
-    text: /(message|mail|size)[^.]{0,40}(too (big|large)|exceed[a-z]* [^.]{0,30}(size|maximum|limit)|larger than)|\bsize limit|too much mail data/i,
+    text: /(message|mail|size)[^.]{0,40}(too (big|large)|exceed[a-z]{0,5} [^.]{0,30}(size|maximum|limit)|larger than)|\bsize limit|too much mail data/i,
   },
   {
     cause: 'mailbox-full',
@@ -90,7 +90,7 @@ export const permanentRules: readonly PermanentRule[] = [
   },
   {
     cause: 'reputation',
-    text: /block(ed)? ?list|black ?list|deny ?list|\brbl\b|\bdnsbl\b|spamhaus|spamcop|barracuda|sorbs|proofpoint|cloudmark|senderscore|uceprotect|abusix|\breputation\b|open relay|client host (\[.*\] )?(blocked|rejected)|your (ip|network|host)[^.]{0,60}(block|ban|list|reject)|ip( address)? [^.]{0,40}(block|ban|listed)|banned sending ip|on our block list/i,
+    text: /block(ed)? ?list|black ?list|deny ?list|\brbl\b|\bdnsbl\b|spamhaus|spamcop|barracuda|sorbs|proofpoint|cloudmark|senderscore|uceprotect|abusix|\breputation\b|open relay|client host (\[[^\]]{0,200}\] )?(blocked|rejected)|your (ip|network|host)[^.]{0,60}(block|ban|list|reject)|ip( address)? [^.]{0,40}(block|ban|listed)|banned sending ip|on our block list/i,
   },
   // X.1.8: bad sender's system address; X.1.7: bad sender's mailbox syntax.
   { cause: 'sender', enhanced: /^5\.1\.[78]$/ },
@@ -185,7 +185,7 @@ export const temporaryRules: readonly TemporaryRule[] = [
   {
     cause: 'throttled',
     retry: 'throttled',
-    text: /rate.?limit|throttl|excessive|too (many|much|fast|quickly)|slow down|unusual (rate|volume)|exceed[a-z]* [^.]{0,40}(rate|connections|limit|messages)|limit exceeded|(connection|message|sending|delivery) (rate|limit)|(receiving|sent) mail at a rate|temporarily deferred due to|deferred due to (user|unexpected)|concurren/i,
+    text: /rate.?limit|throttl|excessive|too (many|much|fast|quickly)|slow down|unusual (rate|volume)|exceed[a-z]{0,5} [^.]{0,40}(rate|connections|limit|messages)|limit exceeded|(connection|message|sending|delivery) (rate|limit)|(receiving|sent) mail at a rate|temporarily deferred due to|deferred due to (user|unexpected)|concurren/i,
   },
   { cause: 'authentication', retry: 'ordinary', enhanced: /^4\.7\.(2[0-9]|5|7)$/ },
   {

@@ -1,5 +1,5 @@
 import { decodeWords } from '../foundation/mime/decode-words.ts';
-import type { HeaderFields } from '../foundation/mime/header-fields.ts';
+import type { MailFields } from '../foundation/mime/header-fields.ts';
 import { toBuffer } from '../foundation/mime/mail-threads.ts';
 import { readEntity } from '../foundation/mime/mime-entity.ts';
 import { readMail } from '../foundation/mime/read-mail.ts';
@@ -10,7 +10,7 @@ import type { MailContent, MailHeaderField } from './inbox-message.ts';
 const maxFields = 1_000;
 
 /** Reads a message: its header fields, and its texts as sent, neither derived from the other. */
-export function run({ source }: { readonly source: Uint8Array }): MailContent {
+export function parseMailJob({ source }: { readonly source: Uint8Array }): MailContent {
   const bytes = toBuffer(source);
   const content = unreadContent(bytes);
   try {
@@ -35,7 +35,7 @@ export function unreadContent(source: Buffer): MailContent {
 }
 
 /** In order, unfolded (RFC 5322 section 2.2.3), with encoded words decoded (RFC 2047). */
-function describeFields({ all }: HeaderFields): MailHeaderField[] {
+function describeFields({ all }: MailFields): MailHeaderField[] {
   return all
     .filter(({ name }) => name !== '')
     .slice(0, maxFields)

@@ -1,12 +1,12 @@
 import { Busy } from '../foundation/errors.ts';
 import { type MailTurn, mailJob } from '../foundation/mime/mail-threads.ts';
 import type { MailContent } from './inbox-message.ts';
-import { run, unreadContent } from './parse-mail-job.ts';
+import { parseMailJob, unreadContent } from './parse-mail-job.ts';
 
 const parse = mailJob<{ readonly source: Buffer }, MailContent>(
   'parse-mail-job',
   import.meta.url,
-  run,
+  parseMailJob,
 );
 
 /**

@@ -16,7 +16,7 @@ const dropped = new Set(['script', 'link', 'base', 'iframe', 'frame', 'object', 
  * Makes links in the HTML part open in new tabs, removes what could only load or run something, and lists the links.
  * This is not a security measure: that is the job of the frame's sandbox and Content-Security-Policy.
  */
-export function run({ source }: { readonly source: Uint8Array }): PreparedHtml {
+export function prepareHtmlJob({ source }: { readonly source: Uint8Array }): PreparedHtml {
   const html = toBuffer(source).toString('utf8');
   const document = html.length > maxCharacters ? undefined : parseUpTo(maxDepth, html);
   if (document === undefined) return { html, links: [], remoteLoads: 0 };

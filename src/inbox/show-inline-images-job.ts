@@ -12,7 +12,7 @@ const maxCharacters = 32 * 1_024 * 1_024;
 const images = /^image\/(png|jpeg|gif|webp)$/;
 
 /** The HTML with the message's own images instead of references to them. */
-export function run({
+export function showInlineImagesJob({
   html,
   source,
 }: {

@@ -1,11 +1,11 @@
 import { mailJob } from '../foundation/mime/mail-threads.ts';
 import type { CapturedMessage } from './inbox-message.ts';
-import { run } from './show-inline-images-job.ts';
+import { showInlineImagesJob } from './show-inline-images-job.ts';
 
 const insertImages = mailJob<{ readonly html: string; readonly source: Buffer }, string>(
   'show-inline-images-job',
   import.meta.url,
-  run,
+  showInlineImagesJob,
 );
 
 /**

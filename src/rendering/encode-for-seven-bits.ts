@@ -1,5 +1,5 @@
 import {
-  contentOf,
+  decodedContent,
   type MimeEntity,
   readEntity,
   splitParts,
@@ -99,7 +99,7 @@ function encodeEntity(bytes: Buffer, depth: number, unsafe: UnsafeOctets): Buffe
 
 function encodeLeaf(entity: MimeEntity): Buffer {
   const { type } = entity;
-  const content = contentOf(entity);
+  const content = decodedContent(entity);
   const isReadable = type.startsWith('text/') && content.length <= maxReadableBytes;
   return isReadable
     ? Buffer.concat([withEncoding(entity, 'quoted-printable'), toQuotedPrintable(content)])

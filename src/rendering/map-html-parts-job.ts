@@ -1,14 +1,15 @@
 import { decoderOf } from '../foundation/mime/decode-text.ts';
 import { toBuffer } from '../foundation/mime/mail-threads.ts';
+import { htmlParts } from '../message/raw-html.ts';
 import { type AttributeRange, isLinkTarget, isTrackingOff, mapHtml } from '../template/map-html.ts';
-import { type HtmlPart, htmlParts } from './track-html-parts.ts';
+import type { HtmlPart } from './track-html-parts.ts';
 
 /** Further links stay as they are, because each can become two thousand octets. */
 const maxTrackedLinks = 1_000;
 const ascii = /^[\0-\x7f]*$/;
 
 /** Finds the links and the end of the HTML in a message. */
-export function run({ source }: { readonly source: Uint8Array }): HtmlPart[] {
+export function mapHtmlPartsJob({ source }: { readonly source: Uint8Array }): HtmlPart[] {
   let count = 0;
   return htmlParts(toBuffer(source)).map(({ html, charset }) => {
     const { ranges, bodyEnd } = mapHtml(html);

@@ -1,8 +1,8 @@
 import type { FaultDetail } from '../foundation/errors.ts';
 import { toBuffer } from '../foundation/mime/mail-threads.ts';
-import { contentOf, type MimeEntity } from '../foundation/mime/mime-entity.ts';
+import { decodedContent, type MimeEntity } from '../foundation/mime/mime-entity.ts';
 import { type PlacedPart, TooManyParts, walkParts } from '../foundation/mime/walk-parts.ts';
-import { findUntrackable } from '../rendering/track-html-parts.ts';
+import { findUntrackable } from '../message/raw-html.ts';
 import { type AttachmentRules, findRefusal } from './attachment-types.ts';
 
 /** A complete message to check. */
@@ -19,7 +19,7 @@ const maxDetails = 20;
 const maxEncodedBytes = 8_192;
 
 /** Why a message isn't accepted. */
-export function run({ source, rules, tracking }: RawParts): FaultDetail[] {
+export function checkRawPartsJob({ source, rules, tracking }: RawParts): FaultDetail[] {
   const message = toBuffer(source);
   const details: FaultDetail[] = [];
   try {
@@ -56,7 +56,7 @@ function findProblem(
 
 /** Mail programs disagree about which of several names counts. */
 function findFileProblem(entity: MimeEntity, rules: AttachmentRules): string | undefined {
-  const start = contentOf(entity, maxEncodedBytes);
+  const start = decodedContent(entity, maxEncodedBytes);
   for (const name of entity.filenames.length === 0 ? [''] : entity.filenames) {
     const reason = findRefusal(rules, name, entity.type, start);
     if (reason !== undefined) return reason;

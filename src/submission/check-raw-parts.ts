@@ -1,8 +1,12 @@
 import { Busy, Fault, type FaultDetail } from '../foundation/errors.ts';
 import { type MailTurn, mailJob } from '../foundation/mime/mail-threads.ts';
-import { type RawParts, run } from './check-raw-parts-job.ts';
+import { checkRawPartsJob, type RawParts } from './check-raw-parts-job.ts';
 
-const check = mailJob<RawParts, FaultDetail[]>('check-raw-parts-job', import.meta.url, run);
+const check = mailJob<RawParts, FaultDetail[]>(
+  'check-raw-parts-job',
+  import.meta.url,
+  checkRawPartsJob,
+);
 
 /**
  * Checks that a complete message can be read and tracked, and its files by the rules for attachments.

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { headerValues } from '../../src/inbox/inbox-message.ts';
-import { run } from '../../src/inbox/parse-mail-job.ts';
+import { parseMailJob } from '../../src/inbox/parse-mail-job.ts';
 import { codePoint } from '../support/code-point.ts';
 
 function parse(lines: readonly string[]) {
-  return run({ source: Buffer.from(lines.join('\r\n'), 'utf8') });
+  return parseMailJob({ source: Buffer.from(lines.join('\r\n'), 'utf8') });
 }
 
 test('header fields keep their order, names and values', () => {
@@ -78,7 +78,7 @@ test('any input is parsed into text that the database can store', () => {
   );
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
-      const mail = run({ source: Buffer.from(pieces.join(''), 'utf8') });
+      const mail = parseMailJob({ source: Buffer.from(pieces.join(''), 'utf8') });
       const texts = [mail.subject, mail.html ?? '', mail.text ?? '', ...mail.headers.flat()];
       for (const text of texts) assert.ok(text.isWellFormed() && !text.includes('\0'));
     }),

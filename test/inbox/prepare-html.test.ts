@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { run } from '../../src/inbox/prepare-html-job.ts';
+import { prepareHtmlJob } from '../../src/inbox/prepare-html-job.ts';
 import { cutAtLinks, safeLink } from '../../src/inbox/safe-link.ts';
 
-const prepareHtml = (html: string) => run({ source: Buffer.from(html) });
+const prepareHtml = (html: string) => prepareHtmlJob({ source: Buffer.from(html) });
 
 test('links are listed in order with their text', () => {
   const { links } = prepareHtml(`

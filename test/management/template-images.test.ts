@@ -7,7 +7,7 @@ import { sweepAttachments } from '../../src/feedback/privacy/sweep-attachments-s
 import { addKey } from '../support/api-key.ts';
 import { startSink } from '../support/mail-sink.ts';
 import { ManagementClient, openManagedShop } from '../support/management-client.ts';
-import { readSentMail, type SentMail } from '../support/read-mail.ts';
+import { type ReadMail, readSentMail } from '../support/read-mail.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { sendRequest } from '../support/send-request.ts';
 import { getToken, saveShop } from '../support/shop.ts';
@@ -83,7 +83,7 @@ function requestTo(to: string, content: object = {}) {
 
 interface Received {
   readonly source: string;
-  readonly mail: SentMail;
+  readonly mail: ReadMail;
 }
 
 async function receive(to: string): Promise<Received> {

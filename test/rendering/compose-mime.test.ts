@@ -6,7 +6,7 @@ import { composeMime, type HeaderAddresses } from '../../src/rendering/compose-m
 import { oneLine } from '../../src/rendering/render-line.ts';
 import { renderMessage } from '../../src/rendering/render-message.ts';
 import { hostileText } from '../support/hostile-text.ts';
-import { readSentMail, type SentMail } from '../support/read-mail.ts';
+import { type ReadMail, readSentMail } from '../support/read-mail.ts';
 import { loadSource, render } from '../support/render-template.ts';
 
 const ID = '0190a6e0-7c1b-7000-8000-0123456789ab';
@@ -34,7 +34,7 @@ function checkBytes(raw: Buffer): void {
   for (const line of rest.join('\r\n\r\n').split('\r\n')) assert.ok(line.length <= 76, line);
 }
 
-function addresses(mail: SentMail, name: string): string[] {
+function addresses(mail: ReadMail, name: string): string[] {
   return mail.mailboxes(name).map(({ address: written }) => written);
 }
 

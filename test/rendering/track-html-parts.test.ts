@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { run as mapHtmlParts } from '../../src/rendering/map-html-parts-job.ts';
-import {
-  changeHtmlParts,
-  findUntrackable,
-  planChanges,
-} from '../../src/rendering/track-html-parts.ts';
+import { findUntrackable } from '../../src/message/raw-html.ts';
+import { mapHtmlPartsJob as mapHtmlParts } from '../../src/rendering/map-html-parts-job.ts';
+import { changeHtmlParts, planChanges } from '../../src/rendering/track-html-parts.ts';
 import { alternativeBody } from '../support/alternative-body.ts';
 import { readSentMail } from '../support/read-mail.ts';
 

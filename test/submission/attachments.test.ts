@@ -8,7 +8,7 @@ import type { ComparableAddress } from '../../src/foundation/email-address.ts';
 import { addKey } from '../support/api-key.ts';
 import { fillingContent, findRest } from '../support/fill-message.ts';
 import { startSink } from '../support/mail-sink.ts';
-import { readSentMail, type SentMail } from '../support/read-mail.ts';
+import { type ReadMail, readSentMail } from '../support/read-mail.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { sendRequest } from '../support/send-request.ts';
 import { getToken, openShop, publishShopTemplate, saveShop } from '../support/shop.ts';
@@ -89,7 +89,7 @@ async function detailsOf(attachments: readonly unknown[]): Promise<unknown> {
 async function sendAndReceive(
   attachments: readonly unknown[],
   template = 't-0001',
-): Promise<{ readonly source: string; readonly mail: SentMail }> {
+): Promise<{ readonly source: string; readonly mail: ReadMail }> {
   const to = newAddress();
   const response = await client.send({ template, body: bodyOf(attachments, to) });
   assert.equal(response.status, 200, response.text);

@@ -1,12 +1,12 @@
 import { decodeWords } from '../../src/foundation/mime/decode-words.ts';
-import type { HeaderFields } from '../../src/foundation/mime/header-fields.ts';
+import type { MailFields } from '../../src/foundation/mime/header-fields.ts';
 import { readEntity } from '../../src/foundation/mime/mime-entity.ts';
 import { parseMailboxes, type WrittenMailbox } from '../../src/foundation/mime/parse-mailboxes.ts';
 import { type MailBody, readMail } from '../../src/foundation/mime/read-mail.ts';
 
 /** A mail as a recipient's program reads it. */
-export interface SentMail extends MailBody {
-  readonly fields: HeaderFields;
+export interface ReadMail extends MailBody {
+  readonly fields: MailFields;
   /** Decoded; empty if there is none. */
   readonly subject: string;
   /** The mailboxes of a field. */
@@ -15,7 +15,7 @@ export interface SentMail extends MailBody {
   decoded(name: string): string | undefined;
 }
 
-export function readSentMail(source: Buffer | string): SentMail {
+export function readSentMail(source: Buffer | string): ReadMail {
   const bytes = Buffer.from(source);
   const { fields } = readEntity(bytes);
   const decoded = (name: string): string | undefined => {

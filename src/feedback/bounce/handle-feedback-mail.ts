@@ -2,13 +2,13 @@ import type { ReturnPath } from '../../delivery/return-path.ts';
 import { mailJob } from '../../foundation/mime/mail-threads.ts';
 import type { FeedbackEvent } from './feedback-event-store.ts';
 import type { FeedbackMail } from './feedback-mail.ts';
-import { run } from './parse-feedback-job.ts';
+import { parseFeedbackJob } from './parse-feedback-job.ts';
 import type { ReceivedFeedback } from './receive-feedback-mail.ts';
 
 const parse = mailJob<{ readonly source: Buffer }, FeedbackMail>(
   'parse-feedback-job',
   import.meta.url,
-  run,
+  parseFeedbackJob,
 );
 
 /**

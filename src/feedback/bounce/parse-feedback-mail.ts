@@ -1,6 +1,6 @@
 import { decodeWords } from '../../foundation/mime/decode-words.ts';
-import { HeaderFields } from '../../foundation/mime/header-fields.ts';
-import { type MimeEntity, textOf } from '../../foundation/mime/mime-entity.ts';
+import { MailFields } from '../../foundation/mime/header-fields.ts';
+import { decodedText, type MimeEntity } from '../../foundation/mime/mime-entity.ts';
 import { parseMailboxes } from '../../foundation/mime/parse-mailboxes.ts';
 import { TooManyParts, walkParts } from '../../foundation/mime/walk-parts.ts';
 import { classifyBounce, findReply, sanitizeDiagnostic } from './classify-bounce.ts';
@@ -113,7 +113,7 @@ function refusedAfterData(words: string): boolean {
 function readComplaint(mail: MimeEntity, parts: readonly MimeEntity[]): FeedbackMail | undefined {
   const report = parts.find(({ type }) => type === 'message/feedback-report');
   if (report !== undefined) {
-    const fields = new HeaderFields(Buffer.from(readText(report)));
+    const fields = new MailFields(Buffer.from(readText(report)));
     const feedbackType = (fields.get('feedback-type') ?? 'abuse').toLowerCase().slice(0, 40);
     // RFC 5965 section 7.3 and RFC 6591: these say nothing about what the recipient wants.
     if (['not-spam', 'auth-failure', 'dkim', 'dmarc'].includes(feedbackType))
@@ -190,7 +190,7 @@ function humanText(parts: readonly MimeEntity[]): string {
 const beginsHeader = /^\s{0,10}(received|return-path|from|to|date|message-id|dkim-signature): /i;
 
 function readText(part: MimeEntity): string {
-  return textOf(part, maxPartBytes).replaceAll('\r\n', '\n');
+  return decodedText(part, maxPartBytes).replaceAll('\r\n', '\n');
 }
 
 function headerOf({ fields }: MimeEntity, name: string): string {

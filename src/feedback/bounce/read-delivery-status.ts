@@ -1,4 +1,4 @@
-import { HeaderFields } from '../../foundation/mime/header-fields.ts';
+import { MailFields } from '../../foundation/mime/header-fields.ts';
 
 /** One recipient of a delivery status notification (RFC 3464 section 2.3). */
 export interface RecipientStatus {
@@ -23,7 +23,7 @@ export function readDeliveryStatus(text: string): RecipientStatus[] {
     .replaceAll('\r\n', '\n')
     .split(/\n[ \t]*\n/)
     .slice(0, maxGroups)
-    .map((group) => new HeaderFields(Buffer.from(group)));
+    .map((group) => new MailFields(Buffer.from(group)));
   return groups
     .filter(
       (group) =>

@@ -1,7 +1,7 @@
-import type { HeaderFields } from '../../foundation/mime/header-fields.ts';
+import type { MailFields } from '../../foundation/mime/header-fields.ts';
 
 /** The keyword of Auto-Submitted (RFC 3834 section 5), in lower case; undefined if there is none. */
-export function readAutoSubmitted(fields: HeaderFields): string | undefined {
+export function readAutoSubmitted(fields: MailFields): string | undefined {
   const [keyword = ''] = headerOf(fields, 'auto-submitted').toLowerCase().split(';');
   return keyword.trim().slice(0, 100) || undefined;
 }
@@ -11,7 +11,7 @@ export function readAutoSubmitted(fields: HeaderFields): string | undefined {
  * (RFC 3834 section 3.3, RFC 5321 section 4.5.5), is from a list (RFC 2919), or has one of the older fields with this meaning.
  * @param envelopeFrom MAIL FROM; empty: none
  */
-export function isAutomatic(fields: HeaderFields, envelopeFrom: string): boolean {
+export function isAutomatic(fields: MailFields, envelopeFrom: string): boolean {
   if (envelopeFrom === '') return true;
   const submitted = readAutoSubmitted(fields);
   if (submitted !== undefined && submitted !== 'no') return true;
@@ -25,6 +25,6 @@ export function isAutomatic(fields: HeaderFields, envelopeFrom: string): boolean
 
 const maxFieldLength = 4_000;
 
-function headerOf(fields: HeaderFields, name: string): string {
+function headerOf(fields: MailFields, name: string): string {
   return (fields.get(name) ?? '').slice(0, maxFieldLength);
 }

@@ -2,7 +2,7 @@ import { toBuffer } from '../../foundation/mime/mail-threads.ts';
 import { parseReplyMail } from './parse-reply.ts';
 import type { ParsedReply } from './reply-content.ts';
 
-export function run({
+export function parseReplyJob({
   source,
   envelopeFrom,
 }: {

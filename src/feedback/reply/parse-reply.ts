@@ -1,5 +1,5 @@
 import { decodeWords } from '../../foundation/mime/decode-words.ts';
-import type { HeaderFields } from '../../foundation/mime/header-fields.ts';
+import type { MailFields } from '../../foundation/mime/header-fields.ts';
 import { readEntity } from '../../foundation/mime/mime-entity.ts';
 import { parseMailboxes } from '../../foundation/mime/parse-mailboxes.ts';
 import { type MailFile, readMail } from '../../foundation/mime/read-mail.ts';
@@ -48,7 +48,7 @@ export function describeUnread(source: Buffer, envelopeFrom: string): ParsedRepl
   };
 }
 
-function describeHead(fields: HeaderFields): ReplyHead {
+function describeHead(fields: MailFields): ReplyHead {
   const mailboxes = (name: string): ReplyMailbox[] =>
     parseMailboxes(fields.get(name) ?? '', maxMailboxes).map(({ address, name: written }) => ({
       address: cut(address, maxIdentifier),

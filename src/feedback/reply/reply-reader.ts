@@ -6,7 +6,7 @@ import { mailJob } from '../../foundation/mime/mail-threads.ts';
 import { ThreadOverrun, ThreadPool } from '../../foundation/thread-pool.ts';
 import { unauthenticated, unreadable } from './authenticate-reply.ts';
 import { describeUnread } from './parse-reply.ts';
-import { run } from './parse-reply-job.ts';
+import { parseReplyJob } from './parse-reply-job.ts';
 import type { ParsedReply, ReplyAuthentication, ReplyOrigin } from './reply-content.ts';
 
 /** The published package contains the same file as JavaScript. */
@@ -33,7 +33,7 @@ export interface ReplyJob {
 const parse = mailJob<{ readonly source: Buffer; readonly envelopeFrom: string }, ParsedReply>(
   'parse-reply-job',
   import.meta.url,
-  run,
+  parseReplyJob,
 );
 
 export interface ReplyReaderOptions {

@@ -65,7 +65,7 @@ export const knownAgents: readonly KnownAgent[] = [
   {
     name: 'headless browser',
     class: 'scanner',
-    agent: /HeadlessChrome|PhantomJS|Puppeteer|Playwright|Selenium|Electron\/.*scan/i,
+    agent: /HeadlessChrome|PhantomJS|Puppeteer|Playwright|Selenium|Electron\/.{0,200}scan/i,
     source: 'the browsers’ own default user agents',
   },
   {

@@ -14,7 +14,7 @@ export interface HeaderField {
 const fieldName = /^([!-9;-~]{1,200})[ \t]*:/;
 
 /** The fields of a header, in order. Names are an outsider's choice, so they are compared and never become properties. */
-export class HeaderFields {
+export class MailFields {
   readonly all: readonly HeaderField[];
 
   /** @param head lines that end in LF, or in CRLF; an empty one at the end is ignored */

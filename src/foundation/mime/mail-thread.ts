@@ -2,11 +2,7 @@ import '../lower-thread-priority.ts';
 import { serveThread } from '../serve-thread.ts';
 import type { MailJob } from './mail-threads.ts';
 
-interface JobModule {
-  run(input: unknown): unknown;
-}
-
-serveThread<MailJob, unknown>(async ({ file, input }) => {
-  const { run } = (await import(file)) as JobModule;
-  return run(input);
+serveThread<MailJob, unknown>(async ({ file, run, input }) => {
+  const jobs = (await import(file)) as Readonly<Record<string, (job: unknown) => unknown>>;
+  return jobs[run]?.(input);
 });

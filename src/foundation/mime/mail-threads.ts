@@ -12,9 +12,10 @@ const timeoutMs = 10_000;
 /** Megabytes; contents of attachments are outside of the heap. */
 const heapMb = Math.round(512 * memoryShare());
 
-/** Work for a thread: the file whose `run` does it, and its input. */
+/** Work for a thread: the file and its function that does it, and its input. */
 export interface MailJob {
   readonly file: string;
+  readonly run: string;
   readonly input: unknown;
 }
 
@@ -45,10 +46,10 @@ export interface MailTurn {
 /**
  * A function that reads outsiders' mail off the event loop, in threads with limits that accounts share fairly. What the mail
  * does to its thread, it does to no one else.
- * @param name of the job's file, beside the caller's; its `run` gets the input and must be able to copy both it and its result
+ * @param name of the job's file, beside the caller's: `read-x-job` exports `readXJob`. Its input and result are copied
  * @param caller `import.meta.url`
- * @param direct what `run` does with small mail, if that is only code of the service, which is linear
- * @returns rejects with `Busy` if too many wait, with `ThreadOverrun` beyond the limits, and with what `run` threw
+ * @param direct the same function for small mail, if that is only code of the service, which is linear
+ * @returns rejects with `Busy` if too many wait, with `ThreadOverrun` beyond the limits, and with what the function threw
  */
 export function mailJob<Input extends { readonly source: Uint8Array }, Result>(
   name: string,
@@ -56,10 +57,11 @@ export function mailJob<Input extends { readonly source: Uint8Array }, Result>(
   direct?: (input: Input) => Result,
 ): (input: Input, turn: MailTurn) => Promise<Result> {
   const file = new URL(`./${name}${extension}`, caller).href;
+  const run = name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
   return async (input, { group, patient = false }) =>
     direct !== undefined && input.source.byteLength <= maxBytesAtOnce
       ? direct(input)
-      : ((await threads.run({ file, input }, group, patient)) as Result);
+      : ((await threads.run({ file, run, input }, group, patient)) as Result);
 }
 
 /** The bytes of mail that came to a thread as a plain array. */

@@ -1,14 +1,14 @@
 import { decodeText } from './decode-text.ts';
 import { decodeTransferEncoding } from './decode-transfer-encoding.ts';
 import { decodeWords } from './decode-words.ts';
-import { HeaderFields } from './header-fields.ts';
+import { MailFields } from './header-fields.ts';
 import { maxStructuredLength, readParameters } from './read-parameters.ts';
 
 /** A message or a part of one: a head and a body (RFC 2045 section 2.4). */
 export interface MimeEntity {
   /** Its fields with the empty line at their end, which is missing if the body is. */
   readonly head: Buffer;
-  readonly fields: HeaderFields;
+  readonly fields: MailFields;
   readonly body: Buffer;
   /** In lower case, without parameters. */
   readonly type: string;
@@ -42,7 +42,7 @@ export function readEntity(bytes: Buffer): MimeEntity {
   const headEnd = findHeadEnd(bytes);
   const head = bytes.subarray(0, headEnd);
   const body = bytes.subarray(headEnd);
-  const fields = new HeaderFields(head);
+  const fields = new MailFields(head);
   const content = readParameters(fields.get('content-type') ?? '');
   const disposition = readParameters(fields.get('content-disposition') ?? '');
   const type = content.value || 'text/plain';
@@ -69,7 +69,7 @@ export function readEntity(bytes: Buffer): MimeEntity {
 }
 
 function findAmbiguity(
-  fields: HeaderFields,
+  fields: MailFields,
   type: string,
   boundaries: readonly string[],
   boundary: string | undefined,
@@ -104,13 +104,13 @@ const space = 32;
 const tab = 9;
 
 /** The decoded content of an entity without parts. @param maxBytes of the encoded content that are read */
-export function contentOf({ body, encoding }: MimeEntity, maxBytes = body.length): Buffer {
+export function decodedContent({ body, encoding }: MimeEntity, maxBytes = body.length): Buffer {
   return decodeTransferEncoding(body.toString('latin1', 0, maxBytes), encoding);
 }
 
 /** The decoded content as text. */
-export function textOf(entity: MimeEntity, maxBytes?: number): string {
-  return decodeText(contentOf(entity, maxBytes), entity.charset);
+export function decodedText(entity: MimeEntity, maxBytes?: number): string {
+  return decodeText(decodedContent(entity, maxBytes), entity.charset);
 }
 
 /** A multipart's body: what is between its parts, and the parts; they alternate, beginning and ending with the former. */

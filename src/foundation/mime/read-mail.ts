@@ -1,4 +1,4 @@
-import { contentOf, type MimeEntity, textOf } from './mime-entity.ts';
+import { decodedContent, decodedText, type MimeEntity } from './mime-entity.ts';
 import { walkParts } from './walk-parts.ts';
 
 /** A part that isn't text to read. */
@@ -32,7 +32,7 @@ export function readMail(source: Buffer): MailBody {
   for (const { entity, isLeaf } of walkParts(source, limits)) {
     if (!isLeaf || (entity.type.startsWith('multipart/') && entity.body.length === 0)) continue;
     if (isShown(entity)) {
-      const text = textOf(entity).replaceAll('\r\n', '\n');
+      const text = decodedText(entity).replaceAll('\r\n', '\n');
       if (entity.type === 'text/html') htmls.push(text);
       else texts.push(unflow(text, entity));
     } else files.push(toFile(entity));
@@ -55,7 +55,7 @@ function toFile(entity: MimeEntity): MailFile {
     filename: entity.filename,
     type: entity.type,
     contentId: entity.fields.get('content-id')?.replace(/^</, '').replace(/>$/, ''),
-    content: contentOf(entity),
+    content: decodedContent(entity),
   };
 }
 

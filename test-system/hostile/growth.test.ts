@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { finishRawMailJob as finishRawMail } from '../../src/delivery/finish-raw-mail-job.ts';
+import { parseReply } from '../../src/delivery/reply.ts';
+import {
+  classifyBounce,
+  findReply,
+  sanitizeDiagnostic,
+} from '../../src/feedback/bounce/classify-bounce.ts';
+import { parseFeedbackMail } from '../../src/feedback/bounce/parse-feedback-mail.ts';
+import { readDeliveryStatus } from '../../src/feedback/bounce/read-delivery-status.ts';
+import { stripHtml } from '../../src/feedback/bounce/strip-html.ts';
+import { parseReplyMail } from '../../src/feedback/reply/parse-reply.ts';
+import { previewReply } from '../../src/feedback/reply/preview-reply.ts';
+import { Fault } from '../../src/foundation/errors.ts';
+import { decodeTransferEncoding } from '../../src/foundation/mime/decode-transfer-encoding.ts';
+import { decodeWords } from '../../src/foundation/mime/decode-words.ts';
+import { parseMailboxes } from '../../src/foundation/mime/parse-mailboxes.ts';
+import { readMail } from '../../src/foundation/mime/read-mail.ts';
+import { readParameters } from '../../src/foundation/mime/read-parameters.ts';
+import { TooManyParts } from '../../src/foundation/mime/walk-parts.ts';
+import { parseMailJob as parseCaptured } from '../../src/inbox/parse-mail-job.ts';
+import { prepareHtmlJob as prepareHtml } from '../../src/inbox/prepare-html-job.ts';
+import { cutAtLinks } from '../../src/inbox/safe-link.ts';
+import { showInlineImagesJob as insertImages } from '../../src/inbox/show-inline-images-job.ts';
+import { encodeForSevenBits } from '../../src/rendering/encode-for-seven-bits.ts';
+import { mapHtmlPartsJob as mapHtmlParts } from '../../src/rendering/map-html-parts-job.ts';
+import { readMailboxField } from '../../src/smtp-submission/read-mailbox.ts';
+import { readMessageHead } from '../../src/smtp-submission/read-message-head.ts';
+import { defaultAttachmentRules, findRefusal } from '../../src/submission/attachment-types.ts';
+import { checkRawPartsJob as checkRawParts } from '../../src/submission/check-raw-parts-job.ts';
+
+/** Repeated to any length, they made some parser's time grow with its square. */
+const pieces = [
+  '.',
+  ' ',
+  '\t ',
+  '-',
+  '--\r\n',
+  '--b\r\n',
+  '--b--\r\n',
+  '\r\n',
+  '\n',
+  '\r\n ',
+  'a-',
+  'a: b\r\n',
+  '(',
+  '()',
+  ')',
+  '"',
+  '\\',
+  '""',
+  '<',
+  '<>',
+  '<a@b>,',
+  '@',
+  'a@a.',
+  ',',
+  ';',
+  ';a=b',
+  ";a*0*=x'y'%41",
+  ';__proto__*1=',
+  '=?utf-8?q?',
+  '=?utf-8?b?QQ?= ',
+  '=41',
+  '= ',
+  '=\r\n',
+  '=cid:',
+  '"cid:a',
+  'http://a',
+  'http://a.',
+  '&#6',
+  '&amp',
+  '<!--',
+  '<a href=',
+  '<a ',
+  '<style>',
+  '<div>',
+  'url(',
+  '550 5.1.1 ',
+  '>>> DATA <<< 550 ',
+  'AAAA',
+  '\xff',
+];
+
+const message = (head: string, body: string): Buffer =>
+  Buffer.from(`${head}\r\n\r\n${body}`, 'latin1');
+const multipart = 'Content-Type: multipart/mixed; boundary=b';
+const nested = (text: string): Buffer => {
+  const levels = Array.from({ length: 8 }, (_, level) => `b${level}`);
+  const heads = levels.map(
+    (name) => `Content-Type: multipart/mixed; boundary=${name}\r\n\r\n--${name}\r\n`,
+  );
+  return Buffer.from(`${heads.join('')}\r\n${text}`, 'latin1');
+};
+
+/** The places of a message where outsiders can write. */
+const messages: Readonly<Record<string, (text: string) => Buffer>> = {
+  'the header': (text) => message(`X: ${text}`, ''),
+  'an address': (text) => message(`From: ${text}\r\nTo: ${text}`, 'x'),
+  'a subject': (text) => message(`Subject: ${text}`, 'x'),
+  'a type': (text) => message(`Content-Type: text/plain; ${text}`, 'x'),
+  'an encoding': (text) => message(`Content-Transfer-Encoding: ${text}`, 'x'),
+  'a filename': (text) =>
+    message(
+      multipart,
+      `--b\r\nContent-Disposition: attachment; filename="${text}x"\r\n\r\nx\r\n--b--`,
+    ),
+  'a boundary': (text) => message(`Content-Type: multipart/mixed; boundary="${text}"`, text),
+  'a body': (text) => message(multipart, text),
+  'a text': (text) => message('Content-Type: text/plain; format=flowed', text),
+  'quoted-printable': (text) =>
+    message('Content-Type: text/html\r\nContent-Transfer-Encoding: quoted-printable', text),
+  HTML: (text) => message('Content-Type: text/html', text),
+  'nested parts': nested,
+  'a report': (text) =>
+    message(
+      'Content-Type: multipart/report; boundary=b',
+      `--b\r\n\r\n${text}\r\n--b\r\nContent-Type: message/delivery-status\r\n\r\n\r\nAction: failed\r\nDiagnostic-Code: smtp; ${text}\r\n--b--`,
+    ),
+};
+
+const readers: Readonly<Record<string, (source: Buffer) => unknown>> = {
+  'the reader of mail': readMail,
+  'the check of submissions': (source) =>
+    checkRawParts({ source, rules: defaultAttachmentRules, tracking: ['actions.trackOpens'] }),
+  'the preparation of submissions': (source) =>
+    finishRawMail({ source, added: '', changes: undefined }),
+  'the encoder for seven bits': encodeForSevenBits,
+  'the reader of reports': parseFeedbackMail,
+  'the reader of replies': (source) => previewReply(parseReplyMail(source, 'a@b.test').parts),
+  'the capture': (source) => parseCaptured({ source }),
+  'the tracker of HTML': (source) => mapHtmlParts({ source }),
+};
+
+const textReaders: Readonly<Record<string, (text: string) => unknown>> = {
+  'encoded words': decodeWords,
+  'a list of addresses': (text) => parseMailboxes(text, 100),
+  'the sender of a submission': readMailboxField,
+  'the header of a submission': (text) => readMessageHead(Buffer.from(text)),
+  parameters: readParameters,
+  'quoted-printable': (text) => decodeTransferEncoding(text, 'quoted-printable'),
+  'a delivery status': readDeliveryStatus,
+  'a diagnostic': (text) => [
+    classifyBounce('5.0.0', text),
+    findReply(text),
+    sanitizeDiagnostic(text),
+  ],
+  'the HTML of a report': stripHtml,
+  'the reply of a server': parseReply,
+  'the links of a text': cutAtLinks,
+  'the HTML of a capture': (text) => prepareHtml({ source: Buffer.from(text) }),
+  'references to images': (html) => insertImages({ html, source: Buffer.from('x') }),
+  'the name of a file': (text) =>
+    findRefusal(defaultAttachmentRules, `${text}x`, 'text/plain', Buffer.from('x')),
+};
+
+const small = 128 * 1_024;
+const large = 1_024 * 1_024;
+const maxGrowth = 12;
+/** Less says nothing about growth: the clock of processor time is coarse, and a garbage collection counts. */
+const countedMs = 60;
+const negligibleMs = 2;
+
+function measure(work: () => unknown): number {
+  const before = process.threadCpuUsage();
+  work();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+/**
+ * The processor time of a megabyte, as a multiple of that of an eighth of it; the best of a few tries. What takes no time for an
+ * eighth takes little for the whole, even if it grows with the square.
+ */
+function growthOf(work: (bytes: number) => () => unknown): { ms: number; growth: number } {
+  if (measure(work(small)) < negligibleMs) return { ms: 0, growth: 0 };
+  let best = { ms: Number.POSITIVE_INFINITY, growth: Number.POSITIVE_INFINITY };
+  for (let attempt = 0; attempt < 4; attempt += 1) {
+    const ms = measure(work(large));
+    if (ms < countedMs) return { ms, growth: 0 };
+    const growth = ms / measure(work(small));
+    if (growth < best.growth) best = { ms, growth };
+    if (best.growth <= maxGrowth) break;
+  }
+  return best;
+}
+
+/** Refusing a message must not take longer than reading it, either. */
+function readUpToLimits(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof TooManyParts || error instanceof Fault) return undefined;
+    throw error;
+  }
+}
+
+const repeat = (piece: string, bytes: number): string =>
+  piece.repeat(Math.ceil(bytes / piece.length));
+
+function requireLinear(name: string, work: (bytes: number) => () => unknown): void {
+  const { ms, growth } = growthOf(work);
+  assert.ok(growth <= maxGrowth, `${name}: ${Math.round(ms)} ms, ${growth.toFixed(1)} times`);
+}
+
+for (const [reader, read] of Object.entries(readers))
+  test(`${reader} takes time in proportion to the message, whatever stands in it`, () => {
+    for (const [place, write] of Object.entries(messages))
+      for (const piece of pieces)
+        requireLinear(`${place} of ${JSON.stringify(piece)}`, (bytes) => {
+          const source = write(repeat(piece, bytes));
+          return () => readUpToLimits(() => read(source));
+        });
+  });
+
+for (const [what, read] of Object.entries(textReaders))
+  test(`reading ${what} takes time in proportion to the text, whatever it is`, () => {
+    for (const piece of pieces)
+      requireLinear(JSON.stringify(piece), (bytes) => {
+        const text = repeat(piece, bytes);
+        return () => readUpToLimits(() => read(text));
+      });
+  });

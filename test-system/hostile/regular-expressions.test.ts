@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { glob, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parseSync, Visitor } from 'oxc-parser';
+import { checkSync } from 'recheck';
+
+const root = join(import.meta.dirname, '../..');
+
+/** Folders whose regular expressions see what operators or the service itself write. */
+const ownText = [
+  'backup',
+  'brand',
+  'command',
+  'config',
+  'console-server',
+  'demo-data',
+  'embedded-database',
+  'foundation/database',
+  'foundation/log-output',
+  'manifest',
+  'move',
+  'template-types',
+];
+
+/** What the analysis can't judge or doesn't know: why its time is bounded. */
+const explained: ReadonlyMap<RegExp, string> = new Map([
+  [/"((?:[^"\\]|\\.)*)"/g, 'the expression before it has made sure that each quote is closed'],
+  [/ +[^ ]+/g, 'a header of a request is short and has no blanks at its end'],
+  [/<pre\b|<textarea\b|white-space:\s*(?:pre\b(?!-line)|break)/i, 'in a thread with a time limit'],
+  [/(?<![ \t])[ \t]*\n[ \t]*/g, 'starts only after another character'],
+  [/(?<![ \t])[ \t]+$/gm, 'starts only after another character'],
+  [
+    /<(\/?)(mjml|mj-[\w-]+)\b((?:"[^"<]*"|'[^'<]*'|[^"'<>])*)>/gi,
+    'no tag contains the beginning of another one',
+  ],
+  [/(?<=^|, )DNS:([a-z0-9_.-]+)(?=,|$)/gi, 'the operator’s certificate'],
+  [
+    /((?:["'(=]|&quot;|&#34;|&#39;)\s*)cid:([^"'()\s<>]+?)(?=&quot;|&#34;|&#39;|["'()\s<>]|$)/gi,
+    'what follows always ends it; see the test of growth',
+  ],
+  [
+    /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
+    'a domain has at most 253 characters',
+  ],
+  [/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, 'an IP address'],
+  [
+    /(?<![\d.:[-])([45][0-5]\d)(?:[ :,>#-]+\(?#?([45]\.\d{1,3}\.\d{1,3})\b)?(?=[ :,;)>-]|$)/m,
+    'starts only at a code of three digits; see the test of growth',
+  ],
+]);
+
+const literalOf = ({ source, flags }: Pick<RegExp, 'source' | 'flags'>): string =>
+  `/${source}/${flags}`;
+
+/** Large counts only make the automaton large: what grows, grows with a small one, too. */
+function withSmallCounts(source: string): string {
+  return source.replace(
+    /\{(\d+),(\d+)\}/g,
+    (_all, from: string, to: string) => `{${Math.min(2, Number(from))},${Math.min(3, Number(to))}}`,
+  );
+}
+
+/** Without one, the time at each place of a text is bounded. */
+function repeatsWithoutEnd(source: string): boolean {
+  const bare = source.replace(/\\./g, '').replace(/\[[^\]]*\]/g, '');
+  return /[*+]|\{\d+,\}/.test(bare);
+}
+
+test('no regular expression takes more than linear time for what outsiders write', async () => {
+  const skipped = new Set([...explained.keys()].map(literalOf));
+  const places = new Map<string, { readonly regex: RegExp; readonly file: string }>();
+  for await (const file of glob('src/**/*.ts', { cwd: root })) {
+    if (ownText.some((folder) => file.startsWith(`src/${folder}/`))) continue;
+    const { program } = parseSync(file, await readFile(join(root, file), 'utf8'));
+    new Visitor({
+      Literal(node) {
+        if (!('regex' in node)) return;
+        const regex = new RegExp(node.regex.pattern, node.regex.flags);
+        places.set(literalOf(regex), { regex, file });
+      },
+    }).visit(program);
+  }
+  assert.ok(places.size > 300, `${places.size}`);
+  const found: string[] = [];
+  for (const [literal, { regex, file }] of places) {
+    if (skipped.has(literal) || !repeatsWithoutEnd(regex.source)) continue;
+    const flags = regex.flags.replace(/[dgy]/g, '');
+    const { status } = checkSync(withSmallCounts(regex.source), flags, {
+      checker: 'automaton',
+      timeout: 60_000,
+    });
+    if (status !== 'safe') found.push(`${file}: ${status}: ${literal}`);
+  }
+  assert.deepEqual(found, []);
+  assert.deepEqual(
+    [...skipped].filter((literal) => !places.has(literal)),
+    [],
+    'these are gone, or written otherwise',
+  );
+});
+
+test('the analysis finds what once stopped the service', () => {
+  for (const regex of [/[.,;:!?*_\]]+$/, /[\s.]+$/, /^(a+)+$/])
+    assert.equal(checkSync(regex.source, '', { checker: 'automaton' }).status, 'vulnerable');
+});
