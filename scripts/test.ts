@@ -73,6 +73,9 @@ async function run(): Promise<number> {
     process.execPath,
     [
       '--disable-warning=ExperimentalWarning',
+      '--disable-proto=delete',
+      '--import',
+      new URL('../src/foundation/lock-intrinsics.ts', import.meta.url).href,
       '--test',
       // Most files mainly wait for processes and databases; those with browsers less.
       `--test-concurrency=${Math.max(2, availableParallelism() + (folder === 'test-system' ? 1 : 2))}`,

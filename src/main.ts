@@ -1,3 +1,4 @@
+import './foundation/lock-intrinsics.ts';
 import { runCommand } from './command/run-command.ts';
 import { codeOf } from './foundation/database/sqlstate.ts';
 

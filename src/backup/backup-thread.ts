@@ -1,3 +1,4 @@
+import '../foundation/lock-intrinsics.ts';
 import { setPriority } from 'node:os';
 import { workerData } from 'node:worker_threads';
 import { openLog } from '../foundation/log-output/open-log.ts';

@@ -1,3 +1,4 @@
+import '../foundation/lock-intrinsics.ts';
 import '../foundation/lower-thread-priority.ts';
 import { serveThread } from '../foundation/serve-thread.ts';
 import { compileVersion } from './compile-version.ts';

@@ -1,3 +1,4 @@
+import '../../foundation/lock-intrinsics.ts';
 import '../../foundation/lower-thread-priority.ts';
 import { DnsClient } from '../../foundation/dns/dns-client.ts';
 import { toBuffer } from '../../foundation/mime/mail-threads.ts';

@@ -1,3 +1,4 @@
+import '../lock-intrinsics.ts';
 import '../lower-thread-priority.ts';
 import { serveThread } from '../serve-thread.ts';
 import type { MailJob } from './mail-threads.ts';
