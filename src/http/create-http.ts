@@ -3,6 +3,7 @@ import { type FastifyInstance, fastify, LogController } from 'fastify';
 import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
+import { guardListeners } from '../foundation/network/guard-session.ts';
 import type { Tracing } from '../foundation/tracing/tracing.ts';
 import { type AccessLog, logAccess } from './access-log.ts';
 import { answerClientError } from './answer-client-error.ts';
@@ -20,7 +21,7 @@ import { limitRoutes } from './limits/limit-routes.ts';
 import { Peers } from './limits/peers.ts';
 import type { RouteLimit } from './limits/route-limit.ts';
 import { plainPage, plainPagePolicy } from './plain-page.ts';
-import { RequestLog } from './request-log.ts';
+import { logFailure, RequestLog } from './request-log.ts';
 import { skipBody } from './skip-body.ts';
 import { strictTransport, type TransportHeader } from './strict-transport.ts';
 import { stripBaseSlash } from './strip-base-slash.ts';
@@ -116,6 +117,7 @@ export function createHttp(options: HttpOptions): Http {
     rewriteUrl: (request) => escapeMalformedPercent(stripBaseSlash(request.url ?? '/')),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
   }) as unknown as Http;
+  guardListeners(http.server, options.log);
   const crossOrigin =
     options.crossOrigins === undefined || options.crossOrigins.length === 0
       ? undefined
@@ -206,7 +208,7 @@ export function createHttp(options: HttpOptions): Http {
     const given = statusOf(error);
     const status = isUnavailable(error) ? 503 : given;
     if (status >= 500 && !(error instanceof BodyRefusal))
-      request.log.error({ err: error }, 'request failed');
+      logFailure(request, error, 'request failed');
     const refusal = error instanceof BodyRefusal ? error : undefined;
     if (status === 503 || refusal?.retryAfter !== undefined)
       reply.header('retry-after', refusal?.retryAfter ?? 1);

@@ -1,5 +1,6 @@
-import type { FastifyBaseLogger } from 'fastify';
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 import type { Log } from '../foundation/log.ts';
+import { isLostConnection } from '../foundation/network/lost-connection.ts';
 
 type Method = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
 
@@ -69,4 +70,14 @@ export class RequestLog implements FastifyBaseLogger {
     this.#own ??= this.#parent.child(this.#bindings);
     return this.#own;
   }
+}
+
+/** Logs why a request failed; without the error if its client reset the connection, which clients can do as often as they like. */
+export function logFailure(
+  { raw, log }: Pick<FastifyRequest, 'raw' | 'log'>,
+  error: unknown,
+  message: string,
+): void {
+  if (isLostConnection(raw.errored)) log.debug('the client left in the middle of a request');
+  else log.error({ err: error }, message);
 }

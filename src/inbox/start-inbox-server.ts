@@ -1,6 +1,7 @@
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import type { Log } from '../foundation/log.ts';
+import { isLostConnection } from '../foundation/network/lost-connection.ts';
 import {
   listenForSmtp,
   type SmtpListener,
@@ -62,7 +63,7 @@ export async function startInboxServer(options: InboxServerOptions): Promise<Inb
       callback(full ? new SmtpReplyError(452, 'Too many recipients') : null);
     },
     onData(stream, session, callback) {
-      receive(stream)
+      return receive(stream)
         .then((source) => handleMail(source, session))
         .then(
           (id) => callback(null, `Stored as ${id}`),
@@ -71,12 +72,14 @@ export async function startInboxServer(options: InboxServerOptions): Promise<Inb
     },
   });
   server.on('error', (error) => log.debug({ err: error }, 'inbox connection failed'));
-  return { host, ...(await listenForSmtp(server, port, host)) };
+  return { host, ...(await listenForSmtp(server, port, host, log)) };
 }
 
 function toReply(error: unknown, log: Log): Error {
   if (error instanceof SmtpReplyError) return error;
-  if (!isUnavailable(error)) log.error({ err: error }, 'could not store a message in the inbox');
+  if (isLostConnection(error)) log.debug({ err: error }, 'a client left in the middle of a mail');
+  else if (!isUnavailable(error))
+    log.error({ err: error }, 'could not store a message in the inbox');
   return new SmtpReplyError(451, "The inbox can't store mail right now; try again shortly");
 }
 

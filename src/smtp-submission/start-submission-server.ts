@@ -4,6 +4,7 @@ import type { Clock } from '../foundation/clock.ts';
 import { Fault } from '../foundation/errors.ts';
 import type { Log } from '../foundation/log.ts';
 import { LimitedSmtpServer } from '../foundation/network/limited-smtp-server.ts';
+import { isLostConnection } from '../foundation/network/lost-connection.ts';
 import { listenForSmtp, type SmtpListener } from '../foundation/network/smtp-listener.ts';
 import { SmtpSessionSlots } from '../foundation/network/smtp-session-limits.ts';
 import type { TraceSpan, Tracing } from '../foundation/tracing/tracing.ts';
@@ -26,7 +27,7 @@ import {
   toSubmissionReply,
 } from './submission-replies.ts';
 import { type SessionDependencies, SubmissionSession } from './submission-session.ts';
-import { isLostConnection, traceSubmission } from './trace-submission.ts';
+import { traceSubmission } from './trace-submission.ts';
 
 /** Where to listen; an undefined port isn't opened. */
 export interface SubmissionAddresses {
@@ -80,7 +81,7 @@ export async function startSubmissionServer(
     if (at === undefined) return undefined;
     const server = createServer(dependencies, shared, secure);
     servers.push(server);
-    return listenForSmtp(server, at, host);
+    return listenForSmtp(server, at, host, dependencies.log);
   };
   const plain = await open(port, false);
   const tls = await open(tlsPort, true).catch(async (error: unknown) => {
@@ -174,7 +175,7 @@ function createHandlers(
     command: CountedCommand,
     callback: (error: Error | null, result?: Result) => void,
     work: () => Promise<Result>,
-  ): void => {
+  ): Promise<void> =>
     work().then(
       (result) => {
         metrics.replied(command, command === 'AUTH' ? 235 : 250);
@@ -189,7 +190,6 @@ function createHandlers(
         callback(toReplyError(reply));
       },
     );
-  };
   return {
     onConnect(session, callback) {
       session.disabledCommands = session.secure ? disabledWithTls : disabledWithoutTls;
@@ -204,7 +204,7 @@ function createHandlers(
       callback();
     },
     onAuth({ username, password }, session, callback) {
-      reply('AUTH', callback, async () => {
+      return reply('AUTH', callback, async () => {
         const state = sessionOf(session);
         const { account } = await state.session.login(username ?? '', password ?? '');
         const release = sessions.acquire(account.id);
@@ -217,7 +217,7 @@ function createHandlers(
       });
     },
     onMailFrom({ args }, session, callback) {
-      reply('MAIL', callback, async () => {
+      return reply('MAIL', callback, async () => {
         const state = sessionOf(session);
         if (!session.user) throw new SubmissionRefusal('loginRequired');
         if (server().usageOf(session)?.beginMessage(clock.now()) === false)
@@ -228,7 +228,9 @@ function createHandlers(
     },
     onRcptTo({ address }, session, callback) {
       const { smtpUtf8 = false } = session.envelope;
-      reply('RCPT', callback, () => sessionOf(session).session.checkRecipient(address, smtpUtf8));
+      return reply('RCPT', callback, () =>
+        sessionOf(session).session.checkRecipient(address, smtpUtf8),
+      );
     },
     onData(stream, session, callback) {
       const { session: submission, maxBytes } = sessionOf(session);
@@ -260,7 +262,7 @@ function createHandlers(
           server().usageOf(session)?.endMessage(clock.now());
         }
       };
-      reply('DATA', callback, () => traceSubmission(tracing, rcptTo.length, receive));
+      return reply('DATA', callback, () => traceSubmission(tracing, rcptTo.length, receive));
     },
     onClose(session) {
       open.get(session)?.release?.();

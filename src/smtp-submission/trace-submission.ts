@@ -1,5 +1,5 @@
-import { codeOf } from '../foundation/database/sqlstate.ts';
 import { Fault } from '../foundation/errors.ts';
+import { isLostConnection } from '../foundation/network/lost-connection.ts';
 import type { TraceSpan, Tracing } from '../foundation/tracing/tracing.ts';
 import { errorCatalog } from '../http/error-catalog.ts';
 import { SubmissionRefusal, toSubmissionReply } from './submission-replies.ts';
@@ -47,11 +47,4 @@ function describeRefusal(span: TraceSpan, error: unknown): void {
   const code = error instanceof Fault ? error.code : 'INTERNAL_ERROR';
   if (errorCatalog[code].status >= 500) span.fail(code);
   else span.set({ 'error.type': code });
-}
-
-const lostCodes = ['ECONNECTION', 'ERR_STREAM_PREMATURE_CLOSE', 'ABORT_ERR'];
-
-/** True if the client left in the middle of a message. */
-export function isLostConnection(error: unknown): boolean {
-  return lostCodes.includes(codeOf(error) ?? '');
 }

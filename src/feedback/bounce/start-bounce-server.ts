@@ -6,6 +6,7 @@ import { FairSlots, type Release } from '../../foundation/fair-slots.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import type { Log } from '../../foundation/log.ts';
 import { LimitedSmtpServer } from '../../foundation/network/limited-smtp-server.ts';
+import { isLostConnection } from '../../foundation/network/lost-connection.ts';
 import {
   listenForSmtp,
   type SmtpListener,
@@ -132,7 +133,7 @@ export async function startBounceServer(
           paths.set(session, path);
           return callback(null);
         }
-        return void findReply(address, session).then(
+        return findReply(address, session).then(
           () => callback(null),
           (error: unknown) => callback(refuseReply(error)),
         );
@@ -143,7 +144,7 @@ export async function startBounceServer(
           target === undefined
             ? receiveFeedback(stream, paths.get(session))
             : receiveReply(stream, session, target);
-        received
+        return received
           .finally(() => server.usageOf(session)?.endMessage(dependencies.clock.now()))
           .then(
             () => callback(null, 'Accepted'),
@@ -159,7 +160,7 @@ export async function startBounceServer(
   );
   certificate?.onChange(({ cert, key }) => server.updateSecureContext({ cert, key }));
   server.on('error', (error) => dependencies.log.debug({ err: error }, 'bounce connection failed'));
-  return await listenForSmtp(server, dependencies.port, dependencies.host);
+  return await listenForSmtp(server, dependencies.port, dependencies.host, dependencies.log);
 
   function refuseReply(error: unknown): Error {
     const reply = toReply(error, dependencies.log);
@@ -270,6 +271,7 @@ function tooMuch(): ReplyRefusal {
 function toReply(error: unknown, log: Log): Error {
   if (error instanceof SmtpReplyError) return error;
   if (error instanceof Busy) return tooMuch();
-  log.warn({ err: error }, 'could not store incoming mail');
+  if (isLostConnection(error)) log.debug({ err: error }, 'a server left in the middle of a mail');
+  else log.warn({ err: error }, 'could not store incoming mail');
   return new SmtpReplyError(451, "Can't store mail right now; try again shortly");
 }

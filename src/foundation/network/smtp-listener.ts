@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { SMTPServer } from 'smtp-server';
+import type { Log } from '../log.ts';
+import { guardListeners, guardSession } from './guard-session.ts';
 
 /** An SMTP reply other than 250, for smtp-server's callbacks. */
 export class SmtpReplyError extends Error {
@@ -19,15 +21,37 @@ export interface SmtpListener {
   stop(): Promise<void>;
 }
 
+const handlers = ['onConnect', 'onSecure', 'onAuth', 'onMailFrom', 'onRcptTo', 'onData', 'onClose'];
+
+function guardHandlers(server: SMTPServer, log: Log): void {
+  guardListeners(server.server, log);
+  const own = server as unknown as Record<string, (...values: unknown[]) => unknown>;
+  for (const name of handlers) {
+    const handle = own[name]?.bind(server);
+    if (handle === undefined) continue;
+    own[name] = (...values) => {
+      const end = (): void => {
+        for (const connection of server.connections)
+          if (values.includes(connection.session))
+            connection.send(421, '4.3.0 Internal error, try again later');
+      };
+      guardSession(() => handle(...values), end, log);
+    };
+  }
+}
+
 /**
  * Starts listening.
  * @param port 0 picks a free one
+ * @param log gets the errors of handlers
  */
 export async function listenForSmtp(
   server: SMTPServer,
   port: number,
   host: string,
+  log: Log,
 ): Promise<SmtpListener> {
+  guardHandlers(server, log);
   server.listen(port, host);
   await once(server.server, 'listening');
   return {

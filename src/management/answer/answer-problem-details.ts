@@ -5,6 +5,7 @@ import { BudgetUsedUp } from '../../foundation/database/budget-store.ts';
 import { isForeignKeyViolation, isUnavailable } from '../../foundation/database/sqlstate.ts';
 import { Busy, Fault } from '../../foundation/errors.ts';
 import { BodyRefusal } from '../../http/limits/body-refusal.ts';
+import { logFailure } from '../../http/request-log.ts';
 import { challengeFor } from '../../http/unauthorized.ts';
 import { ManifestError } from '../../manifest/manifest-problems.ts';
 import { notFound, Problem, type ProblemCode, problemCatalog } from './problem.ts';
@@ -21,7 +22,7 @@ export function answerProblemDetails(
   const problem = toProblem(error);
   const { status, title } = problemCatalog[problem.code];
   if (status >= 500 && problem.code !== 'busy' && !(error instanceof BodyRefusal))
-    request.log.error({ err: problem.cause ?? problem }, title);
+    logFailure(request, problem.cause ?? problem, title);
   if (status === 503 || problem.retryAfter !== undefined)
     reply.header('retry-after', Math.ceil(problem.retryAfter ?? 1));
   // RFC 6750 section 3: a 401 names the scheme, and says so if the token that was sent is invalid.

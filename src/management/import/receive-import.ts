@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { type Static, Type } from 'typebox';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { Wire } from '../../foundation/wire.ts';
+import { logFailure } from '../../http/request-log.ts';
 import { requirePreconditions } from '../answer/entity-tag.ts';
 import { Problem } from '../answer/problem.ts';
 import { limitBytes } from '../limit-bytes.ts';
@@ -204,7 +205,7 @@ async function runImport<Item extends object>(
     if (error instanceof InvalidImportFile)
       await end('failed', error.message, error.line).catch(() => undefined);
     else {
-      if (!stopping.aborted) call.request.log.error({ err: error }, 'file import failed');
+      if (!stopping.aborted) logFailure(call.request, error, 'file import failed');
       const why = stopping.aborted ? 'The service restarted' : 'An internal error occurred';
       const rest = `after ${rowsRead} rows. They are imported; continue with the same file`;
       await end('stopped', `${why} ${rest}`).catch(() => undefined);
