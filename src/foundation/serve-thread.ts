@@ -8,7 +8,14 @@ export function serveThread<Job, Result>(work: (job: Job) => Promise<Result>): v
       (result) => ({ result }),
       (fault: unknown) => ({ fault }),
     );
-    parentPort?.postMessage(response);
+    parentPort?.postMessage(
+      isPolluted() ? { fault: new Error('a job changed all objects') } : response,
+    );
   });
   parentPort?.postMessage('ready');
+}
+
+/** A library that takes a name from outsiders for its own can write to the prototype of all objects. */
+function isPolluted(): boolean {
+  return Object.keys(Object.prototype).length > 0;
 }

@@ -15,7 +15,7 @@ export interface HtmlTracking {
 }
 
 /** A link in HTML, one character per octet. */
-export interface HtmlLink {
+interface HtmlLink {
   /** Of its target, without quotes. */
   readonly start: number;
   readonly end: number;

@@ -31,7 +31,7 @@ export interface MimeEntity {
 }
 
 /** Larger ones than any submission has, so that one isn't read in vain. */
-export const maxHeadBytes = 256 * 1_024;
+const maxHeadBytes = 256 * 1_024;
 /** RFC 2046 section 5.1.1 allows 70 characters. */
 const usableBoundary = /^[\0-\x7f]{1,200}$/;
 
