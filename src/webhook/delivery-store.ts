@@ -3,6 +3,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import { type AccountId, type MessageId, newId } from '../foundation/ids.ts';
 import type { WebhookKind } from '../message/event-kinds.ts';
 import { recipientAddress, traceContext } from '../message/message-sql.ts';
+import { suspectAfter } from '../queue/attempt.ts';
 import type { AccountEvent } from './account-event-store.ts';
 import type { WebhookExchange } from './post-webhook.ts';
 
@@ -51,12 +52,7 @@ export interface LeasedDeliveries extends EndpointKey {
 /** Max events per claim; each may take as long as a request timeout. */
 const maxClaimed = 8;
 const leaseMs = 60_000;
-/**
- * From so many orphaned leases, an event may be what ends its processes, so it is sent alone: nothing else is orphaned with it. Its
- * lease also covers waiting for the others.
- */
-export const suspectAfter = 2;
-/** From so many, of which it was alone in some, it isn't sent again. */
+/** From so many orphaned leases, of which it was alone in some, an event isn't sent again. The lease of a suspect also covers waiting. */
 export const parkAfter = 4;
 
 /**

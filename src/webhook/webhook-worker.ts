@@ -2,16 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
+import { suspectAfter } from '../queue/attempt.ts';
 import { WakeSignal } from '../queue/wake-signal.ts';
 import { accountEventsTopic } from './account-events.ts';
 import { AccountTurns } from './account-turns.ts';
 import { type DeliverWebhooksDependencies, deliverWebhooks } from './deliver-webhooks.ts';
-import {
-  claimDeliveries,
-  type LeasedDeliveries,
-  resumeNext,
-  suspectAfter,
-} from './delivery-store.ts';
+import { claimDeliveries, type LeasedDeliveries, resumeNext } from './delivery-store.ts';
 import { listResuming } from './endpoint-store.ts';
 import { fanOutNext, findWebhookWork } from './fan-out-store.ts';
 import { selectReplayed } from './replay-store.ts';
