@@ -87,8 +87,10 @@ create table account_sign_in_provider (
   client_secret bytea not null,
   trust_email boolean not null,
   members jsonb not null,
+  link uuid not null default gen_random_uuid(),
   account_sign_in_provider_pkey PRIMARY KEY (account_id),
-  account_sign_in_provider_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+  account_sign_in_provider_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  account_sign_in_provider_link_key UNIQUE (link)
 );
 
 create table api_key (
@@ -503,6 +505,15 @@ create table key_node (
   seen_at timestamp with time zone not null default now(),
   latest_migration integer,
   key_node_pkey PRIMARY KEY (node)
+);
+
+create table known_browser (
+  person_id uuid not null,
+  hash bytea not null,
+  proven_by text not null,
+  last_used_at timestamp with time zone not null default now(),
+  known_browser_pkey PRIMARY KEY (person_id, proven_by, hash),
+  known_browser_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE
 );
 
 create table log_cursor (

@@ -149,6 +149,7 @@ export function createApp(dependencies: AppDependencies): App {
     accounts,
     // An installation whose mail stays on this machine is for looking around.
     operatorSecondFactor: config.delivery !== 'inbox',
+    hasProvider: config.signInProvider !== undefined,
   });
   const senders = new SenderDirectory(database, changes);
   const integrations = new IntegrationDirectory(database, changes);
@@ -161,6 +162,7 @@ export function createApp(dependencies: AppDependencies): App {
     clock,
     log,
     integrations,
+    facts: access.facts,
     publicUrl: () => publicUrl(http, config.publicUrl),
     systemMailEnabled,
     processes: dependencies.processes,
@@ -177,6 +179,7 @@ export function createApp(dependencies: AppDependencies): App {
           database,
           log,
           token: config.inboxToken,
+          facts: access.facts,
           browser: session.browser,
           streams,
         })

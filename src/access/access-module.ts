@@ -22,6 +22,8 @@ export interface AccessModuleDependencies {
   readonly accounts: AccountDirectory;
   /** Whether operators need a second factor. */
   readonly operatorSecondFactor: boolean;
+  /** Whether the installation has a sign-in provider. */
+  readonly hasProvider: boolean;
 }
 
 /** Authentication, and the facts that authorization needs. */
@@ -41,9 +43,10 @@ export function createAccessModule(dependencies: AccessModuleDependencies): Acce
     authenticator: new Authenticator(tokens, keys),
     facts: {
       account: (accountId) => accounts.account(accountId),
-      roleIn: (personId, accountId) => accounts.roleIn(personId, accountId),
+      membership: (personId, accountId) => accounts.membership(personId, accountId),
       isOperator: (personId) => isOperator(database.kysely, personId),
       operatorSecondFactor: dependencies.operatorSecondFactor,
+      hasProvider: dependencies.hasProvider,
     },
     start: () => keys.start(),
     stop: () => keys.stop(),

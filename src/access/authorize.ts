@@ -1,18 +1,24 @@
 import type { BlockList } from 'node:net';
-import type { AccessPolicy, Account, Role } from '../account/account.ts';
+import type { AccessPolicy, Account, Membership, Role } from '../account/account.ts';
 import { doesReach } from '../account/reach.ts';
 import { type AccountId, type PersonId, parseAccountId } from '../foundation/ids.ts';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import { isListed, toBlockList } from '../foundation/network/block-list.ts';
-import { type Access, onlyReads, type Permission, permissionsOf } from './permission.ts';
-import type { Principal } from './principal.ts';
+import {
+  type Access,
+  onlyReads,
+  type PageAccess,
+  type Permission,
+  permissionsOf,
+} from './permission.ts';
+import type { InboxReader, Principal } from './principal.ts';
 import { tokenPermissions } from './token-operations.ts';
 
 /** What a request wants to do. */
 export interface Operation {
   /** Access tokens are accepted for operations of the contract only. */
   readonly api: 'contract' | 'management';
-  readonly access: Access;
+  readonly access: Access | PageAccess;
   /** The account ID in the path; undefined if the path has none. */
   readonly accountText?: string | undefined;
   /** People must have confirmed who they are in the last minutes (ASVS 3.7.1); keys needn't. */
@@ -29,10 +35,12 @@ export const confirmationSeconds = 600;
 /** The data that authorization needs. */
 export interface AccessFacts {
   account(accountId: AccountId): MaybePromise<Account | undefined>;
-  roleIn(personId: PersonId, accountId: AccountId): MaybePromise<Role | undefined>;
+  membership(personId: PersonId, accountId: AccountId): MaybePromise<Membership | undefined>;
   isOperator(personId: PersonId): MaybePromise<boolean>;
   /** Whether operators need a second factor. */
   readonly operatorSecondFactor: boolean;
+  /** Whether the installation has a sign-in provider. */
+  readonly hasProvider: boolean;
 }
 
 /** Why a request is refused; the first reason that applies. */
@@ -48,6 +56,8 @@ export type Refusal =
   /** Permitted, but the account requires people to sign in with a provider. */
   | 'single-sign-on-missing'
   | 'not-operator'
+  /** The session comes from an account's provider, and this isn't the account's. */
+  | 'bound-to-account'
   | 'malformed-account'
   /** The account doesn't exist or the principal has no access to it; callers can't tell which. */
   | 'unknown-account'
@@ -69,13 +79,13 @@ const nothing: ReadonlySet<Permission> = new Set();
 const withoutAccount: Decision = Object.freeze({ account: undefined, granted: nothing });
 
 /**
- * Decides whether a principal may perform an operation now. All access decisions of the contract and the management API
- * are made here (ASVS 4.0.3 section 4.1.1).
+ * Decides whether a principal may perform an operation now. All access decisions of the contract, the management API and
+ * the pages are made here (ASVS 4.0.3 section 4.1.1).
  * @returns a promise only if the database is queried
  */
 export function authorize(
   facts: AccessFacts,
-  principal: Principal | undefined,
+  principal: Principal | InboxReader | undefined,
   operation: Operation,
 ): MaybePromise<Decision> {
   const decision = permit(facts, principal, operation);
@@ -94,26 +104,51 @@ function refuseUnconfirmed(decision: Decision): Decision {
 
 function permit(
   facts: AccessFacts,
-  principal: Principal | undefined,
+  principal: Principal | InboxReader | undefined,
   operation: Operation,
 ): MaybePromise<Decision> {
   const { api, access, accountText, remoteAddress, leaving } = operation;
   if (access === 'public') return withoutAccount;
   if (principal === undefined) return refuse('unauthenticated');
+  if (principal.kind === 'inbox-reader')
+    return access === 'inbox' ? withoutAccount : refuse('not-operator');
   if (principal.kind === 'token' && api !== 'contract') return refuse('token-not-accepted');
   if (isOutsideNetworks(principal, remoteAddress)) return refuse('outside-networks');
   if (access === 'signed-in') return withoutAccount;
+  if (access === 'full-reach')
+    return principal.reach === 'all' ? withoutAccount : refuse('bound-to-account');
   const accountId = accountText === undefined ? undefined : parseAccountId(accountText);
-  if (access === 'operate') return authorizeOperator(facts, principal, accountText, accountId);
+  // All captured mail includes the service's own, whose links open every account.
+  if (access === 'operate' || access === 'inbox')
+    return authorizeOperator(facts, principal, accountText, accountId);
   if (accountId === undefined) return refuse('malformed-account');
   const account = facts.account(accountId);
-  const granted = grantedPermissions(facts, principal, accountId);
+  const standing = standingIn(facts, principal, accountId);
   const caller = { principal, remoteAddress, leaving };
-  if (account instanceof Promise || granted instanceof Promise)
-    return Promise.all([account, granted]).then(([found, permissions]) =>
-      decide(facts, found, permissions, access, caller),
+  if (account instanceof Promise || standing instanceof Promise)
+    return Promise.all([account, standing]).then(([found, known]) =>
+      decide(facts, found, known, access, caller),
     );
-  return decide(facts, account, granted, access, caller);
+  return decide(facts, account, standing, access, caller);
+}
+
+/** What a principal may do in an account, and whose provider has to vouch for it. */
+interface Standing extends Pick<Membership, 'grantedBy'> {
+  readonly granted: ReadonlySet<Permission>;
+}
+
+function standingIn(
+  facts: Pick<AccessFacts, 'membership'>,
+  principal: Principal,
+  accountId: AccountId,
+): MaybePromise<Standing | undefined> {
+  if (!doesReach(principal.reach, accountId)) return undefined;
+  if (principal.kind === 'key') return { granted: principal.scopes, grantedBy: undefined };
+  const grants = principal.kind === 'token' ? tokenPermissionsOf : permissionsOf;
+  const toStanding = (member: Membership | undefined): Standing | undefined =>
+    member && { granted: grants[member.role], grantedBy: member.grantedBy };
+  const member = facts.membership(principal.personId, accountId);
+  return member instanceof Promise ? member.then(toStanding) : toStanding(member);
 }
 
 /**
@@ -121,16 +156,12 @@ function permit(
  * @returns a promise only if the database is queried
  */
 export function grantedPermissions(
-  facts: Pick<AccessFacts, 'roleIn'>,
+  facts: Pick<AccessFacts, 'membership'>,
   principal: Principal,
   accountId: AccountId,
 ): MaybePromise<ReadonlySet<Permission> | undefined> {
-  if (!doesReach(principal.reach, accountId)) return undefined;
-  if (principal.kind === 'key') return principal.scopes;
-  const grants = principal.kind === 'token' ? tokenPermissionsOf : permissionsOf;
-  const role = facts.roleIn(principal.personId, accountId);
-  if (role instanceof Promise) return role.then((found) => found && grants[found]);
-  return role && grants[role];
+  const standing = standingIn(facts, principal, accountId);
+  return standing instanceof Promise ? standing.then((found) => found?.granted) : standing?.granted;
 }
 
 /** The permissions of a token by its user's role: those of tokens that the role has too. */
@@ -144,11 +175,12 @@ const tokenPermissionsOf = Object.fromEntries(
 function decide(
   facts: AccessFacts,
   account: Account | undefined,
-  granted: ReadonlySet<Permission> | undefined,
+  standing: Standing | undefined,
   permission: Permission,
   caller: Caller,
 ): MaybePromise<Decision> {
-  if (account === undefined || granted === undefined) return refuse('unknown-account');
+  if (account === undefined || standing === undefined) return refuse('unknown-account');
+  const { granted } = standing;
   if (!granted.has(permission)) return refuse('insufficient-permission');
   const { policy } = account;
   const refusal = policy && refusalByPolicy(policy, granted, caller);
@@ -157,9 +189,26 @@ function decide(
     account.suspended && !onlyReads(permission) && caller.leaving !== true
       ? refuse('suspended')
       : { account, granted };
-  return policy?.signIn === 'single-sign-on' && isPasswordSignIn(granted, caller)
-    ? decideForOperator(facts, decision, caller)
-    : decision;
+  const needsProvider =
+    !hasProof(facts, standing, caller) ||
+    (policy?.signIn === 'single-sign-on' && isPasswordSignIn(granted, caller));
+  return needsProvider ? decideForOperator(facts, decision, caller) : decision;
+}
+
+/**
+ * Whoever came by a provider leaves with it: only a sign-in with the provider that granted a membership counts for it, since
+ * no other one notices that the provider has ended it. Tokens of the code grant come from such a sign-in.
+ */
+function hasProof(
+  facts: Pick<AccessFacts, 'hasProvider'>,
+  { grantedBy }: Standing,
+  { principal }: Caller,
+): boolean {
+  if (grantedBy === 'account') return principal.reach !== 'all';
+  if (grantedBy === undefined || !facts.hasProvider) return true;
+  return principal.kind === 'person'
+    ? principal.byProvider && principal.reach === 'all'
+    : principal.reach !== 'all';
 }
 
 /** A person without a provider, or a program with the password of a user who isn't a service user. */

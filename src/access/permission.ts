@@ -59,6 +59,9 @@ export function onlyReads(permission: Permission): boolean {
  */
 export type Access = 'public' | 'signed-in' | 'operate' | Permission;
 
+/** Who can open a page: a signed-in person, one whose session reaches everything that is theirs, or a reader of all captured mail. */
+export type PageAccess = 'signed-in' | 'full-reach' | 'inbox';
+
 const viewer: readonly Permission[] = [
   'account:read',
   'domains:read',

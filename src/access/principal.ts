@@ -32,6 +32,11 @@ export interface KeyPrincipal {
   readonly templates: ReadonlySet<TemplateId> | undefined;
 }
 
+/** Whoever has the inbox's token or opened one of its one-time links: reads and deletes captured mail, nothing else. */
+export interface InboxReader {
+  readonly kind: 'inbox-reader';
+}
+
 /** The authenticated caller of a request. An anonymous request has none. */
 export type Principal = PersonPrincipal | TokenPrincipal | KeyPrincipal;
 

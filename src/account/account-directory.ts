@@ -4,7 +4,7 @@ import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, PersonId } from '../foundation/ids.ts';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
-import type { Account, Membership, Person, Role } from './account.ts';
+import type { Account, Membership, Person } from './account.ts';
 import { accountTopic, readAccounts } from './account-store.ts';
 import { readMemberships } from './membership-store.ts';
 import { personTopic, readPerson } from './person-store.ts';
@@ -18,7 +18,7 @@ export class AccountDirectory {
   readonly #accounts: Cache<Account>;
   readonly #people: Cache<Person>;
   readonly #memberships: Cache<readonly Membership[]>;
-  readonly #roles = new WeakMap<readonly Membership[], ReadonlyMap<AccountId, Role>>();
+  readonly #byAccount = new WeakMap<readonly Membership[], ReadonlyMap<AccountId, Membership>>();
 
   constructor(database: Database, changes: ChangeListener) {
     const { kysely } = database;
@@ -52,20 +52,20 @@ export class AccountDirectory {
   }
 
   /**
-   * The role of a person in an account; undefined if not a member. Constant time, however many memberships there are.
+   * A person's membership of an account; undefined if not a member. Constant time, however many memberships there are.
    */
-  roleIn(personId: PersonId, accountId: AccountId): MaybePromise<Role | undefined> {
+  membership(personId: PersonId, accountId: AccountId): MaybePromise<Membership | undefined> {
     const list = this.#membershipsOf(personId);
     return list instanceof Promise
-      ? list.then((found) => this.#rolesOf(found).get(accountId))
-      : this.#rolesOf(list).get(accountId);
+      ? list.then((found) => this.#indexOf(found).get(accountId))
+      : this.#indexOf(list).get(accountId);
   }
 
-  #rolesOf(list: readonly Membership[]): ReadonlyMap<AccountId, Role> {
-    const cached = this.#roles.get(list);
+  #indexOf(list: readonly Membership[]): ReadonlyMap<AccountId, Membership> {
+    const cached = this.#byAccount.get(list);
     if (cached !== undefined) return cached;
-    const roles = new Map(list.map(({ accountId, role }) => [accountId, role]));
-    this.#roles.set(list, roles);
-    return roles;
+    const index = new Map(list.map((membership) => [membership.accountId, membership]));
+    this.#byAccount.set(list, index);
+    return index;
   }
 }

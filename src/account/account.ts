@@ -61,7 +61,13 @@ export type Role = (typeof roles)[number];
 export interface Membership {
   readonly accountId: AccountId;
   readonly role: Role;
+  readonly grantedBy: MembershipGranter;
 }
+
+/**
+ * Whose provider granted a membership, may end it, and has to sign the person in for it to count; undefined: people granted it.
+ */
+export type MembershipGranter = 'installation' | 'account' | undefined;
 
 /** A user: global, and a member of one or more accounts. */
 export interface Person {

@@ -3,7 +3,7 @@ import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, PersonId } from '../foundation/ids.ts';
 import { notifyMember, notifyOwners } from '../outbox/security-notice-store.ts';
-import type { Membership, Role } from './account.ts';
+import type { Membership, MembershipGranter, Role } from './account.ts';
 import { personTopic } from './person-store.ts';
 import { onlyAccount, type ReachedPerson } from './reach.ts';
 
@@ -14,33 +14,6 @@ export interface Member {
   readonly personId: PersonId;
   readonly email: string;
   readonly role: Role;
-}
-
-/** Whose provider granted a membership and may end it; undefined: people granted it. */
-export type MembershipGranter = 'installation' | 'account' | undefined;
-
-/** A membership and who granted it. */
-export interface GrantedMembership extends Membership {
-  readonly grantedBy: MembershipGranter;
-}
-
-/** The memberships of a person with who granted them, oldest first. */
-export async function readGrantedMemberships(
-  kysely: Kysely,
-  personId: PersonId,
-): Promise<GrantedMembership[]> {
-  const rows = await kysely
-    .selectFrom('membership')
-    .select(['account_id', 'role', 'granted_by'])
-    .where('person_id', '=', personId)
-    .orderBy('created_at')
-    .orderBy('account_id')
-    .execute();
-  return rows.map((row) => ({
-    accountId: row.account_id as AccountId,
-    role: row.role as Role,
-    grantedBy: (row.granted_by ?? undefined) as MembershipGranter,
-  }));
 }
 
 /** Whether an account would have no owner without this person. Locks the owners, so that two can't leave at once. */
@@ -67,13 +40,32 @@ export async function readMemberships(
 ): Promise<readonly Membership[]> {
   const rows = await kysely
     .selectFrom('membership')
-    .select(['account_id', 'role'])
+    .select(['account_id', 'role', 'granted_by'])
     .where('person_id', '=', personId)
     .$if(reach !== 'all', (query) => query.where('account_id', '=', onlyAccount(reach)))
     .orderBy('created_at')
     .orderBy('account_id')
     .execute();
-  return rows.map((row) => ({ accountId: row.account_id as AccountId, role: row.role as Role }));
+  return rows.map((row) => ({
+    accountId: row.account_id as AccountId,
+    role: row.role as Role,
+    grantedBy: (row.granted_by ?? undefined) as MembershipGranter,
+  }));
+}
+
+/** Leaves to people the memberships that an account's provider granted, so that they don't end with it. */
+export async function keepMembershipsOfProvider(
+  transaction: Kysely,
+  accountId: AccountId,
+): Promise<void> {
+  const kept = await transaction
+    .updateTable('membership')
+    .set({ granted_by: null })
+    .where('account_id', '=', accountId)
+    .where('granted_by', '=', 'account')
+    .returning('person_id')
+    .execute();
+  for (const { person_id } of kept) await announceChange(transaction, personTopic, person_id);
 }
 
 /** The members of an account, ordered by email address. */

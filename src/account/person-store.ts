@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { newPersonId, type PersonId } from '../foundation/ids.ts';
-import { notifyOperators } from '../outbox/security-notice-store.ts';
+import { notifyOperators, notifyPerson } from '../outbox/security-notice-store.ts';
 import type { Locale } from '../outbox/system-mail.ts';
 import type { Person } from './account.ts';
 import { defaultFormats, isPersonFormats, type PersonFormats } from './person-formats.ts';
@@ -162,7 +162,15 @@ export async function setOperator(
     .where('operator', '<>', operator)
     .executeTakeFirst();
   await announceChange(transaction, personTopic, personId);
-  if (operator && numUpdatedRows > 0n) await notifyOperators(transaction, personId);
+  if (!operator || numUpdatedRows === 0n) return;
+  await notifyOperators(transaction, personId);
+  // Providers of accounts don't sign in operators.
+  const ended = await transaction
+    .deleteFrom('provider_identity')
+    .where('person_id', '=', personId)
+    .where('provider_account', 'is not', null)
+    .executeTakeFirst();
+  if (ended.numDeletedRows > 0n) await notifyPerson(transaction, personId, 'provider-disconnected');
 }
 
 /** Records that a person opened a link sent to their address, which proves that it is theirs (ASVS 2.5.1). */

@@ -19,6 +19,9 @@ export function guardInbox(
   checkAccess: CheckInboxAccess,
   answerProblem: AnswerProblem,
 ): void {
+  http.addHook('onRoute', (route) => {
+    route.config = { ...route.config, access: 'inbox' };
+  });
   http.addHook('onRequest', async (request, reply) => {
     setSecurityHeaders(reply);
     const access = await checkAccess(request);

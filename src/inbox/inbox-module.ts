@@ -13,6 +13,7 @@ export interface InboxDependencies {
   readonly database: Database;
   readonly log: Log;
   readonly token: InboxAccessDependencies['token'];
+  readonly facts: InboxAccessDependencies['facts'];
   /** Browser sessions. */
   readonly browser: InboxAccessDependencies['browser'] &
     Pick<InboxBrowsersDependencies, 'isSecure'>;
@@ -31,7 +32,7 @@ export interface InboxModule {
 
 /** Wires the inbox without starting it. */
 export function createInbox(dependencies: InboxDependencies): InboxModule {
-  const { database, log, token, browser, streams } = dependencies;
+  const { database, log, token, facts, browser, streams } = dependencies;
   const store = new InboxStore(database);
   const arrivals = new InboxArrivals((seconds) => store.latest(seconds), log);
   let server: InboxServer | undefined;
@@ -39,7 +40,7 @@ export function createInbox(dependencies: InboxDependencies): InboxModule {
     registerRoutes(http) {
       const isSecure = browser.isSecure.bind(browser);
       const browsers = new InboxBrowsers({ database, isSecure });
-      const checkAccess = createInboxAccessCheck({ database, token, browsers, browser });
+      const checkAccess = createInboxAccessCheck({ facts, token, browsers, browser });
       registerInboxRoutes(http, { store, arrivals, browsers, streams, checkAccess });
     },
     port: () => server?.port,

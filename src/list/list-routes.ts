@@ -30,7 +30,7 @@ export interface ListRouteDependencies {
 export function registerListRoutes(http: Http, dependencies: ListRouteDependencies): void {
   http.get<{ Querystring: Record<string, unknown> }>(
     '/api/1/list',
-    { errorHandler: answerListError },
+    { errorHandler: answerListError, config: { access: tokenOperations.list.permission } },
     async (request): Promise<Static<typeof ListingSchema>> => {
       const account = await admitToList(dependencies, request);
       const { count, offset, contactLists } = parseListQuery(request.query);

@@ -93,6 +93,7 @@ function registerRoute(
   scope.route({
     method,
     url: path,
+    config: { access },
     // Runs before the body is read, so unauthenticated callers can't make the service buffer bodies.
     async onRequest(request, reply) {
       const rawParams = request.params as Readonly<Record<string, string>>;

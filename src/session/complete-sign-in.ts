@@ -26,8 +26,14 @@ export async function completeSignIn(
   reply: FastifyReply,
   { personId, email, provider }: CompletedSignIn,
 ): Promise<void> {
-  const isKnown = devices.read(request, email) !== undefined;
+  const proof =
+    provider === undefined
+      ? 'own'
+      : provider.reach === 'all'
+        ? 'installation'
+        : (`account ${provider.reach.accountId}` as const);
+  const isKnown = (await devices.read(request, email, proof)) !== undefined;
   await browser.signIn(request, reply, personId, true, provider);
-  devices.remember(request, reply, email);
+  await devices.remember(request, reply, { personId, email, proof });
   if (!isKnown) await notices.newBrowser(personId, request);
 }

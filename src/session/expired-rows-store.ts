@@ -12,8 +12,11 @@ export const expiringKinds = [
   'guesses',
   'uses of budgets',
   'audit events',
+  'refused sign-ins',
 ] as const;
 export type ExpiringKind = (typeof expiringKinds)[number];
+
+const refusedSignInDays = 30;
 
 /** When rows expire. */
 export interface ExpiryOptions {
@@ -86,6 +89,17 @@ const removers: Readonly<Record<ExpiringKind, Remove>> = {
       sql`delete from audit_event where id in (
         select id from audit_event
         where at < now() - ${auditDays} * interval '1 day'
+        order by at limit ${limit} for update skip locked)`.execute(database.kysely),
+    );
+  },
+  // Strangers cause them, so they are kept only as long as an attack is looked into.
+  'refused sign-ins': async (database, limit, { auditDays }) => {
+    if (auditDays === 0) return 0;
+    return countAffected(
+      sql`delete from audit_event where id in (
+        select id from audit_event
+        where account_id is null and kind = 'sign_in' and outcome = 'refused'
+          and at < now() - ${refusedSignInDays} * interval '1 day'
         order by at limit ${limit} for update skip locked)`.execute(database.kysely),
     );
   },

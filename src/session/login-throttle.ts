@@ -92,7 +92,9 @@ export class LoginThrottle {
     const person = this.#personOf(target, origin);
     const subjects = this.#subjectsOf(target, origin);
     if (origin.kind === 'client') return this.#attemptOfClient([...subjects, person], check);
-    if (origin.kind === 'sign-in' && origin.device === undefined) subjects.push(person);
+    if (origin.kind === 'sign-in')
+      // What a known browser guesses is taken from the person's total, which others' guesses can't keep it from.
+      subjects.push(origin.device === undefined ? person : { ...person, countsOnly: true });
     return this.#attempt(subjects, check);
   }
 
@@ -135,6 +137,7 @@ export class LoginThrottle {
   ): Promise<Proof | undefined> {
     const now = this.#clock.monotonic();
     const refusal = subjects
+      .filter(({ countsOnly }) => countsOnly !== true)
       .map(({ key }) => this.#refused.get(nameOf(key)))
       .find((known) => known !== undefined && known.rememberedUntil > now);
     if (refusal !== undefined) throw slowDown((refusal.freeAt - now) / 1_000);

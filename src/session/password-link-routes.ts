@@ -81,11 +81,12 @@ export function registerPasswordLinkRoutes(
     const personal = [person.email, person.name];
     const problem = await findPasswordProblem(password, personal);
     if (problem !== undefined) return sendPage(reply, setPasswordPage(csrf, personal, problem));
-    const email = await links.use(tokenOf(request), password, originOf(request));
-    if (email === undefined) return sendPage(reply, invalidLinkPage);
+    const user = await links.use(tokenOf(request), password, originOf(request));
+    if (user === undefined) return sendPage(reply, invalidLinkPage);
     reply.header('set-cookie', cookieOf('', 0, browser.isSecure(request)));
     // This person reads the account's mail, so other people's guesses must not delay the sign-in that follows.
-    devices.remember(request, reply, email);
+    const { id: personId, email } = user;
+    await devices.remember(request, reply, { personId, email, proof: 'own' });
     return sendPage(
       reply,
       messagePage('Password set', 'You can sign in with it now.', 200, {

@@ -1,4 +1,5 @@
 import { hashToken, type TokenMint } from '../access/token-mint.ts';
+import type { Person } from '../account/account.ts';
 import { markEmailVerified, type PersonWithPassword, readPerson } from '../account/person-store.ts';
 import { AuditStore, type RequestOrigin } from '../audit/audit-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
@@ -77,15 +78,15 @@ export class PasswordLinks {
   /**
    * Sets the password and revokes everything that the old one opened. Consuming the link and setting the password are
    * one transaction, so the link works exactly once.
-   * @returns the person's address; undefined if the link was used or has expired
+   * @returns the person; undefined if the link was used or has expired
    * @throws TemporarilyUnavailable if too many passwords are waiting
    */
-  async use(token: string, password: string, origin: RequestOrigin): Promise<string | undefined> {
+  async use(token: string, password: string, origin: RequestOrigin): Promise<Person | undefined> {
     // Don't hash a password for an invalid link.
     if ((await this.find(token)) === undefined) return undefined;
     const { database, store, passwords, audit } = this.#dependencies;
     const passwordHash = await passwords.hash(password);
-    const used = await database.kysely.transaction().execute(async (transaction) => {
+    const personId = await database.kysely.transaction().execute(async (transaction) => {
       const ownerId = await store.consume(transaction, hashToken(token));
       if (ownerId === undefined) return undefined;
       await replacePersonPassword(transaction, ownerId, passwordHash, 'password-set-by-link');
@@ -94,12 +95,11 @@ export class PasswordLinks {
       // Whoever used a link got the mail, so what others asked for no longer counts against them.
       if (email !== undefined)
         await allowPasswordLinks(transaction, email, networkOf(origin.remoteAddress));
-      return { personId: ownerId, email };
+      return ownerId;
     });
-    if (used === undefined) return undefined;
-    const { personId, email } = used;
+    if (personId === undefined) return undefined;
     await audit.record({ kind: 'password_set_by_link', outcome: 'success', personId, origin });
-    return email;
+    return readPerson(database.kysely, personId);
   }
 
   /** Resolves when no email is in progress. */

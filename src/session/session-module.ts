@@ -1,3 +1,4 @@
+import type { AccessFacts } from '../access/authorize.ts';
 import { TokenMint } from '../access/token-mint.ts';
 import type { Person } from '../account/account.ts';
 import { findPersonByEmail, hasOperatorRole, renewPasswordHash } from '../account/person-store.ts';
@@ -16,6 +17,7 @@ import { ConsentStore } from './authorize/consent-store.ts';
 import { BrowserSessionStore } from './browser/browser-session-store.ts';
 import { BrowserSessions } from './browser/browser-sessions.ts';
 import { KnownDevices } from './browser/known-devices.ts';
+import { PageDoor } from './browser/page-door.ts';
 import { ClientSecretHasher } from './client-secret.ts';
 import { registerConfirmRoutes } from './confirm/confirm-routes.ts';
 import { Confirmation } from './confirm/confirmation.ts';
@@ -71,6 +73,8 @@ export interface SessionModuleDependencies {
   readonly clock: Clock;
   readonly log: Log;
   readonly integrations: IntegrationDirectory;
+  /** What decisions about access need. */
+  readonly facts: AccessFacts;
   /** The public base URL; a function, since a free port is known only after listening. */
   readonly publicUrl: () => string;
   /** Whether system mail is sent: password links, invitations. */
@@ -117,7 +121,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
   const { onlyProvider = false } = dependencies.signInProvider ?? {};
   const requiredIssuer = onlyProvider ? dependencies.signInProvider?.issuer : undefined;
   const needsProvider = ({ id }: Pick<Person, 'id'>) =>
-    mustUseProvider(database.kysely, id, requiredIssuer);
+    mustUseProvider(database.kysely, id, dependencies.facts.hasProvider, requiredIssuer);
   const passwordAuthenticator = new PasswordAuthenticator({
     findPerson,
     passwords,
@@ -159,7 +163,8 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
   const sessions = new BrowserSessionStore(database);
   const idleSeconds = dependencies.sessionIdleHours * 3_600;
   const browser = new BrowserSessions({ store: sessions, key, publicUrl, idleSeconds });
-  const devices = new KnownDevices({ browser, key, clock });
+  const devices = new KnownDevices({ browser, database });
+  const door = new PageDoor(browser, dependencies.facts);
   const notices = new SignInNotices(database, clock, log);
   const links = new PasswordLinks({
     database,
@@ -175,7 +180,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
   const mailEnabled = dependencies.systemMailEnabled;
   const invitations = new Invitations({ database, key, passwords, mailEnabled });
   const ownTokens = new OwnTokens({ database, mint, audit });
-  const consents = new ConsentStore(database);
+  const consents = new ConsentStore(database, dependencies.facts.hasProvider);
   const providers = new SignInProviders({
     database,
     store: new AccountProviderStore(key),
@@ -232,6 +237,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
         registerSignInOidcRoutes(scope, {
           database,
           browser,
+          door,
           devices,
           notices,
           secondFactors,
@@ -243,6 +249,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
         });
         registerConfirmRoutes(scope, {
           browser,
+          door,
           confirmation,
           passkeys,
           secondFactors,
@@ -251,17 +258,18 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
         registerAuthorizeRoutes(scope, {
           database,
           mint,
-          browser,
+          door,
           consents,
           audit,
           findIntegration,
           publicUrl,
         });
         registerPasswordLinkRoutes(scope, { browser, devices, links, throttle });
-        registerInvitationRoutes(scope, { browser, invitations });
+        registerInvitationRoutes(scope, { browser, door, invitations });
         registerMeRoutes(scope, {
           database,
           browser,
+          door,
           sessions,
           consents,
           secondFactors,
@@ -271,7 +279,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
         });
         registerMyProvidersRoutes(scope, {
           database,
-          browser,
+          door,
           providers,
           client: providerClient,
           flows,
@@ -279,6 +287,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
         registerMyPasskeysRoutes(scope, {
           database,
           browser,
+          door,
           passkeys,
           secondFactors,
           recoveryCodes,
@@ -287,12 +296,14 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
         registerChangePasswordRoutes(scope, {
           database,
           browser,
+          door,
           passwordAuthenticator,
           passwords,
           audit,
         });
         registerSecondFactorRoutes(scope, {
           browser,
+          door,
           secondFactors,
           recoveryCodes,
           passkeys,

@@ -90,8 +90,12 @@ export function registerSignInCodeRoutes(scope: Http, dependencies: SignInCodeDe
   for (const method of methods) {
     scope.get(method.path, async (request, reply) => {
       const next = localPath(queryOf(request, 'next'));
-      const { csrf, person, awaitingSecondFactor: halfway } = await browser.visit(request, reply);
-      if (person !== undefined) return seeOther(reply, next);
+      const {
+        csrf,
+        isSignedIn,
+        awaitingSecondFactor: halfway,
+      } = await browser.visit(request, reply);
+      if (isSignedIn) return seeOther(reply, next);
       if (halfway === undefined) return seeOther(reply, signInPath(next));
       const { personId } = halfway;
       const failed = queryOf(request, 'failed') === 'passkey';
@@ -121,14 +125,14 @@ async function submitCode(
     reply.header('retry-after', refusal.retryAfter);
     return sendPage(reply, refusal.page);
   }
-  const { csrf, person, awaitingSecondFactor: halfway } = await browser.visit(request, reply);
-  if (person !== undefined) return seeOther(reply, next);
+  const { csrf, isSignedIn, awaitingSecondFactor: halfway } = await browser.visit(request, reply);
+  if (isSignedIn) return seeOther(reply, next);
   if (halfway === undefined || !isOwnForm) return seeOther(reply, signInPath(next));
   const { personId, email } = halfway;
   const guess = {
     kind: 'sign-in',
     remoteAddress: request.ip,
-    device: devices.read(request, email),
+    device: await devices.read(request, email),
   } as const;
   const origin = originOf(request);
   const record = (outcome: 'success' | 'refused') =>

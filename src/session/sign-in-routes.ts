@@ -48,7 +48,7 @@ export function registerSignInRoutes(scope: Http, dependencies: SignInDependenci
   scope.get('/sign-in', async (request, reply) => {
     const next = localPath(queryOf(request, 'next'));
     const visit = await browser.visit(request, reply);
-    if (visit.person !== undefined) return seeOther(reply, next);
+    if (visit.isSignedIn) return seeOther(reply, next);
     const prompt = await passkeys.prompt({ purpose: 'sign-in', csrf: visit.csrf });
     const failed = queryOf(request, 'failed');
     const error =
@@ -97,18 +97,19 @@ async function signIn(
 
   if (!browser.hasValidCsrfToken(request, form)) {
     // Someone who went back to this page after signing in continues to their page.
-    if (visit.person !== undefined) return seeOther(reply, next);
+    if (visit.isSignedIn) return seeOther(reply, next);
     return showAgain({ note: expiredFormNotice, status: 403 });
   }
   try {
     const result = await passwordAuthenticator.authenticate(email, form.get('password') ?? '', {
       kind: 'sign-in',
       remoteAddress: request.ip,
-      device: devices.read(request, email),
+      device: await devices.read(request, email),
     });
     const { person } = result;
     if (person === undefined) {
-      await record('refused', result.claimed?.id);
+      // Strangers can't fill the audit log with people who don't exist.
+      if (result.claimed !== undefined) await record('refused', result.claimed.id);
       const error = result.needsProvider
         ? needsProviderText
         : 'Incorrect email address or password.';
@@ -128,7 +129,7 @@ async function signIn(
     return showAgain({ error: waitText(error.retryAfter), status: error.status });
   }
 
-  function record(outcome: 'success' | 'refused', personId: string | undefined): Promise<void> {
+  function record(outcome: 'success' | 'refused', personId: string): Promise<void> {
     return audit.record({ kind: 'sign_in', outcome, personId, origin: originOf(request) });
   }
 }

@@ -7,6 +7,8 @@ export interface GuessSubject {
   readonly free: number;
   /** Maximum seconds between two guesses; a quarter of an hour by default. */
   readonly maxDelaySeconds?: number;
+  /** The guess counts here, but never waits or is refused because of others. */
+  readonly countsOnly?: boolean;
   /** Seconds that a guess may wait for its turn instead of being refused; none by default. */
   readonly hold?: number;
 }
@@ -65,12 +67,15 @@ export class WrongGuessStore {
       const turns = rows.map(({ key, failures, wait }) => {
         const subject = subjects.find((other) => other.key.equals(key)) ?? { key, free: 0 };
         // Below the free limit there is no wait, not even for a guess that was counted just after this one began.
-        const due = failures < subject.free ? 0 : Math.max(0, wait);
+        const ahead = failures < subject.free ? 0 : Math.max(0, wait);
+        const delay = delayAfter(subject, failures + 1);
+        const due = subject.countsOnly === true ? 0 : ahead;
         return {
           key,
           due,
           refusedFor: due - (subject.hold ?? 0),
-          delay: delayAfter(subject, failures + 1),
+          // One that doesn't wait for its turn takes none from others.
+          freeAfter: subject.countsOnly === true ? Math.max(ahead, delay) : ahead + delay,
         };
       });
       const refused = turns.filter(({ refusedFor }) => refusedFor > 0);
@@ -81,7 +86,7 @@ export class WrongGuessStore {
         };
       const wait = Math.max(...turns.map(({ due }) => due));
       const counts = rows.map(({ failures }) => failures + 1);
-      const delays = turns.map(({ due, delay }) => due + delay);
+      const delays = turns.map(({ freeAfter }) => freeAfter);
       await sql`
         update wrong_guess as guess
         set failures = given.failures, last_at = now(), free_at = now() + given.delay * interval '1 s'

@@ -32,7 +32,8 @@ export function registerMessageStatusRoute(
   dependencies: MessageStatusDependencies,
 ): void {
   for (const path of ['/ete/v1/message/:accountId/:messageId', '/ete/v1/message/*']) {
-    http.get<StatusRoute>(path, { errorHandler: answerFault }, async (request, reply) => {
+    const config = { access: tokenOperations.status.permission };
+    http.get<StatusRoute>(path, { errorHandler: answerFault, config }, async (request, reply) => {
       const { accountId = '', messageId: messageText = '' } = request.params;
       const admission = admitCaller(dependencies, tokenOperations.status, {
         authorization: request.headers.authorization,

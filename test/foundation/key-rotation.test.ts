@@ -23,7 +23,6 @@ import {
   BrowserSessions,
   type BrowserSessionsDependencies,
 } from '../../src/session/browser/browser-sessions.ts';
-import { KnownDevices } from '../../src/session/browser/known-devices.ts';
 import { ClientSecretHasher } from '../../src/session/client-secret.ts';
 import { parseForm } from '../../src/session/form.ts';
 import type { LoginThrottle } from '../../src/session/login-throttle.ts';
@@ -160,16 +159,6 @@ const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
     open: (key) => new PasskeyChallenges(key, systemClock),
     make: (challenges) => challenges.create(challengeScope),
     accepts: (challenges, text) => challenges.read(text, challengeScope) !== undefined,
-  }),
-  'known device': use({
-    open: (key) =>
-      new KnownDevices({ key, clock: systemClock, browser: { isSecure: () => false } }),
-    make: (devices) => {
-      devices.remember({ headers: {} } as never, fakeReply as never, 'ann@shop.test');
-      return fakeReply.cookie;
-    },
-    accepts: (devices, cookie) =>
-      devices.read({ headers: { cookie } } as never, 'ann@shop.test') !== undefined,
   }),
   'end sessions': use({
     open: (key) => new EndSessionsLinks(key, systemClock),

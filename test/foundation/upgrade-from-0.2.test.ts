@@ -117,6 +117,41 @@ upgrade('events that wait for webhooks keep their time, and those that 0.2 left 
   },
 });
 
+upgrade(
+  'operators are disconnected from providers of accounts, and get an email; other people stay',
+  {
+    rows: async (pool, account) => {
+      await pool.query(
+        `with people as (
+         insert into person (id, email, name, operator) values
+           (gen_random_uuid(), 'operator@upgraded.test', 'O', true),
+           (gen_random_uuid(), 'member@upgraded.test', 'M', false)
+         returning id, email)
+       insert into provider_identity (id, provider_account, issuer, subject, person_id, linked, created_at)
+       select gen_random_uuid(), $1, 'https://id.test', email, id, true, now() from people
+       union all
+       select gen_random_uuid(), null, 'https://id.test', email, id, true, now() from people`,
+        [account],
+      );
+    },
+    check: async (pool, account) => {
+      const { rows } = await pool.query(
+        `select p.email, i.provider_account as account from provider_identity i
+       join person p on p.id = i.person_id where p.email like '%@upgraded.test' order by 1, 2`,
+      );
+      assert.deepEqual(rows, [
+        { email: 'member@upgraded.test', account },
+        { email: 'member@upgraded.test', account: null },
+        { email: 'operator@upgraded.test', account: null },
+      ]);
+      const { rows: mails } = await pool.query(
+        `select to_address as to, facts ->> 'event' as event from system_mail`,
+      );
+      assert.deepEqual(mails, [{ to: 'operator@upgraded.test', event: 'provider-disconnected' }]);
+    },
+  },
+);
+
 // The last part: all cases share one upgrade.
 const { pool, upgrade: applyLater } = await createReleasedDatabase();
 for (const { account, rows } of cases) {

@@ -17,9 +17,18 @@ export async function signInWithProvider(
   const { user, browser = new TestBrowser(service.url), atProvider, start } = options;
   if (user !== undefined) await provider.change({ user });
   const sent = await browser.request(start ?? '/sign-in/oidc?next=/me');
-  if (sent.location === undefined) return { browser, page: sent };
-  const page = await browser.open(await provider.authorize(sent.location, atProvider));
+  const target = providerUrlOf(sent);
+  if (target === undefined) return { browser, page: sent };
+  const page = await browser.open(await provider.authorize(target, atProvider));
   return { browser, page };
+}
+
+/** Where a page leads to a provider: a redirect, or the link of the page before an account's provider. */
+export function providerUrlOf(page: Pick<VisitedPage, 'location' | 'text'>): string | undefined {
+  const href = page.location ?? /href="([^"]+)">Continue (?:to|with)/.exec(page.text)?.[1];
+  return href
+    ?.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
+    .replaceAll('&amp;', '&');
 }
 
 /** Headers of a management client with a browser's session. */

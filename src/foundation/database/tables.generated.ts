@@ -94,6 +94,7 @@ export interface AccountSignInProviderTable {
   client_id: string;
   client_secret: Buffer;
   issuer: string;
+  link: Generated<string>;
   members: Json;
   name: string;
   trust_email: boolean;
@@ -409,6 +410,13 @@ export interface KeyNodeTable {
   name: string;
   node: string;
   seen_at: Generated<Timestamp>;
+}
+
+export interface KnownBrowserTable {
+  hash: Buffer;
+  last_used_at: Generated<Timestamp>;
+  person_id: string;
+  proven_by: string;
 }
 
 export interface LogCursorTable {
@@ -1053,6 +1061,7 @@ export interface DB {
   invitation: InvitationTable;
   key_leftover: KeyLeftoverTable;
   key_node: KeyNodeTable;
+  known_browser: KnownBrowserTable;
   log_cursor: LogCursorTable;
   membership: MembershipTable;
   message: MessageTable;

@@ -9,6 +9,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route rejects every request without reading a body, so it needs no limits. */
     readonly refusesAll?: boolean;
+    /** What `authorize` asks of callers of the route; undefined: the route is public. */
+    readonly access?: string;
   }
 }
 

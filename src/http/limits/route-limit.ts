@@ -3,6 +3,7 @@ export type Caller =
   | 'anyone'
   | 'anyone with the link'
   | 'a browser'
+  | 'a signed-in person'
   | 'a registered client'
   | 'a token or API key'
   | 'an inbox reader'

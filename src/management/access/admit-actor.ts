@@ -11,14 +11,16 @@ import { type Access, type Permission, peopleOnly } from '../../access/permissio
 import type { Principal } from '../../access/principal.ts';
 import type { Account } from '../../account/account.ts';
 import { readMemberships } from '../../account/membership-store.ts';
-import { type AccountId, type PersonId, parseAccountId } from '../../foundation/ids.ts';
-import { hasOwnProvider } from '../../session/single-sign-on/required-provider-store.ts';
+import { type AccountId, parseAccountId } from '../../foundation/ids.ts';
+import { findSignInLink } from '../../session/single-sign-on/required-provider-store.ts';
+import { providerSignInPath } from '../../session/single-sign-on/sign-in-provider.ts';
 import { notFound, Problem } from '../answer/problem.ts';
 import type { ManagementDependencies } from '../management-dependencies.ts';
 import { malformedParam } from '../path-params.ts';
 
 /** What a call needs. */
-interface AdmissionRule extends Pick<Operation, 'access' | 'confirmed' | 'leaving'> {
+interface AdmissionRule extends Pick<Operation, 'confirmed' | 'leaving'> {
+  readonly access: Access;
   /** The member of the body that needs it; undefined: the operation does. */
   readonly field?: string | undefined;
 }
@@ -97,24 +99,14 @@ export async function actorPermissions(
 }
 
 /** Falls back to the database, so a person who just created an account can use it before the cache knows about it. */
-function factsOf(dependencies: ManagementDependencies): AccessFacts {
-  const { facts } = dependencies.access;
+function factsOf({ access, database }: ManagementDependencies): AccessFacts {
+  const { facts } = access;
   return {
     ...facts,
-    roleIn: async (personId, accountId) =>
-      (await facts.roleIn(personId, accountId)) ??
-      (await readRole(dependencies, personId, accountId)),
+    membership: async (personId, accountId) =>
+      (await facts.membership(personId, accountId)) ??
+      (await readMemberships(database.kysely, { personId, reach: { accountId } }))[0],
   };
-}
-
-async function readRole(
-  dependencies: ManagementDependencies,
-  personId: PersonId,
-  accountId: AccountId,
-) {
-  const reach = { accountId };
-  const [membership] = await readMemberships(dependencies.database.kysely, { personId, reach });
-  return membership?.role;
 }
 
 function isRefused(decision: Decision): decision is Extract<Decision, { refusal: Refusal }> {
@@ -129,9 +121,9 @@ async function toProviderProblem(
   accountText: string | undefined,
 ): Promise<Problem> {
   const accountId = parseAccountId(accountText ?? '');
-  const hasOwn = accountId !== undefined && (await hasOwnProvider(database.kysely, accountId));
+  const link = accountId && (await findSignInLink(database.kysely, accountId));
   return new Problem('single-sign-on-required', singleSignOnDetail, {
-    extra: { signInPath: hasOwn ? `/sign-in/oidc?account=${accountId}` : '/sign-in/oidc' },
+    extra: { signInPath: providerSignInPath({ link }) },
   });
 }
 
@@ -158,6 +150,8 @@ function toProblem(refusal: Refusal, access: Access, field?: string): Problem {
         'confirmation-required',
         'Confirm who you are at /sign-in/confirm, then repeat the request within 10 minutes',
       );
+    case 'bound-to-account':
+      return new Problem('forbidden', 'Sign in with your password or a passkey to do this');
     case 'not-operator':
       return new Problem('forbidden', 'Only operators of the installation can do this');
     case 'malformed-account':

@@ -101,7 +101,7 @@ export const signOutMe = defineOperation({
 });
 
 /** The caller's accounts with role and permissions; an API key has no role. */
-async function readAccountAccess(kysely: Database['kysely'], actor: Principal) {
+export async function readAccountAccess(kysely: Database['kysely'], actor: Principal) {
   if (actor.kind === 'key')
     return [{ accountId: actor.reach.accountId, role: null, granted: actor.scopes }];
   return (await readMemberships(kysely, actor)).map(({ accountId, role }) => ({

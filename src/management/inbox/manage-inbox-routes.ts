@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 import { Nullable, strict, Time, Uuid } from '../../foundation/common-schemas.ts';
 import type { CapturedMessageSummary, InboxMessageId } from '../../inbox/inbox-message.ts';
-import { readableMail } from '../../inbox/inbox-reader-store.ts';
+import { canReadMailOfAccounts } from '../../inbox/inbox-reader-store.ts';
 import type { InboxStore } from '../../inbox/inbox-store.ts';
 import { showInlineImages } from '../../inbox/show-inline-images.ts';
+import { canOperate } from '../access/admit-actor.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { notFound, Problem } from '../answer/problem.ts';
 import { actorOf, defineOperation, type OperationCall } from '../operation.ts';
@@ -30,8 +31,9 @@ async function inboxOf(call: OperationCall): Promise<InboxStore> {
   const { inbox, database } = call.dependencies;
   if (inbox === undefined)
     throw new Problem('not-found', 'This installation doesn’t capture mail, so it has no inbox');
-  const readable = await readableMail(database.kysely, actorOf(call));
-  if (readable !== undefined) return readable === 'all' ? inbox : inbox.ofAccounts();
+  const actor = actorOf(call);
+  if (await canOperate(call.dependencies, actor)) return inbox;
+  if (await canReadMailOfAccounts(database.kysely, actor)) return inbox.ofAccounts();
   throw new Problem(
     'forbidden',
     'The inbox contains mail of all accounts. Only operators, and users who are owners or developers of every account, can open it',

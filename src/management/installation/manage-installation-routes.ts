@@ -5,8 +5,10 @@ import { poolsOf } from '../../delivery/direct/source-pools.ts';
 import { Nullable, strict } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { SubmissionEndpoint } from '../../smtp-submission/submission-endpoint.ts';
+import { canOperate } from '../access/admit-actor.ts';
+import { readAccountAccess } from '../account/manage-me-routes.ts';
 import { notFound } from '../answer/problem.ts';
-import { defineOperation, type OperationCall } from '../operation.ts';
+import { actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 
 const SmtpSubmissionView = Type.Object(
@@ -25,7 +27,8 @@ const SmtpSubmissionView = Type.Object(
 export const getSettings = defineOperation({
   id: 'getSettings',
   summary: 'Get the settings of the installation',
-  description: 'Set through environment variables. Secrets aren’t included.',
+  description:
+    'Set through environment variables. Secrets aren’t included. Only operators, and callers with `domains:read` in an account, see where mail is redirected, the allowed domains, the host name and the pools.',
   answer: Type.Object(
     {
       version: Type.String(),
@@ -49,7 +52,8 @@ export const getSettings = defineOperation({
     },
     { ...strict, title: 'Settings' },
   ),
-  async handle({ dependencies }) {
+  async handle(call) {
+    const { dependencies } = call;
     const {
       version,
       delivery,
@@ -59,15 +63,21 @@ export const getSettings = defineOperation({
       direct,
     } = dependencies.facts;
     const submission = dependencies.smtpSubmission();
+    const actor = actorOf(call);
+    const seesDelivery =
+      (await canOperate(dependencies, actor)) ||
+      (await readAccountAccess(dependencies.database.kysely, actor)).some(({ granted }) =>
+        granted.has('domains:read'),
+      );
     return {
       version,
       publicUrl: dependencies.publicUrl(),
       delivery,
-      deliveryRedirect,
-      deliveryAllow,
+      deliveryRedirect: seesDelivery ? deliveryRedirect : null,
+      deliveryAllow: seesDelivery ? deliveryAllow : [],
       systemMail: dependencies.invitations.mailEnabled,
-      hostname,
-      sourcePools: poolsOf(direct.sources),
+      hostname: seesDelivery ? hostname : null,
+      sourcePools: seesDelivery ? poolsOf(direct.sources) : [],
       smtpSubmission: submission === undefined ? null : viewSubmission(submission),
     };
   },

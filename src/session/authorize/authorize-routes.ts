@@ -5,8 +5,8 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import type { Http } from '../../http/create-http.ts';
 import type { BrowserSession } from '../browser/browser-session-store.ts';
-import type { BrowserSessions } from '../browser/browser-sessions.ts';
-import { formOf, originOf } from '../form-body.ts';
+import type { FormCall, PageCall, PageDoor } from '../browser/page-door.ts';
+import { originOf } from '../form-body.ts';
 import { consentPage, unusableRequestPage } from '../pages/consent-page.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
 import { signInPath } from '../sign-in-routes.ts';
@@ -27,7 +27,7 @@ import { formActionSource, withParameters } from './redirect-uri.ts';
 export interface AuthorizeDependencies {
   readonly database: Database;
   readonly mint: TokenMint;
-  readonly browser: BrowserSessions;
+  readonly door: PageDoor;
   readonly consents: ConsentStore;
   readonly audit: AuditStore;
   readonly findIntegration: FindIntegration;
@@ -41,64 +41,56 @@ export interface AuthorizeDependencies {
  * `POST /authorize` with the same query: the person's decision; the response redirects to the integration.
  */
 export function registerAuthorizeRoutes(scope: Http, dependencies: AuthorizeDependencies): void {
-  scope.get('/authorize', (request, reply) =>
-    answer(dependencies, request, reply, async (authorization, query) => {
-      const { csrf, person } = await dependencies.browser.visit(request, reply);
-      if (person === undefined) return seeOther(reply, signInPath(`/authorize?${query}`));
-      return showConsent(dependencies, reply, { authorization, query, csrf, person });
-    }),
+  const { door } = dependencies;
+  const rule = {
+    access: 'signed-in',
+    // A stranger learns nothing else, and no integration gets an answer: anyone who can register one could create links to
+    // this service that redirect to their own page (RFC 9700 section 4.11.2).
+    async answerStranger(request: FastifyRequest, reply: FastifyReply) {
+      try {
+        await readRequest(dependencies, request);
+      } catch (error) {
+        if (error instanceof UnusableRequest) return sendPage(reply, unusableRequestPage(error));
+        if (!(error instanceof AuthorizationRefused)) throw error;
+      }
+      return seeOther(reply, signInPath(`/authorize?${queryTextOf(request)}`));
+    },
+  } as const;
+  door.page(scope, '/authorize', rule, (call) =>
+    answer(dependencies, call, (authorization) => showConsent(dependencies, call, authorization)),
   );
-  scope.post('/authorize', (request, reply) =>
-    answer(dependencies, request, reply, async (authorization, query) => {
-      const { person } = await dependencies.browser.visit(request, reply);
-      // A page from before a sign-in or sign-out must not decide anything; show it again.
-      if (person === undefined || !dependencies.browser.hasValidCsrfToken(request, formOf(request)))
-        return seeOther(reply, `/authorize?${query}`);
-      return decide(dependencies, request, reply, authorization, person);
-    }),
+  door.form(scope, '/authorize', rule, (call) =>
+    answer(dependencies, call, (authorization) => decide(dependencies, call, authorization)),
   );
 }
 
-type Proceed = (authorization: AuthorizationRequest, query: string) => Promise<FastifyReply>;
+function queryTextOf({ url }: Pick<FastifyRequest, 'url'>): string {
+  return url.includes('?') ? url.slice(url.indexOf('?') + 1) : '';
+}
 
 /** Parses the authorization request again at every step, so that no form needs to be trusted. */
-async function answer(
-  dependencies: AuthorizeDependencies,
+function readRequest(
+  { findIntegration }: AuthorizeDependencies,
   request: FastifyRequest,
-  reply: FastifyReply,
-  proceed: Proceed,
-): Promise<FastifyReply> {
-  const query = request.url.includes('?') ? request.url.slice(request.url.indexOf('?') + 1) : '';
-  try {
-    return await proceed(
-      await readAuthorizationRequest(query, dependencies.findIntegration),
-      query,
-    );
-  } catch (error) {
-    if (error instanceof UnusableRequest) return sendPage(reply, unusableRequestPage(error));
-    if (error instanceof AuthorizationRefused)
-      return await refuse(dependencies, request, reply, query, error);
-    throw error;
-  }
+): Promise<AuthorizationRequest> {
+  return readAuthorizationRequest(queryTextOf(request), findIntegration);
 }
 
-/**
- * Anyone who can register an integration could create links to this service that redirect to their own page. So an
- * anonymous visitor signs in before the integration receives the error (RFC 9700 section 4.11.2).
- */
-async function refuse(
+async function answer(
   dependencies: AuthorizeDependencies,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  query: string,
-  refusal: AuthorizationRefused,
+  { request, reply }: PageCall,
+  proceed: (authorization: AuthorizationRequest) => Promise<FastifyReply>,
 ): Promise<FastifyReply> {
-  const person = await dependencies.browser.findSignedIn(request);
-  if (person === undefined) return seeOther(reply, signInPath(`/authorize?${query}`));
-  return redirectToClient(dependencies, reply, refusal.target, {
-    error: refusal.error,
-    error_description: refusal.message,
-  });
+  try {
+    return await proceed(await readRequest(dependencies, request));
+  } catch (error) {
+    if (error instanceof UnusableRequest) return sendPage(reply, unusableRequestPage(error));
+    if (!(error instanceof AuthorizationRefused)) throw error;
+    return redirectToClient(dependencies, reply, error.target, {
+      error: error.error,
+      error_description: error.message,
+    });
+  }
 }
 
 /** Redirects to the integration, naming the issuer to prevent mix-up attacks (RFC 9207). */
@@ -111,17 +103,10 @@ function redirectToClient(
   return seeOther(reply, withParameters(redirectUri, { ...parameters, state, iss: publicUrl() }));
 }
 
-interface ConsentPrompt {
-  readonly authorization: AuthorizationRequest;
-  readonly query: string;
-  readonly csrf: string;
-  readonly person: BrowserSession;
-}
-
 async function showConsent(
   { consents }: AuthorizeDependencies,
-  reply: FastifyReply,
-  { authorization, query, csrf, person }: ConsentPrompt,
+  { request, reply, csrf, person }: PageCall,
+  authorization: AuthorizationRequest,
 ): Promise<FastifyReply> {
   const { client, redirectUri } = authorization;
   const [accounts, chosen] = await Promise.all([
@@ -139,7 +124,7 @@ async function showConsent(
     reply,
     consentPage({
       csrf,
-      query,
+      query: queryTextOf(request),
       integrationName: client.name,
       clientId: client.clientId,
       owner: accounts.find(({ id }) => id === client.accountId)?.name,
@@ -155,12 +140,9 @@ async function showConsent(
 
 async function decide(
   dependencies: AuthorizeDependencies,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  { request, reply, person, form }: FormCall,
   authorization: AuthorizationRequest,
-  person: BrowserSession,
 ): Promise<FastifyReply> {
-  const form = formOf(request);
   const { clientId } = authorization.client;
   const record = (outcome: 'success' | 'refused', accountId?: AccountId) =>
     dependencies.audit.record({

@@ -18,8 +18,12 @@ export interface Consent {
 export class ConsentStore {
   readonly #database: Database;
 
-  constructor(database: Database) {
+  readonly #hasProvider: boolean;
+
+  /** @param hasProvider whether the installation has a sign-in provider */
+  constructor(database: Database, hasProvider: boolean) {
     this.#database = database;
+    this.#hasProvider = hasProvider;
   }
 
   /** The accounts of a person that their session reaches, oldest membership first. */
@@ -35,6 +39,8 @@ export class ConsentStore {
     const { rows } = await sql<{ id: AccountId; name: string }>`
       select a.id, a.name from membership m join account a on a.id = m.account_id
       where m.person_id = ${personId} and (${bound}::text is null or m.account_id = ${bound})
+        and (m.granted_by is null or m.granted_by = 'installation' and not ${this.#hasProvider}
+          or ${withProvider}::boolean and (m.granted_by = 'account') = (${bound}::text is not null))
         and (${withProvider}::boolean or a.sign_in <> 'single-sign-on' or m.role = 'service'
           or (select operator from person where id = m.person_id))
       order by m.created_at, a.id`.execute(this.#database.kysely);

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { confirmationSeconds } from '../../access/authorize.ts';
 import type { PersonPrincipal } from '../../access/principal.ts';
-import { onlyAccount, type ReachedPerson, reachOf } from '../../account/reach.ts';
+import { onlyAccount, type Reach, type ReachedPerson, reachOf } from '../../account/reach.ts';
 import { hasSecondFactor } from '../../account/second-factor-sql.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { type AccountId, newId, type PersonId } from '../../foundation/ids.ts';
@@ -35,6 +35,8 @@ export function principalOf(session: BrowserSession): PersonPrincipal {
 /** A sign-in with a provider, as a session records it. */
 export interface ProviderSignIn {
   readonly identityId: string;
+  /** What sessions of the provider reach. */
+  readonly reach: Reach;
   /** Seconds since the person signed in at the provider; undefined: unknown, so it doesn't count as recent. */
   readonly authenticatedAgo: number | undefined;
   /** The provider checked several factors, or the person used their own second factor here. */
@@ -44,11 +46,12 @@ export interface ProviderSignIn {
 /** The sign-in of a session whose second factor the person just verified here; undefined if no provider is involved. */
 export function withOwnSecondFactor({
   identityId,
+  reach,
   confirmedAgo,
-}: Pick<BrowserSession, 'identityId' | 'confirmedAgo'>): ProviderSignIn | undefined {
+}: Pick<BrowserSession, 'identityId' | 'reach' | 'confirmedAgo'>): ProviderSignIn | undefined {
   return identityId === undefined
     ? undefined
-    : { identityId, authenticatedAgo: confirmedAgo, secondFactor: true };
+    : { identityId, reach, authenticatedAgo: confirmedAgo, secondFactor: true };
 }
 
 /** Seconds after which another use of a session is recorded. */

@@ -19,12 +19,12 @@ const secondFactorSeconds = 10 * 60;
 
 const cookieValue = /^[A-Za-z0-9_-]{43}$/;
 
-/** What a page knows about the visiting browser. */
+/** What a public page knows about the visiting browser; who is signed in, only `PageDoor` and the management API know. */
 export interface BrowserVisit {
   /** Binds forms to this browser and its current session. */
   readonly csrf: string;
-  /** The signed-in person, second factor included if there is one. */
-  readonly person: BrowserSession | undefined;
+  /** Somebody is signed in, second factor included if there is one. */
+  readonly isSignedIn: boolean;
   /** The person who entered the right password but not yet the second factor. */
   readonly awaitingSecondFactor: BrowserSession | undefined;
 }
@@ -51,22 +51,28 @@ export class BrowserSessions {
     this.#csrfKeys = dependencies.key.keysFor('csrf');
   }
 
-  /** Identifies the visitor. A browser without a cookie gets one, so that forms can be bound to it. */
+  /** What a public page may know about the visitor. */
   async visit(request: FastifyRequest, reply: FastifyReply): Promise<BrowserVisit> {
-    const value = this.#read(request);
-    if (value === undefined) {
-      const newValue = this.#setCookie(request, reply);
-      return { csrf: this.#csrf(newValue), person: undefined, awaitingSecondFactor: undefined };
-    }
-    const found = await this.#find(request, value);
+    const { csrf, session } = await this.identify(request, reply);
     return {
-      csrf: this.#csrf(value),
-      person: found?.complete ? found : undefined,
-      awaitingSecondFactor: found?.complete === false ? found : undefined,
+      csrf,
+      isSignedIn: session?.complete === true,
+      awaitingSecondFactor: session?.complete === false ? session : undefined,
     };
   }
 
-  /** The person signed in with the browser that sent a request, second factor included; for pages of other modules. */
+  /** Identifies the visitor. A browser without a cookie gets one, so that forms can be bound to it. */
+  async identify(
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<{ readonly csrf: string; readonly session: BrowserSession | undefined }> {
+    const value = this.#read(request);
+    if (value !== undefined)
+      return { csrf: this.#csrf(value), session: await this.#find(request, value) };
+    return { csrf: this.#csrf(this.#setCookie(request, reply)), session: undefined };
+  }
+
+  /** The person signed in with the browser that sent a request, second factor included. */
   async findSignedIn(request: FastifyRequest): Promise<BrowserSession | undefined> {
     const value = this.#read(request);
     const found = value === undefined ? undefined : await this.#find(request, value);

@@ -1,55 +1,62 @@
-import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '../../foundation/clock.ts';
-import type { MasterKey } from '../../foundation/master-key.ts';
-import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
+import { hashToken } from '../../access/token-mint.ts';
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { PersonId } from '../../foundation/ids.ts';
 import type { BrowserSessions } from './browser-sessions.ts';
+import { type BrowserProof, isKnownBrowser, saveKnownBrowser } from './known-browser-store.ts';
 
 const deviceCookieDays = 180;
-const valuePattern = /^(\d{1,15})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
+const valuePattern = /^[A-Za-z0-9_-]{43}$/;
 
 export interface KnownDevicesDependencies {
   readonly browser: Pick<BrowserSessions, 'isSecure'>;
-  readonly key: MasterKey;
-  readonly clock: Clock;
+  readonly database: Pick<Database, 'kysely'>;
+}
+
+/** Who signs in, and how they proved it. */
+interface KnownPerson {
+  readonly personId: PersonId;
+  readonly email: string;
+  readonly proof: BrowserProof;
 }
 
 /**
- * Remembers in a signed cookie that a person has signed in with a browser before (OWASP: device cookies). It grants
- * no access: wrong passwords from it are counted separately, so that an attacker's flood doesn't slow the person
- * down.
+ * Remembers in a cookie that a person has signed in with a browser before (OWASP: device cookies). It grants no access: wrong
+ * passwords from it are counted separately, so that an attacker's flood doesn't slow the person down. Only what the person
+ * proved on their own counts for that; a provider could make as many browsers known as it likes.
  */
 export class KnownDevices {
   readonly #dependencies: KnownDevicesDependencies;
-  readonly #keys: PurposeKeys;
 
   constructor(dependencies: KnownDevicesDependencies) {
     this.#dependencies = dependencies;
-    this.#keys = dependencies.key.keysFor('known device');
   }
 
-  /** Identifies the browser if this person signed in with it before. */
-  read(request: FastifyRequest, email: string): string | undefined {
-    const value = parseCookie(request.headers.cookie ?? '')[this.#cookieName(request)] ?? '';
-    const [, issued = '', name = '', sent = ''] = valuePattern.exec(value) ?? [];
-    if (Number(issued) < this.#dependencies.clock.now() - deviceCookieDays * 86_400_000)
-      return undefined;
-    const given = Buffer.from(sent);
-    const isValid = this.#keys.some((key) => {
-      const expected = Buffer.from(sign(key, issued, name, email));
-      return given.length === expected.length && timingSafeEqual(given, expected);
-    });
-    return isValid ? name : undefined;
+  /** Identifies the browser if this person proved here before who they are. */
+  async read(
+    request: FastifyRequest,
+    email: string,
+    proof: BrowserProof = 'own',
+  ): Promise<string | undefined> {
+    const value = parseCookie(request.headers.cookie ?? '')[this.#cookieName(request, proof)] ?? '';
+    if (!valuePattern.test(value)) return undefined;
+    const { kysely } = this.#dependencies.database;
+    return (await isKnownBrowser(kysely, email, proof, hashToken(value))) ? value : undefined;
   }
 
-  /** Records that the person has signed in. */
-  remember(request: FastifyRequest, reply: FastifyReply, email: string): void {
-    const issued = String(Math.floor(this.#dependencies.clock.now()));
-    const name = this.read(request, email) ?? randomBytes(16).toString('base64url');
+  /** Records that the person has signed in. A browser that wasn't known gets a new cookie, so nobody can choose it. */
+  async remember(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { personId, email, proof }: KnownPerson,
+  ): Promise<void> {
+    const value = (await this.read(request, email, proof)) ?? randomBytes(32).toString('base64url');
+    await saveKnownBrowser(this.#dependencies.database.kysely, personId, proof, hashToken(value));
     const cookie = stringifySetCookie({
-      name: this.#cookieName(request),
-      value: `${issued}.${name}.${sign(this.#keys.current, issued, name, email)}`,
+      name: this.#cookieName(request, proof),
+      value,
       path: '/',
       httpOnly: true,
       sameSite: 'lax',
@@ -60,14 +67,8 @@ export class KnownDevices {
     reply.removeHeader('set-cookie').header('set-cookie', [...others, cookie]);
   }
 
-  #cookieName(request: FastifyRequest): string {
-    return this.#dependencies.browser.isSecure(request)
-      ? '__Host-signalpost-device'
-      : 'signalpost-device';
+  #cookieName(request: FastifyRequest, proof: BrowserProof): string {
+    const name = proof === 'own' ? 'signalpost-device' : 'signalpost-provider-device';
+    return this.#dependencies.browser.isSecure(request) ? `__Host-${name}` : name;
   }
-}
-
-function sign(key: KeyObject, issued: string, name: string, email: string): string {
-  const text = [issued, name, email.toLowerCase()].join('\0');
-  return createHmac('sha256', key).update(text).digest('base64url');
 }

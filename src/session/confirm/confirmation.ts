@@ -1,5 +1,5 @@
 import type { AuditStore, RequestOrigin } from '../../audit/audit-store.ts';
-import type { SignedInVisit } from '../me/signed-in-form.ts';
+import type { PageCall } from '../browser/page-door.ts';
 import type { Passkeys } from '../passkey/passkeys.ts';
 import type { PasswordAuthenticator } from '../password-authenticator.ts';
 import type { RecoveryCodes } from '../recovery-codes.ts';
@@ -31,7 +31,7 @@ export class Confirmation {
 
   /** @throws SlowDown if guesses come too fast, TemporarilyUnavailable if too many passwords are waiting */
   async check(
-    visit: Pick<SignedInVisit, 'csrf' | 'person'>,
+    visit: Pick<PageCall, 'csrf' | 'person'>,
     origin: RequestOrigin,
     proof: ConfirmationProof,
   ): Promise<boolean> {
@@ -54,7 +54,7 @@ export class Confirmation {
   }
 
   async #checkPassword(
-    { person }: Pick<SignedInVisit, 'person'>,
+    { person }: Pick<PageCall, 'person'>,
     { remoteAddress }: RequestOrigin,
     { password, code = '' }: ConfirmationProof,
   ): Promise<boolean> {

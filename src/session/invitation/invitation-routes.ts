@@ -2,6 +2,7 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Http } from '../../http/create-http.ts';
 import type { BrowserSessions } from '../browser/browser-sessions.ts';
+import type { PageDoor } from '../browser/page-door.ts';
 import { findPasswordProblem } from '../change-password.ts';
 import { formOf, originOf } from '../form-body.ts';
 import { invitationPage } from '../pages/invitation-page.ts';
@@ -13,6 +14,7 @@ import type { Invitations } from './invitations.ts';
 
 export interface InvitationRoutesDependencies {
   readonly browser: BrowserSessions;
+  readonly door: PageDoor;
   readonly invitations: Invitations;
 }
 
@@ -35,7 +37,7 @@ export function registerInvitationRoutes(
   scope: Http,
   dependencies: InvitationRoutesDependencies,
 ): void {
-  const { browser, invitations } = dependencies;
+  const { browser, door, invitations } = dependencies;
 
   scope.get<{ Params: { token: string } }>(`${page}/:token`, async (request, reply) => {
     setCookie(request, reply, request.params.token, 3_600);
@@ -45,9 +47,9 @@ export function registerInvitationRoutes(
   scope.get(page, async (request, reply) => {
     const invitation = await invitations.find(tokenOf(request));
     if (invitation === undefined) return sendPage(reply, invalidInvitationPage);
-    const visit = await browser.visit(request, reply);
-    if (needsSignIn(invitation, visit.person?.personId)) return sendPage(reply, signInRequiredPage);
-    return sendPage(reply, invitationPage({ csrf: visit.csrf, invitation }));
+    const { csrf } = await browser.visit(request, reply);
+    if (await needsSignIn(request, invitation)) return sendPage(reply, signInRequiredPage);
+    return sendPage(reply, invitationPage({ csrf, invitation }));
   });
 
   scope.post(page, async (request, reply) => {
@@ -56,8 +58,8 @@ export function registerInvitationRoutes(
     const token = tokenOf(request);
     const invitation = await invitations.find(token);
     if (invitation === undefined) return sendPage(reply, invalidInvitationPage);
-    const { csrf, person } = await browser.visit(request, reply);
-    if (needsSignIn(invitation, person?.personId)) return sendPage(reply, signInRequiredPage);
+    const { csrf } = await browser.visit(request, reply);
+    if (await needsSignIn(request, invitation)) return sendPage(reply, signInRequiredPage);
     const name = (form.get('name') ?? '').trim();
     const password = form.get('new') ?? '';
     const error = invitation.established
@@ -89,6 +91,20 @@ export function registerInvitationRoutes(
     return sendPage(reply, messagePage('Invitation declined', 'Nothing has changed.'));
   });
 
+  /**
+   * A mailed link alone never bypasses a second factor: if it would set the password of someone who has one, that
+   * person must be signed in.
+   */
+  async function needsSignIn(
+    request: FastifyRequest,
+    invitation: OpenInvitation,
+  ): Promise<boolean> {
+    const { established, hasSecondFactor, personId } = invitation;
+    if (established || !hasSecondFactor) return false;
+    const signedIn = await door.find(request, { access: 'full-reach' });
+    return signedIn?.personId !== personId;
+  }
+
   /** Lax: the cookie must be sent when a link in an email leads here. */
   function setCookie(
     request: FastifyRequest,
@@ -100,15 +116,6 @@ export function registerInvitationRoutes(
     const cookie = { name: linkCookie, value, path: page, maxAge, secure };
     reply.header('set-cookie', stringifySetCookie({ ...cookie, httpOnly: true, sameSite: 'lax' }));
   }
-}
-
-/**
- * A mailed link alone never bypasses a second factor: if it would set the password of someone who has one, that
- * person must be signed in.
- */
-function needsSignIn(invitation: OpenInvitation, signedIn: string | undefined): boolean {
-  const { established, hasSecondFactor, personId } = invitation;
-  return !established && hasSecondFactor && personId !== signedIn;
 }
 
 const signInRequiredPage = messagePage(

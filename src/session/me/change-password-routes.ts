@@ -2,72 +2,63 @@ import type { AuditStore } from '../../audit/audit-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { Http } from '../../http/create-http.ts';
 import type { BrowserSessions } from '../browser/browser-sessions.ts';
+import type { PageDoor } from '../browser/page-door.ts';
 import { changePassword, findPasswordProblem } from '../change-password.ts';
 import { originOf } from '../form-body.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
 import { changePasswordPage } from '../pages/me-page.ts';
 import type { PasswordAuthenticator } from '../password-authenticator.ts';
 import type { PasswordChecker } from '../password-checker.ts';
-import {
-  boundSessionPage,
-  isBoundToAccount,
-  signedInForm,
-  signedInPage,
-} from './signed-in-form.ts';
 
 export interface ChangePasswordDependencies {
   readonly database: Database;
-  readonly browser: BrowserSessions;
+  readonly browser: Pick<BrowserSessions, 'signIn'>;
+  readonly door: PageDoor;
   readonly passwordAuthenticator: PasswordAuthenticator;
   readonly passwords: PasswordChecker;
   readonly audit: AuditStore;
 }
+
+const rule = { access: 'full-reach' } as const;
 
 /** `GET` and `POST /me/password`: changes the password and signs the person out everywhere else. */
 export function registerChangePasswordRoutes(
   scope: Http,
   dependencies: ChangePasswordDependencies,
 ): void {
-  const { browser, passwordAuthenticator, audit } = dependencies;
+  const { browser, door, passwordAuthenticator, audit } = dependencies;
 
-  scope.get('/me/password', (request, reply) =>
-    signedInPage(browser, async ({ csrf, person }) => {
-      if (isBoundToAccount(person)) return sendPage(reply, boundSessionPage());
-      return sendPage(reply, changePasswordPage({ csrf, personal: [person.email, person.name] }));
-    })(request, reply),
+  door.page(scope, '/me/password', rule, async ({ reply, csrf, person }) =>
+    sendPage(reply, changePasswordPage({ csrf, personal: [person.email, person.name] })),
   );
 
-  scope.post(
-    '/me/password',
-    signedInForm(browser, '/me/password', (request, reply) => async ({ csrf, person }, form) => {
-      if (isBoundToAccount(person)) return sendPage(reply, boundSessionPage());
-      const record = (outcome: 'success' | 'refused') =>
-        audit.record({
-          kind: 'password_changed',
-          outcome,
-          personId: person.personId,
-          origin: originOf(request),
-        });
-      const next = form.get('new') ?? '';
-      const personal = [person.email, person.name];
-      const problem = await findPasswordProblem(next, personal);
-      if (problem !== undefined)
-        return sendPage(reply, changePasswordPage({ csrf, personal, error: problem, status: 422 }));
-      const origin = { kind: 'session', remoteAddress: request.ip } as const;
-      const result = await passwordAuthenticator.authenticate(
-        person.email,
-        form.get('password') ?? '',
-        origin,
-      );
-      if (result.person === undefined) {
-        await record('refused');
-        const error = 'Incorrect current password.';
-        return sendPage(reply, changePasswordPage({ csrf, personal, error, status: 401 }));
-      }
-      await changePassword(dependencies, person.personId, next);
-      await browser.signIn(request, reply, person.personId, true);
-      await record('success');
-      return seeOther(reply, '/me?done=password');
-    }),
-  );
+  door.form(scope, '/me/password', rule, async ({ request, reply, csrf, person, form }) => {
+    const record = (outcome: 'success' | 'refused') =>
+      audit.record({
+        kind: 'password_changed',
+        outcome,
+        personId: person.personId,
+        origin: originOf(request),
+      });
+    const next = form.get('new') ?? '';
+    const personal = [person.email, person.name];
+    const problem = await findPasswordProblem(next, personal);
+    if (problem !== undefined)
+      return sendPage(reply, changePasswordPage({ csrf, personal, error: problem, status: 422 }));
+    const origin = { kind: 'session', remoteAddress: request.ip } as const;
+    const result = await passwordAuthenticator.authenticate(
+      person.email,
+      form.get('password') ?? '',
+      origin,
+    );
+    if (result.person === undefined) {
+      await record('refused');
+      const error = 'Incorrect current password.';
+      return sendPage(reply, changePasswordPage({ csrf, personal, error, status: 401 }));
+    }
+    await changePassword(dependencies, person.personId, next);
+    await browser.signIn(request, reply, person.personId, true);
+    await record('success');
+    return seeOther(reply, '/me?done=password');
+  });
 }

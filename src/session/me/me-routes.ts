@@ -10,6 +10,7 @@ import { isLocale } from '../../outbox/system-mail.ts';
 import type { ConsentStore } from '../authorize/consent-store.ts';
 import type { BrowserSessionStore } from '../browser/browser-session-store.ts';
 import type { BrowserSessions } from '../browser/browser-sessions.ts';
+import type { PageDoor } from '../browser/page-door.ts';
 import { originOf } from '../form-body.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
 import { mePage } from '../pages/me-page.ts';
@@ -17,11 +18,11 @@ import type { Passkeys } from '../passkey/passkeys.ts';
 import type { SecondFactors } from '../second-factor.ts';
 import { listProviderIdentities } from '../single-sign-on/provider-identity-store.ts';
 import type { SignInProviders } from '../single-sign-on/sign-in-providers.ts';
-import { signedInForm, signedInPage } from './signed-in-form.ts';
 
 export interface MeDependencies {
   readonly database: Database;
-  readonly browser: BrowserSessions;
+  readonly browser: Pick<BrowserSessions, 'endOthers'>;
+  readonly door: PageDoor;
   readonly sessions: BrowserSessionStore;
   readonly consents: ConsentStore;
   readonly secondFactors: SecondFactors;
@@ -49,61 +50,55 @@ const notices: Readonly<Record<string, string>> = {
 /**
  * `GET /me`: the person's browsers, consents, password, passkeys and second factor. `POST /me/sessions/end` signs another
  * browser out, `POST /me/sessions/end-others` all of them, `POST /me/consents/withdraw` withdraws a consent and revokes its tokens, `POST /me/language` sets the
- * language of email and the formats of dates and numbers.
+ * language of email and the formats of dates and numbers. A session of an account's provider sees and ends only what belongs
+ * to that account.
  */
 export function registerMeRoutes(scope: Http, dependencies: MeDependencies): void {
-  const { database, browser, sessions, consents, secondFactors, passkeys, providers, audit } =
+  const { database, browser, door, sessions, consents, secondFactors, passkeys, providers, audit } =
     dependencies;
 
-  scope.get('/me', (request, reply) =>
-    signedInPage(browser, async ({ csrf, person }) => {
-      const [
-        listed,
-        consented,
-        hasAuthenticator,
-        ownPasskeys,
-        offered,
+  door.page(scope, '/me', { access: 'signed-in' }, async ({ request, reply, csrf, person }) => {
+    const { personId } = person;
+    const [listed, consented, offered, identities, formats] = await Promise.all([
+      sessions.list(person),
+      consents.list(person),
+      providers.listFor(person),
+      listProviderIdentities(database.kysely, person),
+      readFormats(database.kysely, personId),
+    ]);
+    const own =
+      person.reach === 'all'
+        ? {
+            hasAuthenticator: await secondFactors.hasAuthenticator(personId),
+            passkeys: await passkeys.store.list(personId),
+            passkeyProblem: await passkeys.problemFor(personId),
+            locale: (await readLocale(database.kysely, personId)) ?? 'en',
+          }
+        : undefined;
+    return sendPage(
+      reply,
+      mePage({
+        csrf,
+        name: person.name,
+        email: person.email,
+        sessionId: person.id,
+        sessions: listed,
+        consents: consented,
+        providers: offered,
         identities,
-        locale,
+        own,
         formats,
-        passkeyProblem,
-      ] = await Promise.all([
-        sessions.list(person),
-        consents.list(person),
-        secondFactors.hasAuthenticator(person.personId),
-        passkeys.store.list(person.personId),
-        providers.listFor(person),
-        listProviderIdentities(database.kysely, person),
-        readLocale(database.kysely, person.personId),
-        readFormats(database.kysely, person.personId),
-        passkeys.problemFor(person.personId),
-      ]);
-      return sendPage(
-        reply,
-        mePage({
-          csrf,
-          name: person.name,
-          email: person.email,
-          sessionId: person.id,
-          sessions: listed,
-          consents: consented,
-          hasAuthenticator,
-          passkeys: ownPasskeys,
-          passkeyProblem,
-          providers: offered,
-          identities,
-          locale: locale ?? 'en',
-          formats,
-          timeZone: browserTimeZone(request),
-          note: noticeOf(request),
-        }),
-      );
-    })(request, reply),
-  );
+        timeZone: browserTimeZone(request),
+        note: noticeOf(request),
+      }),
+    );
+  });
 
-  scope.post(
+  door.form(
+    scope,
     '/me/sessions/end',
-    signedInForm(browser, '/me', (request, reply) => async ({ person }, form) => {
+    { access: 'signed-in', page: '/me' },
+    async ({ request, reply, person, form }) => {
       const { personId } = person;
       if (await sessions.endById(person, form.get('session') ?? ''))
         await audit.record({
@@ -113,12 +108,14 @@ export function registerMeRoutes(scope: Http, dependencies: MeDependencies): voi
           origin: originOf(request),
         });
       return seeOther(reply, '/me?done=session');
-    }),
+    },
   );
 
-  scope.post(
+  door.form(
+    scope,
     '/me/sessions/end-others',
-    signedInForm(browser, '/me', (request, reply) => async ({ person }) => {
+    { access: 'signed-in', page: '/me' },
+    async ({ request, reply, person }) => {
       await browser.endOthers(person);
       await audit.record({
         kind: 'sessions_ended',
@@ -127,12 +124,14 @@ export function registerMeRoutes(scope: Http, dependencies: MeDependencies): voi
         origin: originOf(request),
       });
       return seeOther(reply, '/me?done=sessions');
-    }),
+    },
   );
 
-  scope.post(
+  door.form(
+    scope,
     '/me/consents/withdraw',
-    signedInForm(browser, '/me', (request, reply) => async ({ person }, form) => {
+    { access: 'signed-in', page: '/me' },
+    async ({ request, reply, person, form }) => {
       const { personId } = person;
       const clientId = parseClientId(form.get('client_id') ?? '');
       if (clientId !== undefined && (await consents.withdraw(person, clientId)))
@@ -144,18 +143,20 @@ export function registerMeRoutes(scope: Http, dependencies: MeDependencies): voi
           origin: originOf(request),
         });
       return seeOther(reply, '/me?done=consent');
-    }),
+    },
   );
 
-  scope.post(
+  door.form(
+    scope,
     '/me/language',
-    signedInForm(browser, '/me', (_request, reply) => async ({ person }, form) => {
+    { access: 'full-reach', page: '/me' },
+    async ({ reply, person, form }) => {
       const locale = form.get('language');
       if (isLocale(locale)) await saveLocale(database.kysely, person.personId, locale);
       const formats = form.get('formats');
       if (isPersonFormats(formats)) await saveFormats(database.kysely, person.personId, formats);
       return seeOther(reply, '/me?done=language');
-    }),
+    },
   );
 }
 

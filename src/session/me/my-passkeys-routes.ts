@@ -1,10 +1,11 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { readFormats } from '../../account/person-store.ts';
 import type { AuditStore } from '../../audit/audit-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { browserTimeZone } from '../../http/browser-time-zone.ts';
 import type { Http } from '../../http/create-http.ts';
 import type { BrowserSessions } from '../browser/browser-sessions.ts';
+import type { PageCall, PageDoor } from '../browser/page-door.ts';
 import { originOf } from '../form-body.ts';
 import { browserName } from '../pages/browser-name.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
@@ -17,11 +18,11 @@ import type { Passkeys } from '../passkey/passkeys.ts';
 import type { RecoveryCodes } from '../recovery-codes.ts';
 import type { SecondFactors } from '../second-factor.ts';
 import { backToMe } from './my-providers-routes.ts';
-import { confirmedForm, confirmedPage, type SignedInVisit } from './signed-in-form.ts';
 
 export interface MyPasskeysDependencies {
   readonly database: Database;
-  readonly browser: BrowserSessions;
+  readonly browser: Pick<BrowserSessions, 'endOthers'>;
+  readonly door: PageDoor;
   readonly passkeys: Passkeys;
   readonly secondFactors: SecondFactors;
   readonly recoveryCodes: RecoveryCodes;
@@ -30,6 +31,7 @@ export interface MyPasskeysDependencies {
 
 const maxNameLength = 60;
 const newPage = '/me/passkeys/new';
+const confirmed = { access: 'full-reach', confirmed: true } as const;
 
 /**
  * `GET /me/passkeys/new` and `POST /me/passkeys`: add a passkey; the first second factor also signs out all other browsers
@@ -37,78 +39,73 @@ const newPage = '/me/passkeys/new';
  * All ask people to confirm who they are.
  */
 export function registerMyPasskeysRoutes(scope: Http, dependencies: MyPasskeysDependencies): void {
-  const { database, browser, passkeys, secondFactors, recoveryCodes, audit } = dependencies;
+  const { database, browser, door, passkeys, secondFactors, recoveryCodes, audit } = dependencies;
 
-  scope.get(newPage, (request, reply) =>
-    confirmedPage(browser, (visit) => showNew(request, reply, visit))(request, reply),
+  door.page(scope, newPage, confirmed, (call) => showNew(call));
+
+  door.page(scope, '/me/passkeys', { access: 'signed-in' }, async ({ reply }) =>
+    seeOther(reply, '/me#passkeys'),
   );
 
-  scope.get('/me/passkeys', (_request, reply) => seeOther(reply, '/me#passkeys'));
+  door.form(scope, '/me/passkeys', { ...confirmed, page: newPage }, async (call) => {
+    const { request, reply, form } = call;
+    const { personId } = call.person;
+    const isFirst = !(await secondFactors.has(personId));
+    const name = nameOf(form.get('name')) ?? browserName(request.headers['user-agent'] ?? '');
+    if (!(await passkeys.register({ personId }, call.csrf, name, form.get('answer') ?? ''))) {
+      const error = `The passkey wasn’t added. The page may have expired, or you already have ${maxPasskeys}. Try again.`;
+      return showNew(call, error);
+    }
+    await record('passkey_added', call, { name });
+    if (!isFirst) return seeOther(reply, '/me?done=passkey');
+    // The other browsers signed in with the password alone.
+    await browser.endOthers(call.person);
+    const codes = await recoveryCodes.renew(personId);
+    await record('recovery_codes_made', call);
+    return sendPage(reply, recoveryCodesPage(codes));
+  });
 
-  scope.post(
-    '/me/passkeys',
-    confirmedForm(browser, newPage, (request, reply) => async (visit, form) => {
-      const { personId } = visit.person;
-      const isFirst = !(await secondFactors.has(personId));
-      const name = nameOf(form.get('name')) ?? browserName(request.headers['user-agent'] ?? '');
-      if (!(await passkeys.register({ personId }, visit.csrf, name, form.get('answer') ?? ''))) {
-        const error = `The passkey wasn’t added. The page may have expired, or you already have ${maxPasskeys}. Try again.`;
-        return showNew(request, reply, visit, error);
-      }
-      await record('passkey_added', request, visit, { name });
-      if (!isFirst) return seeOther(reply, '/me?done=passkey');
-      // The other browsers signed in with the password alone.
-      await browser.endOthers(visit.person);
-      const codes = await recoveryCodes.renew(personId);
-      await record('recovery_codes_made', request, visit);
-      return sendPage(reply, recoveryCodesPage(codes));
-    }),
-  );
+  door.page(scope, '/me/passkeys/:id', confirmed, async ({ request, reply, csrf, person }) => {
+    const { id: asked } = request.params as { readonly id: string };
+    const [list, hasAuthenticator, formats] = await Promise.all([
+      passkeys.store.list(person.personId),
+      secondFactors.hasAuthenticator(person.personId),
+      readFormats(database.kysely, person.personId),
+    ]);
+    const passkey = list.find(({ id }) => id === asked);
+    if (passkey === undefined) return seeOther(reply, '/me');
+    const isLastFactor = list.length === 1 && !hasAuthenticator;
+    const timeZone = browserTimeZone(request);
+    const time = (at: Date) => pageTime(at, formats, timeZone);
+    return sendPage(reply, passkeyPage({ csrf, passkey, isLastFactor, time }));
+  });
 
-  scope.get<{ Params: { id: string } }>('/me/passkeys/:id', (request, reply) =>
-    confirmedPage(browser, async ({ csrf, person }) => {
-      const [list, hasAuthenticator, formats] = await Promise.all([
-        passkeys.store.list(person.personId),
-        secondFactors.hasAuthenticator(person.personId),
-        readFormats(database.kysely, person.personId),
-      ]);
-      const passkey = list.find(({ id }) => id === request.params.id);
-      if (passkey === undefined) return seeOther(reply, '/me');
-      const isLastFactor = list.length === 1 && !hasAuthenticator;
-      const timeZone = browserTimeZone(request);
-      const time = (at: Date) => pageTime(at, formats, timeZone);
-      return sendPage(reply, passkeyPage({ csrf, passkey, isLastFactor, time }));
-    })(request, reply),
-  );
-
-  scope.post(
+  door.form(
+    scope,
     '/me/passkeys/rename',
-    confirmedForm(browser, '/me', (_request, reply) => async ({ person }, form) => {
+    { ...confirmed, page: '/me' },
+    async ({ reply, person, form }) => {
       const name = nameOf(form.get('name'));
       const id = form.get('passkey') ?? '';
       if (name === undefined || !(await passkeys.store.rename(person.personId, id, name)))
         return seeOther(reply, '/me');
       return seeOther(reply, '/me?done=renamed');
-    }),
+    },
   );
 
-  scope.post(
-    '/me/passkeys/remove',
-    confirmedForm(browser, '/me', (request, reply) => async (visit, form) => {
-      const id = form.get('passkey') ?? '';
-      const { personId } = visit.person;
-      const name = (await passkeys.store.list(personId)).find((one) => one.id === id)?.name;
-      if (name === undefined || !(await passkeys.store.remove(personId, id)))
-        return seeOther(reply, '/me');
-      await record('passkey_removed', request, visit, { name });
-      return seeOther(reply, '/me?done=passkey-removed');
-    }),
-  );
+  door.form(scope, '/me/passkeys/remove', { ...confirmed, page: '/me' }, async (call) => {
+    const { reply, form } = call;
+    const id = form.get('passkey') ?? '';
+    const { personId } = call.person;
+    const name = (await passkeys.store.list(personId)).find((one) => one.id === id)?.name;
+    if (name === undefined || !(await passkeys.store.remove(personId, id)))
+      return seeOther(reply, '/me');
+    await record('passkey_removed', call, { name });
+    return seeOther(reply, '/me?done=passkey-removed');
+  });
 
   async function showNew(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { csrf, person }: SignedInVisit,
+    { request, reply, csrf, person }: PageCall,
     error?: string,
   ): Promise<FastifyReply> {
     const prompt = await passkeys.promptToRegister(person, csrf);
@@ -123,8 +120,7 @@ export function registerMyPasskeysRoutes(scope: Http, dependencies: MyPasskeysDe
 
   function record(
     kind: string,
-    request: FastifyRequest,
-    { person }: SignedInVisit,
+    { request, person }: PageCall,
     detail: Readonly<Record<string, string>> = {},
   ): Promise<void> {
     const { personId } = person;

@@ -2,7 +2,7 @@ import { AuditStore } from '../../audit/audit-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { Http } from '../../http/create-http.ts';
 import { notifyPerson } from '../../outbox/security-notice-store.ts';
-import type { BrowserSessions } from '../browser/browser-sessions.ts';
+import type { PageDoor } from '../browser/page-door.ts';
 import { originOf } from '../form-body.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
 import { messagePage } from '../pages/message-page.ts';
@@ -11,15 +11,16 @@ import { removeProviderIdentity } from '../single-sign-on/provider-identity-stor
 import { signInFailureText } from '../single-sign-on/sign-in-failures.ts';
 import type { SignInFlows } from '../single-sign-on/sign-in-flows.ts';
 import type { SignInProviders } from '../single-sign-on/sign-in-providers.ts';
-import { confirmedForm } from './signed-in-form.ts';
 
 export interface MyProvidersDependencies {
   readonly database: Database;
-  readonly browser: BrowserSessions;
+  readonly door: PageDoor;
   readonly providers: SignInProviders;
   readonly client: ProviderClient;
   readonly flows: SignInFlows;
 }
+
+const rule = { access: 'full-reach', confirmed: true, page: '/me' } as const;
 
 /**
  * `POST /me/providers/connect` sends a person to a provider to connect it (`finishSignInOidc` ends that), `POST
@@ -27,62 +28,56 @@ export interface MyProvidersDependencies {
  */
 export function registerMyProvidersRoutes(
   scope: Http,
-  { database, browser, providers, client, flows }: MyProvidersDependencies,
+  { database, door, providers, client, flows }: MyProvidersDependencies,
 ): void {
-  scope.post(
-    '/me/providers/connect',
-    confirmedForm(browser, '/me', (request, reply) => async ({ person }, form) => {
-      const { personId } = person;
-      const account = form.get('account');
-      const offered = await providers.listFor(person);
-      const provider = offered.find(({ accountId }) => accountId === account);
-      if (provider === undefined) return seeOther(reply, '/me');
-      const flow = flows.begin(request, reply, provider, {
-        purpose: 'link',
-        personId,
-        next: '/me',
-      });
-      try {
-        const href = await client.authorizationUrl(provider, flow);
-        // A link, because the page's policy lets forms lead only to this service.
-        return sendPage(
-          reply,
-          messagePage(
-            `Connect ${provider.name}`,
-            `Sign in to ${provider.name} as the user that you want to connect to ${person.email}.`,
-            200,
-            { href, label: `Continue with ${provider.name}` },
-          ),
-        );
-      } catch (error) {
-        if (!(error instanceof ProviderUnavailable)) throw error;
-        request.log.warn({ err: error, issuer: provider.issuer }, 'sign-in provider unavailable');
-        const text = signInFailureText('provider-down') ?? '';
-        return sendPage(reply, messagePage('Not connected', text, 503, backToMe));
-      }
-    }),
-  );
+  door.form(scope, '/me/providers/connect', rule, async ({ request, reply, person, form }) => {
+    const { personId } = person;
+    const account = form.get('account');
+    const offered = await providers.listFor(person);
+    const provider = offered.find(({ accountId }) => accountId === account);
+    if (provider === undefined) return seeOther(reply, '/me');
+    const flow = flows.begin(request, reply, provider, {
+      purpose: 'link',
+      personId,
+      next: '/me',
+    });
+    try {
+      const href = await client.authorizationUrl(provider, flow);
+      // A link, because the page's policy lets forms lead only to this service.
+      return sendPage(
+        reply,
+        messagePage(
+          `Connect ${provider.name}`,
+          `Sign in to ${provider.name} as the user that you want to connect to ${person.email}.`,
+          200,
+          { href, label: `Continue with ${provider.name}` },
+        ),
+      );
+    } catch (error) {
+      if (!(error instanceof ProviderUnavailable)) throw error;
+      request.log.warn({ err: error, issuer: provider.issuer }, 'sign-in provider unavailable');
+      const text = signInFailureText('provider-down') ?? '';
+      return sendPage(reply, messagePage('Not connected', text, 503, backToMe));
+    }
+  });
 
-  scope.post(
-    '/me/providers/disconnect',
-    confirmedForm(browser, '/me', (request, reply) => async ({ person }, form) => {
-      const { personId } = person;
-      await database.kysely.transaction().execute(async (transaction) => {
-        const id = form.get('identity') ?? '';
-        const issuer = await removeProviderIdentity(transaction, person, id);
-        if (issuer === undefined) return;
-        await new AuditStore({ kysely: transaction }).record({
-          kind: 'sign_in_provider_disconnected',
-          outcome: 'success',
-          personId,
-          origin: originOf(request),
-          detail: { provider: issuer },
-        });
-        await notifyPerson(transaction, personId, 'provider-disconnected');
+  door.form(scope, '/me/providers/disconnect', rule, async ({ request, reply, person, form }) => {
+    const { personId } = person;
+    await database.kysely.transaction().execute(async (transaction) => {
+      const id = form.get('identity') ?? '';
+      const issuer = await removeProviderIdentity(transaction, person, id);
+      if (issuer === undefined) return;
+      await new AuditStore({ kysely: transaction }).record({
+        kind: 'sign_in_provider_disconnected',
+        outcome: 'success',
+        personId,
+        origin: originOf(request),
+        detail: { provider: issuer },
       });
-      return seeOther(reply, '/me?done=disconnected');
-    }),
-  );
+      await notifyPerson(transaction, personId, 'provider-disconnected');
+    });
+    return seeOther(reply, '/me?done=disconnected');
+  });
 }
 
 /** Where pages about connecting a provider lead. */

@@ -1,9 +1,10 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { renderSVG } from 'uqr';
 import type { AuditStore } from '../../audit/audit-store.ts';
 import type { PersonId } from '../../foundation/ids.ts';
 import type { Http } from '../../http/create-http.ts';
 import type { BrowserSessions } from '../browser/browser-sessions.ts';
+import type { PageCall, PageDoor } from '../browser/page-door.ts';
 import { originOf } from '../form-body.ts';
 import { SlowDown } from '../oauth-errors.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
@@ -13,10 +14,10 @@ import type { Passkeys } from '../passkey/passkeys.ts';
 import type { RecoveryCodes } from '../recovery-codes.ts';
 import type { Enrollment, SecondFactors } from '../second-factor.ts';
 import { waitText } from '../sign-in-routes.ts';
-import { confirmedForm, confirmedPage, type SignedInVisit } from './signed-in-form.ts';
 
 export interface SecondFactorRoutesDependencies {
-  readonly browser: BrowserSessions;
+  readonly browser: Pick<BrowserSessions, 'endOthers'>;
+  readonly door: PageDoor;
   readonly secondFactors: SecondFactors;
   readonly recoveryCodes: RecoveryCodes;
   readonly passkeys: Passkeys;
@@ -24,6 +25,7 @@ export interface SecondFactorRoutesDependencies {
 }
 
 const page = '/me/second-factor';
+const rule = { access: 'full-reach', confirmed: true, page } as const;
 const wrongCode = 'Incorrect or already used code. Enter the next one from your app.';
 
 /**
@@ -35,10 +37,10 @@ export function registerSecondFactorRoutes(
   scope: Http,
   dependencies: SecondFactorRoutesDependencies,
 ): void {
-  const { browser, secondFactors, recoveryCodes, passkeys, audit } = dependencies;
+  const { browser, door, secondFactors, recoveryCodes, passkeys, audit } = dependencies;
 
-  async function showState(reply: FastifyReply, visit: SignedInVisit, error?: string) {
-    const { personId } = visit.person;
+  async function showState({ reply, csrf, person }: PageCall, error?: string) {
+    const { personId } = person;
     const [hasAuthenticator, list, remaining] = await Promise.all([
       secondFactors.hasAuthenticator(personId),
       passkeys.store.list(personId),
@@ -47,7 +49,7 @@ export function registerSecondFactorRoutes(
     return sendPage(
       reply,
       secondFactorStatePage({
-        csrf: visit.csrf,
+        csrf,
         hasAuthenticator,
         hasPasskey: list.length > 0,
         recoveryCodes: remaining,
@@ -58,8 +60,7 @@ export function registerSecondFactorRoutes(
   }
 
   function showEnrollment(
-    reply: FastifyReply,
-    { csrf }: SignedInVisit,
+    { reply, csrf }: PageCall,
     { secret, uri }: Enrollment,
     failure?: { readonly error: string; readonly status: number },
   ) {
@@ -80,70 +81,49 @@ export function registerSecondFactorRoutes(
     }
   }
 
-  async function showNewCodes(request: FastifyRequest, reply: FastifyReply, visit: SignedInVisit) {
-    const codes = await recoveryCodes.renew(visit.person.personId);
-    if (codes.length === 0) return seeOther(reply, page);
-    await record('recovery_codes_made', 'success', request, visit);
-    return sendPage(reply, recoveryCodesPage(codes));
+  async function showNewCodes(call: PageCall) {
+    const codes = await recoveryCodes.renew(call.person.personId);
+    if (codes.length === 0) return seeOther(call.reply, page);
+    await record('recovery_codes_made', call);
+    return sendPage(call.reply, recoveryCodesPage(codes));
   }
 
-  function record(
-    kind: string,
-    outcome: 'success' | 'refused',
-    request: FastifyRequest,
-    { person }: SignedInVisit,
-  ): Promise<void> {
-    return audit.record({ kind, outcome, personId: person.personId, origin: originOf(request) });
+  function record(kind: string, { request, person }: PageCall): Promise<void> {
+    const origin = originOf(request);
+    return audit.record({ kind, outcome: 'success', personId: person.personId, origin });
   }
 
-  scope.get(page, (request, reply) =>
-    confirmedPage(browser, (visit) => showState(reply, visit))(request, reply),
-  );
+  door.page(scope, page, rule, (call) => showState(call));
 
-  scope.post(
-    `${page}/begin`,
-    confirmedForm(browser, page, (_request, reply) => async (visit) => {
-      const { email, personId } = visit.person;
-      if (await secondFactors.hasAuthenticator(personId)) return seeOther(reply, page);
-      return showEnrollment(reply, visit, await secondFactors.enroll(personId, email));
-    }),
-  );
+  door.form(scope, `${page}/begin`, rule, async (call) => {
+    const { email, personId } = call.person;
+    if (await secondFactors.hasAuthenticator(personId)) return seeOther(call.reply, page);
+    return showEnrollment(call, await secondFactors.enroll(personId, email));
+  });
 
-  scope.post(
-    `${page}/confirm`,
-    confirmedForm(browser, page, (request, reply) => async (visit, form) => {
-      const { personId, email } = visit.person;
-      const isFirst = !(await secondFactors.has(personId));
-      const failure = await tryFirstCode(request, personId, form.get('code') ?? '');
-      if (failure !== undefined) {
-        const pending = await secondFactors.resume(personId, email, form.get('secret') ?? '');
-        if (pending === undefined) return showState(reply, visit, `${failure.error} Start again.`);
-        if (failure.retryAfter !== undefined) reply.header('retry-after', failure.retryAfter);
-        return showEnrollment(reply, visit, pending, failure);
-      }
-      await record('second_factor_added', 'success', request, visit);
-      if (!isFirst) return seeOther(reply, '/me?done=authenticator');
-      // The other browsers signed in with the password alone.
-      await browser.endOthers(visit.person);
-      return showNewCodes(request, reply, visit);
-    }),
-  );
+  door.form(scope, `${page}/confirm`, rule, async (call) => {
+    const { request, reply, form } = call;
+    const { personId, email } = call.person;
+    const isFirst = !(await secondFactors.has(personId));
+    const failure = await tryFirstCode(request, personId, form.get('code') ?? '');
+    if (failure !== undefined) {
+      const pending = await secondFactors.resume(personId, email, form.get('secret') ?? '');
+      if (pending === undefined) return showState(call, `${failure.error} Start again.`);
+      if (failure.retryAfter !== undefined) reply.header('retry-after', failure.retryAfter);
+      return showEnrollment(call, pending, failure);
+    }
+    await record('second_factor_added', call);
+    if (!isFirst) return seeOther(reply, '/me?done=authenticator');
+    // The other browsers signed in with the password alone.
+    await browser.endOthers(call.person);
+    return showNewCodes(call);
+  });
 
-  scope.post(
-    `${page}/recovery-codes`,
-    confirmedForm(
-      browser,
-      page,
-      (request, reply) => (visit) => showNewCodes(request, reply, visit),
-    ),
-  );
+  door.form(scope, `${page}/recovery-codes`, rule, (call) => showNewCodes(call));
 
-  scope.post(
-    `${page}/remove`,
-    confirmedForm(browser, page, (request, reply) => async (visit) => {
-      await secondFactors.remove(visit.person.personId);
-      await record('second_factor_removed', 'success', request, visit);
-      return seeOther(reply, '/me?done=removed');
-    }),
-  );
+  door.form(scope, `${page}/remove`, rule, async (call) => {
+    await secondFactors.remove(call.person.personId);
+    await record('second_factor_removed', call);
+    return seeOther(call.reply, '/me?done=removed');
+  });
 }

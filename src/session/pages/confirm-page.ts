@@ -9,11 +9,10 @@ export interface ConfirmPage {
   readonly csrf: string;
   /** The local path to go to afterwards. */
   readonly next: string;
-  readonly email: string;
   /** Undefined: the person has no passkey. */
   readonly prompt: PasskeyPrompt | undefined;
-  /** Whether a code is required after the password. */
-  readonly needsCode: boolean;
+  /** The person's address, and whether a code is required after the password; undefined: no password confirms this session. */
+  readonly ownPassword: { readonly email: string; readonly needsCode: boolean } | undefined;
   /** The name of the provider that the person signed in with. */
   readonly providerName: string | undefined;
   readonly error?: string | undefined;
@@ -22,32 +21,41 @@ export interface ConfirmPage {
 
 /** Asks a signed-in person for their passkey, or password and code, before a sensitive change. */
 export function confirmPage(page: ConfirmPage): Page {
-  const { csrf, next, email, prompt, needsCode, providerName, error } = page;
+  const { csrf, next, prompt, ownPassword, providerName, error } = page;
   const passkey =
     prompt && passkeyForm({ prompt, action: '/sign-in/confirm', csrf, next, label: 'Use passkey' });
-  const code = html`<label for="code">6-digit code or recovery code</label>
-<input id="code" name="code" type="text" autocomplete="one-time-code" maxlength="40" required>`;
   const withProvider =
     providerName &&
     html`<div class="actions"><a class="button" href="/sign-in/confirm/oidc?${new URLSearchParams({ next })}">Continue with ${providerName}</a></div>`;
+  const isOnly = passkey === undefined && withProvider === undefined;
   const title = 'Confirm it’s you';
   const body = html`<h1>${title}</h1>
 !${errorBox(error)}
 <p>This protects a sensitive change. You won’t be asked again for 10 minutes.</p>
 !${withProvider ?? ''}
 !${passkey ?? ''}
-!${passkey === undefined && withProvider === undefined ? '' : orLine}
+!${ownPassword === undefined ? '' : passwordForm(page, ownPassword, isOnly)}
+<div class="foot">!${ownPassword === undefined ? '' : '<p>No password? <a href="/forgot-password">Set one by email</a></p>'}
+<p><a href="/me">Back to sign-in and security</a></p></div>`;
+  return { title, body, ...(prompt && { script: passkeyScript }), status: page.status ?? 200 };
+}
+
+function passwordForm(
+  { csrf, next, error }: ConfirmPage,
+  { email, needsCode }: NonNullable<ConfirmPage['ownPassword']>,
+  isOnly: boolean,
+): string {
+  const code = html`<label for="code">6-digit code or recovery code</label>
+<input id="code" name="code" type="text" autocomplete="one-time-code" maxlength="40" required>`;
+  return html`!${isOnly ? '' : orLine}
 <form method="post" action="/sign-in/confirm">
 <input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="next" value="${next}">
 <input type="hidden" autocomplete="username" value="${email}">
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required!${error === undefined ? '' : ' aria-invalid="true" aria-describedby="problem"'}>
 !${needsCode ? code : ''}
-<div class="actions"><button type="submit"!${passkey === undefined && providerName === undefined ? '' : ' class="quiet"'}>Continue</button></div>
-</form>
-<div class="foot"><p>No password? <a href="/forgot-password">Set one by email</a></p>
-<p><a href="/me">Back to sign-in and security</a></p></div>`;
-  return { title, body, ...(prompt && { script: passkeyScript }), status: page.status ?? 200 };
+<div class="actions"><button type="submit"!${isOnly ? '' : ' class="quiet"'}>Continue</button></div>
+</form>`;
 }
 
 /** The end of a confirmation in a separate window, which its script closes. */

@@ -16,6 +16,14 @@ import { copyScript, passwordHint, passwordScript } from './page-script.ts';
 import { pageTime } from './page-time.ts';
 import { passkeySection, passwordGrantNote } from './passkey-pages.ts';
 
+interface OwnSignIn {
+  readonly passkeys: readonly ListedPasskey[];
+  /** Why this service can't have passkeys; undefined if it can. */
+  readonly passkeyProblem: string | undefined;
+  readonly hasAuthenticator: boolean;
+  readonly locale: Locale;
+}
+
 export interface MePage {
   readonly csrf: string;
   readonly name: string;
@@ -24,14 +32,11 @@ export interface MePage {
   readonly sessionId: string;
   readonly sessions: readonly ListedBrowserSession[];
   readonly consents: readonly Consent[];
-  readonly passkeys: readonly ListedPasskey[];
-  /** Why this service can't have passkeys; undefined if it can. */
-  readonly passkeyProblem: string | undefined;
-  readonly hasAuthenticator: boolean;
   /** Providers that the person can connect. */
   readonly providers: readonly Pick<SignInProvider, 'accountId' | 'issuer' | 'name'>[];
   readonly identities: readonly ListedProviderIdentity[];
-  readonly locale: Locale;
+  /** How the person signs in, which a session of an account's provider neither sees nor changes. */
+  readonly own: OwnSignIn | undefined;
   readonly formats: PersonFormats;
   /** Of the browser. */
   readonly timeZone: string;
@@ -40,8 +45,7 @@ export interface MePage {
 
 /** The page for managing your own sign-in: sessions, integrations, password, second factor and language. */
 export function mePage(page: MePage): Page {
-  const { csrf, name, email } = page;
-  const hasSecondFactor = page.hasAuthenticator || page.passkeys.length > 0;
+  const { csrf, name, email, own } = page;
   const body = html`<div class="wide">
 <div class="head">
 <div><h1>Sign-in and security</h1><p class="soft">${name} · ${email}</p></div>
@@ -52,18 +56,8 @@ export function mePage(page: MePage): Page {
 </form>
 </div>
 !${noticeBox(page.note)}
-<section class="row" aria-labelledby="own-password">
-<div><h2 id="own-password">Password</h2><p class="soft">Changing it signs you out everywhere else.</p></div>
-<a class="button quiet small" href="/me/password">Change password</a>
-</section>
-<section class="row" aria-labelledby="factor">
-<div><h2 id="factor">Second factor</h2><p class="soft">!${secondFactorText(page)}</p></div>
-<a class="button quiet small" href="/me/second-factor">!${hasSecondFactor ? 'Manage second factor' : 'Add second factor'}</a>
-</section>
-<section aria-labelledby="passkeys">
-!${passkeySection(page.passkeys, page.passkeyProblem, (at) => time(page, at))}
-</section>
-!${providerSection(page)}
+!${own === undefined ? '' : ownSections(page, own)}
+!${own === undefined ? '' : providerSection(page)}
 <section aria-labelledby="browsers">
 <h2 id="browsers">Sessions</h2>
 <ul class="plain" aria-labelledby="browsers">!${page.sessions.map((session) => sessionItem(page, session)).join('')}</ul>
@@ -73,14 +67,27 @@ export function mePage(page: MePage): Page {
 <h2 id="integrations">Apps with access</h2>
 !${consentList(page)}
 </section>
-<section aria-labelledby="language-title">
-!${languageForm(page)}
-</section>
+!${own === undefined ? '' : languageSection(page, own.locale)}
 </div>`;
   return { title: 'Sign-in and security', body };
 }
 
-function secondFactorText({ hasAuthenticator, passkeys }: MePage): string {
+function ownSections(page: MePage, own: OwnSignIn): string {
+  const hasSecondFactor = own.hasAuthenticator || own.passkeys.length > 0;
+  return html`<section class="row" aria-labelledby="own-password">
+<div><h2 id="own-password">Password</h2><p class="soft">Changing it signs you out everywhere else.</p></div>
+<a class="button quiet small" href="/me/password">Change password</a>
+</section>
+<section class="row" aria-labelledby="factor">
+<div><h2 id="factor">Second factor</h2><p class="soft">!${secondFactorText(own)}</p></div>
+<a class="button quiet small" href="/me/second-factor">!${hasSecondFactor ? 'Manage second factor' : 'Add second factor'}</a>
+</section>
+<section aria-labelledby="passkeys">
+!${passkeySection(own.passkeys, own.passkeyProblem, (at) => time(page, at))}
+</section>`;
+}
+
+function secondFactorText({ hasAuthenticator, passkeys }: OwnSignIn): string {
   if (passkeys.length > 0)
     return hasAuthenticator
       ? 'If you sign in with your password, you also need a passkey or a code from your authenticator app.'
@@ -135,7 +142,7 @@ const languages: Readonly<Record<Locale, string>> = {
 
 const exampleTime = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const;
 
-function languageForm({ csrf, locale, formats, timeZone }: MePage): string {
+function languageSection({ csrf, formats, timeZone }: MePage, locale: Locale): string {
   const options = Object.entries(languages).map(
     ([value, name]) =>
       html`<option value="${value}" lang="${value}"!${value === locale ? ' selected' : ''}>${name}</option>`,
@@ -149,7 +156,8 @@ function languageForm({ csrf, locale, formats, timeZone }: MePage): string {
     const example = `${time} · ${new Intl.NumberFormat(value).format(1_234.5)}`;
     return html`<option value="${value}"!${value === formats ? ' selected' : ''}>${region}: ${example}</option>`;
   });
-  return html`<h2 id="language-title">Language and formats</h2>
+  return html`<section aria-labelledby="language-title">
+<h2 id="language-title">Language and formats</h2>
 <form method="post" action="/me/language">
 <input type="hidden" name="csrf" value="${csrf}">
 <label for="language">Language for account emails</label>
@@ -157,7 +165,8 @@ function languageForm({ csrf, locale, formats, timeZone }: MePage): string {
 <label for="formats">Dates and numbers</label>
 <select id="formats" name="formats">!${choices.join('')}</select>
 <div class="actions"><button type="submit" class="quiet small">Save</button></div>
-</form>`;
+</form>
+</section>`;
 }
 
 function sessionItem(page: MePage, session: ListedBrowserSession): string {

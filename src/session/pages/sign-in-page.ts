@@ -14,7 +14,7 @@ export interface SignInPage {
   /** Undefined: this service can't have passkeys. */
   readonly prompt?: PasskeyPrompt | undefined;
   /** Undefined: the installation has none. */
-  readonly provider?: Pick<SignInProvider, 'accountId' | 'name'> | undefined;
+  readonly provider?: Pick<SignInProvider, 'name'> | undefined;
   /** The error of the last attempt. */
   readonly error?: string | undefined;
   readonly note?: string;
@@ -38,7 +38,7 @@ export function signInPage(page: SignInPage): Page {
   const wrongPassword = failed && page.email !== undefined;
   const withProvider =
     provider &&
-    html`<div class="actions"><a class="button quiet" href="${providerSignInPath(provider, next)}">Sign in with ${provider.name}</a></div>`;
+    html`<div class="actions"><a class="button quiet" href="${providerSignInPath({}, next)}">Sign in with ${provider.name}</a></div>`;
   const body = html`<h1>Sign in</h1>
 !${errorBox(page.error)}!${noticeBox(page.note)}
 <form method="post" action="/sign-in">

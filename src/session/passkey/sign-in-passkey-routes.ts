@@ -52,7 +52,7 @@ async function signInWithPasskey(
   const form = formOf(request);
   const next = localPath(form.get('next'));
   const visit = await browser.visit(request, reply);
-  if (visit.person !== undefined) return seeOther(reply, next);
+  if (visit.isSignedIn) return seeOther(reply, next);
   if (!browser.hasValidCsrfToken(request, form)) return seeOther(reply, signInPath(next));
   const { csrf, awaitingSecondFactor: halfway } = visit;
   const record = (outcome: 'success' | 'refused', personId: string) =>

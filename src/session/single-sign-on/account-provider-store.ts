@@ -1,4 +1,5 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import { keepMembershipsOfProvider } from '../../account/membership-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import type { MasterKey } from '../../foundation/master-key.ts';
@@ -24,7 +25,7 @@ export const sealedProviderSecrets: SealedColumn = {
 /** An account's provider as its owners see it: without the secret. */
 export type AccountProviderSettings = Omit<
   SignInProvider,
-  'accountId' | 'clientSecret' | 'onlyProvider'
+  'accountId' | 'clientSecret' | 'link' | 'onlyProvider'
 >;
 
 type StoredRule =
@@ -33,6 +34,7 @@ type StoredRule =
 
 interface Row {
   readonly account_id: AccountId;
+  readonly link: string;
   readonly name: string;
   readonly issuer: string;
   readonly client_id: string;
@@ -50,13 +52,17 @@ export class AccountProviderStore {
   }
 
   /** The provider of each of these accounts that has one. */
-  async list(kysely: Kysely, accountIds: readonly AccountId[]): Promise<SignInProvider[]> {
+  list(kysely: Kysely, accountIds: readonly AccountId[]): Promise<SignInProvider[]> {
+    return this.#select(kysely, sql`account_id = any (${accountIds}::text[])`);
+  }
+
+  async #select(kysely: Kysely, condition: RawBuilder<unknown>): Promise<SignInProvider[]> {
     const { rows } = await sql<Row>`
-      select account_id, name, issuer, client_id, client_secret, trust_email, members
-      from account_sign_in_provider where account_id = any (${accountIds}::text[])
-      order by account_id`.execute(kysely);
+      select account_id, link, name, issuer, client_id, client_secret, trust_email, members
+      from account_sign_in_provider where ${condition} order by account_id`.execute(kysely);
     return rows.map((row) => ({
       accountId: row.account_id,
+      link: row.link,
       name: row.name,
       issuer: row.issuer,
       clientId: row.client_id,
@@ -72,8 +78,15 @@ export class AccountProviderStore {
     return provider;
   }
 
+  /** The provider of a sign-in link. */
+  async findByLink(kysely: Kysely, link: string): Promise<SignInProvider | undefined> {
+    const [provider] = await this.#select(kysely, sql`link::text = ${link}`);
+    return provider;
+  }
+
   /**
-   * Creates or replaces an account's provider. Identities of another issuer are removed, which ends their sessions.
+   * Creates or replaces an account's provider. Identities of another issuer are removed, which ends their sessions; the
+   * memberships that they got stay until people end them.
    * @param clientSecret undefined keeps the stored one
    * @returns false if there is no secret to keep
    */
@@ -100,9 +113,12 @@ export class AccountProviderStore {
         client_id = excluded.client_id, client_secret = excluded.client_secret, trust_email = excluded.trust_email,
         members = excluded.members
       returning 1`.execute(transaction);
-    await sql`
+    const { rows: ended } = await sql`
       delete from provider_identity
-      where provider_account = ${accountId} and issuer <> ${provider.issuer}`.execute(transaction);
+      where provider_account = ${accountId} and issuer <> ${provider.issuer} returning 1`.execute(
+      transaction,
+    );
+    if (ended.length > 0) await keepMembershipsOfProvider(transaction, accountId);
     return rows.length === 1;
   }
 
@@ -112,6 +128,7 @@ export class AccountProviderStore {
       delete from account_sign_in_provider where account_id = ${accountId}`.execute(transaction);
     await sql`
       delete from provider_identity where provider_account = ${accountId}`.execute(transaction);
+    await keepMembershipsOfProvider(transaction, accountId);
   }
 }
 

@@ -23,6 +23,8 @@ export type AdmissionRefusal =
   | 'foreign-domain'
   /** The address or the person already has a user here, so the person must connect the provider first. */
   | 'not-linked'
+  /** An account's provider never signs in operators, whose mail and rights are everyone's. */
+  | 'operator'
   | 'no-member'
   | 'disabled'
   | 'unusable';
@@ -48,7 +50,7 @@ export interface AdmissionRequest {
  * the memberships that it granted. Commits changes even if it refuses: a person who left the last group loses access.
  *
  * The issuer and subject identify a person, never the address (OpenID Connect Core section 5.7). An account's owners choose
- * its provider, so it can claim anything: it never signs in operators or people of other accounts who didn't connect it
+ * its provider, so it can claim anything: it never signs in operators, nor people of other accounts who didn't connect it
  * themselves, and brings in only people with an address in a domain that the account has verified.
  */
 export async function admitPerson(
@@ -64,8 +66,7 @@ export async function admitPerson(
   if (known === undefined) return bringIn(transaction, request, granted);
   const { personId } = known;
   if (known.disabled) return { refusal: 'disabled', personId };
-  if (provider.accountId !== undefined && !known.linked && known.operator)
-    return { refusal: 'not-linked', personId };
+  if (provider.accountId !== undefined && known.operator) return { refusal: 'operator', personId };
   const memberships = await syncMemberships(transaction, {
     provider,
     personId,
@@ -81,7 +82,10 @@ export async function admitPerson(
   const reached =
     provider.accountId === undefined
       ? memberships.length > 0 || known.operator
-      : memberships.some(({ accountId }) => accountId === provider.accountId);
+      : memberships.some(
+          ({ accountId, grantedBy }) =>
+            accountId === provider.accountId && grantedBy !== 'installation',
+        );
   if (!reached) return { refusal: 'no-member', personId };
   await recordProviderIdentityUse(transaction, known.id);
   return { personId, email: known.email, identityId: known.id };

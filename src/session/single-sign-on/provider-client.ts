@@ -35,6 +35,13 @@ const maxCachedProviders = 500;
 /** After this many seconds, a person's sign-in at the provider is too old; the longest session here has the same age. */
 const maxSignInSeconds = 7 * 86_400;
 
+const usedEndpoints = [
+  'authorization_endpoint',
+  'token_endpoint',
+  'jwks_uri',
+  'userinfo_endpoint',
+] as const;
+
 /** The provider couldn't be reached, or its metadata can't be used. */
 export class ProviderUnavailable extends Error {
   override readonly name = 'ProviderUnavailable';
@@ -105,10 +112,6 @@ export class ProviderClient {
         ? { prompt: 'login', max_age: '0' }
         : { max_age: String(maxSignInSeconds) }),
     });
-    const isAllowed =
-      url.protocol === 'https:' ||
-      (url.protocol === 'http:' && this.#mayUseHttp(provider, url.hostname));
-    if (!isAllowed) throw new ProviderUnavailable('the authorization endpoint must use https');
     return url.href;
   }
 
@@ -183,10 +186,22 @@ export class ProviderClient {
       // Some providers publish one document for many issuers; an ID token of any of them would count.
       if (metadata.issuer !== issuer)
         throw new Error(`the provider’s issuer is ${metadata.issuer}, not ${issuer}`);
+      for (const name of usedEndpoints) this.#checkEndpoint(provider, name, metadata[name]);
       return metadata;
     } catch (cause) {
       throw new ProviderUnavailable(`the metadata of ${issuer} can’t be read`, { cause });
     }
+  }
+
+  /** Browsers are sent to one of them, so it can't be a script or show another host than its own. */
+  #checkEndpoint(provider: SignInProvider, name: string, endpoint: unknown): void {
+    if (endpoint === undefined && name === 'userinfo_endpoint') return;
+    const url = typeof endpoint === 'string' ? URL.parse(endpoint) : null;
+    const isSafe =
+      url?.protocol === 'https:' ||
+      (url?.protocol === 'http:' && this.#mayUseHttp(provider, url.hostname));
+    if (!isSafe || url.username !== '' || url.password !== '')
+      throw new Error(`the provider’s ${name} isn’t an https URL without credentials`);
   }
 
   /** New for each sign-in, which reads the provider's current keys (OpenID Connect Core section 10.1.1). */

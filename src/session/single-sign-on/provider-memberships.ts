@@ -1,9 +1,8 @@
-import type { Role } from '../../account/account.ts';
+import type { Membership, Role } from '../../account/account.ts';
 import { readAccounts } from '../../account/account-store.ts';
 import {
-  type GrantedMembership,
   isLastOwner,
-  readGrantedMemberships,
+  readMemberships,
   removeMembership,
   saveMembership,
 } from '../../account/membership-store.ts';
@@ -61,12 +60,12 @@ interface MembershipSync {
 export async function syncMemberships(
   transaction: Kysely,
   { provider, personId, granted, mayBegin, origin }: MembershipSync,
-): Promise<GrantedMembership[]> {
+): Promise<readonly Membership[]> {
   const grantedBy = provider.accountId === undefined ? 'installation' : 'account';
   const audit = new AuditStore({ kysely: transaction });
   const record = (kind: string, accountId: AccountId, role: Role) =>
     audit.record({ kind, outcome: 'success', personId, accountId, origin, detail: { role } });
-  const before = await readGrantedMemberships(transaction, personId);
+  const before = await readMemberships(transaction, { personId, reach: 'all' });
   const own = before.filter(
     ({ accountId, grantedBy: by }) =>
       by === grantedBy && (provider.accountId === undefined || provider.accountId === accountId),
@@ -95,5 +94,5 @@ export async function syncMemberships(
     await saveMembership(transaction, { accountId, personId, role, grantedBy });
     await record('membership_begun', accountId, role);
   }
-  return readGrantedMemberships(transaction, personId);
+  return readMemberships(transaction, { personId, reach: 'all' });
 }

@@ -3,13 +3,15 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, PersonId } from '../../foundation/ids.ts';
 
 /**
- * Whether a person has to sign in with a provider: all their accounts ask for it, or the installation asks it of the people of
- * its provider. Never operators, who keep a way in when a provider is down, and never service users.
- * @param issuer of the installation's provider, if its people can't use passwords
+ * Whether a person has to sign in with a provider: all their accounts ask for it or count only its sign-ins, or the
+ * installation asks it of the people of its provider. Never operators, who keep a way in when a provider is down, and never service users.
+ * @param hasProvider whether the installation has a provider
+ * @param issuer of that provider, if its people can't use passwords
  */
 export async function mustUseProvider(
   kysely: Database['kysely'],
   personId: PersonId,
+  hasProvider: boolean,
   issuer: string | undefined,
 ): Promise<boolean> {
   const { rows } = await sql<{ required: boolean }>`
@@ -18,17 +20,18 @@ export async function mustUseProvider(
         where i.person_id = p.id and i.provider_account is null and i.issuer = ${issuer ?? null})
       or exists (select from membership m where m.person_id = p.id) and not exists (
         select from membership m join account a on m.account_id = a.id
-        where m.person_id = p.id and (m.role = 'service' or a.sign_in <> 'single-sign-on'))) as required
+        where m.person_id = p.id and (m.role = 'service' or a.sign_in <> 'single-sign-on')
+          and (m.granted_by is null or m.granted_by = 'installation' and not ${hasProvider}))) as required
     from person p where p.id = ${personId}`.execute(kysely);
   return rows[0]?.required === true;
 }
 
-/** Whether an account has a provider of its own. */
-export async function hasOwnProvider(
+/** The link to the sign-in with an account's own provider; undefined if it has none. */
+export async function findSignInLink(
   kysely: Database['kysely'],
   accountId: AccountId,
-): Promise<boolean> {
-  const { rows } = await sql`
-    select from account_sign_in_provider where account_id = ${accountId}`.execute(kysely);
-  return rows.length > 0;
+): Promise<string | undefined> {
+  const { rows } = await sql<{ link: string }>`
+    select link from account_sign_in_provider where account_id = ${accountId}`.execute(kysely);
+  return rows[0]?.link;
 }

@@ -12,7 +12,8 @@ export type SignInFailure =
 
 /** Fixed texts, so that none comes from outside. */
 const failureTexts: Readonly<Record<SignInFailure, string>> = {
-  'provider-missing': 'Single sign-on isn’t set up for this account.',
+  'provider-missing':
+    'This sign-in link isn’t valid. Ask your administrator for the sign-in link of your account.',
   'provider-down':
     'Your sign-in provider can’t be reached. Try again later, or sign in another way.',
   'provider-refused':
@@ -30,6 +31,8 @@ const failureTexts: Readonly<Record<SignInFailure, string>> = {
     'Your email address isn’t in a verified domain of this account. Ask its owners to add the domain.',
   'not-linked':
     'You already have a sign-in here. Sign in the way you usually do, then connect your provider under Sign-in and security.',
+  operator:
+    'You’re an operator. Sign in with your password, a passkey or the installation’s provider.',
   'no-member':
     'Your sign-in provider gives you no access here. Ask your administrator to add you to a group.',
   disabled: 'Your access is disabled. Ask your administrator.',

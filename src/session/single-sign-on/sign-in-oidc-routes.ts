@@ -1,19 +1,21 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isOperator } from '../../access/operator-store.ts';
+import { readAccounts } from '../../account/account-store.ts';
+import { reachOf } from '../../account/reach.ts';
 import { AuditStore } from '../../audit/audit-store.ts';
 import type { Clock } from '../../foundation/clock.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { isUniqueViolation } from '../../foundation/database/sqlstate.ts';
-import { parseAccountId } from '../../foundation/ids.ts';
 import type { Log } from '../../foundation/log.ts';
 import type { Http } from '../../http/create-http.ts';
 import { notifyPerson } from '../../outbox/security-notice-store.ts';
 import type { BrowserSessions } from '../browser/browser-sessions.ts';
 import type { KnownDevices } from '../browser/known-devices.ts';
+import type { PageDoor } from '../browser/page-door.ts';
 import { completeSignIn } from '../complete-sign-in.ts';
 import { originOf } from '../form-body.ts';
 import { localPath } from '../local-path.ts';
 import { backToMe } from '../me/my-providers-routes.ts';
-import { isBoundToAccount, signedInPage } from '../me/signed-in-form.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
 import { messagePage } from '../pages/message-page.ts';
 import { spendChallenge } from '../passkey/passkey-store.ts';
@@ -32,6 +34,7 @@ import type { SignInProviders } from './sign-in-providers.ts';
 export interface SignInOidcDependencies {
   readonly database: Database;
   readonly browser: BrowserSessions;
+  readonly door: PageDoor;
   readonly devices: KnownDevices;
   readonly notices: SignInNotices;
   readonly secondFactors: Pick<SecondFactors, 'has'>;
@@ -43,67 +46,95 @@ export interface SignInOidcDependencies {
 }
 
 /**
- * `GET /sign-in/oidc?account=…&next=…` sends the browser to a provider of OpenID Connect, by default the installation's; `GET
- * /sign-in/confirm/oidc?next=…` sends a signed-in person to the one they signed in with, to confirm who they are. The provider
+ * `GET /sign-in/oidc?next=…` sends the browser to the installation's provider of OpenID Connect, and with `link=…` shows the way
+ * to an account's; `GET /sign-in/confirm/oidc?next=…` sends a signed-in person to the one they signed in with, to confirm who they are. The provider
  * sends the browser back to `GET /sign-in/oidc/callback`, or `…/callback/:accountId`, which checks the response (OpenID
  * Connect Core section 3.1), signs the person in and continues to the local path `next`. Failures lead to the sign-in or
  * confirmation page, which says what to do.
  */
 export function registerSignInOidcRoutes(scope: Http, dependencies: SignInOidcDependencies): void {
-  const { browser, providers } = dependencies;
+  const { browser, door, providers } = dependencies;
 
   scope.get('/sign-in/oidc', async (request, reply) => {
     const next = localPath(queryOf(request, 'next'));
-    const { person } = await browser.visit(request, reply);
-    if (person !== undefined) return seeOther(reply, next);
-    const accountText = queryOf(request, 'account');
-    const accountId = accountText === undefined ? undefined : parseAccountId(accountText);
-    const isUnknown = accountText !== undefined && accountId === undefined;
-    const provider = isUnknown ? undefined : await providers.find(accountId);
+    const { isSignedIn } = await browser.visit(request, reply);
+    if (isSignedIn) return seeOther(reply, next);
+    // Links of release 0.2 name the account, which anyone can guess; they get the same answer for all accounts.
+    const isGuess = queryOf(request, 'account') !== undefined;
+    const provider = isGuess ? undefined : await providers.findByLink(queryOf(request, 'link'));
     if (provider === undefined)
       return showFailure(reply, { purpose: 'sign-in', next }, 'provider-missing');
+    const options = { purpose: 'sign-in', personId: undefined, next } as const;
+    const show = provider.accountId === undefined ? redirect : introduce;
+    return sendToProvider(dependencies, request, reply, provider, options, show);
+  });
+
+  const rule = { access: 'signed-in' } as const;
+  door.page(scope, '/sign-in/confirm/oidc', rule, async ({ request, reply, person }) => {
+    const next = localPath(queryOf(request, 'next'));
+    const provider = await providers.findOf(person);
+    if (provider === undefined)
+      return showFailure(reply, { purpose: 'confirm', next }, 'provider-missing');
+    const { personId } = person;
     return sendToProvider(dependencies, request, reply, provider, {
-      purpose: 'sign-in',
-      personId: undefined,
+      purpose: 'confirm',
+      personId,
       next,
     });
   });
-
-  scope.get('/sign-in/confirm/oidc', (request, reply) =>
-    signedInPage(browser, async ({ person }) => {
-      const next = localPath(queryOf(request, 'next'));
-      const provider = await providers.findOf(person);
-      if (provider === undefined)
-        return showFailure(reply, { purpose: 'confirm', next }, 'provider-missing');
-      const { personId } = person;
-      return sendToProvider(dependencies, request, reply, provider, {
-        purpose: 'confirm',
-        personId,
-        next,
-      });
-    })(request, reply),
-  );
 
   for (const path of ['/sign-in/oidc/callback', '/sign-in/oidc/callback/:accountId'])
     scope.get(path, (request, reply) => finish(dependencies, request, reply));
 }
 
 async function sendToProvider(
-  { client, flows, log }: SignInOidcDependencies,
+  dependencies: SignInOidcDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   provider: SignInProvider,
   options: Pick<SignInFlow, 'purpose' | 'personId' | 'next'>,
+  show: ShowProvider = redirect,
 ): Promise<FastifyReply> {
+  const { client, flows, log } = dependencies;
   const flow = flows.begin(request, reply, provider, options);
   try {
-    return seeOther(reply, await client.authorizationUrl(provider, flow));
+    const href = await client.authorizationUrl(provider, flow);
+    return await show(dependencies, reply, provider, href);
   } catch (error) {
     if (!(error instanceof ProviderUnavailable)) throw error;
     log.warn({ err: error, issuer: provider.issuer }, 'sign-in provider unavailable');
     return showFailure(reply, flow, 'provider-down');
   }
 }
+
+type ShowProvider = (
+  dependencies: SignInOidcDependencies,
+  reply: FastifyReply,
+  provider: SignInProvider,
+  href: string,
+) => Promise<FastifyReply>;
+
+const redirect: ShowProvider = async (_dependencies, reply, _provider, href) =>
+  seeOther(reply, href);
+
+/**
+ * An account's owners choose its provider, so people see where it leads before they go there. Only this page knows the flow's
+ * state, so no other site can sign a browser in.
+ */
+const introduce: ShowProvider = async ({ database }, reply, { accountId, name }, href) => {
+  const [account] = await readAccounts(database.kysely, accountId === undefined ? [] : [accountId]);
+  const { host } = new URL(href);
+  return sendPage(
+    reply,
+    messagePage(
+      `Sign in to ${account?.name}`,
+      `The account ${account?.name} (${accountId}) signs you in at ${host} with ${name}. It chose this provider. Continue only if you expect it.`,
+      200,
+      { href, label: `Continue to ${host}` },
+      { href: '/sign-in', label: 'Sign in another way' },
+    ),
+  );
+};
 
 /** Ends a flow with the provider's response. */
 async function finish(
@@ -178,6 +209,7 @@ async function signIn(
   const complete = secondFactor || !(await secondFactors.has(personId));
   const proof = {
     identityId,
+    reach: reachOf(provider.accountId ?? null),
     authenticatedAgo:
       authenticatedAt && Math.max(0, (clock.now() - authenticatedAt.getTime()) / 1_000),
     secondFactor,
@@ -194,10 +226,10 @@ async function signIn(
 
 /** Counts only for the session that began it, and only by the identity that the session comes from. */
 async function confirm(
-  { database, browser }: SignInOidcDependencies,
+  { database, browser, door }: SignInOidcDependencies,
   { request, reply, flow, provider, claims }: EndedFlow,
 ): Promise<FastifyReply> {
-  const { person } = await browser.visit(request, reply);
+  const person = await door.find(request, { access: 'signed-in' });
   if (person === undefined || person.personId !== flow.personId)
     return showFailure(reply, { ...flow, purpose: 'sign-in' }, 'flow-expired');
   const identity = await findProviderIdentity(database.kysely, provider.accountId, claims);
@@ -216,16 +248,17 @@ async function confirm(
 
 /** Connects the provider's subject to the person who asked for it in this browser a moment ago. */
 async function connect(
-  { database, browser }: SignInOidcDependencies,
+  { database, door }: SignInOidcDependencies,
   { request, reply, flow, provider, claims }: EndedFlow,
 ): Promise<FastifyReply> {
-  const { person } = await browser.visit(request, reply);
-  const isSame = person !== undefined && person.personId === flow.personId;
-  if (!isSame || !person.recentlyConfirmed || isBoundToAccount(person))
+  const person = await door.find(request, { access: 'full-reach', confirmed: true });
+  if (person === undefined || person.personId !== flow.personId)
     return showFailure(reply, flow, 'flow-expired');
   if (!isUsableSubject(claims.subject)) return showFailure(reply, flow, 'unusable');
   const { personId } = person;
-  const connected = await database.kysely.transaction().execute(async (transaction) => {
+  const failure = await database.kysely.transaction().execute(async (transaction) => {
+    if (provider.accountId !== undefined && (await isOperator(transaction, personId)))
+      return 'operator';
     const identityId = await createProviderIdentity(transaction, {
       providerAccount: provider.accountId,
       issuer: claims.issuer,
@@ -233,7 +266,7 @@ async function connect(
       personId,
       linked: true,
     });
-    if (identityId === undefined) return false;
+    if (identityId === undefined) return 'taken';
     await new AuditStore({ kysely: transaction }).record({
       kind: 'sign_in_provider_connected',
       outcome: 'success',
@@ -243,9 +276,11 @@ async function connect(
       detail: { provider: provider.issuer },
     });
     await notifyPerson(transaction, personId, 'provider-connected');
-    return true;
+    return undefined;
   });
-  return connected ? seeOther(reply, '/me?done=connected') : showFailure(reply, flow, 'taken');
+  return failure === undefined
+    ? seeOther(reply, '/me?done=connected')
+    : showFailure(reply, flow, failure);
 }
 
 function showFailure(

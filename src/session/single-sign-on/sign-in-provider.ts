@@ -20,6 +20,8 @@ export interface ProviderMemberRule {
 export interface SignInProvider {
   /** The account that set it up; undefined: the installation's. */
   readonly accountId: AccountId | undefined;
+  /** Of an account's provider: what its people's sign-in link has, and nobody else knows. */
+  readonly link?: string | undefined;
   /** For people: "Sign in with …". */
   readonly name: string;
   readonly issuer: string;
@@ -45,10 +47,7 @@ export function callbackPath(provider: Pick<SignInProvider, 'accountId'>): strin
 }
 
 /** The page that starts a sign-in with a provider. */
-export function providerSignInPath(
-  provider: Pick<SignInProvider, 'accountId'>,
-  next: string,
-): string {
-  const { accountId } = provider;
-  return `/sign-in/oidc?${new URLSearchParams({ ...(accountId && { account: accountId }), next })}`;
+export function providerSignInPath({ link }: Pick<SignInProvider, 'link'>, next?: string): string {
+  const query = new URLSearchParams({ ...(link && { link }), ...(next && { next }) });
+  return `/sign-in/oidc${query.size === 0 ? '' : `?${query}`}`;
 }

@@ -1,3 +1,4 @@
+import { isOperator } from '../../access/operator-store.ts';
 import { readMemberships } from '../../account/membership-store.ts';
 import { onlyAccount, type ReachedPerson } from '../../account/reach.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
@@ -32,6 +33,12 @@ export class SignInProviders {
     return accountId === undefined ? this.installation : store.find(database.kysely, accountId);
   }
 
+  /** The provider of an account's sign-in link, or the installation's; undefined: there is none. */
+  async findByLink(link: string | undefined): Promise<SignInProvider | undefined> {
+    const { store, database } = this.#dependencies;
+    return link === undefined ? this.installation : store.findByLink(database.kysely, link);
+  }
+
   /** The provider that a session comes from; undefined: a password or passkey began it. */
   async findOf({
     identityId,
@@ -40,10 +47,11 @@ export class SignInProviders {
     return identityId === undefined ? undefined : this.find(onlyAccount(reach) ?? undefined);
   }
 
-  /** The providers that a person can connect: the installation's, and those of their accounts; as far as is reached. */
+  /** The providers that a person can connect: the installation's and, except for operators, those of their accounts; as far as is reached. */
   async listFor(person: ReachedPerson): Promise<SignInProvider[]> {
     const { store, database } = this.#dependencies;
-    const memberships = await readMemberships(database.kysely, person);
+    const operates = await isOperator(database.kysely, person.personId);
+    const memberships = operates ? [] : await readMemberships(database.kysely, person);
     const own = await store.list(
       database.kysely,
       memberships.map(({ accountId }) => accountId),

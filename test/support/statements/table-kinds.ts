@@ -37,6 +37,7 @@ export const tableKinds: Readonly<Record<string, TableKind>> = {
   inbox_browser: 'database',
   inbox_message: 'database',
   installation: 'directory',
+  known_browser: 'directory',
   installation_move: 'database',
   installation_move_progress: 'database',
   integration: 'directory',

@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, test } from 'node:test';
+import { sql } from 'kysely';
+import { saveMembership } from '../../src/account/membership-store.ts';
+import { setOperator } from '../../src/account/person-store.ts';
+import type { PersonId } from '../../src/foundation/ids.ts';
+import { IdentityProvider } from '../support/identity-provider.ts';
+import { ManagementClient, openManagedShop } from '../support/management-client.ts';
+import { password, SessionWorld } from '../support/session-world.ts';
+import {
+  providerUrlOf,
+  sessionHeaders,
+  signInWithProvider,
+} from '../support/sign-in-with-provider.ts';
+import { TestBrowser } from '../support/test-browser.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import { startTestService } from '../support/test-service.ts';
+
+/** The owners of account B run this provider, and let it claim whatever helps them. */
+const provider = await IdentityProvider.start();
+const { url: databaseUrl, database, clock } = await createTestDatabase();
+const service = await startTestService({
+  databaseUrl,
+  clock,
+  environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' },
+});
+const { owner, path, shop } = await openManagedShop(database, service);
+const b = shop.id;
+const a = new SessionWorld(database, '7000');
+await a.addAccount();
+const settings = {
+  name: 'B ID',
+  issuer: provider.issuer,
+  clientId: 'b-client',
+  clientSecret: 'a secret of b',
+  members: [{ role: 'viewer', group: 'staff' }],
+};
+const set = await owner.put(`${path}/sign-in-provider`, settings);
+assert.equal(set.status, 201, set.text);
+const start = new URL(String(set.body.signInUrl));
+start.searchParams.set('next', '/me');
+await database.pool.query(
+  `insert into sending_domain (account_id, domain, state, return_path) values ($1, 'staff.test', 'verified', 'bounce.staff.test')`,
+  [b],
+);
+await provider.change({
+  clients: [
+    {
+      id: 'b-client',
+      secret: 'a secret of b',
+      redirectUri: `${service.url}/sign-in/oidc/callback/${b}`,
+    },
+  ],
+  user: { subject: 'nobody', claims: {} },
+});
+let serial = 0;
+
+/** A member of both accounts who once connected B's provider. */
+async function addConnected(): Promise<{ id: PersonId; email: string; subject: string }> {
+  serial += 1;
+  const subject = `victim-${serial}`;
+  const person = await a.addPerson({ accounts: ['7000', b] });
+  await connect(person.id, subject);
+  return { ...person, subject };
+}
+
+async function connect(personId: PersonId, subject: string): Promise<void> {
+  await database.pool.query(
+    `insert into provider_identity (id, provider_account, issuer, subject, person_id, linked, created_at)
+     values (gen_random_uuid(), $1, $2, $3, $4, true, now())`,
+    [b, provider.issuer, subject, personId],
+  );
+}
+
+function signInAs(subject: string, claims = {}) {
+  const user = { subject, claims };
+  return signInWithProvider(service, provider, { user, start: start.pathname + start.search });
+}
+
+async function ownBrowser(email: string): Promise<TestBrowser> {
+  const browser = new TestBrowser(service.url);
+  await browser.submit(await browser.open('/me'), { email, password });
+  return browser;
+}
+
+async function guess(browser: TestBrowser, email: string, given = 'wrong'): Promise<number> {
+  return (await browser.submit(await browser.open('/sign-in'), { email, password: given })).status;
+}
+
+test('ASVS 4.0.3 4.1.3: an account’s provider never signs in an operator, however they came to be connected', async () => {
+  const victim = await addConnected();
+  const events = await database.kysely.transaction().execute(async (transaction) => {
+    await setOperator(transaction, victim.id, true);
+    return transaction
+      .selectFrom('system_mail')
+      .select(sql<string>`facts ->> 'event'`.as('event'))
+      .where('person_id', '=', victim.id)
+      .execute();
+  });
+  assert.ok(events.some(({ event }) => event === 'provider-disconnected'));
+  assert.match((await signInAs(victim.subject)).page.text, /didn’t send your email address/);
+  // A connection that outlived that change, as from another node.
+  await connect(victim.id, victim.subject);
+  const { page, browser } = await signInAs(victim.subject);
+  assert.match(page.text, /You’re an operator/);
+  assert.match((await browser.open('/me')).url, /\/sign-in\?/);
+  // Nor can an operator connect it.
+  const own = await ownBrowser(victim.email);
+  const me = await own.open('/me');
+  assert.doesNotMatch(me.text, /Connect B ID/);
+  const csrf = me.forms[0]?.fields.csrf ?? '';
+  const tried = await own.request('/me/providers/connect', { csrf, account: b });
+  assert.equal(tried.location, `${service.url}/me`);
+});
+
+test('ASVS 4.0.3 4.1.3: a session of an account’s provider reads no mail of other accounts and no system mail', async () => {
+  const victim = await addConnected();
+  await saveMembership(database.kysely, { accountId: b, personId: victim.id, role: 'owner' });
+  const own = new ManagementClient(
+    service,
+    undefined,
+    sessionHeaders(await ownBrowser(victim.email), service.url),
+  );
+  assert.equal((await own.get(`${path}/inbox/messages`)).status, 200);
+  const { browser } = await signInAs(victim.subject);
+  const bound = new ManagementClient(service, undefined, sessionHeaders(browser, service.url));
+  assert.equal((await bound.get(path)).status, 200);
+  const read = await bound.get(`${path}/inbox/messages`);
+  assert.equal(read.status, 403, read.text);
+});
+
+test('ASVS 4.0.3 4.2.1: at /me, a session of an account’s provider sees and ends only what belongs to the account', async () => {
+  const victim = await addConnected();
+  const own = await ownBrowser(victim.email);
+  const { clientId, name } = await a.addIntegration();
+  await database.pool.query(
+    `insert into consent (person_id, client_id, account_id, granted_at) values ($1, $2, '7000', now())`,
+    [victim.id, clientId],
+  );
+  await database.pool.query(
+    `update browser_session set last_address = '198.51.100.77'
+    where person_id = $1`,
+    [victim.id],
+  );
+  const { rows } = await database.pool.query(
+    'select id from browser_session where person_id = $1',
+    [victim.id],
+  );
+  const { browser, page } = await signInAs(victim.subject);
+  assert.equal(page.url, `${service.url}/me`);
+  for (const foreign of [name, 'Shop 7000', '198.51.100.77', 'Change password', 'Passkeys'])
+    assert.ok(!page.text.includes(foreign), foreign);
+  const csrf = page.forms[0]?.fields.csrf ?? '';
+  await browser.request('/me/consents/withdraw', { csrf, client_id: clientId });
+  await browser.request('/me/sessions/end', { csrf, session: rows[0]?.id });
+  await browser.request('/me/sessions/end-others', { csrf });
+  assert.equal((await browser.request('/me/language', { csrf, language: 'de' })).status, 403);
+  const me = await own.open('/me');
+  assert.match(me.text, /Sign-in and security/);
+  assert.ok(me.text.includes(name), 'the consent stays');
+});
+
+test('ASVS 4.0.3 2.2.1: a session of an account’s provider is no oracle for the person’s password', async () => {
+  const victim = await addConnected();
+  const { browser } = await signInAs(victim.subject);
+  await database.pool.query(
+    `update browser_session set authenticated_at = now() - interval '1 hour' where person_id = $1`,
+    [victim.id],
+  );
+  const page = await browser.open('/sign-in/confirm?next=/me');
+  assert.doesNotMatch(page.text, /name="password"/);
+  const csrf = /name="csrf" value="([^"]+)"/.exec((await browser.open('/me')).text)?.[1] ?? '';
+  for (const given of [password, 'wrong']) {
+    const response = await browser.request('/sign-in/confirm', {
+      csrf,
+      password: given,
+      next: '/me',
+    });
+    assert.equal(response.status, 403);
+  }
+});
+
+test('ASVS 4.0.3 2.2.1: sign-ins with an account’s provider make no browser known, so guesses stay throttled', async () => {
+  const victim = await addConnected();
+  const statuses: number[] = [];
+  for (let round = 0; round < 4; round += 1) {
+    const { browser } = await signInAs(victim.subject);
+    await browser.submit(await browser.open('/me'), {}, '/sign-out');
+    for (let attempt = 0; attempt < 4; attempt += 1)
+      statuses.push(await guess(browser, victim.email));
+  }
+  assert.ok(statuses.filter((status) => status === 401).length <= 6, String(statuses));
+});
+
+test('ASVS 4.0.3 2.2.1: ten browsers are known at most, and their guesses are taken from the person’s total', async () => {
+  const { id, email } = await a.addPerson();
+  const browsers: TestBrowser[] = [];
+  for (let number = 0; number < 12; number += 1) {
+    const browser = await ownBrowser(email);
+    await browser.submit(await browser.open('/me'), {}, '/sign-out');
+    browsers.push(browser);
+  }
+  const { rows } = await database.pool.query(
+    'select count(*)::int as count from known_browser where person_id = $1',
+    [id],
+  );
+  assert.equal(rows[0].count, 10);
+  for (const browser of browsers.slice(2))
+    for (let attempt = 0; attempt < 4; attempt += 1) assert.equal(await guess(browser, email), 401);
+  const stranger = new TestBrowser(service.url);
+  assert.equal(await guess(stranger, email, password), 429);
+  const [, , known] = browsers;
+  assert.ok(known);
+  assert.equal(await guess(known, email, password), 200, 'the person’s own browser still signs in');
+});
+
+test('ASVS 4.0.3 5.1.5: the sign-in link of an account says where it leads, and redirects nowhere', async () => {
+  const browser = new TestBrowser(service.url);
+  const page = await browser.request(start.pathname + start.search);
+  assert.equal(page.status, 200);
+  assert.equal(page.location, undefined);
+  const { host } = new URL(provider.issuer);
+  for (const named of [`The account Shop`, String(b), `signs you in at ${host}`])
+    assert.ok(page.text.includes(named), named);
+  assert.match(page.headers.get('content-security-policy') ?? '', /frame-ancestors 'none'/);
+  assert.ok(providerUrlOf(page)?.startsWith(provider.issuer));
+});
+
+test('OIDC Discovery 3: endpoints of a provider are https URLs without credentials, or nobody is sent there', async () => {
+  let metadata: Record<string, unknown> = {};
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(metadata));
+  });
+  after(() => server.close());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const endpoints = {
+    authorization_endpoint: `${base}/authorize`,
+    token_endpoint: `${base}/token`,
+    jwks_uri: `${base}/jwks`,
+  };
+  const cases: readonly [Record<string, unknown>, number][] = [
+    [{}, 200],
+    [{ authorization_endpoint: 'javascript:alert(1)' }, 303],
+    [{ authorization_endpoint: [`${base}/authorize`] }, 303],
+    [{ authorization_endpoint: 'https://user:word@evil.test/' }, 303],
+    [{ authorization_endpoint: 'http://evil.test/' }, 303],
+    [{ authorization_endpoint: undefined }, 303],
+    [{ token_endpoint: 'data:,' }, 303],
+    [{ jwks_uri: 7 }, 303],
+    [{ userinfo_endpoint: 'file:///etc/passwd' }, 303],
+  ];
+  for (const [index, [change, status]] of cases.entries()) {
+    // Its own issuer, because metadata is cached.
+    const issuer = `${base}/${index}`;
+    metadata = { issuer, ...endpoints, ...change };
+    const saved = await owner.put(`${path}/sign-in-provider`, { ...settings, issuer });
+    assert.equal(saved.status, 200, saved.text);
+    const page = await new TestBrowser(service.url).request(start.pathname + start.search);
+    assert.equal(page.status, status, JSON.stringify(change));
+    if (status === 303) assert.match(page.location ?? '', /\/sign-in\?.*failed=provider-down/);
+  }
+  assert.equal((await owner.put(`${path}/sign-in-provider`, settings)).status, 200);
+});
+
+test('ASVS 4.0.3 4.1.3: who came by a provider’s group leaves with it, whatever password they set meanwhile', async () => {
+  const email = 'leaver@staff.test';
+  const claims = { email, email_verified: true, groups: ['staff'] };
+  const { page } = await signInAs('leaver', claims);
+  assert.equal(page.url, `${service.url}/me`);
+  // As a password link does.
+  await database.pool.query(
+    `update person set password_hash = (select password_hash from person where id = $2), proven_at = now() where email = $1`,
+    [email, (await a.addPerson()).id],
+  );
+  const browser = await ownBrowser(email);
+  assert.match((await browser.open('/me')).url, /\/sign-in\?/, 'the password counts for nothing');
+  // With an account that people granted, the password signs in, to that one.
+  const { rows } = await database.pool.query('select id from person where email = $1', [email]);
+  const personId = rows[0]?.id as PersonId;
+  await saveMembership(database.kysely, { accountId: a.accountId, personId, role: 'viewer' });
+  const headers = sessionHeaders(await ownBrowser(email), service.url);
+  const client = new ManagementClient(service, undefined, headers);
+  assert.equal((await client.get('/accounts/7000')).status, 200);
+  const refused = await client.get(path);
+  assert.equal(refused.body.type, '/problems/single-sign-on-required', refused.text);
+});
