@@ -1084,6 +1084,7 @@ create table service_process (
   seen_at timestamp with time zone not null default now(),
   in_flight integer not null,
   delay_ms integer not null,
+  unread_forwarded bigint not null default 0,
   service_process_pkey PRIMARY KEY (id)
 );
 

@@ -1,17 +1,15 @@
 import { type AccountLimit, accountLimits } from '../src/account/account-limits.ts';
-import { defaultByteBudgets } from '../src/http/limits/bytes-in-flight.ts';
+import { policies, type SharedResource } from '../src/foundation/policies.ts';
 import { formatBytes, type RouteLimit } from '../src/http/limits/route-limit.ts';
 import { routeLimits } from '../src/http/limits/route-limits.ts';
 import { managementLimits } from '../src/management/management-limits.ts';
 
-/** The tables of docs/reference/limits.md: what an account can have, request limits per route, and memory limits for bodies. */
-export function describeLimits(): Readonly<Record<'accounts' | 'budgets' | 'routes', string>> {
-  const { known, unknown } = defaultByteBudgets;
-  const budgets = [
-    '| bodies in memory | per IP address | total |',
-    '| --- | --- | --- |',
-    `| of callers known before their body is read | ${formatBytes(known.perPeer)} | ${formatBytes(known.total)} |`,
-    `| of strangers | ${formatBytes(unknown.perPeer)} | ${formatBytes(unknown.total)} |`,
+/** The tables of docs/reference/limits.md: what an account can have, what accounts and networks share, and request limits per route. */
+export function describeLimits(): Readonly<Record<'accounts' | 'shared' | 'routes', string>> {
+  const shared = [
+    '| resource | shared by | total | share | reserve | waits | when full |',
+    '| --- | --- | --- | --- | --- | --- | --- |',
+    ...Object.entries(policies).map(([name, policy]) => describePolicy(name, policy)),
   ];
   const routes = [
     '| route | caller | body | arrives within | values |',
@@ -27,11 +25,24 @@ export function describeLimits(): Readonly<Record<'accounts' | 'budgets' | 'rout
         `| ${what}${per === undefined ? '' : ` of a ${per.what}`} | ${max.toLocaleString('en')} |`,
     ),
   ];
-  return {
-    accounts: accounts.join('\n'),
-    budgets: budgets.join('\n'),
-    routes: routes.join('\n'),
-  };
+  return { accounts: accounts.join('\n'), shared: shared.join('\n'), routes: routes.join('\n') };
+}
+
+function describePolicy(name: string, policy: SharedResource): string {
+  const { by, unit, total, share, reserve, wait, evict } = policy;
+  const amount = (value: number): string =>
+    unit === 'bytes' ? formatBytes(value) : value.toLocaleString('en-US');
+  const isUnlimited = wait?.ms === Number.POSITIVE_INFINITY;
+  const waits =
+    wait === undefined ? '' : isUnlimited ? 'until its turn' : `up to ${wait.ms / 1_000} s`;
+  const full =
+    evict === undefined
+      ? 'refused'
+      : evict.slowerThan === undefined
+        ? 'the slowest ends'
+        : `what is slower than ${formatBytes(evict.slowerThan)}/s ends`;
+  const title = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return `| ${[title, by, amount(total), amount(share), amount(reserve), waits, full].join(' | ')} |`;
 }
 
 function toRow({ methods, path, caller, ...limit }: RouteLimit): string {

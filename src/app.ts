@@ -28,11 +28,13 @@ import { ReadReplicas } from './foundation/database/replica/read-replicas.ts';
 import { openSharedPool } from './foundation/database/shared-pool.ts';
 import { DnsClient } from './foundation/dns/dns-client.ts';
 import { chooseDnsServers } from './foundation/dns/dns-server.ts';
+import { Limiter } from './foundation/limiter.ts';
 import type { Log } from './foundation/log.ts';
 import type { MasterKey } from './foundation/master-key.ts';
 import { memoryShare } from './foundation/memory-share.ts';
 import { delayResolutionMs } from './foundation/metrics/metrics-table.ts';
 import { registerNodeMetrics } from './foundation/metrics/node-metrics.ts';
+import { policies } from './foundation/policies.ts';
 import { type NodeRole, nodeRoles } from './foundation/processes/node-role.ts';
 import { ProcessReport } from './foundation/processes/process-report.ts';
 import type { Tracing } from './foundation/tracing/tracing.ts';
@@ -42,8 +44,6 @@ import { AccessLog } from './http/access-log.ts';
 import { registerBrandRoutes } from './http/brand-routes.ts';
 import { createHttp, type Http } from './http/create-http.ts';
 import { registerHealthRoutes } from './http/health-routes.ts';
-import { scaleByteBudgets } from './http/limits/bytes-in-flight.ts';
-import { OpenStreams } from './http/limits/open-streams.ts';
 import type { RouteLimit } from './http/limits/route-limit.ts';
 import { routeLimits } from './http/limits/route-limits.ts';
 import { registerMetricsRoutes } from './http/metrics-routes.ts';
@@ -172,7 +172,7 @@ export function createApp(dependencies: AppDependencies): App {
     signInProvider: config.signInProvider,
     providerNetworks: config.webhookNetworks,
   });
-  const streams = new OpenStreams();
+  const streams = new Limiter(policies.streams);
   const inbox =
     config.delivery === 'inbox'
       ? createInbox({
@@ -354,7 +354,7 @@ export function createApp(dependencies: AppDependencies): App {
     trustProxy: config.trustProxy,
     routes: [...routeLimits, ...managementLimits, ...(dependencies.moreRoutes ?? [])],
     connections: config.connections,
-    bytes: scaleByteBudgets(share),
+    memoryShare: share,
     crossOrigins: config.crossOrigins,
     https: certificate !== undefined || config.publicUrl?.startsWith('https:') === true,
     tracing,
@@ -386,6 +386,7 @@ export function createApp(dependencies: AppDependencies): App {
     version: packageJson.version,
     roles: [...roles],
     inFlight: () => delivery.inFlight(),
+    unreadForwarded: () => http.peers.unread,
   });
   const management = createManagement({
     facts: { ...config, version: packageJson.version },

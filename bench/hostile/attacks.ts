@@ -39,14 +39,24 @@ function alternate(make: (target: AttackTarget) => readonly ClientRequest[]): Ho
   });
 }
 
+/** Networks of one attacker who has many. */
+const networksPerClient = 10;
+
+/** An address of an attacker: 127.66.N.1, whose others are in 127.67 and on. */
+function addressIn(localAddress: string, network: number): string {
+  return localAddress.replace('.66.', `.${66 + network}.`);
+}
+
 /** @returns a round that holds connections until the server has closed each, and resolves with 0 */
 function hold(
   count: number,
   port: 'port' | 'bouncePort',
   use: (socket: Socket) => void,
+  networks = 1,
 ): HostileAttack {
-  return (target, _ask, localAddress) => async () => {
-    const closed = Array.from({ length: count }, () => {
+  return (target, _ask, address) => async () => {
+    const closed = Array.from({ length: count }, (_, at) => {
+      const localAddress = addressIn(address, at % networks);
       const socket = connect({ host: '127.0.0.1', port: target[port], localAddress });
       socket.on('error', () => undefined);
       socket.once('connect', () => use(socket));
@@ -54,6 +64,27 @@ function hold(
     });
     await Promise.all(closed);
     return 0;
+  };
+}
+
+/** Signs in with wrong passwords. @param emailOf the person of each round */
+function guess(
+  { port }: AttackTarget,
+  ask: HttpClient,
+  emailOf: (round: number) => string,
+): () => Promise<number> {
+  let visit: { readonly cookie: string; readonly csrf: string } | undefined;
+  let round = 0;
+  return async () => {
+    if (visit === undefined) {
+      const { status, cookie, text } = await ask({ method: 'GET', path: '/sign-in' });
+      if (status !== 200) return status;
+      visit = { cookie, csrf: /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? '' };
+    }
+    const { cookie, csrf } = visit;
+    const body = new URLSearchParams({ csrf, email: emailOf(++round), password: 'not this one' });
+    const headers = { ...form, cookie, origin: `http://127.0.0.1:${port}` };
+    return (await ask({ path: '/sign-in', headers, body: body.toString() })).status;
   };
 }
 
@@ -65,7 +96,7 @@ function fields(count: number, value: string): Record<string, string> {
 /** As slow to compile as the size limits allow. */
 const slowHtml = `<style>${Array.from({ length: 8_000 }, (_, at) => `.a${at} p b{color:red}`).join('')}</style>${'<p class="a">x</p>'.repeat(15_000)}`;
 const trickleHead =
-  'POST /token HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 16000\r\n\r\n';
+  'POST /token HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 4000\r\n\r\n';
 let slowTemplates = 0;
 
 /** `docs/benchmarks-method.md` describes them. */
@@ -122,18 +153,17 @@ export const attacks: Readonly<Record<string, HostileAttack>> = {
     const agent = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) Firefox/145.0';
     return [{ method: 'GET', path, headers: { 'user-agent': agent } }];
   }),
-  'sign-in': ({ port, victimEmail }, ask) => {
-    let visit: { readonly cookie: string; readonly csrf: string } | undefined;
+  'sign-in': (target, ask) => guess(target, ask, () => target.victimEmail),
+  passwords: (target, _ask, address) => {
+    const visitors = Array.from({ length: networksPerClient }, (_, network) => {
+      const localAddress = addressIn(address, network);
+      const emailOf = (round: number) => `person${round}@${localAddress}.test`;
+      return guess(target, openClient(target.port, { localAddress }), emailOf);
+    });
+    // All at once, as a flood would.
     return async () => {
-      if (visit === undefined) {
-        const { status, cookie, text } = await ask({ method: 'GET', path: '/sign-in' });
-        if (status !== 200) return status;
-        visit = { cookie, csrf: /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? '' };
-      }
-      const { cookie, csrf } = visit;
-      const body = new URLSearchParams({ csrf, email: victimEmail, password: 'not this one' });
-      const headers = { ...form, cookie, origin: `http://127.0.0.1:${port}` };
-      return (await ask({ path: '/sign-in', headers, body: body.toString() })).status;
+      const statuses = await Promise.all(visitors.map((strike) => strike()));
+      return Math.max(...statuses);
     };
   },
   token: repeat(({ victimEmail, clientId, clientSecret }) => (round) => {
@@ -161,11 +191,31 @@ export const attacks: Readonly<Record<string, HostileAttack>> = {
     socket.once('close', () => clearInterval(timer));
     socket.resume();
   }),
+  unfinished: hold(
+    100,
+    'port',
+    (socket) => {
+      socket.write(trickleHead);
+      socket.write('x'.repeat(3_900));
+      socket.resume();
+    },
+    networksPerClient,
+  ),
   idle: hold(400, 'port', (socket) => socket.resume()),
   noops: hold(20, 'bouncePort', (socket) => {
     socket.write('EHLO there\r\n');
     socket.on('data', () => socket.write('NOOP\r\n'));
   }),
+  bounces: hold(
+    20,
+    'bouncePort',
+    (socket) => {
+      socket.resume();
+      socket.write('EHLO there\r\n');
+      socket.once('data', () => socket.write('MAIL FROM:<>\r\n'));
+    },
+    networksPerClient,
+  ),
 };
 
 interface AttackOrder {

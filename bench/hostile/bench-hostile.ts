@@ -4,7 +4,7 @@ import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { MessageId } from '../../src/foundation/ids.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { SendClient } from '../../test/support/send-client.ts';
-import { clientSecret, SessionWorld } from '../../test/support/session-world.ts';
+import { clientSecret, passwordFields, SessionWorld } from '../../test/support/session-world.ts';
 import { openShop, publishShopTemplate } from '../../test/support/shop.ts';
 import { signIn } from '../../test/support/sign-in.ts';
 import { freePort } from '../../test-system/support/free-port.ts';
@@ -23,9 +23,12 @@ const clients = 20;
 const offeredPerSecond = 200;
 /** Seconds that the attack begins before the sends. */
 const leadSeconds = 2;
+const tokensPerSecond = 2;
+/** Of initial token requests, by person. */
+const tokensPerPerson = 5;
 const target = { perSecond: 100, p99Ms: 500 } as const;
 
-/** One account offers 200 sends a second while twenty clients attack: none, all, and each attack alone. */
+/** One account offers 200 sends a second, and asks for tokens, while twenty clients attack: none, all, and each attack alone. */
 export async function benchHostile(options: BenchOptions): Promise<BenchResult[]> {
   const names = Object.keys(attacks);
   const cases: Readonly<Record<string, readonly string[]>> = { none: [], all: names };
@@ -52,7 +55,8 @@ async function measureCase(
       BOUNCE_HOST: '127.0.0.1',
     },
   });
-  const attacked = await openHostileWorld(bench.database, node, bouncePort);
+  const people = Math.ceil((seconds * tokensPerSecond) / tokensPerPerson);
+  const attacked = await openHostileWorld(bench.database, node, bouncePort, people);
   const victimKey = await addKey(bench.database, attacked.victimId, sending);
   using memory = new MemoryWatch(node);
   const offer = (length: number) => offerSends(node.port, attacked.victimId, victimKey, length);
@@ -61,7 +65,9 @@ async function measureCase(
   const order = { target: attacked, clients, names, seconds: leadSeconds + seconds };
   const attacking = names.length > 0 ? runAttackers(order) : undefined;
   await delay(leadSeconds * 1_000);
+  const tokens = askTokens(node.port, attacked, seconds);
   const { result, use } = await measureUse(node.pids, () => offer(seconds));
+  const tokenStatuses = await tokens;
   const rounds = (await attacking) ?? {};
   const { answered, elapsedSeconds, statuses, latencies } = result;
   const offered = offeredPerSecond * seconds;
@@ -72,10 +78,15 @@ async function measureCase(
     attack,
     refused: offered - answered,
     ...(answered < offered && { statuses: formatStatuses(statuses) }),
+    tokens: formatStatuses(tokenStatuses),
     peak_mib: memory.readAndReset().peak,
     attacks_per_second: Math.round(allRounds / order.seconds),
     ...(allRounds > 0 && { attackers_got: formatStatuses(rounds) }),
-    met: String(rate >= target.perSecond && percentiles.p99_ms < target.p99Ms),
+    met: String(
+      rate >= target.perSecond &&
+        percentiles.p99_ms < target.p99Ms &&
+        Object.keys(tokenStatuses).join() === '200',
+    ),
   };
   return makeResult('hostile', params, {
     ...{ rate, ceiling: offeredPerSecond, ratio: answered / offered, ...percentiles },
@@ -109,6 +120,28 @@ async function offerSends(port: number, accountId: string, apiKey: string, secon
   return { answered: statuses['200'] ?? 0, elapsedSeconds, statuses, latencies };
 }
 
+/** Asks for tokens with the right client secret and passwords, as programs do when they start. @returns responses by status */
+async function askTokens(
+  port: number,
+  { victimPeople, victimClientId }: AttackTarget,
+  seconds: number,
+): Promise<Readonly<Record<string, number>>> {
+  const ask = openClient(port, { timeoutMs: 10_000 });
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const statuses: Record<string, number> = {};
+  for (let count = 0; count < seconds * tokensPerSecond; count += 1) {
+    const email = victimPeople[count % victimPeople.length] ?? '';
+    const fields = passwordFields({ email }, { clientId: victimClientId });
+    const body = new URLSearchParams(fields).toString();
+    const [{ status }] = await Promise.all([
+      ask({ path: '/token', headers, body }),
+      delay(1_000 / tokensPerSecond),
+    ]);
+    statuses[status] = (statuses[status] ?? 0) + 1;
+  }
+  return statuses;
+}
+
 function formatStatuses(statuses: Readonly<Record<string, number>>): string {
   const counts = Object.entries(statuses);
   return counts.map(([status, count]) => `${status}:${count}`).join(',');
@@ -119,13 +152,22 @@ const sending = { scopes: ['messages:send'] } as const;
 /** What the attackers know: an account of their own with expensive templates, and public addresses of the victim. */
 export type AttackTarget = Awaited<ReturnType<typeof openHostileWorld>>;
 
-async function openHostileWorld(database: Database, node: BenchService, bouncePort: number) {
+async function openHostileWorld(
+  database: Database,
+  node: BenchService,
+  bouncePort: number,
+  people: number,
+) {
   const victim = await openBenchAccount(database);
+  const victimWorld = new SessionWorld(database, victim.id);
+  const { clientId: victimClientId } = await victimWorld.addIntegration();
+  const victimPeople: string[] = [];
+  while (victimPeople.length < people) victimPeople.push((await victimWorld.addPerson()).email);
   const attacker = await openShop(database, { id: '46200' });
   const viewer = await new SessionWorld(database, attacker.id).addPerson({ accounts: [] });
-  const people = { owner: attacker.owner.id, viewer: viewer.id } as const;
+  const members = { owner: attacker.owner.id, viewer: viewer.id } as const;
   for (const role of ['owner', 'viewer'] as const)
-    await saveMembership(database.kysely, { accountId: attacker.id, personId: people[role], role });
+    await saveMembership(database.kysely, { accountId: attacker.id, personId: members[role], role });
   const repeat = (count: number, make: (at: number) => string) =>
     Array.from({ length: count }, (_, at) => make(at)).join('');
   for (const [id, html] of [
@@ -155,5 +197,7 @@ async function openHostileWorld(database: Database, node: BenchService, bouncePo
     imagePath: openImagePath({ accountId, messageId, retentionDays: 90 }),
     victimId: victim.id,
     victimEmail: victim.owner.email,
+    victimClientId,
+    victimPeople,
   };
 }

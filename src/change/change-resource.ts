@@ -1,7 +1,7 @@
 import type { AuditChange } from '../audit/audit-store.ts';
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Database, DatabaseTransaction } from '../foundation/database/open-database.ts';
-import type { FairSlots } from '../foundation/fair-slots.ts';
+import type { Limiter } from '../foundation/limiter.ts';
 import { type Actor, recordChange } from './actor.ts';
 import { runLocked } from './run-locked.ts';
 
@@ -9,7 +9,7 @@ import { runLocked } from './run-locked.ts';
 interface ChangeContext {
   readonly database: Database;
   /** Queues changes per account, so that waiting ones hold no connection. */
-  readonly changeSlots?: FairSlots;
+  readonly changeSlots?: Pick<Limiter, 'run'>;
   readonly changes?: Pick<ChangeListener, 'catchUp'>;
 }
 

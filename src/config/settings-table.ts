@@ -31,7 +31,7 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'TLS_CERT, TLS_KEY',
     default: '(none)',
     meaning:
-      'Files with the certificate chain and its private key (PEM). `PORT` then serves HTTPS, with HTTP/2 and HTTP/1.1. Changed files are used within seconds.',
+      'Files with the certificate chain and its private key (PEM). `PORT` then serves HTTPS, with HTTP/1.1. Changed files are used within seconds.',
   },
   {
     name: 'DATA_DIR',
@@ -162,7 +162,7 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'MAX_CONNECTIONS_PER_PEER',
     default: '2000',
     meaning:
-      'Max open connections from one IPv4 address or IPv6 /64. Doesn’t apply to proxies in `TRUST_PROXY`.',
+      'Max open connections from one IPv4 address or IPv6 /64; an IPv4 /24 or IPv6 /48 has four times as many. Doesn’t apply to proxies in `TRUST_PROXY`.',
   },
   {
     name: 'ATTACHMENT_LIMIT',

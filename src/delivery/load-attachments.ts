@@ -1,5 +1,7 @@
-import { FairBytes } from '../foundation/fair-bytes.ts';
+import { Busy } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
+import { Limiter } from '../foundation/limiter.ts';
+import { policies } from '../foundation/policies.ts';
 import { SizeLimitedCache } from '../foundation/size-limited-cache.ts';
 import { type AttachmentInfo, encodedLength } from '../message/attachment.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
@@ -8,14 +10,10 @@ import { encodeAttachment } from '../rendering/encode-attachment.ts';
 import type { SentFile } from './template-images.ts';
 
 const mebibyte = 1_024 * 1_024;
-/** Max bytes for sending, where memory isn't scarce. */
-const budget = { total: 160 * mebibyte, perGroup: 80 * mebibyte };
 /** While a message is composed and signed, its attachments are in memory about twice. */
 const copies = 2;
 /** Encoded images of templates that are kept in memory. */
 const maxCachedImageBytes = 16 * mebibyte;
-/** How long a message waits for memory; longer ones give their slot to others. */
-const maxWaitMs = 2_000;
 
 /** The database could not be read; a later attempt can succeed. */
 export class AttachmentsUnreadable extends Error {
@@ -25,30 +23,33 @@ export class AttachmentsUnreadable extends Error {
 /** Reads attachments for sending, within a fixed amount of memory however many messages are being sent. */
 export class AttachmentLoader {
   readonly #store: Pick<AttachmentStore, 'read'>;
-  readonly #memory: FairBytes;
+  readonly #memory: Limiter;
   readonly #images = new SizeLimitedCache<Buffer>(maxCachedImageBytes);
 
   /** @param share of the memory, from `memoryShare` */
   constructor(store: Pick<AttachmentStore, 'read'>, share = 1) {
     this.#store = store;
-    this.#memory = new FairBytes({
-      total: budget.total * share,
-      perGroup: budget.perGroup * share,
-    });
+    this.#memory = new Limiter(policies.sentAttachments, share);
   }
 
   /**
    * Reserves memory for sending a message.
-   * @param waits whether to wait without a timeout
+   * @param waits whether to wait without a timeout; others give their worker to another message
    * @returns a function that releases it once the message is sent; undefined if there is none now
    */
-  reserve(
+  async reserve(
     accountId: AccountId,
     attachments: readonly AttachmentInfo[],
     waits: boolean,
   ): Promise<(() => void) | undefined> {
     const bytes = attachments.reduce((sum, { size }) => sum + encodedLength(size), 0);
-    return this.#memory.acquire(accountId, bytes * copies, waits ? undefined : maxWaitMs);
+    try {
+      const options = { amount: bytes * copies, patient: waits };
+      return (await this.#memory.acquire(accountId, options)).release;
+    } catch (error) {
+      if (error instanceof Busy) return undefined;
+      throw error;
+    }
   }
 
   /** @throws AttachmentsUnreadable, or another error if a content was deleted */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { codeOf } from './database/sqlstate.ts';
-import { type FairSlotLimits, FairSlots } from './fair-slots.ts';
+import { Limiter, type Policy } from './limiter.ts';
 import { memoryShare } from './memory-share.ts';
 
 /** Idle timeout of a thread, whose libraries occupy tens of megabytes. */
@@ -29,7 +29,7 @@ export interface ThreadPoolOptions {
   /** Max heap of a thread, in megabytes. */
   readonly heap: number;
   /** One slot is one thread. */
-  readonly slotLimits: FairSlotLimits;
+  readonly policy: Policy;
 }
 
 interface Thread {
@@ -41,12 +41,12 @@ interface Thread {
 /** Runs jobs in threads with time and memory limits; groups share the threads fairly. */
 export class ThreadPool<Job, Result> {
   readonly #options: ThreadPoolOptions;
-  readonly #slots: FairSlots;
+  readonly #slots: Limiter;
   readonly #free: Thread[] = [];
 
   constructor(options: ThreadPoolOptions) {
     this.#options = options;
-    this.#slots = new FairSlots(options.slotLimits);
+    this.#slots = new Limiter(options.policy);
   }
 
   /**
@@ -56,7 +56,7 @@ export class ThreadPool<Job, Result> {
    * @throws ThreadOverrun if the job uses too much time or memory
    */
   async run(job: Job, group: string | undefined, patient = group === undefined): Promise<Result> {
-    const release = await this.#slots.acquire(group ?? '', patient);
+    const { release } = await this.#slots.acquire(group ?? '', { patient });
     try {
       const response = await this.#runIn(this.#free.pop() ?? this.#start(), job);
       if ('fault' in response) throw response.fault;

@@ -2,9 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { batchReads } from '../foundation/batch-reads.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { Busy } from '../foundation/errors.ts';
-import { FairBytes } from '../foundation/fair-bytes.ts';
-import { FairSlots } from '../foundation/fair-slots.ts';
-import { networkOf } from '../foundation/network/ip-address.ts';
+import { Limiter } from '../foundation/limiter.ts';
+import { networksOf } from '../foundation/network/ip-address.ts';
+import { policies } from '../foundation/policies.ts';
 import { SizeLimitedCache } from '../foundation/size-limited-cache.ts';
 import type { Http } from '../http/create-http.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
@@ -14,22 +14,8 @@ import { findHostedImages } from './hosted-image-store.ts';
 const mebibyte = 1_024 * 1_024;
 /** Contents that are kept in memory. They never change; whether an image still exists is read for each request. */
 const maxCachedBytes = 16 * mebibyte;
-/** Contents in memory while they are sent to readers, in total and per network, where memory isn't scarce. */
-const memory = { total: 64 * mebibyte, perGroup: 8 * mebibyte };
-/** How long a request waits for memory, and how long its reader may take. */
-const maxWaitMs = 2_000;
+/** How long a reader may take. */
 const maxSendMs = 60_000;
-/** Strangers choose what is read, so reading must not hold up attachments of messages, which share the connections. */
-const readLimits = {
-  what: 'images',
-  slots: 2,
-  slotsPerGroup: 1,
-  waiting: 200,
-  waitingPerGroup: 50,
-  timeout: 5_000,
-  retryAfter: 2,
-};
-
 /** Removal reaches caches within this time. */
 const maxAgeSeconds = 24 * 60 * 60;
 
@@ -71,11 +57,13 @@ class HostedImages {
   readonly #attachments: HostedImageDependencies['attachments'];
   readonly #contents = new SizeLimitedCache<Buffer>(maxCachedBytes);
   readonly #reading = new Map<string, Promise<Buffer | undefined>>();
-  readonly #memory: FairBytes;
-  readonly #slots = new FairSlots(readLimits);
+  /** Contents while they are sent. */
+  readonly #memory: Limiter;
+  /** Strangers choose what is read, so reading must not hold up attachments of messages, which share the connections. */
+  readonly #slots = new Limiter(policies.imageReads);
 
   constructor({ database, attachments, memoryShare: share = 1 }: HostedImageDependencies) {
-    this.#memory = new FairBytes({ ...memory, total: memory.total * share });
+    this.#memory = new Limiter(policies.imageResponses, share);
     this.find = batchReads((refs) => findHostedImages(database.kysely, refs));
     this.#attachments = attachments;
   }
@@ -90,10 +78,10 @@ class HostedImages {
       .header('x-content-type-options', 'nosniff')
       .header('x-robots-tag', 'noindex');
     if (request.headers['if-none-match']?.includes(tag) === true) return reply.code(304).send();
-    const release = await this.#memory.acquire(networkOf(request.ip), image.size, maxWaitMs);
-    if (release === undefined) return busy(reply, 'Too many images are being loaded');
-    this.#releaseAtEnd(reply, release);
     try {
+      const amount = image.size;
+      const { release } = await this.#memory.acquire(networksOf(request.ip), { amount });
+      this.#releaseAtEnd(reply, release);
       const content = await this.#read(image);
       return content === undefined ? notFound(reply) : reply.type(image.contentType).send(content);
     } catch (error) {

@@ -1,4 +1,3 @@
-import type { ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
@@ -17,10 +16,7 @@ const minAgeMs = 500;
  */
 export function closeFinishedConnections(http: FastifyInstance, rawSockets: RawSockets): void {
   const open = new Map<Socket, number>();
-  /** HTTP/2 connections that were accepted too late for Node to close. */
-  const lateSessions = new Map<ServerHttp2Session, number>();
   const handshakes = new Set<Socket>();
-  let isClosing = false;
   const track = (socket: Socket): void => {
     open.set(socket, performance.now());
     socket.once('close', () => {
@@ -38,25 +34,16 @@ export function closeFinishedConnections(http: FastifyInstance, rawSockets: RawS
       open.delete(raw);
       handshakes.delete(raw);
     }
-    if (secured.alpnProtocol !== 'h2') track(secured);
-  });
-  http.server.on('session', (session: ServerHttp2Session) => {
-    if (isClosing) lateSessions.set(session, performance.now());
+    track(secured);
   });
   let sweep: NodeJS.Timeout | undefined;
   http.addHook('preClose', async () => {
-    isClosing = true;
     sweep = setInterval(() => {
       http.server.closeIdleConnections();
       const latest = performance.now() - minAgeMs;
       for (const [socket, openedAt] of open)
         if ((socket.bytesRead === 0 || handshakes.has(socket)) && openedAt < latest)
           socket.destroy();
-      for (const [session, openedAt] of lateSessions) {
-        if (openedAt >= latest) continue;
-        lateSessions.delete(session);
-        session.close();
-      }
     }, sweepIntervalMs);
   });
   // Registered before the hooks that wait for connections, and so run after them.

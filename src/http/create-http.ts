@@ -1,4 +1,4 @@
-import type { RequestListener, Server } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { type FastifyInstance, fastify, LogController } from 'fastify';
 import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import { newId } from '../foundation/ids.ts';
@@ -15,8 +15,8 @@ import { Draining } from './draining.ts';
 import { escapeMalformedPercent } from './escape-malformed-percent.ts';
 import { BodyRefusal } from './limits/body-refusal.ts';
 import { BodyTraffic } from './limits/body-traffic.ts';
-import { type ByteBudgets, defaultByteBudgets } from './limits/bytes-in-flight.ts';
 import { type ConnectionLimits, limitConnections } from './limits/limit-connections.ts';
+import { limitResponses, UnsentResponses } from './limits/limit-responses.ts';
 import { limitRoutes } from './limits/limit-routes.ts';
 import { Peers } from './limits/peers.ts';
 import type { RouteLimit } from './limits/route-limit.ts';
@@ -37,8 +37,9 @@ export interface HttpOptions {
   /** The limits of every route that may be registered. */
   readonly routes: readonly RouteLimit[];
   readonly connections?: ConnectionLimits;
-  readonly bytes?: ByteBudgets;
-  /** The server speaks TLS with this certificate, and HTTP/2; undefined: neither. */
+  /** Of the memory for bodies and responses. */
+  readonly memoryShare?: number;
+  /** The server speaks TLS with this certificate. */
   readonly certificate?: LiveCertificate | undefined;
   /** Clients reach the service by https: every response tells browsers to use nothing else. */
   readonly https?: boolean;
@@ -60,6 +61,8 @@ declare module 'fastify' {
     readonly direct: DirectRoutes;
     /** The request bodies in memory. */
     readonly bodyTraffic: BodyTraffic;
+    readonly unsentResponses: UnsentResponses;
+    readonly peers: Peers;
     readonly draining: Draining;
   }
 }
@@ -79,12 +82,9 @@ const serverOptions = {
 };
 
 const tlsServerOptions = {
-  http1: {
-    ...serverOptions,
-    requestTimeout: requestTimeoutMs,
-    keepAliveTimeout: keepAliveTimeoutMs,
-  },
-  session: { idleMs: keepAliveTimeoutMs, stalledMs: requestTimeoutMs },
+  ...serverOptions,
+  requestTimeout: requestTimeoutMs,
+  keepAliveTimeout: keepAliveTimeoutMs,
 };
 
 /**
@@ -107,7 +107,7 @@ export function createHttp(options: HttpOptions): Http {
     http: serverOptions,
     ...(certificate && {
       serverFactory: (handler: RequestListener) =>
-        createTlsServer({ certificate, ...tlsServerOptions }, handler) as unknown as Server,
+        createTlsServer(certificate, tlsServerOptions, handler),
     }),
     connectionTimeout: 0,
     keepAliveTimeout: keepAliveTimeoutMs,
@@ -122,8 +122,14 @@ export function createHttp(options: HttpOptions): Http {
     options.crossOrigins === undefined || options.crossOrigins.length === 0
       ? undefined
       : new CrossOrigin(options.crossOrigins);
-  const peers = new Peers(options.trustProxy);
-  const traffic = new BodyTraffic(peers, options.bytes ?? defaultByteBudgets);
+  const peers = new Peers(options.trustProxy, (address) =>
+    options.log.warn(
+      { address },
+      'X-Forwarded-For comes from an address that TRUST_PROXY doesn’t name, so all clients behind it count as one',
+    ),
+  );
+  const unsent = new UnsentResponses(peers, options.memoryShare);
+  const traffic = new BodyTraffic(peers, options.memoryShare);
   http.decorate('bodyTraffic', traffic);
   const draining = new Draining(http);
   http.decorate('draining', draining);
@@ -133,6 +139,7 @@ export function createHttp(options: HttpOptions): Http {
       log: options.log,
       limits: options.routes,
       traffic,
+      unsent,
       peers,
       transport,
       crossOrigin,
@@ -151,6 +158,11 @@ export function createHttp(options: HttpOptions): Http {
   }
   if (options.access !== undefined) logAccess(http, options.access);
   limitRoutes(http, options.routes, traffic);
+  limitResponses(http, unsent);
+  http.decorate('unsentResponses', unsent);
+  http.decorate('peers', peers);
+  // Before everything else that handles the request.
+  http.server.prependListener('request', (request) => peers.readForwarded(request));
   if (options.tracing !== undefined) traceRequests(http, options.tracing);
   http.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);

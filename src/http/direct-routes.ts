@@ -8,6 +8,7 @@ import type { CrossOrigin } from './cross-origin.ts';
 import type { Draining } from './draining.ts';
 import { Exchange, type ExchangeContext } from './exchange.ts';
 import type { BodyTraffic } from './limits/body-traffic.ts';
+import type { UnsentResponses } from './limits/limit-responses.ts';
 import { findLimit } from './limits/limit-routes.ts';
 import type { Peers } from './limits/peers.ts';
 import type { RouteLimit } from './limits/route-limit.ts';
@@ -29,6 +30,7 @@ export interface DirectRoutesDependencies {
   readonly log: Log;
   readonly limits: readonly RouteLimit[];
   readonly traffic: BodyTraffic;
+  readonly unsent: UnsentResponses;
   readonly peers: Peers;
   /** A header field of every response. */
   readonly transport: TransportHeader;

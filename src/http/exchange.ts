@@ -6,9 +6,9 @@ import type { Log } from '../foundation/log.ts';
 import type { TraceSpan, Tracing } from '../foundation/tracing/tracing.ts';
 import { type AccessLog, accountOfPath } from './access-log.ts';
 import type { CrossOrigin } from './cross-origin.ts';
-import type { BodyTraffic } from './limits/body-traffic.ts';
-import type { BodyShare } from './limits/bytes-in-flight.ts';
+import type { BodyShare, BodyTraffic } from './limits/body-traffic.ts';
 import type { LargeBody, LargeBodySpace } from './limits/large-bodies.ts';
+import type { UnsentResponses } from './limits/limit-responses.ts';
 import type { Peers } from './limits/peers.ts';
 import type { RouteLimit } from './limits/route-limit.ts';
 import { drainBody, type RawBody, readBody } from './read-body.ts';
@@ -30,6 +30,7 @@ export interface ExchangeContext {
   readonly peers: Peers;
   readonly limit: Pick<RouteLimit, 'bodyBytes' | 'bodySeconds' | 'known'>;
   readonly traffic: BodyTraffic;
+  readonly unsent: UnsentResponses;
   readonly tracing: Tracing | undefined;
   readonly access: AccessLog | undefined;
 }
@@ -74,16 +75,17 @@ export class Exchange {
 
   /**
    * Reads the body of an authorized caller.
-   * @param large set if the caller may send more than the route's limit
+   * @param account whose share of memory it takes
+   * @param maxBytes if the caller may send more than the route's limit
    * @throws Fault IO_EXCEPTION while there is no capacity for it
    */
-  async readBody(large?: LargeBody): Promise<RawBody> {
+  async readBody(account?: string, maxBytes?: number): Promise<RawBody> {
     const { limit, traffic } = this.#context;
-    const share = traffic.open(this.request, limit.known);
+    const share = traffic.open(this.request, limit.known, account);
     this.#share = share;
     const body =
-      large !== undefined && this.#mayExceed(limit.bodyBytes)
-        ? await this.#readLarge(large, share)
+      account !== undefined && maxBytes !== undefined && this.#mayExceed(limit.bodyBytes)
+        ? await this.#readLarge({ account, maxBytes }, share)
         : await readBody(this.request, limit.bodyBytes, { share, seconds: limit.bodySeconds });
     if ('unusable' in body) {
       this.#closeAfterAnswer = body.tooSlow === true || body.overCapacity === true;
@@ -142,7 +144,7 @@ export class Exchange {
   answer(status: number, json: string, headers: readonly string[] = []): void {
     this.#release();
     const response = this.#response;
-    const { log, route, transport, crossOrigin, closing } = this.#context;
+    const { log, route, transport, crossOrigin, closing, unsent } = this.#context;
     const head = ['x-request-id', this.id, 'content-type', 'application/json; charset=utf-8'];
     const bytes = Buffer.byteLength(json);
     head.push('content-length', String(bytes), ...transport, ...headers);
@@ -150,7 +152,8 @@ export class Exchange {
     if (closing() || this.#closeAfterAnswer || !drainBody(this.request))
       head.push('connection', 'close');
     response.writeHead(status, head);
-    response.end(json);
+    if (unsent.hold(this.request, response, bytes)) response.end(json);
+    else response.destroy();
     if (this.span !== undefined) endRequestSpan(this.span, status);
     if (this.#context.access !== undefined) this.#logAccess(this.#context.access, status, bytes);
     if (log.isLevelEnabled('debug'))

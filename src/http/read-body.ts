@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { paceCheckMs } from '../foundation/paced-bytes.ts';
-import type { BodyShare } from './limits/bytes-in-flight.ts';
+import type { BodyShare } from './limits/body-traffic.ts';
 import { type LargeBodySpace, largeBodySeconds } from './limits/large-bodies.ts';
 import { formatBytes } from './limits/route-limit.ts';
 
@@ -46,8 +45,6 @@ export function readBody(
   const firstLimit = space?.maxBytes ?? maxBytes;
   if (length !== undefined && length > firstLimit) return Promise.resolve(tooLarge(firstLimit));
   if (request.destroyed) return Promise.resolve(incompleteBody);
-  if (space === undefined && share?.findExceededBudget(length ?? 0) !== undefined)
-    return Promise.resolve(overCapacity);
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     /** For a large body of known length: as chunks and as a whole, it would need twice the memory. */
@@ -55,36 +52,36 @@ export function readBody(
     let read = 0;
     let refused = false;
     let limit = maxBytes;
-    let isSpacious = false;
     let grown = grow === undefined;
     let timeout: NodeJS.Timeout | undefined;
-    let paceCheck: NodeJS.Timeout | undefined;
-    const stopTimers = (): void => {
+    let filled: LargeBodySpace | undefined;
+    /** What has ended makes no room for others. */
+    const stopWatching = (): void => {
       clearTimeout(timeout);
-      clearInterval(paceCheck);
+      share?.settle();
+      filled?.watch(undefined);
     };
     const refuse = (body: UnusableBody): void => {
       refused = true;
       chunks.length = 0;
       whole = undefined;
-      stopTimers();
+      stopWatching();
       resolve(body);
     };
+    if (share !== undefined) share.onEvict = () => refuse(overCapacity);
     const refuseAfter = (max: number): void => {
       timeout = setTimeout(() => refuse(tooSlow(max)), max * 1_000);
     };
     const expand = (into: LargeBodySpace): void => {
       limit = into.maxBytes;
-      isSpacious = true;
-      stopTimers();
+      filled = into;
+      clearTimeout(timeout);
       refuseAfter(largeBodySeconds);
-      paceCheck = setInterval(() => {
-        if (into.isLate(read)) refuse(overCapacity);
-      }, paceCheckMs);
+      into.watch({ progress: () => read, evict: () => refuse(overCapacity) });
     };
     const waitToGrow = async (): Promise<void> => {
       grown = true;
-      stopTimers();
+      clearTimeout(timeout);
       request.pause();
       const more = await grow?.();
       if (!refused) {
@@ -96,7 +93,7 @@ export function readBody(
     };
     const finish = (): void => {
       if (refused) return;
-      stopTimers();
+      stopWatching();
       const [first] = chunks;
       if (whole !== undefined) resolve(whole);
       else resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks));
@@ -108,7 +105,8 @@ export function readBody(
       if (refused) return;
       if (read > limit && grown) return refuse(tooLarge(limit));
       // What was reserved as space isn't claimed again.
-      if (!isSpacious && share?.claim(chunk.length) !== undefined) return refuse(overCapacity);
+      if (filled === undefined && share?.claim(chunk.length) !== undefined)
+        return refuse(overCapacity);
       if (space !== undefined && length !== undefined) {
         whole ??= space.take(length);
         chunk.copy(whole, read - chunk.length);

@@ -1,7 +1,7 @@
 import type { Database } from '../foundation/database/open-database.ts';
+import type { Limiter } from '../foundation/limiter.ts';
 import type { Log } from '../foundation/log.ts';
 import type { Http } from '../http/create-http.ts';
-import type { OpenStreams } from '../http/limits/open-streams.ts';
 import { createInboxAccessCheck, type InboxAccessDependencies } from './inbox-access.ts';
 import { InboxArrivals } from './inbox-arrivals.ts';
 import { InboxBrowsers, type InboxBrowsersDependencies } from './inbox-browsers.ts';
@@ -17,7 +17,7 @@ export interface InboxDependencies {
   /** Browser sessions. */
   readonly browser: InboxAccessDependencies['browser'] &
     Pick<InboxBrowsersDependencies, 'isSecure'>;
-  readonly streams: Pick<OpenStreams, 'open'>;
+  readonly streams: Pick<Limiter, 'tryAcquire'>;
 }
 
 /** The inbox of a service that captures its mail: SMTP in, pages and API out. */

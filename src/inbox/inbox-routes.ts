@@ -1,5 +1,5 @@
+import type { Limiter } from '../foundation/limiter.ts';
 import type { Http } from '../http/create-http.ts';
-import type { OpenStreams } from '../http/limits/open-streams.ts';
 import { answerInboxErrors, answerUnknownPages } from './answer-inbox-errors.ts';
 import { createAnswerProblem } from './answer-problem.ts';
 import { registerEmptyInboxRoutes } from './empty-inbox-routes.ts';
@@ -20,7 +20,7 @@ export interface InboxRoutesDependencies {
   readonly store: InboxStore;
   readonly arrivals: InboxArrivals;
   readonly browsers: Pick<InboxBrowsers, 'admit'>;
-  readonly streams: Pick<OpenStreams, 'open'>;
+  readonly streams: Pick<Limiter, 'tryAcquire'>;
   readonly checkAccess: CheckInboxAccess;
 }
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
+import type { Limiter } from '../foundation/limiter.ts';
 import type { Http } from '../http/create-http.ts';
-import type { OpenStreams } from '../http/limits/open-streams.ts';
 import type { AnswerProblem } from './answer-problem.ts';
 import type { InboxArrivals } from './inbox-arrivals.ts';
 
@@ -9,7 +9,7 @@ const heartbeatMs = 20_000;
 
 interface LiveUpdatesDependencies {
   readonly arrivals: Pick<InboxArrivals, 'listen'>;
-  readonly streams: Pick<OpenStreams, 'open'>;
+  readonly streams: Pick<Limiter, 'tryAcquire'>;
   readonly stopping: AbortSignal;
   readonly answerProblem: AnswerProblem;
 }
@@ -23,8 +23,8 @@ export function registerLiveUpdatesRoutes(
   { arrivals, streams, stopping, answerProblem }: LiveUpdatesDependencies,
 ): void {
   http.get('/updates', { exposeHeadRoute: false }, async (request, reply) => {
-    const release = streams.open('.inbox');
-    if (release === undefined) {
+    const holding = streams.tryAcquire('.inbox');
+    if (holding === undefined) {
       const message = 'Too many open inbox pages. Close some and try again.';
       return answerProblem(request, reply, { status: 503, message });
     }
@@ -40,7 +40,7 @@ export function registerLiveUpdatesRoutes(
     };
     stopping.addEventListener('abort', end);
     stream.once('close', () => {
-      release();
+      holding.release();
       clearInterval(heartbeat);
       unlisten();
       stopping.removeEventListener('abort', end);

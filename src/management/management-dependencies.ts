@@ -4,10 +4,9 @@ import type { BackupSettings } from '../backup/backup-settings.ts';
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import type { FairSlots } from '../foundation/fair-slots.ts';
+import type { Limiter } from '../foundation/limiter.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
-import type { OpenStreams } from '../http/limits/open-streams.ts';
 import type { InboxStore } from '../inbox/inbox-store.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
 import type { ReplyAddresses } from '../message/reply-address.ts';
@@ -48,7 +47,7 @@ export interface ManagementDependencies {
   /** Without the API's statement timeout, for work that reads a whole account. */
   readonly unlimitedDatabase: Database;
   /** Queues changes of settings per account. */
-  readonly changeSlots: FairSlots;
+  readonly changeSlots: Limiter;
   readonly changes: Pick<ChangeListener, 'catchUp'>;
   readonly key: MasterKey;
   readonly clock: Clock;
@@ -69,7 +68,7 @@ export interface ManagementDependencies {
     'box' | 'networks' | 'replayEvent' | 'replayPeriod' | 'resume' | 'sendTest'
   >;
   readonly events: Pick<AccountEvents, 'latest' | 'listen' | 'read'>;
-  readonly streams: Pick<OpenStreams, 'open'>;
+  readonly streams: Pick<Limiter, 'tryAcquire'>;
   /** Aborts when the service stops. */
   readonly stopping: AbortSignal;
   readonly controls: Pick<

@@ -1,8 +1,9 @@
 import type { Database } from '../foundation/database/open-database.ts';
 import type { ReadReplicas } from '../foundation/database/replica/read-replicas.ts';
 import type { SharedPool } from '../foundation/database/shared-pool.ts';
-import { FairSlots } from '../foundation/fair-slots.ts';
+import { Limiter } from '../foundation/limiter.ts';
 import { PeriodicTask } from '../foundation/periodic-task.ts';
+import { policies } from '../foundation/policies.ts';
 import type { Http } from '../http/create-http.ts';
 import { InboxStore } from '../inbox/inbox-store.ts';
 import { QueueControlStore } from '../queue/control-store.ts';
@@ -32,16 +33,6 @@ interface Management {
 const hourMs = 3_600_000;
 
 /** One change per account at a time; the database would serialize them anyway. */
-const changeLimits = {
-  what: 'changes',
-  slots: 4,
-  slotsPerGroup: 1,
-  waiting: 128,
-  waitingPerGroup: 16,
-  timeout: 5_000,
-  retryAfter: 1,
-} as const;
-
 /** Wires up the management API. */
 export function createManagement(dependencies: ManagementModuleDependencies): Management {
   const { facts, connections, replicas } = dependencies;
@@ -49,7 +40,7 @@ export function createManagement(dependencies: ManagementModuleDependencies): Ma
   const shared = {
     ...dependencies,
     stopping: stopping.signal,
-    changeSlots: new FairSlots(changeLimits),
+    changeSlots: new Limiter(policies.changes),
     imports: new RunningImports(),
   };
   const dependenciesWith = (database: Database): ManagementDependencies => ({

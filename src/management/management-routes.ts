@@ -1,5 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ReadFreshness } from '../foundation/database/replica/read-replicas.ts';
+import type { AccountId } from '../foundation/ids.ts';
+import { Limiter } from '../foundation/limiter.ts';
+import { policies } from '../foundation/policies.ts';
 import type { Http } from '../http/create-http.ts';
 import { admitActor } from './access/admit-actor.ts';
 import { identifyActor } from './access/identify-actor.ts';
@@ -13,7 +16,6 @@ import { managementPrefix } from './management-prefix.ts';
 import type { OperationCall, PathParams } from './operation.ts';
 import { malformedParam, pathParamNames, pathParams } from './path-params.ts';
 import { ReadOnlyMembers } from './read-only-members.ts';
-import { RequestShares } from './request-shares.ts';
 import type { ManagementRoute } from './resource-routes.ts';
 import { routeTable } from './route-table.ts';
 
@@ -29,7 +31,7 @@ export function registerManagementRoutes(
   dependenciesOf: (share: string, reads: ReadFreshness | undefined) => ManagementDependencies,
 ): void {
   const checker = new InputChecker();
-  const shares = new RequestShares();
+  const shares = new Limiter(policies.managementRequests);
   http.register(
     async (scope) => {
       scope.setErrorHandler(answerProblemDetails);
@@ -78,7 +80,8 @@ interface RouteContext {
     reads: ReadFreshness | undefined,
   ) => ManagementDependencies;
   readonly checker: InputChecker;
-  readonly shares: RequestShares;
+  /** Held until the response ends. */
+  readonly shares: Limiter;
 }
 
 function registerRoute(
@@ -102,7 +105,7 @@ function registerRoute(
       const admitted = await admitActor(dependencies, actor, rule, rawParams.accountId, request);
       calls.set(request, { params: readParams(path, rawParams), ...admitted });
       if (admitted.account !== undefined && operation.longLived !== true)
-        await shares.acquire(admitted.account.id, reply);
+        await holdShare(shares, admitted.account.id, reply);
     },
     async handler(request, reply) {
       reply.header('cache-control', 'private, no-cache');
@@ -135,6 +138,20 @@ function registerRoute(
       return reply.sent || isSentByHandler ? reply : send(request, reply, response);
     },
   });
+}
+
+/** Holds a slot until the response ends. @throws Problem if too many requests of the account wait */
+async function holdShare(shares: Limiter, account: AccountId, reply: FastifyReply): Promise<void> {
+  const { release } = await shares.acquire(account).catch(() => {
+    throw new Problem(
+      'too-many-requests',
+      'Your account has too many concurrent requests. Retry when one completes',
+      { retryAfter: 1 },
+    );
+  });
+  // The client may have disconnected while waiting.
+  if (reply.raw.closed) release();
+  else reply.raw.once('close', release);
 }
 
 /**

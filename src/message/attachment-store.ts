@@ -9,9 +9,10 @@ import {
   ignoreIdleErrors,
 } from '../foundation/database/open-database.ts';
 import { isForeignKeyViolation } from '../foundation/database/sqlstate.ts';
-import { FairSlots } from '../foundation/fair-slots.ts';
 import { GroupCommit } from '../foundation/group-commit.ts';
 import type { AccountId } from '../foundation/ids.ts';
+import { Limiter } from '../foundation/limiter.ts';
+import { policies } from '../foundation/policies.ts';
 
 type Kysely = Database['kysely'];
 
@@ -27,24 +28,9 @@ interface SmallContent extends AttachmentContent {
 
 /** Contents move through few connections, so that a burst neither fills memory nor holds up other statements. */
 const connections = 4;
-/**
- * Accounts take turns, with one content each at a time. More wouldn't be stored sooner, but a commit flushes all of the log
- * before it, so small messages would wait for them.
- */
-const writeLimits = {
-  what: 'attachments',
-  slots: 2,
-  slotsPerGroup: 1,
-  waiting: 1_000,
-  waitingPerGroup: 500,
-  timeout: 10_000,
-  retryAfter: 1,
-};
 /** Contents up to this size share a statement, which costs more than their bytes. */
 const maxSmallBytes = 32 * 1_024;
 const smallBatch = { max: 64, concurrency: 2, linger: { quietTurns: 5, maxMs: 5 } };
-/** Accounts take turns here, too; no account has more than half of what is stored at once. */
-const smallWriteLimits = { ...writeLimits, slots: 128, slotsPerGroup: 64 };
 const connectTimeoutMs = 5_000;
 const statementTimeoutMs = 30_000;
 /**
@@ -84,8 +70,8 @@ export async function storeContents(
  */
 export class AttachmentStore {
   readonly #pool: pg.Pool;
-  readonly #writes = new FairSlots(writeLimits);
-  readonly #smallWrites = new FairSlots(smallWriteLimits);
+  readonly #writes = new Limiter(policies.attachmentWrites);
+  readonly #smallWrites = new Limiter(policies.smallAttachmentWrites);
   readonly #small = new GroupCommit<SmallContent, unknown>((items) => this.#storeSmall(items), {
     ...smallBatch,
     waiting: Number.POSITIVE_INFINITY,

@@ -34,7 +34,7 @@ export async function changePassword(
   personId: PersonId,
   password: string,
 ): Promise<void> {
-  const passwordHash = await passwords.hash(password);
+  const passwordHash = await passwords.hash(password, personId);
   await database.kysely
     .transaction()
     .execute((transaction) => replacePersonPassword(transaction, personId, passwordHash));

@@ -2,9 +2,10 @@ import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../foundation/clock.ts';
-import type { ClientId } from '../foundation/ids.ts';
+import type { AccountId, ClientId } from '../foundation/ids.ts';
+import { shareAt } from '../foundation/limiter.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
-import { networkOf } from '../foundation/network/ip-address.ts';
+import { networksOf } from '../foundation/network/ip-address.ts';
 import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 import { SlowDown } from './oauth-errors.ts';
 import type { CountedGuess, GuessSubject, WrongGuessStore } from './wrong-guess-store.ts';
@@ -40,7 +41,13 @@ export type GuessOrigin =
   | { readonly kind: 'session'; readonly remoteAddress: string }
   | { readonly kind: 'link'; readonly remoteAddress: string }
   /** The token endpoint, after client authentication. */
-  | { readonly kind: 'client'; readonly clientId: ClientId; readonly remoteAddress: string };
+  | {
+      readonly kind: 'client';
+      readonly clientId: ClientId;
+      /** That the client belongs to. */
+      readonly accountId: AccountId;
+      readonly remoteAddress: string;
+    };
 
 /** Both in milliseconds of the monotonic clock. */
 interface Refusal {
@@ -51,7 +58,7 @@ interface Refusal {
 type Check<Proof> = () => Promise<Proof | undefined>;
 
 /**
- * Throttles guessing per pair of person and address, per address and per person; unknown people are counted like
+ * Throttles guessing per pair of person and address, per address and the networks around it, and per person; unknown people are counted like
  * existing ones. It only delays, and browsers that the person signed in with before are counted separately (OWASP
  * device cookies), so attackers can't lock a person out.
  */
@@ -195,11 +202,14 @@ export class LoginThrottle {
   #subjectsOf(target: string, origin: GuessOrigin): GuessSubject[] {
     if (origin.kind === 'sign-in' && origin.device !== undefined)
       return [{ key: this.#hashKey('device', origin.device, target), free: freePerPair }];
-    const network = networkOf(origin.remoteAddress);
+    const networks = networksOf(origin.remoteAddress);
     const scope = scopeOf(origin);
     return [
-      { key: this.#hashKey('pair', scope, network, target), free: freePerPair },
-      { key: this.#hashKey('address', scope, network), free: freePerAddress },
+      { key: this.#hashKey('pair', scope, networks[0] ?? '', target), free: freePerPair },
+      ...networks.map((network, level) => ({
+        key: this.#hashKey('address', scope, network),
+        free: shareAt(freePerAddress, level, networks.length),
+      })),
     ];
   }
 

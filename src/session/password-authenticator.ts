@@ -48,7 +48,7 @@ export class PasswordAuthenticator {
     let claimed: PersonWithPassword | undefined;
     const person = await throttle.attempt(`password ${address}`, origin, async () => {
       claimed = address.length <= maxAddressLength ? await findPerson(address) : undefined;
-      const matches = await passwords.check(claimed?.passwordHash, password);
+      const matches = await passwords.check(claimed?.passwordHash, password, origin);
       return matches && claimed?.disabled === false ? claimed : undefined;
     });
     if (person === undefined) return { person, claimed, needsProvider: false };
@@ -61,7 +61,7 @@ export class PasswordAuthenticator {
   async #renewHash(person: PersonWithPassword, password: string): Promise<void> {
     const { passwords, renewHash } = this.#dependencies;
     try {
-      const renewed = await passwords.renew(person.passwordHash ?? '', password);
+      const renewed = await passwords.renew(person.passwordHash ?? '', password, person.id);
       if (renewed !== undefined) await renewHash(person, renewed);
     } catch (error) {
       // The next sign-in renews it.

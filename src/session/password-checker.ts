@@ -2,25 +2,26 @@ import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { verify } from '@node-rs/argon2';
 import { hashPassword, isOutdated, minPasswordMemory } from '../account/hash-password.ts';
+import { Busy } from '../foundation/errors.ts';
+import { Limiter, type Sharer } from '../foundation/limiter.ts';
+import { networksOf } from '../foundation/network/ip-address.ts';
+import { policies } from '../foundation/policies.ts';
+import type { GuessOrigin } from './login-throttle.ts';
 import { TemporarilyUnavailable } from './oauth-errors.ts';
 
-/**
- * Concurrent password checks per node. More than two would starve the thread pool that everything else uses, and one
- * core stays free so that requests with tokens don't queue behind passwords.
- */
-const maxConcurrentChecks = Math.min(2, Math.max(1, availableParallelism() - 1));
-/** Passwords being checked or waiting; at 10 ms each, the last one waits a third of a second. */
-const maxPendingChecks = 34;
+/** One core stays free, so that requests with tokens don't queue behind passwords. */
+const maxConcurrentChecks = Math.min(
+  policies.passwords.total,
+  Math.max(1, availableParallelism() - 1),
+);
 
 /**
  * Checks passwords (argon2id), a few at a time. A person who does not exist or has no password costs the same work as
- * any other, so timing reveals nothing.
+ * any other, so timing reveals nothing. Who proved something before the password goes before strangers, whose networks take
+ * turns: strangers' guesses delay no program that has its client secret.
  */
 export class PasswordChecker {
-  readonly #maxConcurrent: number;
-  readonly #maxWaiting: number;
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #slots: Limiter;
   readonly #memory: number;
   readonly #dummyHash: Promise<string>;
 
@@ -30,8 +31,8 @@ export class PasswordChecker {
    */
   constructor(processes = 1, memory = minPasswordMemory) {
     this.#memory = memory;
-    this.#maxConcurrent = Math.max(1, Math.floor(maxConcurrentChecks / processes));
-    this.#maxWaiting = Math.max(1, Math.floor(maxPendingChecks / processes) - this.#maxConcurrent);
+    const concurrent = Math.max(1, Math.floor(maxConcurrentChecks / processes));
+    this.#slots = new Limiter(policies.passwords, concurrent / policies.passwords.total);
     this.#dummyHash = hashPassword(randomBytes(16).toString('hex'), memory);
   }
 
@@ -39,8 +40,9 @@ export class PasswordChecker {
    * @param passwordHash undefined if there is no such person or no password: the result is false
    * @throws TemporarilyUnavailable if too many passwords are waiting
    */
-  check(passwordHash: string | undefined, password: string): Promise<boolean> {
-    return this.#withSlot(async () => {
+  check(passwordHash: string | undefined, password: string, origin: GuessOrigin): Promise<boolean> {
+    const { sharer, first } = callerOf(origin);
+    return this.#withSlot(sharer, first, async () => {
       const matches = await verify(passwordHash ?? (await this.#dummyHash), password);
       return matches && passwordHash !== undefined;
     });
@@ -48,45 +50,48 @@ export class PasswordChecker {
 
   /**
    * Hashes a new password in the same queue.
+   * @param owner whose it is, as a link or a session proved
    * @throws TemporarilyUnavailable if too many passwords are waiting
    */
-  hash(password: string): Promise<string> {
-    return this.#withSlot(() => hashPassword(password, this.#memory));
+  hash(password: string, owner: string): Promise<string> {
+    return this.#withSlot(owner, true, () => hashPassword(password, this.#memory));
   }
 
   /**
    * A new hash for a password whose hash was made when hashing took less work; undefined if it needs none.
    * @throws TemporarilyUnavailable if too many passwords are waiting
    */
-  async renew(passwordHash: string, password: string): Promise<string | undefined> {
-    return isOutdated(passwordHash, this.#memory) ? this.hash(password) : undefined;
+  async renew(passwordHash: string, password: string, owner: string): Promise<string | undefined> {
+    return isOutdated(passwordHash, this.#memory) ? this.hash(password, owner) : undefined;
   }
 
-  async #withSlot<Result>(work: () => Promise<Result>): Promise<Result> {
-    await this.#acquireSlot();
+  async #withSlot<Result>(
+    sharer: Sharer,
+    first: boolean,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    const { release } = await this.#slots.acquire(sharer, { first }).catch((cause: unknown) => {
+      if (!(cause instanceof Busy)) throw cause;
+      const message = 'Too many passwords are being checked; try again shortly';
+      throw new TemporarilyUnavailable(message, { cause });
+    });
     try {
       return await work();
     } finally {
-      this.#releaseSlot();
+      release();
     }
   }
+}
 
-  #acquireSlot(): Promise<void> | void {
-    if (this.#running < this.#maxConcurrent) {
-      this.#running += 1;
-      return;
-    }
-    if (this.#waiting.length >= this.#maxWaiting)
-      throw new TemporarilyUnavailable('Too many passwords are being checked; try again shortly');
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve);
-    });
+/** Who shares, and whether something was proved before the password: a client secret, a session, a known browser. */
+function callerOf(origin: GuessOrigin): { readonly sharer: Sharer; readonly first: boolean } {
+  if (origin.kind === 'client') {
+    const { clientId, accountId } = origin;
+    return { sharer: [`client ${clientId}`, `account ${accountId}`], first: true };
   }
-
-  /** Passes the slot to the next in line, or frees it. */
-  #releaseSlot(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#running -= 1;
-    else next();
-  }
+  if (origin.kind === 'sign-in' && origin.device !== undefined)
+    return { sharer: `device ${origin.device}`, first: true };
+  const networks = networksOf(origin.remoteAddress);
+  if (origin.kind !== 'session') return { sharer: networks, first: false };
+  return { sharer: networks.map((network) => `session ${network}`), first: true };
 }

@@ -83,9 +83,10 @@ export class PasswordLinks {
    */
   async use(token: string, password: string, origin: RequestOrigin): Promise<Person | undefined> {
     // Don't hash a password for an invalid link.
-    if ((await this.find(token)) === undefined) return undefined;
+    const linked = await this.find(token);
+    if (linked === undefined) return undefined;
     const { database, store, passwords, audit } = this.#dependencies;
-    const passwordHash = await passwords.hash(password);
+    const passwordHash = await passwords.hash(password, linked.email);
     const personId = await database.kysely.transaction().execute(async (transaction) => {
       const ownerId = await store.consume(transaction, hashToken(token));
       if (ownerId === undefined) return undefined;

@@ -1,18 +1,15 @@
 import type { SMTPServerDataStream } from 'smtp-server';
+import { Busy } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import { PacedBytes, paceCheckMs } from '../foundation/paced-bytes.ts';
+import { type Holding, Limiter } from '../foundation/limiter.ts';
+import { policies } from '../foundation/policies.ts';
 import { BareBreakFinder } from './find-bare-breaks.ts';
 import { SubmissionRefusal } from './submission-replies.ts';
 
-const mebibyte = 1_024 * 1_024;
-/** Max bytes of messages that are received or checked, where memory isn't scarce. */
-const budget = { total: 128 * mebibyte, perGroup: 64 * mebibyte };
 /** The pieces of a message and the whole are in memory at the same time. */
 const copies = 2;
 /** Bytes to reserve next for a message of unknown size. */
 const stepBytes = 256 * 1_024;
-/** A client may wait for minutes, but others can't use the memory that it holds. */
-const maxWaitMs = 10_000;
 
 export interface MessageLimits {
   readonly accountId: AccountId;
@@ -23,14 +20,11 @@ export interface MessageLimits {
 
 /** Receives messages within a fixed amount of memory, which accounts share fairly even if some send slowly. */
 export class MessageReceiver {
-  readonly #memory: PacedBytes;
+  readonly #memory: Limiter;
 
   /** @param share of the memory, from `memoryShare` */
   constructor(share = 1) {
-    this.#memory = new PacedBytes({
-      total: budget.total * share,
-      perGroup: budget.perGroup * share,
-    });
+    this.#memory = new Limiter(policies.submittedMessages, share);
   }
 
   /**
@@ -43,14 +37,27 @@ export class MessageReceiver {
     { accountId, maxBytes, announcedBytes }: MessageLimits,
     use: (message: Buffer) => Promise<Result>,
   ): Promise<Result> {
-    const releases: (() => void)[] = [];
+    const holdings: Holding[] = [];
+    let isWaiting = false;
+    const evictable = {
+      // A message that waits for memory isn't read.
+      progress: () => (isWaiting ? Number.POSITIVE_INFINITY : received),
+      evict: () => refuse(new SubmissionRefusal('noMemory')),
+    };
     const reserve = async (bytes: number): Promise<boolean> => {
-      const release = await this.#memory.acquire(accountId, bytes * copies, maxWaitMs);
-      if (release !== undefined) releases.push(release);
-      return release !== undefined;
+      try {
+        isWaiting = true;
+        holdings.push(await this.#memory.acquire(accountId, { amount: bytes * copies, evictable }));
+        return true;
+      } catch (error) {
+        if (error instanceof Busy) return false;
+        throw error;
+      } finally {
+        isWaiting = false;
+      }
     };
     const releaseAll = (): void => {
-      for (const release of releases.splice(0)) release();
+      for (const { release } of holdings.splice(0)) release();
     };
     const breaks = new BareBreakFinder();
     const chunks: Buffer[] = [];
@@ -62,12 +69,6 @@ export class MessageReceiver {
       chunks.length = 0;
       releaseAll();
     };
-    const isLate = this.#memory.startPace(accountId, () => reserved * copies);
-    let isWaiting = false;
-    const paceCheck = setInterval(() => {
-      if (releases.length > 0 && !isWaiting && isLate(received))
-        refuse(new SubmissionRefusal('noMemory'));
-    }, paceCheckMs);
     try {
       for await (const chunk of stream as AsyncIterable<Buffer>) {
         if (refusal !== undefined) continue;
@@ -83,10 +84,7 @@ export class MessageReceiver {
             received - reserved,
           );
           reserved += step;
-          isWaiting = true;
-          const isReserved = await reserve(step);
-          isWaiting = false;
-          if (!isReserved) {
+          if (!(await reserve(step))) {
             refuse(new SubmissionRefusal('noMemory'));
             continue;
           }
@@ -94,12 +92,11 @@ export class MessageReceiver {
         breaks.add(chunk);
         chunks.push(chunk);
       }
-      clearInterval(paceCheck);
+      for (const holding of holdings) holding.settle();
       if (refusal !== undefined) throw refusal;
       if (breaks.found) throw new SubmissionRefusal('bareLineBreak');
       return await use(Buffer.concat(chunks.splice(0), received));
     } finally {
-      clearInterval(paceCheck);
       releaseAll();
     }
   }

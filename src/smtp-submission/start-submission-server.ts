@@ -2,24 +2,20 @@ import { hostname as osHostname } from 'node:os';
 import type { SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import type { Clock } from '../foundation/clock.ts';
 import { Fault } from '../foundation/errors.ts';
+import { type Holding, Limiter } from '../foundation/limiter.ts';
 import type { Log } from '../foundation/log.ts';
 import { LimitedSmtpServer } from '../foundation/network/limited-smtp-server.ts';
 import { isLostConnection } from '../foundation/network/lost-connection.ts';
 import { listenForSmtp, type SmtpListener } from '../foundation/network/smtp-listener.ts';
 import { SmtpSessionSlots } from '../foundation/network/smtp-session-limits.ts';
+import { policies } from '../foundation/policies.ts';
 import type { TraceSpan, Tracing } from '../foundation/tracing/tracing.ts';
 import { tlsHandshakeOptions } from '../http/tls/handshake-options.ts';
 import type { LiveCertificate } from '../http/tls/live-certificate.ts';
 import { maxAttachmentLimit } from '../message/attachment.ts';
-import { AccountSessions } from './account-sessions.ts';
 import { MessageReceiver, tooLarge } from './receive-message.ts';
 import type { CountedCommand, SmtpSubmissionMetrics } from './smtp-submission-metrics.ts';
-import {
-  maxSessionsPerAccount,
-  maxSubmissionRecipients,
-  maxSubmissionSessions,
-  submissionSessionLimits,
-} from './submission-limits.ts';
+import { maxSubmissionRecipients, submissionSessionLimits } from './submission-limits.ts';
 import {
   protocolReplies,
   SubmissionRefusal,
@@ -70,7 +66,7 @@ export async function startSubmissionServer(
   const slots = new SmtpSessionSlots(submissionSessionLimits);
   const shared: SharedLimits = {
     slots,
-    sessions: new AccountSessions(maxSessionsPerAccount),
+    logins: new Limiter(policies.submissionLogins),
     receiver: new MessageReceiver(dependencies.memoryShare),
   };
   const servers: LimitedSmtpServer[] = [];
@@ -101,14 +97,14 @@ export async function startSubmissionServer(
 /** What both ports share. */
 interface SharedLimits {
   readonly slots: SmtpSessionSlots;
-  readonly sessions: AccountSessions;
+  readonly logins: Limiter;
   readonly receiver: MessageReceiver;
 }
 
 interface OpenSession {
   readonly session: SubmissionSession;
   maxBytes: number;
-  release?: () => void;
+  login?: Holding;
 }
 
 type Handlers = Pick<
@@ -136,7 +132,6 @@ function createServer(
       key,
       ...tlsHandshakeOptions,
       size: maxAttachmentLimit,
-      maxClients: maxSubmissionSessions,
       maxRecipients: maxSubmissionRecipients,
       authMethods: ['PLAIN', 'LOGIN'],
       authRequiredMessage: protocolReplies.loginRequired.text,
@@ -160,7 +155,7 @@ function createServer(
 
 function createHandlers(
   dependencies: SubmissionServerDependencies,
-  { sessions, receiver }: SharedLimits,
+  { logins, receiver }: SharedLimits,
   server: () => LimitedSmtpServer,
 ): Handlers {
   const { clock, log, metrics, tracing } = dependencies;
@@ -207,11 +202,11 @@ function createHandlers(
       return reply('AUTH', callback, async () => {
         const state = sessionOf(session);
         const { account } = await state.session.login(username ?? '', password ?? '');
-        const release = sessions.acquire(account.id);
-        if (release === undefined) throw new SubmissionRefusal('tooManySessions');
+        const login = logins.tryAcquire(account.id);
+        if (login === undefined) throw new SubmissionRefusal('tooManySessions');
         // The client may have disconnected.
-        if (server().usageOf(session) === undefined) release();
-        state.release = release;
+        if (server().usageOf(session) === undefined) login.release();
+        state.login = login;
         server().usageOf(session)?.beginLogin(clock.now());
         return { user: account.id };
       });
@@ -265,7 +260,7 @@ function createHandlers(
       return reply('DATA', callback, () => traceSubmission(tracing, rcptTo.length, receive));
     },
     onClose(session) {
-      open.get(session)?.release?.();
+      open.get(session)?.login?.release();
     },
   };
 }

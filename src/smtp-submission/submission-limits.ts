@@ -1,14 +1,12 @@
 import type { SmtpSessionLimits } from '../foundation/network/smtp-session-limits.ts';
+import { policies } from '../foundation/policies.ts';
 
 /** Recipients of one message; further ones get 452, so the client sends them in another transaction. */
 export const maxSubmissionRecipients = 50;
-/** Sessions on each port; with a login, of each account. */
-export const maxSubmissionSessions = 1_000;
-export const maxSessionsPerAccount = 50;
 
 /** The limits of a session; most commands are RCPTs. */
 export const submissionSessionLimits: SmtpSessionLimits = {
-  sessionsPerNetwork: 100,
+  sessions: policies.submissionSessions,
   commandsPerMessage: 2 * maxSubmissionRecipients + 20,
   messagesPerSession: 1_000,
   firstIdleMs: 60_000,

@@ -72,7 +72,7 @@ async function sendBatch(
   await withTimeout(Promise.resolve(findSendableTemplate(dependencies, admission, templateText)));
   if (!isPlain(headers['content-encoding'])) throw unusableBody(encodedBody.unusable);
   if (!isJsonType(headers['content-type'])) throw unusableBody(wrongContentType);
-  const body = await exchange.readBody();
+  const body = await exchange.readBody(admission.account.id);
   if ('unusable' in body) throw unusableBody(body.unusable);
   const { metrics, batches } = dependencies;
   const logged = new Set<FaultCode>();

@@ -1,8 +1,9 @@
 import { Fault, type FaultDetail } from '../foundation/errors.ts';
-import { FairSlots } from '../foundation/fair-slots.ts';
 import { CommitFailure } from '../foundation/group-commit.ts';
 import type { AccountId } from '../foundation/ids.ts';
+import { Limiter } from '../foundation/limiter.ts';
 import { awaitAll } from '../foundation/maybe-promise.ts';
+import { policies } from '../foundation/policies.ts';
 import type { TraceSpan } from '../foundation/tracing/tracing.ts';
 import { TurnQueue } from '../foundation/turn-queue.ts';
 import { faultBody, toFault } from '../http/answer-fault.ts';
@@ -38,18 +39,9 @@ export interface BatchRequest {
 }
 
 /**
- * Batches take turns by account. A batch has one chunk of messages in the group commit at a time, so that those of all
- * batches together fill less than half of it, and other accounts' requests wait behind a commit or two.
+ * A batch has one chunk of messages in the group commit at a time, so that those of all batches together fill less than half of
+ * it, and other accounts' requests wait behind a commit or two.
  */
-const slotLimits = {
-  what: 'batches',
-  slots: 10,
-  slotsPerGroup: 6,
-  waiting: 1_000,
-  waitingPerGroup: 500,
-  timeout: 10_000,
-  retryAfter: 1,
-};
 const messagesPerChunk = 100;
 const bytesPerChunk = 1024 * 1024;
 
@@ -64,7 +56,7 @@ const maxBatchDetails = 1_000;
 export class BatchSender {
   readonly #dependencies: SendDependencies;
   readonly #turns = new TurnQueue();
-  readonly #slots = new FairSlots(slotLimits);
+  readonly #slots = new Limiter(policies.batches);
 
   constructor(dependencies: SendDependencies) {
     this.#dependencies = dependencies;
@@ -76,7 +68,7 @@ export class BatchSender {
    * @throws Fault VALIDATION_FAILED if the body isn't a batch, IO_EXCEPTION if too many are in progress
    */
   async send(batch: BatchRequest): Promise<readonly string[]> {
-    const release = await this.#slots.acquire(batch.accountId).catch((cause: unknown) => {
+    const { release } = await this.#slots.acquire(batch.accountId).catch((cause: unknown) => {
       throw new Fault('IO_EXCEPTION', { cause });
     });
     try {

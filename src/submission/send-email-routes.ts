@@ -59,9 +59,8 @@ async function send(dependencies: SendRouteDependencies, exchange: Exchange): Pr
   });
   const admission = admitting instanceof Promise ? await withTimeout(admitting) : admitting;
   const limit = attachmentLimitOf(admission.account, dependencies.attachmentSettings);
-  const large =
-    limit === 0 ? undefined : { maxBytes: sendBodyBytes + limit, group: admission.account.id };
-  const body = await exchange.readBody(large);
+  const maxBytes = limit === 0 ? undefined : sendBodyBytes + limit;
+  const body = await exchange.readBody(admission.account.id, maxBytes);
   return sendEmail(dependencies, {
     admission,
     templateText,

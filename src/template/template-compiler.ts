@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { memoryShare } from '../foundation/memory-share.ts';
+import { policies } from '../foundation/policies.ts';
 import { ThreadOverrun, ThreadPool } from '../foundation/thread-pool.ts';
 import type { CompileResult } from './compile-source.ts';
 import type { CompileJob } from './compile-version.ts';
@@ -30,15 +31,7 @@ export class TemplateCompiler {
       file: threadFile,
       timeout: timeoutMs,
       heap: maxHeapMb,
-      slotLimits: {
-        what: 'templates',
-        slots: 2,
-        slotsPerGroup: 1,
-        waiting: 64,
-        waitingPerGroup: 4,
-        timeout: 1.5 * timeoutMs,
-        retryAfter: 5,
-      },
+      policy: policies.templateThreads,
     });
   }
 

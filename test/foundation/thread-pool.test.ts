@@ -18,13 +18,12 @@ test('a thread that ends in or after a job frees its slot', { timeout: 60_000 },
     file: new URL(`data:text/javascript,${encodeURIComponent(thread)}`),
     timeout: 5_000,
     heap: 64,
-    slotLimits: {
+    policy: {
       what: 'jobs',
-      slots,
-      slotsPerGroup: slots,
-      waiting: 10,
-      waitingPerGroup: 10,
-      timeout: 5_000,
+      total: slots,
+      share: slots,
+      reserve: 0,
+      wait: { callers: 10, perSharer: 10, ms: 5_000 },
       retryAfter: 1,
     },
   });

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { saveMembership } from '../../src/account/membership-store.ts';
 import { setOperator } from '../../src/account/person-store.ts';
 import { createLog } from '../../src/foundation/log.ts';
+import { policies } from '../../src/foundation/policies.ts';
 import { createHttp } from '../../src/http/create-http.ts';
-import { defaultByteBudgets } from '../../src/http/limits/bytes-in-flight.ts';
 import {
   formatBytes,
   kibibyte,
@@ -168,8 +168,9 @@ test('ASVS 4.0.3 13.1.1: every route rejects a body one byte over its limit befo
 test('ASVS 4.0.3 13.1.1: a body without Content-Length is cut off at the limit', async () => {
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   for (const [path, limit, status, headers] of [
-    ['/token', 16 * kibibyte, 400, form],
-    ['/sign-in', 16 * kibibyte, 413, form],
+    ['/token', 4 * kibibyte, 400, form],
+    ['/sign-in', 4 * kibibyte, 413, form],
+    ['/authorize', 16 * kibibyte, 413, form],
     ['/u/x', 4 * kibibyte, 413, { 'content-type': 'multipart/form-data' }],
     ['/intake/mailgun', mebibyte, 413, json],
     ['/manage/v1/set-up', 4 * kibibyte, 413, json],
@@ -247,61 +248,87 @@ async function holdBody(address: string, bytes: number): Promise<RawConversation
   return talk;
 }
 
-test('ASVS 4.0.3 11.1.4: unauthenticated requests only fill their own share of memory; tenants aren’t affected', async () => {
-  const { unknown } = defaultByteBudgets;
+/** Fills the strangers' memory as far as the networks get, and keeps time from passing, which would make bodies slow. */
+async function fillMemory(t: TestContext, addresses: readonly string[], bodies: number) {
+  t.mock.method(performance, 'now', () => 0);
   const { bodyTraffic } = service.app.http;
-  const each = mebibyte;
-  const perPeer = unknown.perPeer / each;
   const held: RawConversation[] = [];
-  for (let peer = 1; peer <= unknown.total / unknown.perPeer; peer += 1)
-    for (let at = 0; at < perPeer; at += 1) held.push(await holdBody(`192.0.2.${peer}`, each));
-  const full = held.length * (each - 1);
-  await waitFor('the bodies', () => bodyTraffic.bytes === full);
-  const same = await holdBody('192.0.2.1', each);
-  assert.equal(await answered(same), '429');
+  for (const address of addresses)
+    for (let at = 0; at < bodies; at += 1) held.push(await holdBody(address, mebibyte));
+  await waitFor('the bodies', () => bodyTraffic.bytes === held.length * (mebibyte - 1));
+  return {
+    held,
+    async free(): Promise<void> {
+      for (const talk of held) talk.socket.destroy();
+      await waitFor('memory', () => bodyTraffic.bytes === 0);
+    },
+  };
+}
+
+const { total, share, reserve } = policies.strangersBodies;
+const networks = [1, 2, 3, 4].map((network) => `192.0.${network}.1`);
+
+test('ASVS 4.0.3 11.1.4: unfinished bodies of strangers keep out no other stranger, and no tenant', async (t) => {
+  const { held, free } = await fillMemory(t, networks, share / mebibyte);
+  const same = await holdBody('192.0.1.1', mebibyte);
+  assert.equal(await answered(same), '503');
   assert.match(same.text(), /retry-after: 1\r\n/i);
-  const other = await holdBody('192.0.2.200', each);
-  assert.equal(await answered(other), '503');
-  assert.match(other.text(), /retry-after: 1\r\n/i);
-  assert.equal(bodyTraffic.bytes, full);
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  for (let at = 1; at <= 8; at += 1) {
+    const { status, text } = await sendRequest(`${service.url}/token`, {
+      method: 'POST',
+      headers: { ...form, ...forwardedFrom(`198.51.${at}.1`) },
+      body: `grant_type=none&padding=${'x'.repeat(1_000)}`,
+    });
+    assert.equal(status, 401, text);
+  }
+  const cut = await waitFor('the end of one', () => {
+    const ended = held.filter((talk) => talk.text() !== '');
+    return ended.length > 0 && ended;
+  });
+  assert.equal(cut.length, 1, 'one of them made room for all');
+  assert.match(cut[0]?.text() ?? '', /^HTTP\/1\.1 503 /);
   const address = `${service.url}/ete/v1/email/${shop.id}/t-0001`;
   const sent = await sendRequest(address, {
     method: 'POST',
-    headers: { ...json, authorization: `Bearer ${token}`, ...forwardedFrom('192.0.2.1') },
+    headers: { ...json, authorization: `Bearer ${token}`, ...forwardedFrom('192.0.1.1') },
     body: JSON.stringify(goodBody()),
   });
   assert.equal(sent.status, 200, sent.text);
-  assert.equal(
-    (await sendRequest(`${service.url}/healthz`, { headers: forwardedFrom('192.0.2.1') })).status,
-    200,
-  );
-  for (const talk of held) talk.socket.destroy();
-  await waitFor('memory', () => bodyTraffic.bytes === 0);
-  const after = await holdBody('192.0.2.1', each);
+  await free();
+  const after = await holdBody('192.0.1.1', mebibyte);
   after.socket.write('[');
   assert.equal(await answered(after), '401');
-  for (const talk of [same, other, after]) talk.socket.destroy();
+  for (const talk of [same, after]) talk.socket.destroy();
 });
 
-test('ASVS 4.0.3 11.1.4: IPv6 peers of one /64 share what one peer may hold', async () => {
-  const { bodyTraffic } = service.app.http;
-  const perPeer = defaultByteBudgets.unknown.perPeer / mebibyte;
-  const held = await Promise.all(
-    Array.from({ length: perPeer }, (_, at) => holdBody(`2001:db8::${at + 1}`, mebibyte)),
-  );
-  await waitFor('the bodies', () => bodyTraffic.bytes === perPeer * (mebibyte - 1));
-  const more = await holdBody('2001:db8::ffff', mebibyte);
-  assert.equal(await answered(more), '429');
-  for (const talk of [...held, more]) talk.socket.destroy();
-  await waitFor('memory', () => bodyTraffic.bytes === 0);
-});
+for (const [name, addressOf] of [
+  ['a /64', (at: number) => `2001:db8::${at + 1}`],
+  ['the 65,536 networks of a /48', (at: number) => `2001:db8:0:${(at * 256).toString(16)}::1`],
+] as const)
+  test(`ASVS 4.0.3 11.1.4: ${name} leaves memory for bodies to others`, async (t) => {
+    const all = (total - reserve) / mebibyte;
+    const addresses = Array.from({ length: all }, (_, at) => addressOf(at));
+    const { free } = await fillMemory(t, addresses, 1);
+    const more = await Promise.all(
+      Array.from({ length: 9 }, (_, at) => holdBody(addressOf(all + at), mebibyte)),
+    );
+    assert.equal(more.length, 9);
+    await waitFor('a refusal', () => more.some((talk) => talk.text() !== ''));
+    const other = await holdBody('192.0.2.1', mebibyte);
+    other.socket.write('[');
+    assert.equal(await answered(other), '401');
+    for (const talk of [...more, other]) talk.socket.destroy();
+    await free();
+  });
 
 test('ASVS 4.0.3 13.1.3: the send operation returns 503 with Retry-After if there is no memory for its body', async (t) => {
   const http = createHttp({
     log: createLog('silent'),
     trustProxy: [],
     routes: [testRoute('POST', '/direct/*', { known: true })],
-    bytes: { ...defaultByteBudgets, known: { total: 8 * kibibyte, perPeer: 4 * kibibyte } },
+    // 8 KiB for bodies of authenticated callers.
+    memoryShare: 1 / 16_384,
   });
   t.after(() => http.close());
   http.direct.post('/direct/', '/direct/*', async (exchange) => {
@@ -314,13 +341,16 @@ test('ASVS 4.0.3 13.1.3: the send operation returns 503 with Retry-After if ther
   });
   await http.listen({ host: '127.0.0.1', port: 0 });
   const base = `http://127.0.0.1:${(http.server.address() as AddressInfo).port}`;
-  const held = await announce(base, '/direct/1', 4_096);
-  held.socket.write('x'.repeat(4_000));
-  await waitFor('the body', () => http.bodyTraffic.bytes === 4_000);
-  const more = await announce(base, '/direct/1', 100);
+  const held = await announce(base, '/direct/1', 6_100);
+  for (const bytes of [4_000, 6_000]) {
+    held.socket.write('x'.repeat(bytes - http.bodyTraffic.bytes));
+    await waitFor('the body', () => http.bodyTraffic.bytes === bytes);
+  }
+  const more = await announce(base, '/direct/1', 1_000);
+  more.socket.write('x'.repeat(1_000));
   assert.equal(await answered(more), '503');
   await more.closed;
-  held.socket.write('x'.repeat(96));
+  held.socket.write('x'.repeat(100));
   assert.equal(await answered(held), '200');
   await waitFor('memory', () => http.bodyTraffic.bytes === 0);
   held.socket.destroy();
@@ -382,22 +412,18 @@ test('the memory of an aborted body is released', async () => {
   await waitFor('memory', () => service.app.http.bodyTraffic.bytes === 0);
 });
 
-test('ASVS 4.0.3 13.1.3: a full share of memory is 503 for /token, whose 429 is the allowance', async () => {
-  const { bodyTraffic } = service.app.http;
-  const perPeer = defaultByteBudgets.unknown.perPeer / mebibyte;
-  const held = await Promise.all(
-    Array.from({ length: perPeer }, () => holdBody('192.0.2.30', mebibyte)),
-  );
-  await waitFor('the bodies', () => bodyTraffic.bytes === perPeer * (mebibyte - 1));
-  const token = await announce(service.url, '/token', 16_000, {
+test('ASVS 4.0.3 13.1.3: a full share of memory is 503 for /token, whose 429 is the allowance', async (t) => {
+  const { free } = await fillMemory(t, ['192.0.2.30'], (total - reserve) / mebibyte);
+  const token = await announce(service.url, '/token', 4_000, {
     'content-type': 'application/x-www-form-urlencoded',
     ...forwardedFrom('192.0.2.30'),
   });
+  token.socket.write('x'.repeat(4_000));
   assert.equal(await answered(token), '503', token.text());
   assert.match(token.text(), /retry-after: 1\r\n/i);
   assert.match(token.text(), /temporarily_unavailable/);
-  for (const talk of [...held, token]) talk.socket.destroy();
-  await waitFor('memory', () => bodyTraffic.bytes === 0);
+  token.socket.destroy();
+  await free();
 });
 
 test('ASVS 4.0.3 13.1.5: every page rejects a form with the wrong content type without an internal error', async () => {

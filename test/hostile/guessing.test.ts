@@ -8,6 +8,7 @@ import { password, passwordFields, postToken, SessionWorld } from '../support/se
 import { TestBrowser } from '../support/test-browser.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService, testKey } from '../support/test-service.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const { url, database, clock } = await createTestDatabase();
 const environment = { TRUST_PROXY: '127.0.0.1' };
@@ -155,3 +156,44 @@ async function countGuesses(): Promise<number> {
   const { rows } = await database.pool.query('select count(*)::int as count from wrong_guess');
   return rows[0]?.count;
 }
+
+test('ASVS 4.0.3 11.1.4: right client secrets get their tokens while strangers guess passwords from many networks', async () => {
+  const people = await Promise.all(Array.from({ length: 4 }, () => world.addPerson()));
+  let isOver = false;
+  let refused = 0;
+  const strangers = Array.from({ length: 100 }, async (_, network) => {
+    const browser = stranger(`198.18.${network}.1`);
+    const page = await browser.open('/sign-in');
+    for (let guess = 0; !isOver; guess += 1) {
+      const email = `person${network}-${guess}@shop.test`;
+      const { status } = await browser.submit(page, { email, password: 'wrong' });
+      if (status === 503) refused += 1;
+    }
+  });
+  try {
+    await waitFor('a full queue of passwords', () => refused > 0);
+    for (let round = 0; round < 5; round += 1)
+      for (const person of people) {
+        const from = { 'x-forwarded-for': '192.0.2.200' };
+        const { status, body } = await postToken(nodes[0], passwordFields(person, client), from);
+        assert.equal(status, 200, JSON.stringify(body));
+      }
+  } finally {
+    isOver = true;
+    await Promise.all(strangers);
+  }
+});
+
+test('ASVS 4.0.3 4.2.2: the form of a stranger works only from the network that it was sent to', async () => {
+  const { email } = await world.addPerson();
+  const page = stranger('192.0.2.30');
+  const elsewhere = stranger('203.0.113.30');
+  const form = await page.open('/sign-in');
+  for (const [name, value] of page.cookies) elsewhere.cookies.set(name, value);
+  const refused = await elsewhere.submit(form, { email, password });
+  assert.equal(refused.status, 403);
+  // The page that answers is good for the new network.
+  const next = await elsewhere.submit(refused, { email, password });
+  assert.equal(next.status, 200);
+  assert.doesNotMatch(next.url, /sign-in/);
+});

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createLog } from '../../src/foundation/log.ts';
-import { requiredPace } from '../../src/foundation/paced-bytes.ts';
+import { policies } from '../../src/foundation/policies.ts';
 import { createHttp } from '../../src/http/create-http.ts';
-import { LargeBodies, largeBodyBudget } from '../../src/http/limits/large-bodies.ts';
 import { mebibyte } from '../../src/http/limits/route-limit.ts';
 import { openRawRequest, type RawConversation } from '../support/raw-connection.ts';
 import { bodyWith } from '../support/send-client.ts';
@@ -85,7 +84,7 @@ async function fill(): Promise<{ trickled: RawConversation[]; complete: RawConve
   const trickled = await Promise.all([1, 2, 3].map(() => first?.begin(100)));
   const complete = await Promise.all([1, 2, 3].map(() => second?.begin(bodyBytes - 1)));
   await waitFor('the memory to be full', () => large.bytes === 6 * bodyBytes);
-  assert.ok(large.bytes + bodyBytes > largeBodyBudget.total);
+  assert.ok(large.bytes + bodyBytes > policies.largeBodies.total);
   return {
     trickled: trickled.flatMap((talk) => talk ?? []),
     complete: complete.flatMap((talk) => talk ?? []),
@@ -113,48 +112,6 @@ test('ASVS 4.0.3 11.1.4: two accounts that fill the memory for large bodies canâ
   await waitFor('memory', () => large.bytes === 0);
 });
 
-/** Two accounts that hold everything, and a clock. */
-async function holdAll(t: TestContext) {
-  let ms = 0;
-  t.mock.method(performance, 'now', () => ms);
-  const bodies = new LargeBodies();
-  const reserve = (group: string) => bodies.reserve({ group, maxBytes: 30 * mebibyte });
-  const [first, second] = [await reserve('a'), await reserve('b')];
-  assert.ok(first && second);
-  const pass = (seconds: number): void => {
-    ms += seconds * 1_000;
-  };
-  return { reserve, first, second, pass };
-}
-
-test('a body must keep its pace once others wait, and may take its time before', async (t) => {
-  const { reserve, first, pass } = await holdAll(t);
-  const seconds = 20;
-  for (let spent = 0; spent < seconds; spent += 1) {
-    pass(1);
-    assert.equal(first.isLate(0), false);
-  }
-  const waiting = reserve('c');
-  const onTime = (seconds - requiredPace.graceSeconds) * requiredPace.bytesPerSecond;
-  assert.equal(first.isLate(onTime), false);
-  assert.equal(first.isLate(onTime - 1), true);
-  pass(1);
-  assert.equal(first.isLate(0), false, 'bodies give way one after another');
-  pass(2);
-  assert.equal(first.isLate(0), true);
-  first.release();
-  (await waiting)?.release();
-});
-
-test('a stall of the service makes no body late', async (t) => {
-  const { reserve, first, second, pass } = await holdAll(t);
-  const waiting = reserve('c');
-  pass(60);
-  assert.equal(first.isLate(0), false);
-  for (const space of [first, second]) space.release();
-  (await waiting)?.release();
-});
-
 /** A service whose memory for large bodies is full, and a body without a length that waits for some. */
 async function waitForSpace(t: TestContext) {
   const http = createHttp({
@@ -165,7 +122,7 @@ async function waitForSpace(t: TestContext) {
   t.after(() => http.close());
   const answered = Promise.withResolvers<number>();
   http.direct.post('/direct/', '/direct/*', async (exchange) => {
-    const body = await exchange.readBody({ group: 'late', maxBytes: bodyBytes });
+    const body = await exchange.readBody('late', bodyBytes);
     const status = 'unusable' in body ? 400 : 200;
     exchange.answer(status, '{}');
     answered.resolve(status);
@@ -173,7 +130,7 @@ async function waitForSpace(t: TestContext) {
   await http.listen({ host: '127.0.0.1', port: 0 });
   const { large } = http.bodyTraffic;
   const held = await Promise.all(
-    ['a', 'b'].map((group) => large.reserve({ group, maxBytes: largeBodyBudget.perGroup })),
+    ['a', 'b'].map((account) => large.reserve({ account, maxBytes: policies.largeBodies.share })),
   );
   const { port } = http.server.address() as AddressInfo;
   const headers = { 'transfer-encoding': 'chunked' };

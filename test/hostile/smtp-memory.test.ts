@@ -4,19 +4,20 @@ import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SMTPServerDataStream } from 'smtp-server';
 import type { AccountId } from '../../src/foundation/ids.ts';
-import { paceCheckMs, requiredPace } from '../../src/foundation/paced-bytes.ts';
+import { policies } from '../../src/foundation/policies.ts';
 import { MessageReceiver } from '../../src/smtp-submission/receive-message.ts';
 
 const maxBytes = 512 * 1_024;
 /** Two messages of the largest size fill the memory. */
 const share = 1 / 64;
+const paceCheckMs = 500;
 const body = Buffer.from('x\r\n');
 
 /** Messages whose bytes the test delivers, and a clock. */
 function begin(t: TestContext) {
   let ms = 0;
   t.mock.method(performance, 'now', () => ms);
-  t.mock.timers.enable({ apis: ['setInterval'] });
+  t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
   const receiver = new MessageReceiver(share);
   const receive = (account: string, announcedBytes = 0) => {
     const stream = new PassThrough();
@@ -43,7 +44,7 @@ test('ASVS 4.0.3 11.1.4: two accounts whose messages arrive slowly can’t keep 
   const third = receive('c');
   third.stream.end(body);
   await nextTurn();
-  pass(requiredPace.graceSeconds + 1);
+  pass(policies.submittedMessages.evict.afterMs / 1_000 + 1);
   assert.equal(await third.received, body.length);
   for (const { stream } of slow) stream.end(body);
   const results = await Promise.all(slow.map(({ received }) => received));

@@ -10,7 +10,7 @@ import { SmtpClient } from '../support/smtp-client.ts';
 import { testKey } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { commandsPerMessage, idleMs, messagesPerSession, sessionsPerNetwork, transactionMs } =
+const { commandsPerMessage, idleMs, messagesPerSession, sessions, transactionMs } =
   bounceSessionLimits;
 const shop = await FeedbackShop.open({ BOUNCE_PORT: '0', BOUNCE_HOST: '0.0.0.0' });
 const { clock } = shop;
@@ -38,7 +38,7 @@ async function giveReport(client: SmtpClient, number: number, messageId: string)
 
 test('ASVS 4.0.3 11.1.4: one IP address can only hold a few SMTP sessions, so others get in', async () => {
   const held = await Promise.all(
-    Array.from({ length: sessionsPerNetwork }, () => SmtpClient.open({ port })),
+    Array.from({ length: sessions.share }, () => SmtpClient.open({ port })),
   );
   const refused = new SmtpClient({ port });
   assert.equal(
@@ -96,4 +96,27 @@ test('ASVS 4.0.3 11.1.4: a session has a message limit, and each message resets 
   const next = await SmtpClient.open({ port, from: '127.0.0.5' });
   await next.send('EHLO there', /^250 /);
   await giveReport(next, 0, id);
+});
+
+test('ASVS 4.0.3 11.1.4: a hundred sessions that stop within a message, from ten networks, keep nobody out', async () => {
+  const { id } = await shop.send('note');
+  const { share, total } = sessions;
+  const idle: SmtpClient[] = [];
+  for (let network = 1; idle.length < total; network += 1)
+    for (let count = 0; count < share; count += 1) {
+      const client = await SmtpClient.open({ port, from: `127.1.${network}.1` });
+      await client.send('EHLO there', /^250 /);
+      await client.send('MAIL FROM:<>', /^250 /);
+      idle.push(client);
+    }
+  const honest = await SmtpClient.open({ port, from: '127.2.0.1' });
+  await honest.send('EHLO there', /^250 /);
+  await giveReport(honest, 0, id);
+  await waitFor('the end of the oldest', () => idle.filter(({ closed }) => closed).length === 1);
+  assert.ok(idle[0]?.closed, 'it made least progress');
+  // Those that come back end their own kind.
+  const again = await SmtpClient.open({ port, from: '127.1.1.1' });
+  await again.send('EHLO there', /^250 /);
+  await giveReport(honest, 1, id);
+  for (const client of [...idle, honest, again]) client.socket.destroy();
 });

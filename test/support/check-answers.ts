@@ -45,15 +45,12 @@ function watch(request: IncomingMessage, response: ServerResponse): void {
   };
   const write = response.write.bind(response) as (...values: unknown[]) => boolean;
   const end = response.end.bind(response) as (...values: unknown[]) => ServerResponse;
-  // Over HTTP/2, Node's `end` writes by `write`.
-  let isEnding = false;
   response.write = ((...values: unknown[]) => {
-    if (!isEnding) keep(values[0]);
+    keep(values[0]);
     return write(...values);
   }) as typeof response.write;
   response.end = ((...values: unknown[]) => {
     keep(values[0]);
-    isEnding = true;
     return end(...values);
   }) as typeof response.end;
   let contentType: string | undefined;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { describeMemoryLimit, fullMemory, memoryShare } from '../../foundation/memory-share.ts';
+import { countUnreadForwarded } from '../../foundation/processes/process-store.ts';
 import {
   minOpenFiles,
   readOpenFileLimit,
@@ -50,8 +51,15 @@ async function checkAddress({ config: { publicUrl } }: DoctorContext): Promise<D
   };
 }
 
-async function checkProxy({ config }: DoctorContext): Promise<Diagnosis> {
+async function checkProxy({ config, database }: DoctorContext): Promise<Diagnosis> {
   const { host, tls, trustProxy } = config;
+  const unread = await (database && countUnreadForwarded(database.kysely).catch(() => 0));
+  if (unread !== undefined && unread > 0 && tls === undefined)
+    return {
+      ok: false,
+      finding: `${unread} requests came through a proxy that isn’t trusted, so all its clients count as one address`,
+      advice: `List the proxy in TRUST_PROXY; the log names its address. ${page('operate/deploy.md#5-put-a-reverse-proxy-in-front')}`,
+    };
   if (trustProxy.length > 0) return { ok: true, finding: `trusts ${trustProxy.join(', ')}` };
   if (tls !== undefined) return { ok: true, finding: 'none, because the service speaks TLS' };
   return {

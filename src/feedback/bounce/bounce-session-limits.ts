@@ -1,8 +1,9 @@
 import type { SmtpSessionLimits } from '../../foundation/network/smtp-session-limits.ts';
+import { policies } from '../../foundation/policies.ts';
 
 /** The limits of a session with the bounce server; a message with STARTTLS needs seven commands. */
 export const bounceSessionLimits: SmtpSessionLimits = {
-  sessionsPerNetwork: 10,
+  sessions: policies.bounceSessions,
   commandsPerMessage: 20,
   messagesPerSession: 100,
   firstIdleMs: 60_000,

@@ -2,8 +2,8 @@ import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import type { ReturnPath } from '../../delivery/return-path.ts';
 import type { Clock } from '../../foundation/clock.ts';
 import { Busy } from '../../foundation/errors.ts';
-import { FairSlots, type Release } from '../../foundation/fair-slots.ts';
 import type { AccountId } from '../../foundation/ids.ts';
+import { type Holding, Limiter } from '../../foundation/limiter.ts';
 import type { Log } from '../../foundation/log.ts';
 import { LimitedSmtpServer } from '../../foundation/network/limited-smtp-server.ts';
 import { isLostConnection } from '../../foundation/network/lost-connection.ts';
@@ -13,6 +13,7 @@ import {
   SmtpReplyError,
 } from '../../foundation/network/smtp-listener.ts';
 import { SmtpSessionSlots } from '../../foundation/network/smtp-session-limits.ts';
+import { policies } from '../../foundation/policies.ts';
 import { ThreadOverrun } from '../../foundation/thread-pool.ts';
 import type { LiveCertificate } from '../../http/tls/live-certificate.ts';
 import { type ReplyIntake, unknownAddress } from '../reply/receive-reply.ts';
@@ -35,23 +36,6 @@ const mebibyte = 1024 ** 2;
 const maxBounceBytes = 10 * mebibyte;
 /** Memory for replies that are being received or read, where it isn't scarce. */
 const replyMemory = 96 * mebibyte;
-/** Replies leave half of the connections to bounces, and replies to one account leave some to others. */
-const replySlots = {
-  what: 'replies',
-  slots: 50,
-  slotsPerGroup: 20,
-  waiting: 0,
-  waitingPerGroup: 0,
-  timeout: 0,
-  retryAfter: 60,
-};
-/**
- * Replies that count against the memory; those to one account leave most of it to others. The usual ones don't, so that two
- * that arrive very slowly can't keep them out.
- */
-const largeReplySlots = { ...replySlots, slots: 20, slotsPerGroup: 2 };
-/** Max connections in total. */
-const maxConnections = 100;
 /** Per IP address. */
 const maxMessagesPerMinute = 600;
 
@@ -86,8 +70,8 @@ export async function startBounceServer(
     Math.max(maxReplyBytes, replyMemory * dependencies.memoryShare),
     maxReplyBytes,
   );
-  const replies = new FairSlots(replySlots);
-  const largeReplies = new FairSlots(largeReplySlots);
+  const replies = new Limiter(policies.replies);
+  const largeReplies = new Limiter(policies.largeReplies);
   const paths = new WeakMap<SMTPServerSession, ReturnPath>();
   const targets = new WeakMap<SMTPServerSession, ReplyTarget>();
   const server = new LimitedSmtpServer(
@@ -95,7 +79,6 @@ export async function startBounceServer(
       ...(dependencies.hostname !== undefined && { name: dependencies.hostname }),
       banner: 'bounces, complaints and replies only',
       size: maxReplyBytes,
-      maxClients: maxConnections,
       logger: false,
       disableReverseLookup: true,
       authOptional: true,
@@ -203,9 +186,9 @@ export async function startBounceServer(
     session: SMTPServerSession,
     target: ReplyTarget,
   ): Promise<void> {
-    const releases: Release[] = [];
+    const holdings: Holding[] = [];
     try {
-      const chunks = holdSlots(stream, target.accountId, releases);
+      const chunks = holdSlots(stream, target.accountId, holdings);
       const stored = await replyReceiver.receive(chunks, async ({ source, size }) => {
         if (stream.sizeExceeded || size > maxReplyBytes) throw tooLarge(maxReplyBytes);
         await dependencies.replies.store(target, source, {
@@ -217,37 +200,35 @@ export async function startBounceServer(
       });
       if (stored === undefined) throw stream.sizeExceeded ? tooLarge(maxReplyBytes) : tooMuch();
     } finally {
-      for (const release of releases) release();
+      for (const { release } of holdings) release();
     }
   }
 
   /**
    * The chunks of a reply, which holds slots while it is received and stored.
-   * @throws Busy at its end if it got none, because the reply to DATA comes after the mail
+   * @throws ReplyRefusal at its end if it got none, because the reply to DATA comes after the mail
    */
   async function* holdSlots(
     stream: SMTPServerDataStream,
     accountId: AccountId,
-    releases: Release[],
+    holdings: Holding[],
   ): AsyncGenerator<Buffer> {
-    let refusal: unknown;
-    const hold = async (slots: FairSlots): Promise<void> => {
-      try {
-        releases.push(await slots.acquire(accountId));
-      } catch (error) {
-        refusal = error;
-      }
+    let isRefused = false;
+    const hold = (slots: Limiter): void => {
+      const holding = slots.tryAcquire(accountId);
+      if (holding === undefined) isRefused = true;
+      else holdings.push(holding);
     };
-    await hold(replies);
+    hold(replies);
     let isLarge = false;
     for await (const chunk of chunksOf(stream)) {
       if (!isLarge && stream.byteLength > uncountedBytes) {
         isLarge = true;
-        await hold(largeReplies);
+        hold(largeReplies);
       }
-      if (refusal === undefined) yield chunk;
+      if (!isRefused) yield chunk;
     }
-    if (refusal !== undefined) throw refusal;
+    if (isRefused) throw tooMuch();
   }
 }
 

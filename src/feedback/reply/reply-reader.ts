@@ -3,6 +3,7 @@ import type { DnsServer } from '../../foundation/dns/dns-server.ts';
 import { Busy } from '../../foundation/errors.ts';
 import { memoryShare } from '../../foundation/memory-share.ts';
 import { mailJob } from '../../foundation/mime/mail-threads.ts';
+import { policies } from '../../foundation/policies.ts';
 import { ThreadOverrun, ThreadPool } from '../../foundation/thread-pool.ts';
 import { unauthenticated, unreadable } from './authenticate-reply.ts';
 import { describeUnread } from './parse-reply.ts';
@@ -61,15 +62,7 @@ export class ReplyReader {
       file: threadFile,
       timeout: timeoutMs,
       heap: heapMb,
-      slotLimits: {
-        what: 'replies',
-        slots: 2,
-        slotsPerGroup: 1,
-        waiting: 40,
-        waitingPerGroup: 10,
-        timeout: 60_000,
-        retryAfter: 60,
-      },
+      policy: policies.replyThreads,
     });
   }
 

@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { FairSlots } from '../fair-slots.ts';
+import { Limiter } from '../limiter.ts';
+import { policies } from '../policies.ts';
 import { clientSettings, type Database, ignoreIdleErrors, type Tables } from './open-database.ts';
 import { ServiceClient } from './service-client.ts';
 
@@ -17,9 +18,6 @@ export interface SharedPool {
 const statementTimeoutMs = 15_000;
 const lockTimeoutMs = 5_000;
 const connectionTimeoutMs = 5_000;
-
-/** Max connections per account, so others always get some. */
-const maxConnectionsPerAccount = 2;
 
 /**
  * Opens a small connection pool that accounts share fairly. Statements and locks have timeouts, and callers that get no
@@ -39,15 +37,10 @@ export function openSharedPool(base: Database, connections: number): SharedPool 
     max: connections,
   });
   ignoreIdleErrors(pool);
-  const slots = new FairSlots({
-    what: 'requests',
-    slots: connections,
-    slotsPerGroup: Math.max(1, Math.min(maxConnectionsPerAccount, connections - 1)),
-    waiting: 256,
-    waitingPerGroup: 32,
-    timeout: connectionTimeoutMs,
-    retryAfter: 1,
-  });
+  const slots = new Limiter(
+    policies.managementConnections,
+    connections / policies.managementConnections.total,
+  );
   return {
     connect: (account) => connectInSlot(pool, slots, account),
     forAccount(account) {
@@ -65,10 +58,10 @@ export function openSharedPool(base: Database, connections: number): SharedPool 
 /** A connection that returns the account's slot when released. */
 async function connectInSlot(
   pool: pg.Pool,
-  slots: FairSlots,
+  slots: Limiter,
   account: string,
 ): Promise<pg.PoolClient> {
-  const releaseSlot = await slots.acquire(account);
+  const { release: releaseSlot } = await slots.acquire(account);
   try {
     const client = await pool.connect();
     // The pool assigns `release` on every checkout.

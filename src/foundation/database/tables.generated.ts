@@ -809,6 +809,7 @@ export interface ServiceProcessTable {
   roles: string[];
   seen_at: Generated<Timestamp>;
   started_at: Generated<Timestamp>;
+  unread_forwarded: Generated<Int8>;
   version: string;
 }
 

@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { memoryShare } from '../memory-share.ts';
+import { policies } from '../policies.ts';
 import { ThreadPool } from '../thread-pool.ts';
 
 /** The published package contains the same file as JavaScript. */
@@ -24,15 +25,7 @@ const threads = new ThreadPool<MailJob, unknown>({
   file: new URL(`./mail-thread${extension}`, import.meta.url),
   timeout: timeoutMs,
   heap: heapMb,
-  slotLimits: {
-    what: 'messages to read',
-    slots: 2,
-    slotsPerGroup: 1,
-    waiting: 64,
-    waitingPerGroup: 16,
-    timeout: 60_000,
-    retryAfter: 60,
-  },
+  policy: policies.mailThreads,
 });
 
 /** How a job waits for its turn. */

@@ -16,10 +16,23 @@ export function expandIpv6(address: string): string[] {
   return [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after];
 }
 
-/** The IPv4 address, or the /64 network of an IPv6 address, because a single customer gets a whole /64. */
-export function networkOf(remoteAddress: string): string {
+/**
+ * The networks of an address that are counted together, from narrow to wide: an IPv4 address and its /24, or the /64, /56 and
+ * /48 of an IPv6 address. A customer gets any of the latter, and must not have a share for each part.
+ */
+export function networksOf(remoteAddress: string): readonly string[] {
   const address = unmapIpv4(remoteAddress);
-  return isIPv6(address) ? expandIpv6(address).slice(0, 4).join(':') : address;
+  if (!isIPv6(address)) return [address, `${address.split('.').slice(0, 3).join('.')}.0/24`];
+  const groups = expandIpv6(address).slice(0, 4);
+  const site = groups.slice(0, 3).join(':');
+  const subnet = groups[3] ?? '0';
+  const block = subnet.length > 2 ? `${subnet.slice(0, -2)}00` : '0';
+  return [`${site}:${subnet}::/64`, `${site}:${block}::/56`, `${site}::/48`];
+}
+
+/** The narrowest of them. */
+export function networkOf(remoteAddress: string): string {
+  return networksOf(remoteAddress)[0] ?? '';
 }
 
 /** Where a request came from, as people know it: a network such as `192.0.2.0/24`, or whether it is close. */

@@ -2,7 +2,6 @@ import type { Socket } from 'node:net';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import type { Clock } from '../clock.ts';
 import { PeriodicTask } from '../periodic-task.ts';
-import { networkOf } from './ip-address.ts';
 import type { SmtpReplyError } from './smtp-listener.ts';
 import type { SmtpSessionSlots, SmtpSessionUsage } from './smtp-session-limits.ts';
 
@@ -26,7 +25,7 @@ export interface LimitedSmtpOptions {
 }
 
 /**
- * An SMTP server that limits sessions per IP address, the time and commands per message, and what sessions send. smtp-server
+ * An SMTP server that limits sessions by network, the time and commands per message, and what sessions send. smtp-server
  * itself closes only silent connections, so a client that repeats NOOP could hold a slot forever, and it reads whatever comes
  * as fast as it comes, so a few endless messages would take all the time of the process.
  */
@@ -60,8 +59,8 @@ export class LimitedSmtpServer extends SMTPServer {
   }
 
   override connect(socket: Socket, options?: Parameters<SMTPServer['connect']>[1]): void {
-    const usage = this.#slots.acquire(networkOf(socket.remoteAddress ?? ''), this.#clock.now());
-    if (usage === undefined) {
+    const slot = this.#slots.acquire(socket.remoteAddress ?? '', this.#clock.now());
+    if (slot === undefined) {
       socket.on('error', () => undefined);
       // 421, so that honest senders retry (RFC 5321 section 4.2.1).
       socket.end('421 4.7.0 Too many connections from your IP address, try again later\r\n', () =>
@@ -69,20 +68,21 @@ export class LimitedSmtpServer extends SMTPServer {
       );
       return;
     }
-    if (this.connections.size >= (this.options.maxClients ?? Number.POSITIVE_INFINITY))
-      this.#endOldestStranger();
+    const { usage, holding } = slot;
     const existing = new Set(this.connections);
     super.connect(socket, options);
     const connection = [...this.connections].find((other) => !existing.has(other));
     if (connection === undefined) {
-      socket.once('close', () => this.#slots.release(usage));
+      socket.once('close', holding.release);
       return;
     }
+    usage.end = () => connection.send(421, 'Too many connections, try again later');
     this.#open.set(connection.id, { connection, usage });
     const end = connection._onClose.bind(connection);
     // STARTTLS removes all listeners of the socket.
     connection._onClose = () => {
-      if (this.#open.delete(connection.id)) this.#slots.release(usage);
+      this.#open.delete(connection.id);
+      holding.release();
       end();
     };
     this.#limitBytes(connection, usage);
@@ -101,7 +101,7 @@ export class LimitedSmtpServer extends SMTPServer {
   }
 
   /** While a parser hasn't taken a chunk, its socket isn't read. */
-  #limitBytes(connection: Connection, { network }: SmtpSessionUsage): void {
+  #limitBytes(connection: Connection, usage: SmtpSessionUsage): void {
     const { pace } = this.#slots;
     const maxBytes = maxSizes * (this.options.size ?? Number.POSITIVE_INFINITY);
     const limit = (parser: Parser): Parser => {
@@ -109,8 +109,9 @@ export class LimitedSmtpServer extends SMTPServer {
       parser._write = (chunk, encoding, next) => {
         if (parser._dataMode && parser.dataBytes > maxBytes)
           connection.send(421, '4.7.0 Too much data in a message');
+        if (parser._dataMode) usage.countBytes(chunk.length);
         const { user } = connection.session;
-        const waitMs = pace.take(user ? `account ${user}` : network, chunk.length);
+        const waitMs = pace.take(user ? `account ${user}` : usage.network, chunk.length);
         if (waitMs === 0) write(chunk, encoding, next);
         else setTimeout(write, waitMs, chunk, encoding, next).unref();
       };
@@ -133,16 +134,6 @@ export class LimitedSmtpServer extends SMTPServer {
     if (this.#requireTls === undefined || connection.secure) return false;
     const [name = ''] = command.toString('latin1').split(' ', 1);
     return !commandsBeforeTls.has(name.trim().toUpperCase());
-  }
-
-  /** Makes room for another session: one without a login ends, so that strangers can't keep out those with one. */
-  #endOldestStranger(): void {
-    if (this.options.authOptional === true) return;
-    for (const { connection } of this.#open.values())
-      if (!connection.session.user && !connection._closing) {
-        connection.send(421, 'Too many connections, try again later');
-        return;
-      }
   }
 
   override close(callback: () => void): void {

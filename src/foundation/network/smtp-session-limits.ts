@@ -1,9 +1,11 @@
+import { type Holding, Limiter, type Policy } from '../limiter.ts';
+import { networksOf } from './ip-address.ts';
 import { SharedPace } from './shared-pace.ts';
 
 /** What a session of an SMTP server can use. */
 export interface SmtpSessionLimits {
-  /** Max sessions per IP address (an IPv6 /64 counts as one). */
-  readonly sessionsPerNetwork: number;
+  /** How the networks of clients share sessions. */
+  readonly sessions: Policy;
   /** Max commands per message, including NOOP, RSET and HELP. */
   readonly commandsPerMessage: number;
   /** Max messages per session; senders with more can reconnect. */
@@ -18,9 +20,17 @@ export interface SmtpSessionLimits {
   readonly bytesPerSecond: number;
 }
 
+/** A complete message is as much progress as this many bytes. */
+const bytesPerMessage = 64 * 1_024;
+
 /** Tracks a session's usage against its limits. */
 export class SmtpSessionUsage {
   readonly network: string;
+  /** Undefined before the session has begun. */
+  end: (() => void) | undefined;
+  /** A client that has logged in makes no room for strangers. */
+  #isKnown = false;
+  #progress = 0;
   readonly #limits: SmtpSessionLimits;
   #commands = 0;
   #messages = 0;
@@ -34,6 +44,19 @@ export class SmtpSessionUsage {
     this.#deadline = now + limits.firstIdleMs;
   }
 
+  /** Counts bytes of a message. */
+  countBytes(bytes: number): void {
+    this.#progress += bytes;
+  }
+
+  progress(): number {
+    return this.#isKnown ? Number.POSITIVE_INFINITY : this.#progress;
+  }
+
+  evict(): void {
+    this.end?.();
+  }
+
   /** Counts a command; false if there were too many since the last message. */
   countCommand(): boolean {
     this.#commands += 1;
@@ -42,6 +65,7 @@ export class SmtpSessionUsage {
 
   /** The client has logged in. */
   beginLogin(now: number): void {
+    this.#isKnown = true;
     this.#deadline = now + this.#limits.idleMs;
   }
 
@@ -55,6 +79,7 @@ export class SmtpSessionUsage {
 
   endMessage(now: number): void {
     this.#messages += 1;
+    this.#progress += bytesPerMessage;
     this.#commands = 0;
     this.#inTransaction = false;
     this.#deadline = now + this.#limits.idleMs;
@@ -65,28 +90,28 @@ export class SmtpSessionUsage {
   }
 }
 
-/** Open sessions by network, and how fast they are read. */
+/** Open sessions, and how fast they are read. */
 export class SmtpSessionSlots {
   readonly #limits: SmtpSessionLimits;
-  readonly #byNetwork = new Map<string, number>();
+  readonly #slots: Limiter;
   readonly pace: SharedPace;
 
   constructor(limits: SmtpSessionLimits) {
     this.#limits = limits;
+    this.#slots = new Limiter(limits.sessions);
     this.pace = new SharedPace(limits.bytesPerSecond);
   }
 
-  /** Takes a slot; undefined if the network has reached its limit. */
-  acquire(network: string, now: number): SmtpSessionUsage | undefined {
-    const open = this.#byNetwork.get(network) ?? 0;
-    if (open >= this.#limits.sessionsPerNetwork) return undefined;
-    this.#byNetwork.set(network, open + 1);
-    return new SmtpSessionUsage(network, this.#limits, now);
+  /** Takes a slot, for which another session may end; undefined if there is none for this network. */
+  acquire(remoteAddress: string, now: number): SmtpSessionSlot | undefined {
+    const networks = networksOf(remoteAddress);
+    const usage = new SmtpSessionUsage(networks[0] ?? '', this.#limits, now);
+    const holding = this.#slots.tryAcquire(networks, { evictable: usage });
+    return holding && { usage, holding };
   }
+}
 
-  release({ network }: SmtpSessionUsage): void {
-    const open = (this.#byNetwork.get(network) ?? 0) - 1;
-    if (open > 0) this.#byNetwork.set(network, open);
-    else this.#byNetwork.delete(network);
-  }
+export interface SmtpSessionSlot {
+  readonly usage: SmtpSessionUsage;
+  readonly holding: Holding;
 }

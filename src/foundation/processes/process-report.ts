@@ -20,6 +20,8 @@ export interface ProcessReportOptions {
   readonly roles: readonly string[];
   /** Messages whose lease this process holds. */
   readonly inFlight: () => number;
+  /** Requests with X-Forwarded-For from proxies that aren't trusted. */
+  readonly unreadForwarded: () => number;
 }
 
 /** Reports this process to the database, so operators see all processes in one place. */
@@ -51,7 +53,7 @@ export class ProcessReport {
   }
 
   async #report(): Promise<void> {
-    const { database, version, roles, inFlight } = this.#options;
+    const { database, version, roles, inFlight, unreadForwarded } = this.#options;
     const delayMs = this.#delay.percentile(99) / nanosecondsPerMs - delayResolutionMs;
     this.#delay.reset();
     await reportProcess(database.kysely, {
@@ -62,6 +64,7 @@ export class ProcessReport {
       roles,
       inFlight: inFlight(),
       delayMs: Math.max(0, Math.round(delayMs)),
+      unreadForwarded: unreadForwarded(),
     });
   }
 }

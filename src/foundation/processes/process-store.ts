@@ -18,10 +18,12 @@ export interface ProcessFacts {
   readonly inFlight: number;
   /** How late its timers ran since its last report, in milliseconds; the 99th percentile. */
   readonly delayMs: number;
+  /** Requests with X-Forwarded-For from proxies that it doesn't trust. */
+  readonly unreadForwarded: number;
 }
 
 /** A process of the service, as others see it. */
-export interface ReportedProcess extends ProcessFacts {
+export interface ReportedProcess extends Omit<ProcessFacts, 'unreadForwarded'> {
   /** `vanished`: it stopped reporting without saying that it stops. */
   readonly state: 'running' | 'vanished';
   readonly startedAt: Date;
@@ -32,15 +34,15 @@ type Kysely = Database['kysely'];
 
 /** Reports a process, and deletes those that vanished an hour ago. */
 export async function reportProcess(kysely: Kysely, process: ProcessFacts): Promise<void> {
-  const { id, host, pid, version, roles, inFlight, delayMs } = process;
+  const { id, host, pid, version, roles, inFlight, delayMs, unreadForwarded } = process;
   await sql`
     with forgotten as (delete from service_process where seen_at < now() - interval '1 hour')
-    insert into service_process (id, host, pid, version, roles, in_flight, delay_ms)
-    values (${id}, ${host}, ${pid}, ${version}, ${roles}::text[], ${inFlight}, ${delayMs})
+    insert into service_process (id, host, pid, version, roles, in_flight, delay_ms, unread_forwarded)
+    values (${id}, ${host}, ${pid}, ${version}, ${roles}::text[], ${inFlight}, ${delayMs},
+      ${unreadForwarded})
     on conflict (id) do update
-      set seen_at = now(), in_flight = excluded.in_flight, delay_ms = excluded.delay_ms`.execute(
-    kysely,
-  );
+      set seen_at = now(), in_flight = excluded.in_flight, delay_ms = excluded.delay_ms,
+        unread_forwarded = excluded.unread_forwarded`.execute(kysely);
 }
 
 /** Removes a stopping process. */
@@ -62,6 +64,14 @@ export async function listProcesses(kysely: Kysely): Promise<ReportedProcess[]> 
       case when ${isVanished} then 'vanished' else 'running' end as state
     from service_process order by host, started_at, pid limit 1000`.execute(kysely);
   return rows;
+}
+
+/** Requests with X-Forwarded-For that running processes didn't trust. */
+export async function countUnreadForwarded(kysely: Kysely): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select coalesce(sum(unread_forwarded), 0)::float8 as count
+    from service_process where not ${isVanished}`.execute(kysely);
+  return rows[0]?.count ?? 0;
 }
 
 /** How many processes run and how many vanished within the last hour. */

@@ -38,3 +38,8 @@ export function bodyOverCapacity(full: 'peer' | 'total'): BodyRefusal {
       )
     : new BodyRefusal(503, 'Too many request bodies are in progress; retry shortly', 1);
 }
+
+/** There is no capacity for a response. */
+export function responseOverCapacity(): BodyRefusal {
+  return new BodyRefusal(503, 'Too many responses wait for their clients; retry shortly', 1);
+}

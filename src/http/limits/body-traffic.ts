@@ -1,30 +1,91 @@
 import type { IncomingMessage } from 'node:http';
-import { BodyShare, type ByteBudgets, BytesInFlight } from './bytes-in-flight.ts';
+import { type Evictable, type Holding, Limiter, type Sharer } from '../../foundation/limiter.ts';
+import { policies } from '../../foundation/policies.ts';
+import { type BodyRefusal, bodyOverCapacity } from './body-refusal.ts';
 import { LargeBodies } from './large-bodies.ts';
 import type { Peers } from './peers.ts';
 
-/** The request bodies in memory, with separate budgets for authenticated and anonymous callers. */
+/** The request bodies in memory: those of authenticated callers are shared by accounts, those of strangers by networks. */
 export class BodyTraffic {
   readonly #peers: Peers;
-  readonly #known: BytesInFlight;
-  readonly #unknown: BytesInFlight;
+  readonly #known: Limiter;
+  readonly #strangers: Limiter;
   /** Bodies above their route's limit. */
   readonly large: LargeBodies;
 
-  constructor(peers: Peers, budgets: ByteBudgets) {
+  /** @param share of the memory, from `memoryShare` */
+  constructor(peers: Peers, share = 1) {
     this.#peers = peers;
-    this.#known = new BytesInFlight(budgets.known);
-    this.#unknown = new BytesInFlight(budgets.unknown);
-    this.large = new LargeBodies(budgets.large);
+    this.#known = new Limiter(policies.bodies, share);
+    this.#strangers = new Limiter(policies.strangersBodies, share);
+    this.large = new LargeBodies(share);
   }
 
   /** Bytes currently in memory. */
   get bytes(): number {
-    return this.#known.total + this.#unknown.total + this.large.bytes;
+    return this.#known.held + this.#strangers.held + this.large.bytes;
   }
 
-  /** Opens a share for one request's body; the caller must end it. */
-  open(request: IncomingMessage, known: boolean): BodyShare {
-    return new BodyShare(known ? this.#known : this.#unknown, this.#peers.ofRequest(request));
+  /**
+   * Opens a share for one request's body; the caller must end it.
+   * @param isKnown whether the caller is authenticated
+   * @param account theirs, if they have one
+   */
+  open(request: IncomingMessage, isKnown: boolean, account: string | undefined): BodyShare {
+    return new BodyShare(
+      isKnown ? this.#known : this.#strangers,
+      (isKnown ? account : undefined) ?? this.#peers.networksOf(request),
+    );
+  }
+}
+
+/** The bytes of one request's body. While it arrives, it may have to make room for others. */
+export class BodyShare implements Evictable {
+  readonly #limiter: Limiter;
+  readonly #sharer: Sharer;
+  #holding: Holding | undefined;
+  #bytes = 0;
+  #ended = false;
+  /** Set by the reader of the body. */
+  onEvict: (refusal: BodyRefusal) => void = () => undefined;
+
+  constructor(limiter: Limiter, sharer: Sharer) {
+    this.#limiter = limiter;
+    this.#sharer = sharer;
+  }
+
+  /** Claims bytes that arrived. @returns the refusal if there is no capacity for them */
+  claim(bytes: number): BodyRefusal | undefined {
+    if (this.#ended) return undefined;
+    if (this.#holding === undefined)
+      this.#holding = this.#limiter.tryAcquire(this.#sharer, { amount: bytes, evictable: this });
+    else if (!this.#holding.grow(bytes)) return this.#refusal(bytes);
+    if (this.#holding === undefined) return this.#refusal(bytes);
+    this.#bytes += bytes;
+    return undefined;
+  }
+
+  #refusal(bytes: number): BodyRefusal {
+    const { held, policy } = this.#limiter;
+    return bodyOverCapacity(held + bytes > policy.total ? 'total' : 'peer');
+  }
+
+  progress(): number {
+    return this.#bytes;
+  }
+
+  evict(): void {
+    this.onEvict(bodyOverCapacity('total'));
+  }
+
+  /** The body has arrived. */
+  settle(): void {
+    this.#holding?.settle();
+  }
+
+  /** Releases the claimed bytes once the response is sent or the client is gone. */
+  end(): void {
+    this.#ended = true;
+    this.#holding?.release();
   }
 }

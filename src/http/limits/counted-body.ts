@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { Transform, type TransformCallback } from 'node:stream';
 import { drainBody } from '../read-body.ts';
-import { type BodyRefusal, bodyOverCapacity, bodyTooLarge, bodyTooSlow } from './body-refusal.ts';
-import type { BodyShare } from './bytes-in-flight.ts';
+import { type BodyRefusal, bodyTooLarge, bodyTooSlow } from './body-refusal.ts';
+import type { BodyShare } from './body-traffic.ts';
 import type { RouteLimit } from './route-limit.ts';
 
 /** A request's body on its way to the parser: fails if it is too large, too slow or over capacity. */
@@ -24,6 +24,7 @@ export class CountedBody extends Transform {
     this.#limit = bodyBytes;
     this.#timeout = setTimeout(() => this.destroy(bodyTooSlow(bodySeconds)), bodySeconds * 1_000);
     this.#timeout.unref();
+    share.onEvict = (refusal) => this.destroy(refusal);
     // A body can fail unread, if its content type was rejected.
     this.on('error', () => undefined);
     request.once('error', (error) => this.destroy(error));
@@ -39,8 +40,7 @@ export class CountedBody extends Transform {
 
   #refuse(bytes: number): BodyRefusal | undefined {
     if (this.#bytes > this.#limit) return bodyTooLarge(this.#limit);
-    const full = this.#share.claim(bytes);
-    return full && bodyOverCapacity(full);
+    return this.#share.claim(bytes);
   }
 
   /** After the response: discards the unread rest, so that the connection can serve its next request. */
@@ -52,6 +52,7 @@ export class CountedBody extends Transform {
 
   override _flush(done: TransformCallback): void {
     clearTimeout(this.#timeout);
+    this.#share.settle();
     done();
   }
 

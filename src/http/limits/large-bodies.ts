@@ -1,20 +1,19 @@
 import { BufferPool } from '../../foundation/buffer-pool.ts';
-import type { FairByteLimits } from '../../foundation/fair-bytes.ts';
-import { PacedBytes } from '../../foundation/paced-bytes.ts';
-import { mebibyte } from './route-limit.ts';
+import { Busy } from '../../foundation/errors.ts';
+import { type Evictable, Limiter } from '../../foundation/limiter.ts';
+import { policies } from '../../foundation/policies.ts';
 
 /** A body that may be larger than its route's limit, because of whom it comes from. */
 export interface LargeBody {
   readonly maxBytes: number;
-  /** Shares memory with other groups: the account. */
-  readonly group: string;
+  readonly account: string;
 }
 
 /** Memory for one large body. */
 export interface LargeBodySpace {
   readonly maxBytes: number;
-  /** True if the body, of which these bytes have arrived, must make room for others. Asked about twice a second. */
-  isLate(arrived: number): boolean;
+  /** What arrives, and ends if it must make room for others; undefined once it has arrived. */
+  watch(body: Evictable | undefined): void;
   /** The buffer for a body of known length. */
   take(length: number): Buffer;
   /** Lets another body have that buffer. Only if nothing reads or writes it anymore: after a failure, a write may go on. */
@@ -24,23 +23,19 @@ export interface LargeBodySpace {
 
 /** Max seconds that a large body may take to arrive. */
 export const largeBodySeconds = 120;
-/** Max milliseconds that one waits for memory before it is read. */
-const maxWaitMs = 30_000;
-
-/** Max bytes of large bodies in memory, where memory isn't scarce. */
-export const largeBodyBudget: FairByteLimits = { total: 64 * mebibyte, perGroup: 32 * mebibyte };
 
 /**
  * Memory for large bodies, apart from that of others so that these are never held up. A body waits, unread, until there is
- * space for all of it, and must keep a pace while others wait.
+ * space for all of it, and must arrive at a pace while others wait.
  */
 export class LargeBodies {
-  readonly #memory: PacedBytes;
+  readonly #memory: Limiter;
   readonly #buffers: BufferPool;
 
-  constructor(budget = largeBodyBudget) {
-    this.#memory = new PacedBytes(budget);
-    this.#buffers = new BufferPool(budget.total / 4);
+  /** @param share from `memoryShare` */
+  constructor(share = 1) {
+    this.#memory = new Limiter(policies.largeBodies, share);
+    this.#buffers = new BufferPool(this.#memory.policy.total / 4);
   }
 
   /** Bytes reserved. */
@@ -53,12 +48,21 @@ export class LargeBodies {
    * @returns undefined if there is no memory in time
    */
   async reserve(
-    { group, maxBytes }: LargeBody,
+    { account, maxBytes }: LargeBody,
     length = maxBytes,
   ): Promise<LargeBodySpace | undefined> {
-    const release = await this.#memory.acquire(group, length, maxWaitMs);
-    if (release === undefined) return undefined;
-    const isLate = this.#memory.startPace(group, () => length);
+    let watched: Evictable | undefined;
+    const evictable: Evictable = {
+      progress: () => watched?.progress() ?? Number.POSITIVE_INFINITY,
+      evict: () => watched?.evict(),
+    };
+    const holding = await this.#memory
+      .acquire(account, { amount: length, evictable })
+      .catch((error: unknown) => {
+        if (error instanceof Busy) return undefined;
+        throw error;
+      });
+    if (holding === undefined) return undefined;
     let taken: Buffer | undefined;
     const take = (bytes: number): Buffer => {
       taken = this.#buffers.take(bytes);
@@ -68,6 +72,9 @@ export class LargeBodies {
       if (taken !== undefined) this.#buffers.recycle(taken);
       taken = undefined;
     };
-    return { maxBytes, isLate, take, recycle, release };
+    const watch = (body: Evictable | undefined): void => {
+      watched = body;
+    };
+    return { maxBytes, watch, take, recycle, release: holding.release };
   }
 }

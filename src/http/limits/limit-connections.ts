@@ -1,26 +1,27 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Http2ServerResponse, ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
-import { finished } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
+import { shareAt } from '../../foundation/limiter.ts';
 import type { RawSockets } from '../tls/raw-sockets.ts';
+import { bytesSent } from './limit-responses.ts';
 import type { Peers } from './peers.ts';
 
 export interface ConnectionLimits {
   /** Max open connections per process. */
   readonly total: number;
-  /** Max open connections per peer; trusted proxies are exempt. */
+  /** Max open connections per IP address, as the narrowest network of a client; trusted proxies are exempt. */
   readonly perPeer: number;
 }
 
 interface Connection {
   readonly socket: Socket;
-  /** Undefined for a trusted proxy. */
-  readonly peer: string | undefined;
+  /** Of the client, from narrow to wide; none for a trusted proxy. */
+  readonly networks: readonly string[];
   /** The response to the last request; undefined before the first. */
   answer: ServerResponse | undefined;
-  /** Responses in progress on HTTP/2 streams. */
-  streams: number;
+  /** When the client read some of it for the last time, and how much it had then. */
+  readAt: number;
+  sent: number;
 }
 
 interface Dependencies {
@@ -30,6 +31,9 @@ interface Dependencies {
 
 /** Connections to check when looking for an idle one. */
 const maxIdleChecks = 64;
+/** A client that reads nothing of a response for this long loses its connection. */
+const stalledMs = 60_000;
+const sweepMs = 1_000;
 
 /**
  * Limits the number of connections. At a limit, the oldest idle one (of the peer or of all) makes room for the new one,
@@ -42,16 +46,16 @@ export function limitConnections(
   { peers, rawSockets }: Dependencies,
 ): void {
   const open = new Map<Socket, Connection>();
-  const byPeer = new Map<string, Map<Socket, Connection>>();
-  /** By the socket or HTTP/2 session that requests name. */
-  const byCarrier = new WeakMap<object, Connection>();
-  const remove = (connection: Connection): void => {
-    const { socket, peer } = connection;
+  const byNetwork = new Map<string, Map<Socket, Connection>>();
+  /** By the socket that requests name. */
+  const byCarrier = new WeakMap<Socket, Connection>();
+  const remove = ({ socket, networks }: Connection): void => {
     open.delete(socket);
-    if (peer === undefined) return;
-    const own = byPeer.get(peer);
-    own?.delete(socket);
-    if (own?.size === 0) byPeer.delete(peer);
+    for (const network of networks) {
+      const own = byNetwork.get(network);
+      own?.delete(socket);
+      if (own?.size === 0) byNetwork.delete(network);
+    }
   };
   const evict = (connections: Map<Socket, Connection>): boolean => {
     const idle = findIdle(connections);
@@ -61,56 +65,65 @@ export function limitConnections(
     return true;
   };
   server.on('connection', (socket: Socket) => {
-    const peer = peers.isProxy(socket.remoteAddress ?? '') ? undefined : peers.ofSocket(socket);
-    const own = peer === undefined ? undefined : byPeer.get(peer);
-    const fits =
-      (own === undefined || own.size < limits.perPeer || evict(own)) &&
-      (open.size < limits.total || evict(open));
-    if (!fits) {
+    const networks = peers.isProxy(socket.remoteAddress ?? '') ? [] : peers.ofSocket(socket);
+    const hasRoom = (network: string, level: number): boolean => {
+      const own = byNetwork.get(network);
+      const max = shareAt(limits.perPeer, level, networks.length);
+      return own === undefined || own.size < max || evict(own);
+    };
+    if (!networks.every(hasRoom) || (open.size >= limits.total && !evict(open))) {
       socket.destroy();
       return;
     }
-    const connection = { socket, peer, answer: undefined, streams: 0 };
+    const connection = { socket, networks, answer: undefined, readAt: performance.now(), sent: 0 };
     open.set(socket, connection);
     byCarrier.set(socket, connection);
-    if (peer !== undefined) {
-      // Look it up again: the eviction may have removed the last entry.
-      const others = byPeer.get(peer) ?? new Map<Socket, Connection>();
-      byPeer.set(peer, others.set(socket, connection));
+    for (const network of networks) {
+      const own = byNetwork.get(network) ?? new Map<Socket, Connection>();
+      byNetwork.set(network, own.set(socket, connection));
     }
     socket.once('close', () => remove(connection));
   });
-  const secure = (carrier: object, endpoints: Pick<Socket, 'remotePort'>): void => {
-    const raw = rawSockets.below(endpoints as Socket);
+  server.on('secureConnection', (socket: TLSSocket) => {
+    const raw = rawSockets.below(socket);
     const connection = raw && byCarrier.get(raw);
-    if (connection !== undefined) byCarrier.set(carrier, connection);
-  };
-  server.on('secureConnection', (socket: TLSSocket) => secure(socket, socket));
-  server.on('session', (session: ServerHttp2Session) => secure(session, session.socket));
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (request.httpVersionMajor === 1) {
-      const connection = byCarrier.get(request.socket);
-      if (connection !== undefined) connection.answer = response;
-      return;
-    }
-    const { stream } = response as unknown as Http2ServerResponse;
-    const connection = stream.session && byCarrier.get(stream.session);
-    if (connection === undefined) return;
-    connection.streams += 1;
-    // A client that keeps its side of the stream open doesn't keep the connection busy.
-    finished(stream, { readable: false }, () => {
-      connection.streams -= 1;
-    });
+    if (connection !== undefined) byCarrier.set(socket, connection);
   });
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const connection = byCarrier.get(request.socket);
+    if (connection !== undefined) connection.answer = response;
+  });
+  const sweep = setInterval(() => {
+    for (const connection of open.values()) if (isStalled(connection)) connection.socket.destroy();
+  }, sweepMs).unref();
+  server.on('close', () => clearInterval(sweep));
+}
+
+/** True if the client hasn't read any of a response in progress for too long. */
+function isStalled(connection: Connection): boolean {
+  const { socket } = connection.answer?.req ?? {};
+  const now = performance.now();
+  if (socket === undefined || isIdle(connection) || socket.writableLength === 0) {
+    connection.readAt = now;
+    return false;
+  }
+  const sent = bytesSent(socket);
+  if (sent !== connection.sent) {
+    connection.sent = sent;
+    connection.readAt = now;
+  }
+  return now - connection.readAt > stalledMs;
+}
+
+function isIdle({ answer }: Connection): boolean {
+  return answer === undefined || answer.writableFinished || answer.destroyed;
 }
 
 /** The oldest idle connection. Busy ones move to the end, so that the next search starts after them. */
 function findIdle(connections: Map<Socket, Connection>): Connection | undefined {
   let checked = 0;
   for (const [socket, connection] of connections) {
-    const { answer, streams } = connection;
-    const isAnswered = answer === undefined || answer.writableFinished || answer.destroyed;
-    if (isAnswered && streams === 0) return connection;
+    if (isIdle(connection)) return connection;
     checked += 1;
     if (checked >= Math.min(maxIdleChecks, connections.size)) return undefined;
     connections.delete(socket);

@@ -1,6 +1,7 @@
 import type { FastifyInstance, preParsingHookHandler, RouteOptions } from 'fastify';
+import { accountOfPath } from '../access-log.ts';
 import { drainBody } from '../read-body.ts';
-import { bodyOverCapacity, bodyTooLarge } from './body-refusal.ts';
+import { bodyTooLarge } from './body-refusal.ts';
 import type { BodyTraffic } from './body-traffic.ts';
 import { CountedBody } from './counted-body.ts';
 import type { RouteLimit } from './route-limit.ts';
@@ -69,12 +70,8 @@ function guardBody(limit: RouteLimit, traffic: BodyTraffic): preParsingHookHandl
       return done(bodyTooLarge(limit.bodyBytes));
     }
     if (limit.streamed) return done(null, payload);
-    const share = traffic.open(raw, limit.known);
-    const full = share.findExceededBudget(contentLength);
-    if (full !== undefined) {
-      reply.header('connection', 'close');
-      return done(bodyOverCapacity(full));
-    }
+    const account = accountOfPath(request.routeOptions.url, request.url);
+    const share = traffic.open(raw, limit.known, account);
     const body = new CountedBody(raw, limit, share);
     reply.raw.once('close', () => {
       body.abandon();

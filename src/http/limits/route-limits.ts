@@ -6,15 +6,18 @@ export const sendBodyBytes = 256 * kibibyte;
 /** Max messages of a batch. */
 export const maxBatchMessages = 1_000;
 
-/** Max bytes of a form; far more than any form needs. */
-const formBytes = 16 * kibibyte;
+/** Max bytes of a form with a few short fields. */
+const formBytes = 4 * kibibyte;
+/** Of those with addresses of programs, or what an authenticator says. */
+const longFormBytes = 16 * kibibyte;
 
 type Body = Pick<RouteLimit, 'bodyBytes' | 'bodySeconds' | 'bodyItems' | 'extraBytes'>;
 
 const none: Body = { bodyBytes: 0, bodySeconds: 0 };
-const form: Body = { bodyBytes: formBytes, bodySeconds: 10 };
+const form: Body = { bodyBytes: formBytes, bodySeconds: 5 };
+const longForm: Body = { bodyBytes: longFormBytes, bodySeconds: 5 };
 /** A form that is just a button. */
-const button: Body = { bodyBytes: 1 * kibibyte, bodySeconds: 10 };
+const button: Body = { bodyBytes: 1 * kibibyte, bodySeconds: 5 };
 
 /** Callers authenticated before their body is read. */
 const knownCallers: ReadonlySet<Caller> = new Set(['a token or API key', 'an inbox reader']);
@@ -28,7 +31,7 @@ function line(methods: string, path: string, caller: Caller, body: Body): RouteL
 export const routeLimits: readonly RouteLimit[] = [
   // The contract
   line('POST', '/token', 'a registered client', form),
-  line('GET POST', '/authorize', 'a signed-in person', form),
+  line('GET POST', '/authorize', 'a signed-in person', longForm),
   // Before the pattern that also matches it.
   line('POST', '/ete/v1/email/:accountId/:templateId/batch', 'a token or API key', {
     bodyBytes: 10 * mebibyte,
@@ -57,8 +60,8 @@ export const routeLimits: readonly RouteLimit[] = [
   line('GET POST', '/sign-in', 'a browser', form),
   line('GET POST', '/sign-in/code', 'a browser', form),
   line('GET POST', '/sign-in/recovery-code', 'a browser', form),
-  line('POST', '/sign-in/passkey', 'a browser', form),
-  line('GET POST', '/sign-in/confirm', 'a signed-in person', form),
+  line('POST', '/sign-in/passkey', 'a browser', longForm),
+  line('GET POST', '/sign-in/confirm', 'a signed-in person', longForm),
   line('GET', '/sign-in/confirm/oidc', 'a signed-in person', none),
   line('GET', '/sign-in/oidc', 'a browser', none),
   line('GET', '/sign-in/oidc/callback', 'a browser', none),
@@ -80,7 +83,7 @@ export const routeLimits: readonly RouteLimit[] = [
   line('POST', '/me/second-factor/recovery-codes', 'a signed-in person', form),
   line('POST', '/me/second-factor/remove', 'a signed-in person', form),
   line('GET', '/me/passkeys', 'a signed-in person', none),
-  line('POST', '/me/passkeys', 'a signed-in person', form),
+  line('POST', '/me/passkeys', 'a signed-in person', longForm),
   line('GET', '/me/passkeys/new', 'a signed-in person', none),
   line('GET', '/me/passkeys/:id', 'a signed-in person', none),
   line('POST', '/me/passkeys/rename', 'a signed-in person', form),
@@ -98,7 +101,7 @@ export const routeLimits: readonly RouteLimit[] = [
   line('GET', '/c/:token', 'anyone with the link', none),
   line('GET POST', '/u/:token', 'anyone with the link', {
     bodyBytes: 4 * kibibyte,
-    bodySeconds: 10,
+    bodySeconds: 5,
   }),
   line('POST', '/u/:token/undo', 'anyone with the link', button),
   line('GET POST', '/verify-sender/:token', 'anyone with the link', button),

@@ -18,6 +18,6 @@ export const tlsHandshakeOptions = {
   ciphers,
   minVersion: 'TLSv1.2',
   honorCipherOrder: true,
-  // Renegotiation costs the server more than the client, and RFC 9113 section 9.2.1 forbids it.
+  // Renegotiation costs the server more than the client.
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
 } as const;

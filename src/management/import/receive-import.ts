@@ -71,7 +71,8 @@ export async function receiveImport<Item extends object>(
   }
   const { imports } = call.dependencies;
   const { accountId } = job.key;
-  if (!imports.acquireSlot(accountId))
+  const slot = imports.acquire(accountId);
+  if (slot === undefined)
     throw new Problem(
       'too-many-requests',
       'Your account has too many imports running. Retry when one completes',
@@ -86,9 +87,9 @@ export async function receiveImport<Item extends object>(
     });
     running = run !== undefined;
     if (run === undefined) await file.discard();
-    else imports.track(accountId, runImport(call, job, run, file));
+    else imports.track(slot, runImport(call, job, run, file));
   } finally {
-    if (!running) imports.releaseSlot(accountId);
+    if (!running) slot.release();
   }
   return requireImport(call, job.key);
 }

@@ -79,14 +79,14 @@ export const listEvents = defineOperation({
     const account = accountOf(call);
     const kinds = readKinds(query.kind);
     const isStream = request.method === 'GET' && acceptsEventStream(request.headers.accept);
-    const release = call.dependencies.streams.open(account.id);
-    if (release === undefined)
+    const holding = call.dependencies.streams.tryAcquire(account.id);
+    if (holding === undefined)
       throw new Problem(
         'too-many-requests',
         'Your account has too many open event streams and long polls. Close some, or follow several kinds with one',
         { retryAfter: 5 },
       );
-    const ended = endOf(reply, call.dependencies.stopping, release);
+    const ended = endOf(reply, call.dependencies.stopping, holding.release);
     const reader = new EventReader({
       events: call.dependencies.events,
       database: call.dependencies.database,

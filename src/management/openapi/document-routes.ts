@@ -79,11 +79,12 @@ ${copyButtons}`;
  * `GET /problems/NAME`: describes a problem `type`.
  */
 export function registerDocumentRoutes(http: Http, version: string): void {
-  let text: string | undefined;
+  /** Sent from one buffer, however many clients read it. */
+  let document: Buffer | undefined;
   let script: Promise<Buffer> | undefined;
   http.get('/openapi.json', async (_request, reply) => {
-    text ??= JSON.stringify(openapiDocument(version));
-    return reply.type('application/json; charset=utf-8').send(text);
+    document ??= Buffer.from(JSON.stringify(openapiDocument(version)));
+    return reply.type('application/json; charset=utf-8').send(document);
   });
   http.get('/docs', async (_request, reply) =>
     reply

@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import { policies } from '../../foundation/policies.ts';
 import { ThreadOverrun, ThreadPool } from '../../foundation/thread-pool.ts';
 import type { Preview, PreviewJob } from './make-preview.ts';
 
@@ -16,15 +17,7 @@ const threads = new ThreadPool<PreviewJob, Preview>({
   file: threadFile,
   timeout: maxPreviewMs,
   heap: maxHeapMb,
-  slotLimits: {
-    what: 'previews',
-    slots: 2,
-    slotsPerGroup: 1,
-    waiting: 64,
-    waitingPerGroup: 4,
-    timeout: 2 * maxPreviewMs,
-    retryAfter: 2,
-  },
+  policy: policies.previewThreads,
 });
 
 /**

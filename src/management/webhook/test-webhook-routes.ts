@@ -1,13 +1,14 @@
 import { Type } from 'typebox';
 import { strict, Uuid } from '../../foundation/common-schemas.ts';
-import { FairCapacity } from '../../foundation/fair-capacity.ts';
+import { Limiter } from '../../foundation/limiter.ts';
+import { policies } from '../../foundation/policies.ts';
 import { webhookKinds } from '../../message/event-kinds.ts';
 import { notFound, Problem } from '../answer/problem.ts';
 import { accountOf, defineOperation } from '../operation.ts';
 import { exchangeMembers } from './webhook-log-routes.ts';
 
-/** Max test events in flight per process; each can take as long as an endpoint's timeout. */
-const slots = new FairCapacity(12);
+/** Each can take as long as an endpoint's timeout. */
+const slots = new Limiter(policies.webhookTests);
 
 export const testWebhook = defineOperation({
   id: 'testWebhook',
@@ -27,13 +28,13 @@ export const testWebhook = defineOperation({
   limited: true,
   async handle(call) {
     const { id } = accountOf(call);
-    if (!slots.canAcquire(id))
+    const holding = slots.tryAcquire(id);
+    if (holding === undefined)
       throw new Problem(
         'too-many-requests',
         'Your account has too many test events in progress. Retry when one completes',
         { retryAfter: 5 },
       );
-    slots.acquire(id);
     try {
       const { webhooks } = call.dependencies;
       const result = await webhooks.sendTest(id, call.params.webhookId, call.body.kind);
@@ -42,7 +43,7 @@ export const testWebhook = defineOperation({
       const { text: answer, ...rest } = exchange;
       return { eventId, request, answer, ...rest };
     } finally {
-      slots.release(id);
+      holding.release();
     }
   },
 });

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hashToken } from '../../access/token-mint.ts';
 import type { PersonId } from '../../foundation/ids.ts';
 import type { MasterKey } from '../../foundation/master-key.ts';
+import { networksOf } from '../../foundation/network/ip-address.ts';
 import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
 import type { Form } from '../form.ts';
@@ -21,7 +22,7 @@ const cookieValue = /^[A-Za-z0-9_-]{43}$/;
 
 /** What a public page knows about the visiting browser; who is signed in, only `PageDoor` and the management API know. */
 export interface BrowserVisit {
-  /** Binds forms to this browser and its current session. */
+  /** Binds forms to this browser and its current session, or to its network. */
   readonly csrf: string;
   /** Somebody is signed in, second factor included if there is one. */
   readonly isSignedIn: boolean;
@@ -67,9 +68,12 @@ export class BrowserSessions {
     reply: FastifyReply,
   ): Promise<{ readonly csrf: string; readonly session: BrowserSession | undefined }> {
     const value = this.#read(request);
-    if (value !== undefined)
-      return { csrf: this.#csrf(value), session: await this.#find(request, value) };
-    return { csrf: this.#csrf(this.#setCookie(request, reply)), session: undefined };
+    if (value === undefined) {
+      const csrf = this.#csrf(bound(this.#setCookie(request, reply), request));
+      return { csrf, session: undefined };
+    }
+    const session = await this.#find(request, value);
+    return { csrf: this.#csrf(session === undefined ? bound(value, request) : value), session };
   }
 
   /** The person signed in with the browser that sent a request, second factor included. */
@@ -85,10 +89,12 @@ export class BrowserSessions {
     const sent = form.get('csrf');
     if (value === undefined || sent === undefined || !this.#isSameOrigin(request)) return false;
     const given = Buffer.from(sent);
-    return this.#csrfKeys.some((key) => {
-      const expected = Buffer.from(csrfToken(key, value));
-      return given.length === expected.length && timingSafeEqual(given, expected);
-    });
+    return this.#csrfKeys.some((key) =>
+      [value, bound(value, request)].some((text) => {
+        const expected = Buffer.from(csrfToken(key, text));
+        return given.length === expected.length && timingSafeEqual(given, expected);
+      }),
+    );
   }
 
   /**
@@ -192,6 +198,11 @@ export class BrowserSessions {
   #cookieName(request: FastifyRequest): string {
     return this.isSecure(request) ? '__Host-signalpost' : 'signalpost';
   }
+}
+
+/** What the forms of a stranger are bound to: otherwise one page would do for guesses from every network. */
+function bound(value: string, request: FastifyRequest): string {
+  return `${value} ${networksOf(request.ip).at(-1)}`;
 }
 
 function csrfToken(key: KeyObject, value: string): string {

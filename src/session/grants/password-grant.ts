@@ -51,6 +51,7 @@ export class PasswordGrant implements Grant {
   ): Promise<PersonWithPassword> {
     const result = await this.#dependencies.passwordAuthenticator.authenticate(email, password, {
       kind: 'client',
+      accountId: client.accountId,
       clientId: client.clientId,
       remoteAddress: origin.remoteAddress,
     });

@@ -73,7 +73,9 @@ export class Invitations {
     const { password } = acceptance;
     if (!open.established && password === undefined) return false;
     const passwordHash =
-      open.established || password === undefined ? undefined : await passwords.hash(password);
+      open.established || password === undefined
+        ? undefined
+        : await passwords.hash(password, open.email);
     try {
       return await database.kysely
         .transaction()

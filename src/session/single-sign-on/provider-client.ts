@@ -19,8 +19,9 @@ import {
 } from 'openid-client';
 import type { Clock } from '../../foundation/clock.ts';
 import { Busy } from '../../foundation/errors.ts';
-import { FairSlots } from '../../foundation/fair-slots.ts';
+import { Limiter } from '../../foundation/limiter.ts';
 import type { PublicNetworks } from '../../foundation/network/public-networks.ts';
+import { policies } from '../../foundation/policies.ts';
 import { fetchFromProvider, isLoopback } from './provider-fetch.ts';
 import { type ProviderClaims, readProviderClaims } from './read-provider-claims.ts';
 import type { SignInProvider } from './sign-in-provider.ts';
@@ -78,15 +79,7 @@ export class ProviderClient {
   readonly #dependencies: ProviderClientDependencies;
   readonly #metadata: LRUCache<string, Promise<ServerMetadata>>;
   // Strangers can cause requests to a provider, so a slow provider must not delay the others.
-  readonly #slots = new FairSlots({
-    what: 'sign-ins',
-    slots: 64,
-    slotsPerGroup: 16,
-    waiting: 64,
-    waitingPerGroup: 16,
-    timeout: 5_000,
-    retryAfter: 5,
-  });
+  readonly #slots = new Limiter(policies.providerRequests);
 
   constructor(dependencies: ProviderClientDependencies) {
     this.#dependencies = dependencies;

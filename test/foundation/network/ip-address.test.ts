@@ -7,7 +7,7 @@ import { isListed, toBlockList } from '../../../src/foundation/network/block-lis
 import {
   describePlace,
   expandIpv6,
-  networkOf,
+  networksOf,
   unmapIpv4,
 } from '../../../src/foundation/network/ip-address.ts';
 
@@ -58,17 +58,26 @@ test('an address is in its own network, including the truncated network stored f
   fc.assert(
     fc.property(spelledIpv6, ({ text }) => {
       const plain = text.split('%')[0] ?? '';
-      assert.equal(networkOf(text), networkOf(plain));
-      for (const network of [`${networkOf(text)}::/64`, truncateAddress(text)])
+      assert.deepEqual(networksOf(text), networksOf(plain));
+      for (const network of [...networksOf(text), truncateAddress(text)])
         assert.ok(toBlockList([network]).check(plain, 'ipv6'), `${network} ${plain}`);
     }),
   );
   fc.assert(
     fc.property(ipv4, (address) => {
-      assert.equal(networkOf(address), address);
+      assert.deepEqual(networksOf(address), [address, truncateAddress(address)]);
       assert.ok(toBlockList([truncateAddress(address)]).check(address, 'ipv4'));
     }),
   );
+});
+
+test('any two spellings of one IPv6 address are in the same networks', () => {
+  fc.assert(
+    fc.property(fc.ipV6(), (address) => {
+      assert.deepEqual(networksOf(address), networksOf(address.toUpperCase()));
+    }),
+  );
+  assert.deepEqual(networksOf('2001:db8::1'), networksOf('2001:0db8:0000::2'));
 });
 
 test('an IPv4 address inside an IPv6 one is the same address', () => {
@@ -76,7 +85,7 @@ test('an IPv4 address inside an IPv6 one is the same address', () => {
     fc.property(ipv4, (address) => {
       for (const mapped of [address, `::ffff:${address}`, `::FFFF:${address}`]) {
         assert.equal(unmapIpv4(mapped), address);
-        assert.equal(networkOf(mapped), address);
+        assert.equal(networksOf(mapped)[0], address);
         assert.equal(truncateAddress(mapped), truncateAddress(address));
       }
     }),
