@@ -4,7 +4,8 @@ import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import { TurnQueue } from '../foundation/turn-queue.ts';
 import type { AttachmentInfo } from '../message/attachment.ts';
 import {
-  bccOf,
+  archiveNumber,
+  hiddenOf,
   type MessageContent,
   readContent,
   recipientsOf,
@@ -39,7 +40,7 @@ import {
   prepareMail,
 } from './prepare-mail.ts';
 import { prepareRawMail } from './prepare-raw-mail.ts';
-import { prepareTransaction } from './prepare-transaction.ts';
+import { type PreparedTransaction, prepareTransaction } from './prepare-transaction.ts';
 import type { StagingRules } from './route-recipients.ts';
 import { sendMessage } from './send-message.ts';
 import type { FindIdentity } from './sending-identity.ts';
@@ -91,24 +92,42 @@ export function createDelivery(dependencies: DeliveryDependencies): Attempt {
     if (due.result !== undefined) return { ...due.result, secretFields };
     const rendered =
       templateVersion === message.templateVersion ? message : { ...message, templateVersion };
-    const decorated = dependencies.decorate?.(rendered, content, template);
-    const decoration = decorated instanceof Promise ? await decorated : decorated;
     const redirected = dependencies.staging.redirect !== undefined;
-    const render = (attached?: readonly EncodedAttachment[]) =>
-      turns.run(message.accountId, () =>
+    const render = async (form: MailForm, attached?: readonly EncodedAttachment[]) => {
+      const decorated = dependencies.decorate?.(asForm(rendered, form), content, template);
+      const decoration = decorated instanceof Promise ? await decorated : decorated;
+      return turns.run(message.accountId, () =>
         tracePart(message, 'render', () =>
           prepareMail(rendered, content, template, redirected, decoration, attached),
         ),
       );
+    };
     const attachments = withImages(content.attachments, template.compiled.images);
     const result =
       attachments === undefined
         ? await deliver(dependencies, message, lease, due, render)
-        : await deliverAttached(dependencies, message, lease, due, attachments, async (loader) =>
-            render(await loader.load(message.accountId, attachments)),
+        : await deliverAttached(
+            dependencies,
+            message,
+            lease,
+            due,
+            attachments,
+            async (form, loader) => render(form, await loader.load(message.accountId, attachments)),
           );
     return result && { ...result, secretFields };
   };
+}
+
+/** What a mail is for: the recipients of the request, or the account's own copy. */
+type MailForm = 'recipients' | 'archive';
+
+type PrepareForm = (form: MailForm) => Promise<PreparedMail>;
+
+/** The archive's copy has nothing that acts for To: no tracking and no unsubscribe link, as in mail that offers none. */
+function asForm(message: ClaimedMessage, form: MailForm): ClaimedMessage {
+  return form === 'recipients'
+    ? message
+    : { ...message, transactional: true, trackOpens: false, trackClicks: false };
 }
 
 /** Only scheduled messages are checked again, unless they won't be sent anyway. */
@@ -138,7 +157,7 @@ async function deliverAttached(
   lease: Lease,
   due: DueMessage,
   attachments: readonly AttachmentInfo[],
-  prepare: (loader: AttachmentLoader) => Promise<PreparedMail>,
+  prepare: (form: MailForm, loader: AttachmentLoader) => Promise<PreparedMail>,
 ): Promise<AttemptResult | undefined> {
   const refused = checkMessage(message, lease);
   if (refused !== undefined) return refused;
@@ -149,7 +168,7 @@ async function deliverAttached(
   if (release === undefined)
     return postponedResult(message, memoryRetryMs, 'many messages with attachments are being sent');
   try {
-    return await deliver(dependencies, message, lease, due, () => prepare(loader));
+    return await deliver(dependencies, message, lease, due, (form) => prepare(form, loader));
   } finally {
     release();
   }
@@ -167,9 +186,9 @@ async function deliverRaw(
   const { content } = due;
   const source = rawSourceOf(content);
   if (source === undefined) return resultForAll(message, 'canceled', 'its content has been erased');
-  const decoration = await dependencies.decorate?.(message, content, undefined);
   const redirected = dependencies.staging.redirect !== undefined;
-  return deliverAttached(dependencies, message, lease, due, [source], async (loader) => {
+  return deliverAttached(dependencies, message, lease, due, [source], async (form, loader) => {
+    const decoration = await dependencies.decorate?.(asForm(message, form), content, undefined);
     const bytes = await loader.loadSource(message.accountId, source);
     return turns.run(message.accountId, () =>
       tracePart(message, 'render', () =>
@@ -187,7 +206,7 @@ async function deliver(
   message: ClaimedMessage,
   lease: Lease,
   { content, suppressed }: DueMessage,
-  prepare: () => Promise<PreparedMail>,
+  prepare: PrepareForm,
 ): Promise<AttemptResult | undefined> {
   const refused = checkMessage(message, lease);
   if (refused !== undefined) return refused;
@@ -198,7 +217,7 @@ async function deliver(
   if (envelope.size === 0) return resultWithoutEnvelope(message, selection);
   const identity = await findSendingIdentity(findIdentity, message, from.address);
   if ('problem' in identity) return waitForSender(message, identity);
-  const separate = content.bccCount === undefined ? [] : bccOf(content);
+  const separate = hiddenOf(content);
   const admission = await admitMail(
     transport,
     {
@@ -214,15 +233,23 @@ async function deliver(
     identity.release?.();
     return postponeMessage(message, admission, selection);
   }
-  const prepared = await prepareTransaction(message, prepare, identity, log);
-  if ('results' in prepared) {
-    for (const transaction of admission.transactions) transaction.cancel();
-    identity.release?.();
-    return prepared;
+  const archive = archiveNumber(content);
+  const isArchive = (first: number): boolean => first === archive;
+  const forms = new Map<MailForm, PreparedTransaction>();
+  for (const [first = 0] of envelope.values()) {
+    const form = isArchive(first) ? 'archive' : 'recipients';
+    if (forms.has(form)) continue;
+    const prepared = await prepareTransaction(message, () => prepare(form), identity, log);
+    if ('results' in prepared) {
+      for (const transaction of admission.transactions) transaction.cancel();
+      identity.release?.();
+      return prepared;
+    }
+    forms.set(form, prepared);
   }
   return await sendMessage(
     { message, lease: withDeadline(message, lease), recipients, selection, admission, identity },
-    prepared,
+    (first) => forms.get(isArchive(first) ? 'archive' : 'recipients'),
   );
 }
 

@@ -20,19 +20,24 @@ export interface SendMessageContext {
 
 /**
  * Runs the admitted transactions.
+ * @param preparedFor the mail of a transaction, by the number of its first recipient
  * @returns undefined if the lease was lost
  */
 export async function sendMessage(
   { message, lease, recipients, selection, admission, identity }: SendMessageContext,
-  prepared: PreparedTransaction,
+  preparedFor: (first: number) => PreparedTransaction | undefined,
 ): Promise<AttemptResult | undefined> {
   const { route, untried } = selection;
-  const notes = message.attempt === 1 ? [...prepared.notes, ...redirectNote(route)] : [];
+  const [firstOf] = route.envelope.values();
+  const noted = preparedFor(firstOf?.[0] ?? 0)?.notes ?? [];
+  const notes = message.attempt === 1 ? [...noted, ...redirectNote(route)] : [];
   let reached = false;
   const onResult = (result: TransactionResult): void => {
     reached ||= hasReached(result);
   };
   const makeMail = (to: readonly string[], first: number): OutgoingMail => {
+    const prepared = preparedFor(first);
+    if (prepared === undefined) throw new Error('a transaction without a prepared mail');
     const form = to.some(addressNeedsSmtpUtf8) ? undefined : prepared.ascii;
     return {
       from: identity.returnPath(message.messageId, first),

@@ -1,7 +1,7 @@
 import type { Account } from '../account/account.ts';
 import type { MessageId } from '../foundation/ids.ts';
 import { eventKinds, isOutcomeKind, type OutcomeKind } from './event-kinds.ts';
-import { recipientsOf } from './message-content.ts';
+import { hiddenOf, recipientsOf } from './message-content.ts';
 import type { PausedScope, StoredEvent, StoredMessageStatus } from './message-status-store.ts';
 import type { MessageStatusView } from './message-view.ts';
 
@@ -52,7 +52,7 @@ function describeRecipients({
 }: StoredMessageStatus): MessageStatusView['recipients'] {
   const { content } = message;
   const addresses: readonly (string | null)[] = content === null ? [null] : recipientsOf(content);
-  const firstBcc = addresses.length - (content?.bccCount ?? 0);
+  const firstBcc = addresses.length - (content === null ? 0 : hiddenOf(content).length);
   const outcomes = events.filter(isOutcome);
   return addresses.map((address, recipient) => {
     const last = outcomes.findLast((event) => event.recipient === recipient);

@@ -26,7 +26,7 @@ export interface MessageSender {
 
 /**
  * `message.content`: everything personal of a message, frozen when it was accepted. Recipient 0 is `to`, recipient n is
- * `cc[n - 1]`; each counts so in `queue_entry.pending` and in events. Erasing this one value erases the person. Its members
+ * `cc[n - 1]`, and `archive` comes last; each counts so in `queue_entry.pending` and in events. Erasing this one value erases the person. Its members
  * in SQL: `message-sql.ts`.
  */
 export interface MessageContent<Value extends FieldValue | null = FieldValue> {
@@ -35,8 +35,10 @@ export interface MessageContent<Value extends FieldValue | null = FieldValue> {
   readonly toName?: string;
   /** Cc, then Bcc, so that both are found, tracked and erased alike. Only `visibleCc` may be shown in the message. */
   readonly cc?: readonly EmailAddress[];
-  /** How many of the last addresses of `cc` are Bcc, the account's archive address included. */
+  /** How many of the last addresses of `cc` are Bcc; in messages accepted by 0.2, the account's archive address is one. */
   readonly bccCount?: number;
+  /** Gets the account's own copy, without what is meant for To. The recipient after the last of `cc`. */
+  readonly archive?: EmailAddress;
   /** Cc and Bcc addresses of the request that were skipped because they are suppressed. */
   readonly suppressedCc?: readonly EmailAddress[];
   readonly from: MessageSender;
@@ -72,6 +74,7 @@ export const contentMemberKinds = {
   toName: 'address',
   cc: 'address',
   bccCount: 'address',
+  archive: 'address',
   suppressedCc: 'address',
   from: 'address',
   replyTo: 'address',
@@ -125,6 +128,7 @@ export function readContent(stored: unknown): MessageContent | undefined {
     toName: textOf(stored.toName),
     cc: addressesOf(stored.cc),
     bccCount: typeof stored.bccCount === 'number' ? stored.bccCount : undefined,
+    archive: textOf(stored.archive) as EmailAddress | undefined,
     suppressedCc: addressesOf(stored.suppressedCc),
     from: { address: from.address as EmailAddress, name: textOf(from.name) },
     replyTo: textOf(stored.replyTo) as EmailAddress | undefined,
@@ -165,24 +169,38 @@ export function withoutSchedule<Value extends FieldValue | null>({
   return content;
 }
 
-/** All recipients in the order of their numbers: To, then Cc, then Bcc. */
+/** All recipients in the order of their numbers: To, Cc, Bcc, then the archive. */
 export function recipientsOf({
   to,
-  cc,
-}: Pick<MessageContent, 'to' | 'cc'>): readonly [EmailAddress, ...EmailAddress[]] {
-  return cc === undefined ? [to] : [to, ...cc];
+  cc = [],
+  archive,
+}: Pick<MessageContent, 'to' | 'cc' | 'archive'>): readonly [EmailAddress, ...EmailAddress[]] {
+  return archive === undefined ? [to, ...cc] : [to, ...cc, archive];
 }
 
-type OtherRecipients = Pick<MessageContent, 'cc' | 'bccCount'>;
+/** The number of the recipient that gets the account's own copy. */
+export function archiveNumber({
+  cc = [],
+  archive,
+}: Pick<MessageContent, 'cc' | 'archive'>): number | undefined {
+  return archive === undefined ? undefined : cc.length + 1;
+}
+
+type OtherRecipients = Pick<MessageContent, 'cc' | 'bccCount' | 'archive'>;
 
 /** The addresses of the Cc header. */
 export function visibleCc({ cc = [], bccCount = 0 }: OtherRecipients): readonly EmailAddress[] {
   return bccCount === 0 ? cc : cc.slice(0, -bccCount);
 }
 
-/** The addresses that appear in no header. */
+/** The Bcc addresses of the request. */
 export function bccOf({ cc = [], bccCount = 0 }: OtherRecipients): readonly EmailAddress[] {
   return bccCount === 0 ? [] : cc.slice(-bccCount);
+}
+
+/** The addresses that appear in no header. */
+export function hiddenOf(content: OtherRecipients): readonly EmailAddress[] {
+  return content.archive === undefined ? bccOf(content) : [...bccOf(content), content.archive];
 }
 
 /** The named fields that have a value in the content; undefined if none has. */

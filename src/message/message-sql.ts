@@ -38,6 +38,7 @@ export function domainOfAddress(address: string): string {
   return `split_part(lower(${address}), '@', -1)`;
 }
 
+/** True if To is the only recipient, besides the account's own copy. */
 export function hasNoCc(message: string): string {
   return `${message}.content -> 'cc' is null`;
 }
@@ -45,6 +46,16 @@ export function hasNoCc(message: string): string {
 /** The Cc addresses as rows for `from`: one unnamed column, in the order of recipient numbers, which start at 1. */
 export function ccAddresses(message: string): string {
   return `json_array_elements_text(${message}.content -> 'cc')`;
+}
+
+/** Where the account's own copy goes; null: nowhere. */
+export function archiveAddress(message: string): string {
+  return `${message}.content ->> 'archive'`;
+}
+
+/** The recipient number of that copy. */
+export function archiveRecipient(message: string): string {
+  return `(1 + coalesce(json_array_length(${message}.content -> 'cc'), 0))`;
 }
 
 /** The Cc addresses skipped because they are suppressed, as rows for `from`. */
@@ -55,7 +66,7 @@ export function suppressedCcAddresses(message: string): string {
 /** The address for a recipient number; To if the number is null. */
 export function recipientAddress(message: string, recipient: string): string {
   return `case when coalesce(${recipient}, 0) = 0 then ${toAddress(message)}
-    else ${message}.content -> 'cc' ->> (${recipient} - 1) end`;
+    else coalesce(${message}.content -> 'cc' ->> (${recipient} - 1), ${archiveAddress(message)}) end`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import { hasNoCc, toDomain } from '../message/message-sql.ts';
+import { archiveAddress, hasNoCc, toDomain } from '../message/message-sql.ts';
 import { priorities } from './priorities.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
 
@@ -68,16 +68,16 @@ const deferStatement = `
     where q.account_id = $1 and q.priority = $2 and q.due_at <= (select now from moment)
     order by q.due_at limit ${chunkSize}),
   alike as materialized (
-    select due.message_id, row_number() over (order by due.due_at) as place
+    select due.message_id, m.archived, row_number() over (order by due.due_at) as place
     from due cross join lateral (
-      select from message m
+      select ${archiveAddress('m')} is not null as archived from message m
       where m.account_id = $1 and m.id = due.message_id and m.retention_days = due.retention_days
         and ${toDomain('m')} = $3 and ${hasNoCc('m')}
       limit 1) m),
   free as materialized (
     select q.message_id, alike.place from queue_entry q join alike using (message_id) cross join moment
     where q.account_id = $1 and q.lease_owner is null and not q.paused and not q.canceled
-      and q.pending = '{0}' and q.expires_at > moment.now
+      and (q.pending = '{0}' or alike.archived and q.pending = '{0,1}') and q.expires_at > moment.now
     for update of q skip locked),
   timed as materialized (
     select message_id, case

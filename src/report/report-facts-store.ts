@@ -8,7 +8,7 @@ type Condition = RawBuilder<unknown>;
 
 /**
  * One row for each item that reports count: accepted recipients of the matching messages, and matching events with data of
- * their messages. A feed window and a rebuild differ only in the conditions, so they give the same numbers.
+ * their messages. A feed window and a rebuild differ only in the conditions, so they give the same numbers. The account's own copy isn't counted.
  * @param messages condition on `m` @param events condition on `e`
  */
 export function reportFacts(messages: Condition, events: Condition): RawBuilder<unknown> {
@@ -50,14 +50,14 @@ export function reportFacts(messages: Condition, events: Condition): RawBuilder<
     cross join lateral (
       select case when e.kind in (${sql.raw(kindList(readerEventKinds))})
         then case e.detail ->> 'class' when 'person' then 'people' else 'machines' end end as class) as f
-    where ${events}`;
+    where ${events} and (c.archive is null or e.recipient is distinct from 1 + coalesce(json_array_length(c.copies), 0))`;
 }
 
 /** Sender, recipients and variant of message `m` as `c`, which parses the long content only once. Null once it is erased. */
 const parties = sql`
   left join lateral (
-    select "to" as recipient, cc as copies, "from" as sender, variant
-    from ${sql.raw(contentMembers('m', 'content', ['to', 'cc', 'from', 'variant']))}) as c on true`;
+    select "to" as recipient, cc as copies, "from" as sender, variant, archive
+    from ${sql.raw(contentMembers('m', 'content', ['to', 'cc', 'from', 'variant', 'archive']))}) as c on true`;
 
 /** Empty for the default content. */
 const locale = sql`coalesce(nullif(c.variant #>> '{}', ${sql.lit(defaultContent)}), '')`;

@@ -3,8 +3,7 @@ import type { CompiledField } from '../template/compiled-template.ts';
 import type { ParsedSendRequest } from './send-request.ts';
 
 /**
- * The request with the account's archive address as one more Bcc recipient, unless it gets the message anyway or the
- * template has secret fields, whose values only the recipient may read.
+ * The request with the account's own copy for its archive address, unless that gets the message anyway or the template has secret fields, whose values only the recipient may read.
  */
 export function addArchiveCopy(
   request: ParsedSendRequest,
@@ -15,5 +14,5 @@ export function addArchiveCopy(
   const recipients = [request.to, ...request.cc, ...request.bcc];
   if (recipients.some((address) => normalizeAddress(address) === archive)) return request;
   if (fields.some(({ secret }) => secret)) return request;
-  return { ...request, bcc: [...request.bcc, archiveAddress] };
+  return { ...request, archive: archiveAddress };
 }

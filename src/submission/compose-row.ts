@@ -2,7 +2,12 @@ import { type EmailAddress, normalizeAddress } from '../foundation/email-address
 import { type MessageId, newMessageId, type TemplateId } from '../foundation/ids.ts';
 import type { TraceContext } from '../foundation/tracing/trace-context.ts';
 import { contentHashes } from '../message/attachment.ts';
-import { bccOf, type ContentMembers, type MessageContent } from '../message/message-content.ts';
+import {
+  bccOf,
+  type ContentMembers,
+  type MessageContent,
+  recipientsOf,
+} from '../message/message-content.ts';
 import { maxDeliverySeconds } from '../message/message-state.ts';
 import type { AcceptRow } from './accept-row.ts';
 import type { SendingCaller } from './admit-caller.ts';
@@ -60,7 +65,7 @@ export function composeRow(checked: CheckedRequest): AcceptRow {
     tag: request.tag,
     clientId: caller.clientId,
     lifetimeSeconds: request.deliverWhenDelayed ? maxDeliverySeconds : template.freshnessSeconds,
-    recipients: [request.to, ...request.cc, ...request.bcc],
+    recipients: recipientsOf(content),
     suppressed: [],
     content: JSON.stringify(
       checked.subject === undefined ? content : { ...content, subjectLine: checked.subject },
@@ -100,6 +105,7 @@ export function composeContent(
     toName: request.toDisplayName,
     cc: emptyToUndefined(request.bcc.length === 0 ? request.cc : [...request.cc, ...request.bcc]),
     bccCount: request.bcc.length || undefined,
+    archive: request.archive,
     suppressedCc: undefined,
     from: sender.from,
     replyTo: sender.replyTo,
@@ -122,7 +128,7 @@ function emptyToUndefined<Item>(list: readonly Item[]): readonly Item[] | undefi
 }
 
 /**
- * The same message without suppressed Cc and Bcc addresses.
+ * The same message without suppressed Cc, Bcc and archive addresses.
  * @param addresses normalized
  */
 export function withoutCc(row: AcceptRow, addresses: readonly string[]): AcceptRow {
@@ -130,17 +136,19 @@ export function withoutCc(row: AcceptRow, addresses: readonly string[]): AcceptR
   const isSuppressed = (address: AcceptRow['recipients'][number]): boolean =>
     addresses.includes(normalizeAddress(address));
   const isLeft = (address: AcceptRow['recipients'][number]): boolean => !isSuppressed(address);
-  const cc = row.recipients.slice(1).filter(isLeft);
   const suppressed = [...row.suppressed, ...row.recipients.slice(1).filter(isSuppressed)];
+  const { cc = [], archive } = content;
+  const left = {
+    ...content,
+    cc: emptyToUndefined(cc.filter(isLeft)),
+    bccCount: bccOf(content).filter(isLeft).length || undefined,
+    archive: archive !== undefined && isLeft(archive) ? archive : undefined,
+    suppressedCc: suppressed,
+  };
   return {
     ...row,
-    recipients: [...row.recipients.slice(0, 1), ...cc],
+    recipients: recipientsOf(left),
     suppressed,
-    content: JSON.stringify({
-      ...content,
-      cc: emptyToUndefined(cc),
-      bccCount: bccOf(content).filter(isLeft).length || undefined,
-      suppressedCc: suppressed,
-    }),
+    content: JSON.stringify(left),
   };
 }

@@ -16,6 +16,8 @@ export interface ParsedSendRequest {
   readonly toDisplayName: string | undefined;
   readonly cc: readonly EmailAddress[];
   readonly bcc: readonly EmailAddress[];
+  /** Where the account's own copy goes. */
+  readonly archive?: EmailAddress | undefined;
   readonly from: EmailAddress | undefined;
   readonly fromDisplayName: string | undefined;
   readonly replyTo: EmailAddress | undefined;

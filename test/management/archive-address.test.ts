@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql } from 'kysely';
+import { reportFacts } from '../../src/report/report-facts-store.ts';
 import { startSink } from '../support/mail-sink.ts';
 import { openManagedShop } from '../support/management-client.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
@@ -29,6 +31,7 @@ for (const secret of [false, true]) {
   await publishShopTemplate(database, shop, { id, sender: 'orders@shop.test', source });
 }
 const archive = 'archive@shop.test';
+await addSender(database, shop.id, archive);
 
 /** Sends a message and returns the recipients of its transactions once all have it. */
 async function recipientsOf(template: string, envelope: Record<string, unknown>) {
@@ -89,4 +92,51 @@ test('a suppressed archive address is skipped and returned, and a removed one ge
   assert.deepEqual((await recipientsOf('t-plain', { toAddress: 'r@people.test' })).to, [
     ['r@people.test'],
   ]);
+});
+
+test('RFC 8058: To keeps its unsubscribe link and tracking, and the copy has nothing that acts for To', async () => {
+  const source = {
+    subject: 'News',
+    previewText: '',
+    html: '<p><a href="https://shop.test/a">A</a> <a href="{{Unsubscribe Link}}">Leave</a>',
+    fields: {},
+  };
+  await publishShopTemplate(database, shop, { id: 't-news', sender: 'orders@shop.test', source });
+  await owner.put(path, { name: 'Shop', archiveAddress: archive });
+  const from = sink.mails.length;
+  const body = bodyWith({
+    envelope: { toAddress: 'news@people.test' },
+  });
+  const sent = await sender.send({ template: 't-news', body });
+  assert.equal(sent.status, 200, sent.text);
+  const id = String(sent.body.messageId);
+  await waitFor('both copies', async () => sink.mails.length === from + 2);
+  const find = (to: string) => sink.mails.slice(from).find((mail) => mail.to.includes(to))?.source;
+  const [original = '', copy = ''] = [find('news@people.test'), find(archive)];
+  assert.match(original, /^List-Unsubscribe:/im);
+  assert.match(original, /\/u\//);
+  assert.match(original, /\/c\//);
+  assert.doesNotMatch(copy, /List-Unsubscribe|\/u\/|\/c\/|\/o\//);
+  assert.match(copy, /https:\/\/shop\.test\/a/);
+  const { rows } = await database.pool.query(
+    `select content -> 'cc' as cc, content ->> 'archive' as archive from message where id = $1`,
+    [id],
+  );
+  assert.deepEqual(rows, [{ cc: null, archive }]);
+});
+
+test('reports count the recipients of the request, not the copy', async () => {
+  const only = sql`m.template_id = 't-news'`;
+  const { rows } = await waitFor('the outcomes', async () => {
+    const found = await sql`
+      select count(*) filter (where kind = 'accepted')::int as accepted,
+        count(*) filter (where kind = 'delivered')::int as delivered
+      from (${reportFacts(only, only)}) as facts`.execute(database.kysely);
+    const { rows: events } = await database.pool.query(
+      `select from message_event e join message m on m.id = e.message_id
+       where m.template_id = 't-news' and e.kind = 'delivered'`,
+    );
+    return events.length === 2 && found;
+  });
+  assert.deepEqual(rows, [{ accepted: 1, delivered: 1 }]);
 });

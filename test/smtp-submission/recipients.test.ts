@@ -172,10 +172,10 @@ test('the account’s archive gets a copy of each message', async () => {
     /^250 /,
   );
   const { rows } = await database.pool.query(
-    `select content ->> 'to' as to, content -> 'cc' as cc from message where tag = 'archive' order by 1`,
+    `select content ->> 'to' as to, content ->> 'archive' as copy from message where tag = 'archive' order by 1`,
   );
   assert.deepEqual(rows, [
-    { to: 'archive@shop.test', cc: null },
-    { to: 'x@people.test', cc: ['archive@shop.test'] },
+    { to: 'archive@shop.test', copy: null },
+    { to: 'x@people.test', copy: 'archive@shop.test' },
   ]);
 });

@@ -4,7 +4,13 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import { storableJson } from '../../foundation/database/storable-json.ts';
 import type { MessageId } from '../../foundation/ids.ts';
 import type { StoredEventKind } from '../../message/event-kinds.ts';
-import { accountsWithTag, ccAddresses, hasNoCc } from '../../message/message-sql.ts';
+import {
+  accountsWithTag,
+  archiveAddress,
+  archiveRecipient,
+  ccAddresses,
+  hasNoCc,
+} from '../../message/message-sql.ts';
 import { insertEvents } from '../../message/write-events.ts';
 import { maxFeedbackEvents } from '../event-limits.ts';
 
@@ -56,7 +62,9 @@ async function writeSome(
   const { rows: past } = await sql<{ count: number }>`
     with found as materialized (
       select distinct on (m.account_id, m.id, i.id) m.account_id, m.id as message_id, m.retention_days, i.id, i.kind, i.detail,
-        coalesce(i.recipient, case when ${sql.raw(hasNoCc('m'))} then 0 else coalesce((
+        coalesce(i.recipient, case
+          when i.address = lower(${sql.raw(archiveAddress('m'))}) then ${sql.raw(archiveRecipient('m'))}::smallint
+          when ${sql.raw(hasNoCc('m'))} then 0 else coalesce((
           select c.place::smallint from ${sql.raw(ccAddresses('m'))} with ordinality as c (address, place)
           where lower(c.address) = i.address limit 1), 0) end) as recipient
       from json_to_recordset(${storableJson(JSON.stringify(rows))}::json)

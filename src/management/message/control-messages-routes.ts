@@ -147,6 +147,10 @@ export const resendMessage = defineOperation({
     const templateId = message.template_id as TemplateId;
     const version = { accountId: account.id, templateId, version: message.template_version };
     await keepTrialVersion(call.dependencies.database.kysely, version, account.retentionDays);
+    // Only the account's present archive address gets copies.
+    const archive = content.archive === account.archiveAddress ? content.archive : undefined;
+    const { archive: _, ...others } = content;
+    const resent = archive === undefined ? others : content;
     const actor = actorOf(call);
     const id = newMessageId();
     const event = { kind: 'message_resent', id: call.params.messageId };
@@ -165,11 +169,11 @@ export const resendMessage = defineOperation({
       tag: message.tag ?? undefined,
       clientId: (actor.kind === 'key' ? actor.keyId : 'console') as ClientId,
       lifetimeSeconds: maxDeliverySeconds,
-      recipients: recipientsOf(content),
+      recipients: recipientsOf(resent),
       suppressed: [],
       // Where the locale was erased, the default content is sent.
       content: JSON.stringify({
-        ...withoutSchedule(content),
+        ...withoutSchedule(resent),
         ...ownReplyAddress(call.dependencies, content, account.id, id),
         variant: content.locale && content.variant,
       }),

@@ -1,8 +1,8 @@
 import { mask } from '../../message/mask-values.ts';
-import { bccOf, type StoredContent, visibleCc } from '../../message/message-content.ts';
+import { hiddenOf, type StoredContent, visibleCc } from '../../message/message-content.ts';
 
 /** Content as the management API shows it. */
-export type ContentView = Omit<StoredContent, 'bccCount'> & {
+export type ContentView = Omit<StoredContent, 'bccCount' | 'archive'> & {
   readonly bcc?: StoredContent['cc'];
 };
 
@@ -16,6 +16,8 @@ export function maskContent(
     name,
     value !== null && secret.has(name) ? mask : value,
   ]);
-  const { bccCount, ...shown } = { ...content, values: Object.fromEntries(values) };
-  return bccCount === undefined ? shown : { ...shown, cc: visibleCc(content), bcc: bccOf(content) };
+  const { bccCount: _, archive: __, ...shown } = { ...content, values: Object.fromEntries(values) };
+  const bcc = hiddenOf(content);
+  if (bcc.length === 0) return shown;
+  return content.cc === undefined ? { ...shown, bcc } : { ...shown, cc: visibleCc(content), bcc };
 }
