@@ -16,23 +16,6 @@ export interface Member {
   readonly role: Role;
 }
 
-/** Whether an account would have no owner without this person. Locks the owners, so that two can't leave at once. */
-export async function isLastOwner(
-  transaction: Kysely,
-  accountId: AccountId,
-  personId: PersonId,
-): Promise<boolean> {
-  const owners = await transaction
-    .selectFrom('membership')
-    .select('person_id')
-    .where('account_id', '=', accountId)
-    .where('role', '=', 'owner')
-    .orderBy('person_id')
-    .forUpdate()
-    .execute();
-  return owners.length === 1 && owners[0]?.person_id === personId;
-}
-
 /** The memberships of a person that are reached, oldest first. */
 export async function readMemberships(
   kysely: Kysely,

@@ -26,8 +26,8 @@ export interface AuditFilter {
   readonly thing: AuditThing | undefined;
   /** Email of the acting person, in lower case. */
   readonly email: string | undefined;
-  /** Words that are all in the entry. */
-  readonly search: string | undefined;
+  /** Words that are all in the entry, each in one of its forms. */
+  readonly words: readonly (readonly string[])[];
   /** Half-open range: from inclusive, until exclusive. */
   readonly from: Date | undefined;
   readonly until: Date | undefined;
@@ -48,7 +48,6 @@ interface AuditPage {
 /** Entries read per statement where some of them have to be checked. */
 const maxScanned = 1_000;
 const pageBudgetMs = 25;
-const maxWords = 8;
 
 /**
  * The audit log of an account, or without one the installation's own entries, newest first. A page can be short even if more
@@ -103,11 +102,13 @@ function rangeOf(
 }
 
 /** Conditions that each entry is checked with. */
-function checksOf({ thing, search }: AuditFilter): Condition[] {
-  const words = search?.toLowerCase().split(/\s+/).filter(Boolean).slice(0, maxWords) ?? [];
+function checksOf({ thing, words }: AuditFilter): Condition[] {
   return [
     ...(thing === undefined ? [] : [sql`e.kind ~ ${kindPattern(thing)}`]),
-    ...words.map((word) => sql`position(${word} in ${searchedText}) > 0`),
+    ...words.map(
+      (forms) =>
+        sql`exists (select from unnest(${forms}::text[]) as f where position(f in ${searchedText}) > 0)`,
+    ),
   ];
 }
 

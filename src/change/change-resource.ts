@@ -19,10 +19,10 @@ export interface Resource<View> {
   readonly kind: string;
   readonly id: string;
   /**
-   * Members whose values the audit log records: settings that are neither personal nor secret. If `name` is one, the log also says
-   * what was created or removed by name.
+   * Members whose values are personal, secret or content: the audit log says only that they changed. It records the old and new
+   * values of all others. If `name` isn't one, the log also says what was created or removed by name.
    */
-  readonly recorded?: readonly string[];
+  readonly unrecorded?: readonly (keyof View & string)[];
   /** What the audit log calls it; default: its `name`, if that is recorded. */
   readonly auditName?: (view: View) => string;
   /** False if it concerns only the person who changes it. Default: true. */
@@ -34,6 +34,8 @@ export interface Resource<View> {
 export interface ResourceChange<View> extends Resource<View> {
   /** Allows changes only, not creation. */
   readonly mustExist?: boolean;
+  /** Members that the change writes and no view shows, such as a secret. */
+  readonly writeOnly?: readonly string[];
   /** Runs before anything is written; throws if the resource isn't in the state that the caller expects. */
   readonly precondition?: (before: View | undefined) => void;
   write(transaction: DatabaseTransaction, before: View | undefined): Promise<unknown>;
@@ -75,18 +77,20 @@ export function changeResource<View extends object>(
     if (created) await recordChange(transaction, actor, `${change.kind}_created`, change.id, named);
     else {
       const changed = changedMembers(before, after);
-      if (changed.length > 0)
+      const names = [...changed.map(({ name }) => name), ...(change.writeOnly ?? [])];
+      const unrecorded: readonly string[] = change.unrecorded ?? [];
+      if (names.length > 0)
         await recordChange(transaction, actor, `${change.kind}_changed`, change.id, {
           ...named,
-          changed: changed.map(({ name }) => name).join(', '),
-          changes: changed.filter(({ name }) => change.recorded?.includes(name)).map(shortened),
+          changed: names.join(', '),
+          changes: changed.filter(({ name }) => !unrecorded.includes(name)).map(shortened),
         });
     }
     return { after, created };
   });
 }
 
-/** The changed members with their values, of which most may be personal. */
+/** The members that differ between two views, whatever they are. */
 function changedMembers(before: object, after: object): AuditChange[] {
   const [old, now] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
   return Object.keys({ ...before, ...after })
@@ -108,12 +112,13 @@ function shortValue(value: unknown): unknown {
 
 /** The name of a resource, if it is recorded. */
 function nameOf<View extends object>(
-  { recorded, auditName }: Pick<Resource<View>, 'recorded' | 'auditName'>,
+  { unrecorded, auditName }: Pick<Resource<View>, 'unrecorded' | 'auditName'>,
   view: View,
 ): { name?: string } {
   if (auditName !== undefined) return { name: auditName(view) };
   const { name } = view as { readonly name?: unknown };
-  return recorded?.includes('name') && typeof name === 'string' ? { name } : {};
+  const isRecorded = !(unrecorded as readonly string[] | undefined)?.includes('name');
+  return isRecorded && typeof name === 'string' ? { name } : {};
 }
 
 /**

@@ -41,7 +41,8 @@ const actions: Readonly<Record<UserActionName, UserAction>> = {
     done: 'is disabled, on every node within a second',
     async run(transaction, person, { options }) {
       const transfer = await transferKeys(transaction, person, options.keysTo);
-      await disablePerson(transaction, person.id);
+      const refusal = await disablePerson(transaction, person.id);
+      if (refusal !== undefined) throw new OperatorError(`${refusal}.`);
       return describe(transfer);
     },
   },

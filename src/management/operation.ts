@@ -140,3 +140,10 @@ export function actorOf(call: Pick<OperationCall, 'actor'>): Principal {
   if (call.actor === undefined) throw new Error('a call without an actor');
   return call.actor;
 }
+
+/** The schemas of an object's members by name. */
+export function membersOf(schema: TSchema | undefined): Readonly<Record<string, TSchema>> {
+  return (
+    (schema as { readonly properties?: Record<string, TSchema> } | undefined)?.properties ?? {}
+  );
+}

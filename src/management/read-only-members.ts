@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { TSchema } from 'typebox';
 import { Problem } from './answer/problem.ts';
-import type { ManagementOperation } from './operation.ts';
+import { type ManagementOperation, membersOf } from './operation.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -13,8 +12,8 @@ export class ReadOnlyMembers {
   readonly #isDisjoint: boolean;
 
   constructor({ conditional, answer, body, bodyMember }: ManagementOperation) {
-    const writable = propertiesOf(body);
-    const shown = conditional === true && body !== undefined ? propertiesOf(answer) : {};
+    const writable = membersOf(body);
+    const shown = conditional === true && body !== undefined ? membersOf(answer) : {};
     const names = Object.keys(shown).filter((name) => !Object.hasOwn(writable, name));
     this.#names = new Set(names);
     this.#wrapper = bodyMember;
@@ -45,10 +44,6 @@ interface SplitBody {
   readonly readOnly: Members;
   /** It is what GET gives, and no more. */
   readonly writesNothing: boolean;
-}
-
-function propertiesOf(schema: TSchema | undefined): object {
-  return (schema as { readonly properties?: object } | undefined)?.properties ?? {};
 }
 
 /**

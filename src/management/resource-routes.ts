@@ -4,7 +4,7 @@ import type { Resource } from '../change/change-resource.ts';
 import type { DatabaseTransaction } from '../foundation/database/open-database.ts';
 import type { Wire } from '../foundation/wire.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from './answer/page.ts';
-import type { ManagementOperation, OperationCall } from './operation.ts';
+import { type ManagementOperation, membersOf, type OperationCall } from './operation.ts';
 import { removeResource, requireResource, saveResource } from './save-resource.ts';
 
 export interface ManagementRoute {
@@ -117,9 +117,11 @@ export function resourceRoutes<
   rows.push(['GET', path, access.read, { ...described, answer: view, handle }]);
   if (put !== undefined) {
     const { write, size, ...described } = put;
+    const hidden = writeOnlyMembers(described, view);
     const handle = async (call: OperationCall) =>
       saveResource(call, {
         ...resource(call),
+        writeOnly: hidden.filter((name) => Object.hasOwn(call.body as object, name)),
         ...(call.writesNothing
           ? { mustExist: true, write: async () => undefined }
           : { write: await write(call as Parameters<typeof write>[0]) }),
@@ -141,3 +143,13 @@ export function resourceRoutes<
 }
 
 const anyPage = pageQuery({});
+
+/** Members of a body that its resource doesn't show. */
+function writeOnlyMembers(
+  { body, bodyMember }: Pick<ManagementOperation, 'body' | 'bodyMember'>,
+  view: TSchema,
+): string[] {
+  if (bodyMember !== undefined) return [];
+  const shown = membersOf(view);
+  return Object.keys(membersOf(body)).filter((name) => !Object.hasOwn(shown, name));
+}

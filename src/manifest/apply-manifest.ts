@@ -1,3 +1,4 @@
+import { changeKeepingOwners, lastOwnerReason } from '../account/last-owner-store.ts';
 import { runLocked } from '../change/run-locked.ts';
 import type { Database, DatabaseTransaction } from '../foundation/database/open-database.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
@@ -56,7 +57,7 @@ async function applyCompiled(
 ): Promise<readonly ManifestChange[]> {
   try {
     return await runLocked(database, undefined, async (transaction) => {
-      const changes = await applyInTransaction(transaction, key, manifest, contents, options);
+      const changes = await applyKeepingOwners(transaction, key, manifest, contents, options);
       if (options.dryRun === true) throw new DryRunRollback(changes);
       await recordApply(transaction, changes);
       return changes;
@@ -65,6 +66,30 @@ async function applyCompiled(
     if (error instanceof DryRunRollback) return error.changes;
     throw error;
   }
+}
+
+/** @throws ManifestError if an account would lose its last owner who can sign in */
+async function applyKeepingOwners(
+  transaction: DatabaseTransaction,
+  key: MasterKey,
+  manifest: Manifest,
+  contents: CompiledContents,
+  options: ApplyOptions,
+): Promise<readonly ManifestChange[]> {
+  let changes: readonly ManifestChange[] = [];
+  const ids = manifest.accounts.map(({ id }) => id);
+  const locked = await changeKeepingOwners(transaction, ids, async () => {
+    changes = await applyInTransaction(transaction, key, manifest, contents, options);
+  });
+  const account = manifest.accounts.find(({ id }) => id === locked);
+  if (account === undefined) return changes;
+  const problems = new ProblemCollector(manifest.locate);
+  problems.add(
+    [...account.path, 'users'],
+    `would leave no owner who can sign in: ${lastOwnerReason}. Name such an owner, or change \`policy\``,
+  );
+  problems.throwIfAny();
+  return changes;
 }
 
 /**

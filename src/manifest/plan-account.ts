@@ -1,6 +1,6 @@
 import type { Account } from '../account/account.ts';
 import { readAccount, saveAccount, toPolicy } from '../account/account-store.ts';
-import { notifyOfSecurityAddress } from '../outbox/security-notice-store.ts';
+import { notifyOfAddress } from '../outbox/security-notice-store.ts';
 import type { ManifestAccount } from './manifest.ts';
 import type { PlanContext, PlannedChange } from './manifest-change.ts';
 
@@ -37,9 +37,12 @@ export async function planAccount(
   } as const;
   const run = async () => {
     await saveAccount(transaction, after);
-    const old = before?.policy?.securityAddress;
-    if (before !== undefined && old !== after.policy?.securityAddress)
-      await notifyOfSecurityAddress(transaction, account.id, old);
+    if (before === undefined) return;
+    const security = before.policy?.securityAddress;
+    if (security !== after.policy?.securityAddress)
+      await notifyOfAddress(transaction, account.id, 'security-address-changed', security);
+    if (before.archiveAddress !== after.archiveAddress)
+      await notifyOfAddress(transaction, account.id, 'archive-address-changed', security);
   };
   if (before === undefined) return { ...named, action: 'created', run };
   const changed = differences(before, after);

@@ -49,7 +49,7 @@ export function ccAddresses(message: string): string {
 }
 
 /** Where the account's own copy goes; null: nowhere. */
-export function archiveAddress(message: string): string {
+export function archiveCopyAddress(message: string): string {
   return `${message}.content ->> 'archive'`;
 }
 
@@ -66,7 +66,7 @@ export function suppressedCcAddresses(message: string): string {
 /** The address for a recipient number; To if the number is null. */
 export function recipientAddress(message: string, recipient: string): string {
   return `case when coalesce(${recipient}, 0) = 0 then ${toAddress(message)}
-    else coalesce(${message}.content -> 'cc' ->> (${recipient} - 1), ${archiveAddress(message)}) end`;
+    else coalesce(${message}.content -> 'cc' ->> (${recipient} - 1), ${archiveCopyAddress(message)}) end`;
 }
 
 /**

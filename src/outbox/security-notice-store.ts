@@ -120,19 +120,21 @@ export async function notifyOfApiKey(
 }
 
 /**
- * Notifies the owners of an account, and the address that got its security notices before, that they go elsewhere now.
+ * Notifies the owners of an account, and the address that got its security notices before, that these or copies of its mail go
+ * elsewhere now.
  * @param old undefined: there was none
  */
-export async function notifyOfSecurityAddress(
+export async function notifyOfAddress(
   transaction: Kysely,
   accountId: AccountId,
+  event: 'security-address-changed' | 'archive-address-changed',
   old: string | undefined,
 ): Promise<void> {
   await enqueueNotices(
     transaction,
     sql`
       select t.to_address, t.person_id, ${accountId}::text as account_id,
-        jsonb_build_object('event', 'security-address-changed') as facts
+        jsonb_build_object('event', ${event}::text) as facts
       from (
         select p.email as to_address, p.id as person_id from membership m join person p on p.id = m.person_id
         where m.account_id = ${accountId} and m.role = 'owner' and p.disabled_at is null

@@ -39,6 +39,7 @@ export const securityEvents = [
   'api-key-created',
   'api-key-rotated',
   'security-address-changed',
+  'archive-address-changed',
   'owner-added',
   'owner-removed',
   'you-are-owner',

@@ -1,6 +1,6 @@
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import { archiveAddress, hasNoCc, toDomain } from '../message/message-sql.ts';
+import { archiveCopyAddress, hasNoCc, toDomain } from '../message/message-sql.ts';
 import { priorities } from './priorities.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
 
@@ -70,7 +70,7 @@ const deferStatement = `
   alike as materialized (
     select due.message_id, m.archived, row_number() over (order by due.due_at) as place
     from due cross join lateral (
-      select ${archiveAddress('m')} is not null as archived from message m
+      select ${archiveCopyAddress('m')} is not null as archived from message m
       where m.account_id = $1 and m.id = due.message_id and m.retention_days = due.retention_days
         and ${toDomain('m')} = $3 and ${hasNoCc('m')}
       limit 1) m),

@@ -1,7 +1,12 @@
 import { CompiledQuery } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import { archiveAddress, ccAddresses, domainOfAddress, toDomain } from '../message/message-sql.ts';
+import {
+  archiveCopyAddress,
+  ccAddresses,
+  domainOfAddress,
+  toDomain,
+} from '../message/message-sql.ts';
 
 /**
  * Reason for messages whose recipients are all at paused destinations. Also identifies which messages a resume
@@ -45,7 +50,7 @@ const releaseStatement = `
       and ($2::text is null or exists (
         select from message m
         where m.account_id = $1 and m.id = q.message_id and m.retention_days = q.retention_days
-          and ($2 = ${toDomain('m')} or $2 = ${domainOfAddress(archiveAddress('m'))} or exists (
+          and ($2 = ${toDomain('m')} or $2 = ${domainOfAddress(archiveCopyAddress('m'))} or exists (
             select from ${ccAddresses('m')} cc
             where $2 = ${domainOfAddress('cc')}))))
     order by q.message_id limit ${chunkSize} for update of q),

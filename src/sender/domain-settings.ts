@@ -26,7 +26,6 @@ export function domainSettings(accountId: AccountId, domain: string) {
   return {
     kind: 'domain',
     id: domain,
-    recorded: ['trackingHost', 'sourcePool', 'warmUp'],
     mustExist: true,
     async read(transaction: DatabaseTransaction): Promise<DomainSettings | undefined> {
       const found = await readSendingDomain(transaction, accountId, domain);

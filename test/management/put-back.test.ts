@@ -2,16 +2,27 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ShapingStore } from '../../src/delivery/shaping/shaping-store.ts';
 import { newId } from '../../src/foundation/ids.ts';
+import { membersOf } from '../../src/management/operation.ts';
 import { routeTable } from '../../src/management/route-table.ts';
+import { addPasskey } from '../support/add-passkey.ts';
 import { openManagedShop } from '../support/management-client.ts';
 import type { TextResponse } from '../support/send-request.ts';
+import { SessionWorld } from '../support/session-world.ts';
+import { addSender } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
 const { database, url } = await createTestDatabase();
 const service = await startTestService({
   databaseUrl: url,
-  environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' },
+  worker: false,
+  environment: {
+    WEBHOOK_NETWORKS: '127.0.0.0/8',
+    PUBLIC_URL: 'https://mail.service.test',
+    DELIVERY: 'direct',
+    SMTP_HOSTNAME: 'mail.service.test',
+    DIRECT_SOURCES: '192.0.2.10=mail1.service.test,bulk/192.0.2.11=mail2.service.test',
+  },
 });
 const store = new ShapingStore(database, newId(), Date.now);
 await store.heartbeat([
@@ -19,6 +30,9 @@ await store.heartbeat([
 ]);
 const { owner, path, shop, as, makeOperator } = await openManagedShop(database, service);
 await makeOperator();
+await addPasskey(database, shop.owner.id);
+const member = await new SessionWorld(database, shop.id).addPerson();
+const png = Buffer.from('\x89PNG\r\n\x1a\n0123456789', 'latin1').toString('base64');
 
 /** What exists once, by its path in the route table. */
 async function makeResources(): Promise<Map<string, string>> {
@@ -107,6 +121,8 @@ async function makeResources(): Promise<Map<string, string>> {
   ]);
 }
 
+for (const name of ['any', 'archive', 'security'])
+  await addSender(database, shop.id, `${name}@back.test`);
 const resources = await makeResources();
 
 test('every resource with a PUT that has a body is covered here', () => {
@@ -154,3 +170,178 @@ test('a read-only member that is changed is refused and named, and nothing is wr
   assert.equal(fresh.status, 422);
   assert.equal((await owner.get(`${path}/lists/l-fresh`)).status, 404);
 });
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** Another value of each member of a body: `undefined` if it never changes what exists, a function for the whole body. */
+const otherValues: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  '/installation/accounts/:accountId': {
+    name: 'Other',
+    addOns: [],
+    suspended: true,
+    retentionDays: 30,
+    quota: { perHour: 7, perDay: null },
+    archiveAddress: 'any@back.test',
+    attachmentLimit: 5,
+  },
+  '/installation/people/:email': { disabled: true },
+  '/installation/mail-templates/:mailKind': {
+    subject: 'Other',
+    previewText: 'Other',
+    html: '<p><a href="{{Link}}">Other</a></p>',
+    mjml: ({ html: _, ...body }: Body) => ({
+      ...body,
+      mjml: '<mjml><mj-body><mj-raw><a href="{{Link}}">Other</a></mj-raw></mj-body></mjml>',
+    }),
+    text: 'Other {{Link}}',
+  },
+  '/installation/receivers/:receiver/settings': {
+    rate: 6,
+    connections: 6,
+    messagesPerConnection: 6,
+  },
+  '/installation/integrations/:clientId/allowance': { perHour: 10 },
+  '/accounts/:accountId': { name: 'Other', archiveAddress: 'archive@back.test' },
+  '/accounts/:accountId/users/:email': { role: 'marketer', name: undefined },
+  '/accounts/:accountId/senders/:address': { displayNames: ['Other'], verified: true },
+  '/accounts/:accountId/domains/:domain': { ed25519: undefined, returnPathLabel: undefined },
+  '/accounts/:accountId/domains/:domain/settings': {
+    trackingHost: 'links.back.test',
+    sourcePool: 'bulk',
+    warmUp: { from: '2030-01-01', plan: [50, 100] },
+    warmUpGoal: ({ warmUp: _, ...body }: Body) => ({ ...body, warmUpGoal: 100 }),
+  },
+  '/accounts/:accountId/integrations/:clientId': {
+    name: 'Other',
+    redirectUri: 'https://other.test/cb',
+    grants: ['password'],
+    requirePkce: true,
+    disabled: true,
+  },
+  '/accounts/:accountId/templates/:templateId': {
+    name: 'Other',
+    whenUncertain: 'hold',
+    createdBy: member.email,
+  },
+  '/accounts/:accountId/templates/:templateId/draft': {
+    subject: 'Other',
+    previewText: 'Other',
+    html: '<p>Other</p>',
+    mjml: ({ html: _, ...body }: Body) => ({ ...body, mjml: '<mjml></mjml>' }),
+    text: 'Other',
+    fields: { Name: { secret: true } },
+    freshnessMinutes: 60,
+    images: [{ contentId: 'logo', filename: 'logo.png', content: png }],
+    locale: 'de',
+    sender: 'back@shop.test',
+    unusedMarkup: { default: '<mjml></mjml>' },
+    variants: { de: { subject: 'Hallo', html: '<p>{{Name}}</p>' } },
+  },
+  '/accounts/:accountId/lists/:listId': {
+    name: 'Other',
+    folderName: 'Other',
+    description: 'Other',
+  },
+  '/accounts/:accountId/lists/:listId/contacts/:email': { fields: { Name: 'Other' } },
+  '/accounts/:accountId/suppressions/:address': { reason: 'hard_bounce' },
+  '/accounts/:accountId/webhooks/:webhookId': {
+    url: 'http://127.0.0.1:9/other',
+    kinds: ['bounced'],
+  },
+  '/accounts/:accountId/retention-rule': { contentDays: 4, addressDays: 4, engagementDays: 4 },
+  '/accounts/:accountId/policy': {
+    signIn: 'single-sign-on',
+    secondFactor: 'owners',
+    signInHours: 8,
+    peopleNetworks: ['127.0.0.0/8'],
+    programNetworks: ['192.0.2.0/24'],
+    securityAddress: 'security@back.test',
+  },
+  '/accounts/:accountId/sign-in-provider': {
+    name: 'Other',
+    issuer: 'https://other.test',
+    clientId: 'other',
+    clientSecret: 'another secret',
+    trustEmail: true,
+    members: [{ role: 'viewer', group: 'others' }],
+  },
+};
+
+/** Views show these members otherwise. */
+const shownAs: Readonly<Record<string, string>> = { reason: 'items', warmUpGoal: 'warmUp' };
+/** Members whose values are personal, secret or content. */
+const withoutValues = [
+  'modifiedAt',
+  'fields',
+  'items',
+  'content',
+  'changedAt',
+  'url',
+  'html',
+  'mjml',
+  'text',
+];
+
+for (const route of routeTable) {
+  const { method, path: pattern, operation } = route;
+  const values = otherValues[pattern];
+  if (method !== 'PUT' || operation.body === undefined || operation.accepts !== undefined) continue;
+  // A saved filter concerns only the person who has it.
+  if (pattern.endsWith('/saved-filters/:filterName')) continue;
+  test(`the audit log names every member of ${pattern} that changes, with its old and new value`, async () => {
+    assert.deepEqual(
+      Object.keys(membersOf(operation.body)).sort(),
+      Object.keys(values ?? {}).sort(),
+      'a member without another value here can be forgotten',
+    );
+    const where = resources.get(pattern) ?? '';
+    for (const [member, value] of Object.entries(values ?? {})) {
+      const before = await owner.get(where);
+      const { bodyMember } = operation;
+      const given = (bodyMember === undefined ? before.body : before.body[bodyMember]) as Body;
+      const body = Object.fromEntries(
+        Object.entries(given).filter(([name]) => Object.hasOwn(values ?? {}, name)),
+      );
+      const changed = typeof value === 'function' ? value(body) : { ...body, [member]: value };
+      const newest = await newestEvent();
+      const put = await owner.put(where, JSON.parse(JSON.stringify(changed)));
+      assert.ok(put.status === 200 || put.status === 201, `${member}: ${put.text}`);
+      const event = await newestEvent();
+      if (value === undefined) {
+        assert.equal(event?.id, newest?.id);
+        continue;
+      }
+      assert.notEqual(event?.id, newest?.id, `the change of ${member} isn’t in the audit log`);
+      const name = bodyMember ?? shownAs[member] ?? member;
+      const names = event?.detail.changed.split(', ') ?? [];
+      assert.ok(names.includes(name), `${member} isn’t in ${names}`);
+      for (const each of names) {
+        const found = event?.detail.changes.find((change) => change.name === each);
+        if (withoutValues.includes(each) || !Object.hasOwn(put.body, each))
+          assert.equal(found, undefined);
+        else
+          assert.deepEqual(
+            [found?.from, found?.to],
+            [before.body[each] ?? null, put.body[each] ?? null],
+          );
+      }
+      const restored = await owner.put(where, body);
+      assert.ok(restored.status === 200 || restored.status === 201, restored.text);
+    }
+  });
+}
+
+interface AuditedChange {
+  readonly id: string;
+  readonly detail: {
+    readonly changed: string;
+    readonly changes: readonly { name: string; from: unknown; to: unknown }[];
+  };
+}
+
+async function newestEvent(): Promise<AuditedChange | undefined> {
+  const { rows } = await database.pool.query<AuditedChange>(
+    `select id, detail from audit_event where kind like '%_changed' order by at desc, id desc limit 1`,
+  );
+  return rows[0];
+}

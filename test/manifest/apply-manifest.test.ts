@@ -435,21 +435,27 @@ describe('--prune', () => {
   test('with it, everything missing from the manifest is removed, within its accounts', async () => {
     await apply(database, of(shop('prune'), shop('spared')));
     await addToken('ann@shop.test', 'client-prune');
-    assert.deepEqual(changed(await apply(database, bare('prune'), { prune: true })), [
-      'removed user ann@shop.test',
+    const owned = of({
+      id: 'prune',
+      name: 'Shop prune',
+      users: [{ email: 'ann@shop.test', role: 'owner' }],
+    });
+    const kept = await manifestProblemTexts(apply(database, bare('prune'), { prune: true }));
+    assert.match(kept.join(), /accounts\[0\]\.users would leave no owner who can sign in/);
+    assert.deepEqual(changed(await apply(database, owned, { prune: true })), [
       'removed user bob@shop.test',
       'removed sender orders@shop.test',
       'removed integration client-prune',
       'removed template receipt',
       'removed list l-1',
     ]);
-    assert.equal(await count('membership', 'account_id = $1', ['prune']), 0);
+    assert.equal(await count('membership', 'account_id = $1', ['prune']), 1);
     assert.equal(await count('access_token', 'client_id = $1', ['client-prune']), 0);
     assert.deepEqual(changed(await apply(database, of(shop('spared')), { prune: true })), []);
     // People stay: they may belong to other accounts; versions stay for the messages accepted with them.
     assert.equal(await count('person', 'email = $1', ['ann@shop.test']), 1);
     assert.equal(await count('template_version', 'account_id = $1', ['prune']), 1);
-    assert.deepEqual(changed(await apply(database, bare('prune'), { prune: true })), []);
+    assert.deepEqual(changed(await apply(database, owned, { prune: true })), []);
   });
 });
 

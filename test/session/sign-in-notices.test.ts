@@ -5,6 +5,7 @@ import { type CapturedMail, readInbox } from '../support/inbox-client.ts';
 import { openManagedShop } from '../support/management-client.ts';
 import { sendRequest } from '../support/send-request.ts';
 import { password, passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
+import { addSender } from '../support/shop.ts';
 import { TestBrowser, type VisitedPage } from '../support/test-browser.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
@@ -130,6 +131,9 @@ test('the link of a notice signs the person out everywhere, with a click and for
 test('ASVS 4.0.3 2.2.3: an account’s security address hears of the sign-ins of its owners and operators, not of others, and can’t act for them', async () => {
   const { shop, owner, path, as } = await openManagedShop(database, service, '46109');
   const security = `security@shop46109.test`;
+  const unproven = await owner.put(`${path}/policy`, { securityAddress: security });
+  assert.match(unproven.text, /securityAddress isn’t confirmed\. Verify its domain/);
+  await addSender(database, shop.id, security);
   assert.equal((await owner.put(`${path}/policy`, { securityAddress: security })).status, 200);
   await waitFor('the owner to be told', async () =>
     (await noticesTo(shop.owner.email, 1)).some(

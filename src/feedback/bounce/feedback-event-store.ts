@@ -6,7 +6,7 @@ import type { MessageId } from '../../foundation/ids.ts';
 import type { StoredEventKind } from '../../message/event-kinds.ts';
 import {
   accountsWithTag,
-  archiveAddress,
+  archiveCopyAddress,
   archiveRecipient,
   ccAddresses,
   hasNoCc,
@@ -63,7 +63,7 @@ async function writeSome(
     with found as materialized (
       select distinct on (m.account_id, m.id, i.id) m.account_id, m.id as message_id, m.retention_days, i.id, i.kind, i.detail,
         coalesce(i.recipient, case
-          when i.address = lower(${sql.raw(archiveAddress('m'))}) then ${sql.raw(archiveRecipient('m'))}::smallint
+          when i.address = lower(${sql.raw(archiveCopyAddress('m'))}) then ${sql.raw(archiveRecipient('m'))}::smallint
           when ${sql.raw(hasNoCc('m'))} then 0 else coalesce((
           select c.place::smallint from ${sql.raw(ccAddresses('m'))} with ordinality as c (address, place)
           where lower(c.address) = i.address limit 1), 0) end) as recipient

@@ -1,7 +1,8 @@
-import { createHmac, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { ComparableAddress } from '../../foundation/email-address.ts';
+import { auditIdOf, hashAddress } from '../../foundation/hash-address.ts';
 import { type AccountId, newId } from '../../foundation/ids.ts';
 import { maxRecipients, type StoredContent, visibleCc } from '../../message/message-content.ts';
 import {
@@ -37,7 +38,7 @@ export interface PersonRequest {
   readonly address: ComparableAddress;
   /** Id of the person who requested it. */
   readonly requestedBy: string;
-  /** Hashes addresses in the record. */
+  /** Hashes addresses in records. */
   readonly hashKey: KeyObject;
 }
 
@@ -49,7 +50,7 @@ export interface ErasedCounts {
 
 /**
  * Erases an account's data about one address: content of messages to it and of replies to them or from it, its Cc entries,
- * reader data of their opens and clicks, contacts and, unless `keepSuppressions` is set, suppressions. Waiting messages to it are canceled; a
+ * reader data of their opens and clicks, contacts, its name in the audit log of 0.2 and, unless `keepSuppressions` is set, suppressions. Waiting messages to it are canceled; a
  * record of the erasure and the totals remain, without personal data.
  * @param commitWith is committed together with that record
  */
@@ -87,6 +88,11 @@ export async function erasePerson(
         select from unnest(record) as value where position(${address}::text in lower(value)) > 0)`.execute(
       transaction,
     );
+    // Release 0.2 named suppressions by their address.
+    await sql`
+      update audit_event set detail = jsonb_set(detail, '{id}', to_jsonb(${auditIdOf(request.hashKey, address)}::text))
+      where account_id = ${accountId} and kind in ('suppression_created', 'suppression_changed', 'suppression_removed')
+        and lower(detail ->> 'id') = ${address}`.execute(transaction);
     const erased = {
       messages,
       contacts,
@@ -219,8 +225,8 @@ interface ExportedMessage extends Record<string, unknown> {
 
 /** The content as its To recipient may know it. */
 function withoutBcc(content: StoredContent): StoredContent {
-  const { bccCount, ...rest } = content;
-  return bccCount === undefined ? content : { ...rest, cc: visibleCc(content) };
+  const { bccCount, archive: _, ...rest } = content;
+  return bccCount === undefined ? rest : { ...rest, cc: visibleCc(content) };
 }
 
 /**
@@ -286,10 +292,9 @@ async function record(
   { accountId, address, requestedBy, hashKey }: PersonRequest,
   counts: object,
 ): Promise<void> {
-  const hash = createHmac('sha256', hashKey).update(address).digest();
   await sql`
     insert into privacy_record (account_id, id, kind, address_hash, requested_by, counts)
-    values (${accountId}, ${newId()}, ${kind}, ${hash}, ${requestedBy}, ${JSON.stringify(counts)})`.execute(
+    values (${accountId}, ${newId()}, ${kind}, ${hashAddress(hashKey, address)}, ${requestedBy}, ${JSON.stringify(counts)})`.execute(
     kysely,
   );
 }

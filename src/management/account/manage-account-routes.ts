@@ -10,6 +10,7 @@ import { applyAccount, applyManifestPart } from '../apply-manifest-part.ts';
 import { actorOf, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { AccountView, viewAccount } from './account-view.ts';
+import { requireProvenAddress } from './require-proven-address.ts';
 
 const Limit = Type.Optional(Nullable(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })));
 
@@ -36,15 +37,6 @@ function accountResource(call: OperationCall) {
   const { accountId } = call.params;
   return {
     kind: 'account',
-    recorded: [
-      'name',
-      'addOns',
-      'suspended',
-      'retentionDays',
-      'quota',
-      'archiveAddress',
-      'attachmentLimit',
-    ],
     id: accountId,
     async read(transaction: DatabaseTransaction) {
       const account = await readAccount(transaction, accountId);
@@ -76,6 +68,8 @@ export const accountRoutes = resourceRoutes({
       // Whoever sets it reads the account's mail, so programs can't.
       if (archiveAddress !== undefined && archiveAddress !== before?.archiveAddress)
         await call.requirePermission('policy:write', { field: 'archiveAddress', confirmed: true });
+      const addresses = { given: archiveAddress, before: before?.archiveAddress };
+      await requireProvenAddress(call, transaction, 'archiveAddress', addresses);
       await applyManifestPart(call, transaction, call.body);
     },
   },
@@ -116,6 +110,8 @@ export const anyAccountRoutes = resourceRoutes({
     write: (call) => async (transaction, before) => {
       const { accountId } = call.params;
       const { quota, ...rest } = call.body;
+      const addresses = { given: rest.archiveAddress, before: before?.archiveAddress };
+      await requireProvenAddress(call, transaction, 'archiveAddress', addresses);
       await applyAccount(call.dependencies.key, transaction, {
         id: accountId,
         ...rest,

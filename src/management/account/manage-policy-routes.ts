@@ -9,6 +9,7 @@ import { invalidField } from '../answer/problem.ts';
 import { applyManifestPart } from '../apply-manifest-part.ts';
 import type { OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
+import { requireProvenAddress } from './require-proven-address.ts';
 
 const Networks = (who: string) =>
   Type.Array(Type.String(), { description: `Where ${who} may come from; empty: anywhere.` });
@@ -54,7 +55,6 @@ export const policyRoutes = resourceRoutes({
   view: PolicyView,
   resource: ({ params: { accountId } }) => ({
     kind: 'policy',
-    recorded: Object.keys(PolicyView.properties),
     id: accountId,
     async read(transaction: DatabaseTransaction) {
       const account = await readAccount(transaction, accountId);
@@ -69,7 +69,9 @@ export const policyRoutes = resourceRoutes({
       'Omitted members become their default. Rejected if the new policy would lock you out.',
     confirmed: true,
     body: PolicySchema,
-    write: (call) => async (transaction) => {
+    write: (call) => async (transaction, before) => {
+      const addresses = { given: call.body.securityAddress, before: before?.securityAddress };
+      await requireProvenAddress(call, transaction, 'securityAddress', addresses);
       await applyManifestPart(call, transaction, { policy: call.body });
       await requireStillPermitted(call, transaction);
     },

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { type Static, Type } from 'typebox';
+import { changeKeepingOwners } from '../../account/last-owner-store.ts';
 import { Nullable, strict } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { parseMailDomain } from '../../foundation/mail-domain.ts';
@@ -15,7 +16,7 @@ import {
   providerSignInPath,
   type SignInProvider,
 } from '../../session/single-sign-on/sign-in-provider.ts';
-import { invalidField } from '../answer/problem.ts';
+import { invalidField, Problem } from '../answer/problem.ts';
 import { accountOf, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 
@@ -118,7 +119,6 @@ export const signInProviderRoutes = resourceRoutes({
   view: SignInProviderView,
   resource: (call) => ({
     kind: 'sign_in_provider',
-    recorded: ['name', 'issuer', 'clientId', 'trustEmail', 'members'],
     id: accountOf(call).id,
     async read(transaction: DatabaseTransaction) {
       const store = new AccountProviderStore(call.dependencies.key);
@@ -149,8 +149,10 @@ export const signInProviderRoutes = resourceRoutes({
           members: toMemberRules(id, rules),
         };
         const store = new AccountProviderStore(call.dependencies.key);
-        if (!(await store.save(transaction, id, provider, clientSecret)))
-          throw invalidField('clientSecret', 'is required for a new provider');
+        await keepingOwners(transaction, call, 'Another issuer', async () => {
+          if (!(await store.save(transaction, id, provider, clientSecret)))
+            throw invalidField('clientSecret', 'is required for a new provider');
+        });
       };
     },
   },
@@ -160,9 +162,26 @@ export const signInProviderRoutes = resourceRoutes({
     summary: 'Remove the account’s sign-in provider',
     description: 'Ends its sessions. Memberships stay.',
     write: (call) => (transaction) =>
-      new AccountProviderStore(call.dependencies.key).remove(transaction, accountOf(call).id),
+      keepingOwners(transaction, call, 'Its removal', () =>
+        new AccountProviderStore(call.dependencies.key).remove(transaction, accountOf(call).id),
+      ),
   },
 });
+
+/** @throws Problem if only the provider lets owners in */
+async function keepingOwners(
+  transaction: DatabaseTransaction,
+  call: OperationCall,
+  what: string,
+  change: () => Promise<unknown>,
+): Promise<void> {
+  const locked = await changeKeepingOwners(transaction, [accountOf(call).id], change);
+  if (locked === undefined) return;
+  throw new Problem(
+    'conflict',
+    `${what} would lock all owners out, who sign in with the provider. Set signIn of the access policy to own-choice, and give an owner a password or passkey at /me first`,
+  );
+}
 
 type Rule = Static<typeof SignInProviderBody>['members'][number];
 

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { transferApiKeys } from '../../access/api-key-store.ts';
+import { changeKeepingOwners, lastOwnerReason } from '../../account/last-owner-store.ts';
 import { removeMembership } from '../../account/membership-store.ts';
 import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
@@ -7,7 +8,6 @@ import type { PersonId } from '../../foundation/ids.ts';
 import type { Wire } from '../../foundation/wire.ts';
 import { UserSchema } from '../../manifest/manifest-schema.ts';
 import {
-  countOwners,
   type MemberFacts,
   readMemberFacts,
 } from '../../session/invitation/account-people-store.ts';
@@ -46,7 +46,7 @@ function userOf(call: OperationCall) {
   const { email } = call.params;
   return {
     kind: 'user',
-    recorded: ['role'],
+    unrecorded: ['name'] as const,
     id: email,
     async read(transaction: DatabaseTransaction) {
       const [member] = await readMemberFacts(transaction, accountOf(call).id, { email });
@@ -97,12 +97,17 @@ async function transferKeys(
 }
 
 /** An account without an owner couldn't add users anymore. */
-async function requireOwnerLeft(
+async function keepingOwners(
   transaction: DatabaseTransaction,
   call: OperationCall,
+  change: () => Promise<unknown>,
 ): Promise<void> {
-  if ((await countOwners(transaction, accountOf(call).id)) > 0) return;
-  throw new Problem('conflict', 'This is the last owner of the account. Add another owner first');
+  const locked = await changeKeepingOwners(transaction, [accountOf(call).id], change);
+  if (locked === undefined) return;
+  throw new Problem(
+    'conflict',
+    `This is the last owner of the account: ${lastOwnerReason}. Add another owner first`,
+  );
 }
 
 export const userRoutes = resourceRoutes({
@@ -137,8 +142,9 @@ export const userRoutes = resourceRoutes({
         return changeInvitation(transaction, accountOf(call).id, email, { role, name });
       const [member] = await readMemberFacts(transaction, accountOf(call).id, { email });
       await transferKeys(transaction, call, member?.personId ?? undefined);
-      await applyManifestPart(call, transaction, { users: [{ email, role }] });
-      return requireOwnerLeft(transaction, call);
+      return keepingOwners(transaction, call, () =>
+        applyManifestPart(call, transaction, { users: [{ email, role }] }),
+      );
     },
   },
   remove: {
@@ -152,9 +158,9 @@ export const userRoutes = resourceRoutes({
       const { email } = call.params;
       const [member] = await readMemberFacts(transaction, id, { email });
       if (member?.personId == null) return withdrawInvitation(transaction, id, email);
-      await transferKeys(transaction, call, member.personId);
-      await removeMembership(transaction, id, member.personId);
-      return requireOwnerLeft(transaction, call);
+      const { personId } = member;
+      await transferKeys(transaction, call, personId);
+      return keepingOwners(transaction, call, () => removeMembership(transaction, id, personId));
     },
   },
 });

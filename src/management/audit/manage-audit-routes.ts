@@ -4,6 +4,8 @@ import { type AuditEntry, readAuditPage } from '../../audit/audit-page-store.ts'
 import { auditThings } from '../../audit/audit-things.ts';
 import { csvLine } from '../../feedback/csv-line.ts';
 import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
+import { normalizeAddress, parseEmailAddress } from '../../foundation/email-address.ts';
+import { addressHashKey, auditIdOf } from '../../foundation/hash-address.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, writeCursor } from '../answer/page.ts';
 import { readOptionalTime } from '../answer/read-time.ts';
@@ -67,11 +69,24 @@ function readPage(
     kind,
     thing,
     email: email?.toLowerCase(),
-    search,
+    words: wordsOf(call, search),
     from: readOptionalTime('from', from),
     until: readOptionalTime('until', until),
   };
   return readAuditPage(call.dependencies.database.kysely, accountId, filter, page);
+}
+
+const maxWords = 8;
+
+/** The words of a search. The log names recipients by the hash of their address, so it finds them by that, too. */
+function wordsOf(call: OperationCall, search = ''): string[][] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean).slice(0, maxWords);
+  return words.map((word) => {
+    const parsed = parseEmailAddress(word);
+    if (!parsed.ok) return [word];
+    const hashKey = addressHashKey(call.dependencies.key);
+    return [word, auditIdOf(hashKey, normalizeAddress(parsed.address))];
+  });
 }
 
 async function listEntries(

@@ -95,6 +95,7 @@ const OperatorView = Type.Object(
 function operatorOf({ params: { email } }: OperationCall) {
   return {
     kind: 'operator',
+    unrecorded: ['name'] as const,
     id: email,
     async read(transaction: DatabaseTransaction) {
       const [found] = await readPeople(transaction, { email, operator: true });

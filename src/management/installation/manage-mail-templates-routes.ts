@@ -59,6 +59,7 @@ function replacementOf(call: OperationCall) {
   const { mailKind } = call.params;
   return {
     kind: 'mail_template',
+    unrecorded: ['html', 'mjml', 'text'] as const,
     id: mailKind,
     async read(transaction: DatabaseTransaction) {
       const view = await readView(transaction, mailKind);

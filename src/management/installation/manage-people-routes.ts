@@ -36,7 +36,7 @@ function personResource(call: OperationCall) {
   const { email } = call.params;
   return {
     kind: 'person',
-    recorded: ['disabled'],
+    unrecorded: ['name'] as const,
     id: email,
     async read(transaction: DatabaseTransaction) {
       const [found] = await readPeople(transaction, { email });
@@ -98,7 +98,8 @@ export const peopleRoutes = resourceRoutes({
         throw new Problem('conflict', 'You can’t disable yourself');
       if (!disabled) return enablePerson(transaction, person.id);
       await transferPersonKeys(transaction, call, person.id);
-      await disablePerson(transaction, person.id);
+      const refusal = await disablePerson(transaction, person.id);
+      if (refusal !== undefined) throw new Problem('conflict', refusal);
     },
   },
 });

@@ -36,7 +36,6 @@ function settingsOf(call: OperationCall) {
   const { receiver } = call.params;
   return {
     kind: 'receiver',
-    recorded: ['rate', 'connections', 'messagesPerConnection'],
     id: receiver,
     mustExist: true,
     async read(transaction: DatabaseTransaction) {

@@ -51,7 +51,6 @@ function allowanceChange(call: OperationCall) {
   const { clientId } = call.params;
   return {
     kind: 'allowance',
-    recorded: ['perHour'],
     id: clientId,
     async read(transaction: DatabaseTransaction) {
       const [found] = await readIntegrationOverviews(transaction, clientId);

@@ -67,7 +67,6 @@ async function readOwn(transaction: DatabaseTransaction, call: OperationCall) {
 function integrationOf(call: OperationCall) {
   return {
     kind: 'integration',
-    recorded: ['name', 'redirectUri', 'grants', 'requirePkce', 'disabled'],
     id: call.params.clientId,
     async read(transaction: DatabaseTransaction) {
       const integration = await readOwn(transaction, call);

@@ -37,6 +37,7 @@ function listKeyOf(call: OperationCall) {
 function contactOf(call: OperationCall) {
   return {
     kind: 'contact',
+    unrecorded: ['email', 'fields'] as const,
     id: call.params.listId,
     read: (transaction: DatabaseTransaction) =>
       readContact(transaction, listKeyOf(call), call.params.email),

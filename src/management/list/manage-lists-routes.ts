@@ -31,7 +31,7 @@ function listOf(call: OperationCall) {
   const { listId } = call.params;
   return {
     kind: 'list',
-    recorded: ['name', 'folderName', 'description'],
+    unrecorded: ['modifiedAt'] as const,
     id: listId,
     async read(transaction: DatabaseTransaction) {
       const lists = await readLists(transaction, accountOf(call).id);

@@ -6,6 +6,7 @@ import { readRetentionRule, saveRetentionRule } from '../../feedback/privacy/ret
 import { Nullable, strict } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { ComparableAddress } from '../../foundation/email-address.ts';
+import { addressHashKey } from '../../foundation/hash-address.ts';
 import { InboxStore } from '../../inbox/inbox-store.ts';
 import { mask } from '../../message/mask-values.ts';
 import { isFinalState, type MessageState } from '../../message/message-state.ts';
@@ -31,7 +32,6 @@ function ruleChange(call: OperationCall) {
   const { id } = accountOf(call);
   return {
     kind: 'retention_rule',
-    recorded: ['contentDays', 'addressDays', 'engagementDays'],
     id,
     read: (transaction: DatabaseTransaction) => readRetentionRule(transaction, id),
   };
@@ -64,7 +64,7 @@ function requestOf(call: OperationCall) {
     accountId: accountOf(call).id,
     address: call.params.address as ComparableAddress,
     requestedBy: requesterOf(actorOf(call)),
-    hashKey: call.dependencies.key.derive('privacy record'),
+    hashKey: addressHashKey(call.dependencies.key),
   };
 }
 

@@ -53,7 +53,6 @@ function senderOf(call: OperationCall) {
   const { address } = call.params;
   return {
     kind: 'sender',
-    recorded: ['displayNames', 'verified'],
     id: address,
     async read(transaction: DatabaseTransaction) {
       const [sender] = await readSenderDetails(transaction, accountOf(call).id, { address });

@@ -11,6 +11,7 @@ import {
 import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { ComparableAddress } from '../../foundation/email-address.ts';
+import { addressHashKey, auditIdOf } from '../../foundation/hash-address.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { notFound } from '../answer/problem.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
@@ -75,7 +76,8 @@ export const listSuppressions = defineOperation({
 function suppressionsOf(call: OperationCall) {
   return {
     kind: 'suppression',
-    id: addressOf(call),
+    unrecorded: ['items'] as const,
+    id: auditIdOf(addressHashKey(call.dependencies.key), addressOf(call)),
     async read(transaction: DatabaseTransaction) {
       const items = await readSuppressions(transaction, accountOf(call).id, addressOf(call));
       return items.length === 0 ? undefined : { items };

@@ -18,6 +18,7 @@ export function draftOf(call: OperationCall) {
   const { templateId } = call.params;
   return {
     kind: 'template_draft',
+    unrecorded: ['content', 'changedAt'] as const,
     id: templateId,
     async read(transaction: DatabaseTransaction) {
       const draft = await readDraft(transaction, accountOf(call).id, templateId);

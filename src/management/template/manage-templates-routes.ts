@@ -20,7 +20,6 @@ function templateOf(call: OperationCall) {
   const { templateId } = call.params;
   return {
     kind: 'template',
-    recorded: ['name', 'whenUncertain', 'publishedVersion'],
     id: templateId,
     async read(transaction: DatabaseTransaction): Promise<TemplateFacts | undefined> {
       const [found] = await readTemplateFacts(transaction, accountOf(call).id, { id: templateId });

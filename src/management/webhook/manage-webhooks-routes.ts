@@ -83,7 +83,7 @@ function webhookChange(call: OperationCall) {
   const { webhookId } = call.params;
   return {
     kind: 'webhook',
-    recorded: ['kinds'],
+    unrecorded: ['url'] as const,
     id: webhookId,
     auditName: auditNameOf,
     read: (transaction: DatabaseTransaction) =>

@@ -50,16 +50,3 @@ export async function readMemberFacts(
     invitation: invitedBy === null || expiresAt === null ? null : { invitedBy, expiresAt },
   }));
 }
-
-/** The number of owners who can sign in. */
-export async function countOwners(
-  kysely: Database['kysely'],
-  accountId: AccountId,
-): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from membership m join person p on p.id = m.person_id
-    where m.account_id = ${accountId} and m.role = 'owner' and p.disabled_at is null`.execute(
-    kysely,
-  );
-  return rows[0]?.count ?? 0;
-}

@@ -1,7 +1,7 @@
 import type { Membership, Role } from '../../account/account.ts';
 import { readAccounts } from '../../account/account-store.ts';
+import { changeKeepingOwners } from '../../account/last-owner-store.ts';
 import {
-  isLastOwner,
   readMemberships,
   removeMembership,
   saveMembership,
@@ -54,7 +54,7 @@ interface MembershipSync {
 
 /**
  * Makes the memberships that a provider granted equal to those it grants now. Memberships that people granted stay as they
- * are, and an account keeps its last owner.
+ * are, and an account keeps the last owner who can sign in.
  * @returns the memberships afterwards
  */
 export async function syncMemberships(
@@ -73,14 +73,15 @@ export async function syncMemberships(
   for (const { accountId, role } of own) {
     const now = granted.get(accountId);
     if (now === role) continue;
-    if (role === 'owner' && (await isLastOwner(transaction, accountId, personId))) continue;
-    if (now === undefined) {
-      await removeMembership(transaction, accountId, personId);
-      await record('membership_ended', accountId, role);
-    } else {
-      await saveMembership(transaction, { accountId, personId, role: now, grantedBy });
-      await record('membership_changed', accountId, now);
-    }
+    await changeKeepingOwners(transaction, [accountId], async () => {
+      if (now === undefined) {
+        await removeMembership(transaction, accountId, personId);
+        await record('membership_ended', accountId, role);
+      } else {
+        await saveMembership(transaction, { accountId, personId, role: now, grantedBy });
+        await record('membership_changed', accountId, now);
+      }
+    });
   }
   const isMember = new Set(before.map(({ accountId }) => accountId));
   const begun = mayBegin ? [...granted].filter(([accountId]) => !isMember.has(accountId)) : [];

@@ -103,6 +103,10 @@ export const german: MailTexts = {
       subject: 'Sicherheitsadresse geändert',
       body: 'Die Adresse, die Sicherheitshinweise zum Konto {{Account Name}} ({{Account ID}}) erhält, wurde geändert.',
     },
+    'archive-address-changed': {
+      subject: 'Archivadresse geändert',
+      body: 'Die Adresse, die eine Kopie der E-Mails des Kontos {{Account Name}} ({{Account ID}}) erhält, wurde geändert.',
+    },
     'owner-added': {
       subject: 'Neuer Kontoinhaber',
       body: '{{Who}} ist jetzt Inhaber des Kontos {{Account Name}} ({{Account ID}}).',

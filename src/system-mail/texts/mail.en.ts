@@ -103,6 +103,10 @@ export const english: MailTexts = {
       subject: 'Security address changed',
       body: 'The address that gets the security notices of the account {{Account Name}} ({{Account ID}}) was changed.',
     },
+    'archive-address-changed': {
+      subject: 'Archive address changed',
+      body: 'The address that gets a copy of the mail of the account {{Account Name}} ({{Account ID}}) was changed.',
+    },
     'owner-added': {
       subject: 'New account owner',
       body: '{{Who}} is now an owner of the account {{Account Name}} ({{Account ID}}).',

@@ -103,6 +103,10 @@ export const spanish: MailTexts = {
       subject: 'Dirección de seguridad cambiada',
       body: 'Se cambió la dirección que recibe los avisos de seguridad de la cuenta {{Account Name}} ({{Account ID}}).',
     },
+    'archive-address-changed': {
+      subject: 'Dirección de archivo cambiada',
+      body: 'Se cambió la dirección que recibe una copia del correo de la cuenta {{Account Name}} ({{Account ID}}).',
+    },
     'owner-added': {
       subject: 'Nuevo propietario de la cuenta',
       body: '{{Who}} es ahora propietario de la cuenta {{Account Name}} ({{Account ID}}).',

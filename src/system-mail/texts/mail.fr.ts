@@ -103,6 +103,10 @@ export const french: MailTexts = {
       subject: 'Adresse de sécurité modifiée',
       body: 'L’adresse qui reçoit les avis de sécurité du compte {{Account Name}} ({{Account ID}}) a été modifiée.',
     },
+    'archive-address-changed': {
+      subject: 'Adresse d’archivage modifiée',
+      body: 'L’adresse qui reçoit une copie des e-mails du compte {{Account Name}} ({{Account ID}}) a été modifiée.',
+    },
     'owner-added': {
       subject: 'Nouveau propriétaire du compte',
       body: '{{Who}} est désormais propriétaire du compte {{Account Name}} ({{Account ID}}).',

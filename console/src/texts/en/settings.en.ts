@@ -36,7 +36,8 @@ export const settingsTexts = {
   'privacy.erased': 'Erased from {messages|1 message|# messages} and {contacts|1 list|# lists}.',
 
   'settings.archiveAddress': 'Archive address',
-  'settings.archiveHint': 'Gets a blind copy of each message, except those with secret fields.',
+  'settings.archiveHint':
+    'Gets a copy of each message, except those with secret fields. Verify its domain or add it as a sender first.',
   'policy.title': 'Access policy',
   'policy.hint': 'Who can sign in to this account, from where and for how long.',
   'policy.own': 'Your sign-in settings',
@@ -54,7 +55,7 @@ export const settingsTexts = {
   'policy.never': 'No limit',
   'policy.securityAddress': 'Security contact email',
   'policy.securityAddressHint':
-    'In addition to owners, gets notices about keys, and about sign-ins of owners and operators.',
+    'In addition to owners, gets notices about keys, and about sign-ins of owners and operators. Verify its domain or add it as a sender first.',
   'policy.nobody': 'None',
   'policy.peopleNetworks': 'Allowed networks for people',
   'policy.programNetworks': 'Allowed networks for API keys and tokens',
