@@ -80,11 +80,14 @@ function evaluateDkim(expected: string, found: readonly string[]): Verdict {
   return ok('The key is published.');
 }
 
-/** RFC 6376 section 3.2: a tag list; whitespace inside a key is ignored. */
+/** RFC 6376 section 3.2: a tag list; white space inside a key is ignored. Names are in lower case, as DMARC ignores it (RFC 7489 section 6.4). */
 function readTags(text: string): Map<string, string> {
   const pairs = text.split(';').map((part) => {
     const equals = part.indexOf('=');
-    return [part.slice(0, equals).trim(), part.slice(equals + 1).replace(/\s+/g, '')] as const;
+    return [
+      part.slice(0, equals).trim().toLowerCase(),
+      part.slice(equals + 1).replace(/\s+/g, ''),
+    ] as const;
   });
   return new Map(pairs.filter(([name]) => name !== ''));
 }
@@ -111,7 +114,7 @@ function evaluateMx(expected: string, found: readonly string[]): Verdict {
 }
 
 function isDmarc(text: string): boolean {
-  return /^v=DMARC1\s*(;|$)/.test(text);
+  return /^v\s*=\s*DMARC1\s*(;|$)/i.test(text);
 }
 
 /** RFC 7489 section 6.6.3: the domain's own record, or that of a parent domain. */
@@ -132,7 +135,9 @@ function evaluateDmarc(found: readonly string[]): Verdict {
     return wrong(
       'There are several DMARC records, so receiving servers ignore them all. Keep only one.',
     );
-  const policy = readTags(found[0] ?? '').get('p');
+  const policy = readTags(found[0] ?? '')
+    .get('p')
+    ?.toLowerCase();
   if (policy === undefined || !['none', 'quarantine', 'reject'].includes(policy))
     return wrong('The record needs a policy: p=none, p=quarantine or p=reject.');
   return ok(`The policy is ${policy}.`);

@@ -20,7 +20,7 @@ export function splitMessage(mime: Buffer): MessageParts {
   const fields = header
     .split(/\r\n(?![ \t])/)
     .filter((raw) => raw.includes(':'))
-    .map((raw) => ({ name: raw.slice(0, raw.indexOf(':')).trim().toLowerCase(), raw }));
+    .map((raw) => ({ name: trimBlanks(raw.slice(0, raw.indexOf(':'))).toLowerCase(), raw }));
   return { fields, body: end === -1 ? nothing : mime.subarray(end + emptyLine.length) };
 }
 
@@ -29,12 +29,25 @@ export function splitMessage(mime: Buffer): MessageParts {
  */
 export function relaxField(raw: string): string {
   const colon = raw.indexOf(':');
-  const name = raw.slice(0, colon).trim().toLowerCase();
+  const name = trimBlanks(raw.slice(0, colon)).toLowerCase();
   const value = raw.slice(colon + 1);
   // Most fields are in this form already, except for the space after the colon.
   const plain = !value.includes('\r') && !value.includes('\t') && !value.includes('  ');
   const relaxed = plain ? value : value.replace(/\r\n/g, '').replace(/[ \t]+/g, ' ');
-  return `${name}:${relaxed.trim()}`;
+  return `${name}:${trimBlanks(relaxed)}`;
+}
+
+/** Only space and tab are white space (RFC 6376 section 2.8); to `trim`, so is the byte A0 of many characters in UTF-8. */
+function trimBlanks(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isBlank(text, start)) start += 1;
+  while (end > start && isBlank(text, end - 1)) end -= 1;
+  return text.slice(start, end);
+}
+
+function isBlank(text: string, at: number): boolean {
+  return text[at] === ' ' || text[at] === '\t';
 }
 
 /**

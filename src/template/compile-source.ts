@@ -294,7 +294,18 @@ class SourceCompiler {
       // Before the CSS is inlined: inlining could move or lose a field in a style sheet.
       compileHtml(finished, placeholders, isSecret, problems);
       if (this.#problems.hasErrors) return noBodies;
-      finished = await inlineCss(finished);
+      try {
+        finished = await inlineCss(finished, placeholders);
+      } catch (error) {
+        if (isStackOverflow(error)) throw error;
+        const reason = error instanceof Error ? error.message : String(error);
+        this.#problems.error(
+          'html',
+          'css',
+          `The CSS can’t be inlined: ${placeholders.reveal(reason)}`,
+        );
+        return noBodies;
+      }
     }
     const { nodes, links } = compileHtml(finished, placeholders, isSecret, problems);
     this.#reportLost(

@@ -2,6 +2,7 @@ import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
 import { blankComments } from './blank-comments.ts';
 import type { CompileProblems } from './compile-problems.ts';
 import { findUnclosedElement } from './find-unclosed-element.ts';
+import { cleanStyleAttributes, restoreStyleAttributes } from './inline-css.ts';
 import { isStackOverflow } from './is-stack-overflow.ts';
 import type { ProtectedSource } from './protect-markup.ts';
 
@@ -64,8 +65,12 @@ export async function convertMjml(
       fonts: {},
       keepComments: false,
     };
-    const { html } = await mjml2html(source.text, options as Parameters<typeof mjml2html>[1]);
-    return collapseWhitespace(html.replace(/\r\n?/g, '\n'));
+    const { placeholders } = source;
+    const inlines = /\binline\s*=\s*["']inline["']/.test(source.text);
+    const text = inlines ? cleanStyleAttributes(source.text, placeholders) : source.text;
+    const { html } = await mjml2html(text, options as Parameters<typeof mjml2html>[1]);
+    const restored = inlines ? restoreStyleAttributes(html, placeholders) : html;
+    return collapseWhitespace(restored.replace(/\r\n?/g, '\n'));
   } catch (error) {
     if (isStackOverflow(error)) throw error;
     reportMjmlErrors(error, source, problems);
