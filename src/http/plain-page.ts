@@ -7,6 +7,8 @@ export const plainPagePolicy = `${pageSources}; form-action 'self'; frame-ancest
 interface PlainButton {
   readonly label: string;
   readonly action?: string;
+  /** Sent with the form. */
+  readonly field?: string;
 }
 
 interface PlainLink {
@@ -41,8 +43,9 @@ function link({ label, href }: PlainLink): string {
   return html`<p class="actions"><a class="button" href="${href}">${label}</a></p>`;
 }
 
-function form({ label, action }: PlainButton): string {
+function form({ label, action, field }: PlainButton): string {
+  const hidden = field === undefined ? '' : html`<input type="hidden" name="${field}" value="1">`;
   return action === undefined
-    ? html`<form method="post"><button>${label}</button></form>`
-    : html`<form method="post" action="${action}"><button>${label}</button></form>`;
+    ? html`<form method="post">!${hidden}<button>${label}</button></form>`
+    : html`<form method="post" action="${action}">!${hidden}<button>${label}</button></form>`;
 }

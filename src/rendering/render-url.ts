@@ -5,6 +5,16 @@ import { type CheckedValues, percentEncode } from './checked-values.ts';
 /** Characters that would close a `url(…)` in a style. */
 const CSS_SPECIAL = /["'()\\]/g;
 
+/** Encodes a value for its place in a URL, of which `before` is the part before it. */
+function encodePart(before: string, value: string): string {
+  // RFC 3966 section 3: a number with its separators, except spaces.
+  if (/^\s*tel:[^;]*$/i.test(before))
+    return encodeURIComponent(value.replace(/\s/g, '')).replaceAll('%2B', '+');
+  const encoded = encodeURIComponent(value);
+  // RFC 6068 section 2: the @ of an address stays.
+  return /^\s*mailto:[^?]*$/i.test(before) ? encoded.replaceAll('%40', '@') : encoded;
+}
+
 /** Assembles one URL from its parts; a value at the start must be a whole URL. */
 export class UrlBuilder {
   url = '';
@@ -27,7 +37,7 @@ export class UrlBuilder {
   /** @throws BodyTooLarge if the URL alone exceeds the maximum size of a body */
   addValue(value: string): void {
     if (this.refused) return;
-    const encoded = this.#begun ? encodeURIComponent(value) : this.#wholeUrl(value);
+    const encoded = this.#begun ? encodePart(this.url, value) : this.#wholeUrl(value);
     this.#append(this.#css ? encoded.replace(CSS_SPECIAL, percentEncode) : encoded);
   }
 

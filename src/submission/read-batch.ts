@@ -8,6 +8,7 @@ import { unusableBody } from './read-body-json.ts';
 /** Runs work in a separate event loop turn. */
 export type RunInTurn = <Result>(work: () => Result) => Promise<Result>;
 
+const byteOrderMark = Buffer.from('\uFEFF');
 /** A millisecond or two of scanning. */
 const bytesPerTurn = 64 * 1024;
 /** Max bytes of a member name in a response. */
@@ -17,7 +18,11 @@ const maxShownName = 300;
  * Validates a batch and splits it into the bytes of its messages.
  * @throws Fault VALIDATION_FAILED if it isn't valid JSON, or not an object with an array `messages` of up to 1,000 entries
  */
-export async function readBatch(bytes: Buffer, runInTurn: RunInTurn): Promise<readonly Buffer[]> {
+export async function readBatch(body: Buffer, runInTurn: RunInTurn): Promise<readonly Buffer[]> {
+  // RFC 8259 section 8.1: a byte order mark may be ignored.
+  const bytes = body.subarray(0, byteOrderMark.length).equals(byteOrderMark)
+    ? body.subarray(byteOrderMark.length)
+    : body;
   if (!isUtf8(bytes)) throw unusableBody('the body is not valid UTF-8');
   const scanner = new BatchScanner(bytes, maxBatchMessages);
   while (!(await runInTurn(() => scanner.scan(bytesPerTurn)))) {

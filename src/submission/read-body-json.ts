@@ -31,7 +31,9 @@ export function readBodyJson(bytes: Buffer, contentType: string | undefined): Bo
 }
 
 /** @throws Fault VALIDATION_FAILED if it isn't JSON */
-export function parseBodyText(text: string): BodyJson {
+export function parseBodyText(body: string): BodyJson {
+  // RFC 8259 section 8.1: a byte order mark may be ignored.
+  const text = body.startsWith('\uFEFF') ? body.slice(1) : body;
   let value: unknown;
   try {
     value = JSON.parse(text);

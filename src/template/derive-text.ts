@@ -6,9 +6,8 @@ import { mapHtml } from './map-html.ts';
 import { fieldNode, NodeTreeBuilder } from './node-tree-builder.ts';
 import type { TagPlaceholders } from './protect-markup.ts';
 
-/** Elements that are invisible in the HTML part. */
-const HIDDEN =
-  '[style*="display:none"],[style*="display: none"],[hidden],[aria-hidden="true"]'.split(',');
+/** Elements that are invisible in the HTML part; a style that hides one is `display:none` by then. */
+const HIDDEN = '[style="display:none"],[hidden],[aria-hidden="true"]'.split(',');
 
 /**
  * Derives the text part of a template that has none: the HTML's text with its fields in place, and each link's URL
@@ -81,8 +80,13 @@ class UrlPlaceholders {
     let out = '';
     let from = 0;
     for (const range of mapHtml(html).ranges) {
-      if (range.kind === 'text' || range.name !== 'href' || classifyAttribute(range) !== 'url')
-        continue;
+      if (range.kind === 'text') continue;
+      if (range.name === 'style' && isHiding(range.value, html.slice(range.end, range.end + 300))) {
+        const quote = range.quoted ? '' : '"';
+        out += `${html.slice(from, range.start)}${quote}display:none${quote}`;
+        from = range.end;
+      }
+      if (range.name !== 'href' || classifyAttribute(range) !== 'url') continue;
       const found = placeholders.find(range.value);
       // A URL that is just one field reads the same as text, which lets us compare it with the link's text.
       if (found.length === 0 || isOneField(range.value, found)) continue;
@@ -102,6 +106,28 @@ class UrlPlaceholders {
     }
     return found;
   }
+}
+
+/**
+ * True for the styles that hide a preheader.
+ * @param after what follows the attribute: a cell without a font size is a common layout, unless it has text of its own
+ */
+function isHiding(style: string, after: string): boolean {
+  const declarations = new Map(
+    style.split(';').map((part) => {
+      const colon = part.indexOf(':');
+      const value = part.slice(colon + 1).replace(/!important/i, '');
+      return [part.slice(0, colon).trim().toLowerCase(), value.trim().toLowerCase()] as const;
+    }),
+  );
+  const is = (name: string, pattern: RegExp) => pattern.test(declarations.get(name) ?? '');
+  const none = /^0(?:\.0+)?(?:px|pt|em|%)?$/;
+  return (
+    is('display', /^none$/) ||
+    is('visibility', /^hidden$/) ||
+    (is('overflow', /^hidden$/) && (is('max-height', none) || is('height', none))) ||
+    (is('font-size', none) && /^[^<>]*>(?:\s|&nbsp;|&zwnj;)*[^\s<&]/.test(after))
+  );
 }
 
 function isOneField(value: string, found: readonly { start: number; end: number }[]): boolean {

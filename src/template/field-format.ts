@@ -3,7 +3,12 @@ export type FieldFormat =
   | { readonly helper: 'date'; readonly style: DateStyle }
   | { readonly helper: 'currency'; readonly code: string }
   | { readonly helper: 'number'; readonly pattern: string }
-  | { readonly helper: 'plural'; readonly one: string; readonly other: string };
+  | ({ readonly helper: 'plural'; readonly one: string; readonly other: string } & PluralForms);
+
+/** Forms that some languages have beside `one` and `other` (Unicode Technical Standard 35, plural rules). */
+type PluralForms = Partial<Readonly<Record<(typeof pluralForms)[number], string>>>;
+
+const pluralForms = ['zero', 'two', 'few', 'many'] as const;
 
 const dateStyles = ['full', 'long', 'medium', 'short'] as const;
 type DateStyle = (typeof dateStyles)[number];
@@ -11,7 +16,9 @@ type DateStyle = (typeof dateStyles)[number];
 /** A helper always has a quoted argument, so that `{{date Due}}` stays the field `date Due`. */
 const HELPER = /^(?:(?:date|currency|number)\s+"|plural\s[^"]*")/;
 const ARGUMENT_FIRST = /^(date|currency|number)\s+"([^"]*)"\s+(\S(?:.*\S)?)$/s;
-const PLURAL = /^plural\s+([^\s"](?:[^"]*[^\s"])?)\s+"([^"]*)"\s+"([^"]*)"$/;
+const PLURAL =
+  /^plural\s+([^\s"](?:[^"]*[^\s"])?)\s+"([^"]*)"\s+"([^"]*)"((?:\s+(?:zero|two|few|many)\s+"[^"]*")*)$/;
+const PLURAL_FORM = /(zero|two|few|many)\s+"([^"]*)"/g;
 const PATTERN = /^(?:#,##)?0(?:\.0*#*)?$/;
 const maxFractionDigits = 10;
 
@@ -34,11 +41,17 @@ export function parseHelper(text: string): HelperCall | undefined {
   if (!HELPER.test(text)) return undefined;
   const plural = PLURAL.exec(text);
   if (plural !== null) {
-    const [, name = '', one = '', other = ''] = plural;
-    return { name, format: { helper: 'plural', one, other } };
+    const [, name = '', one = '', other = '', more = ''] = plural;
+    const forms = Object.fromEntries(
+      Array.from(more.matchAll(PLURAL_FORM), ([, form = '', text = '']) => [form, text]),
+    );
+    return { name, format: { helper: 'plural', one, other, ...forms } };
   }
   if (text.startsWith('plural'))
-    return { problem: 'must be written as {{plural Field "one" "other"}}' };
+    return {
+      problem:
+        'must be written as {{plural Field "one" "other"}}, with further forms such as few "…" at the end',
+    };
   const [, helper = '', argument = '', name = ''] = ARGUMENT_FIRST.exec(text) ?? [];
   if (name === '' || name.includes('"'))
     return { problem: 'must be written as {{helper "argument" Field}}' };
@@ -90,8 +103,8 @@ export function isReadable({ helper }: FieldFormat, value: string): boolean {
 export function formatValue(format: FieldFormat, value: string, locale: string): string {
   if (value === '' || !isReadable(format, value)) return value;
   if (format.helper === 'plural') {
-    const form = formatterFor(`${locale} plural`, () => pluralForms(locale))(value);
-    return form === 'one' ? format.one : format.other;
+    const form = formatterFor(`${locale} plural`, () => pluralRules(locale))(value);
+    return format[form as Intl.LDMLPluralRule] ?? format.other;
   }
   const { helper } = format;
   const argument =
@@ -126,7 +139,7 @@ function formatterFor(key: string, make: () => Formatter): Formatter {
   return made;
 }
 
-function pluralForms(locale: string): Formatter {
+function pluralRules(locale: string): Formatter {
   const rules = new Intl.PluralRules(locale);
   return (value) => rules.select(Number(value));
 }
@@ -172,6 +185,8 @@ export function writeHelper(format: FieldFormat, name: string): string {
     case 'number':
       return `{{number "${format.pattern}" ${name}}}`;
     case 'plural':
-      return `{{plural ${name} "${format.one}" "${format.other}"}}`;
+      return `{{plural ${name} "${format.one}" "${format.other}"${pluralForms
+        .flatMap((form) => (format[form] === undefined ? [] : ` ${form} "${format[form]}"`))
+        .join('')}}}`;
   }
 }

@@ -43,6 +43,12 @@ const table: readonly Row[] = [
   [
     'prefetch',
     'opened',
+    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/42.0.2311.135 Safari/537.36 Edge/12.246 Mozilla/5.0',
+  ],
+  ['scanner', 'opened', 'Mozilla/5.0 (Windows NT 10.0) Chrome/120.0 Gmail-content-sampling'],
+  [
+    'prefetch',
+    'opened',
     'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko)',
     '17.58.97.1',
   ],

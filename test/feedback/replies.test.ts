@@ -232,6 +232,11 @@ test('RFC 3834: mail of programs and lists is marked as automatic, mail of peopl
     { 'List-Id': '<list.customer.test>' },
     { 'X-Auto-Response-Suppress': 'All' },
     { 'X-Autoreply': 'yes' },
+    { 'X-Autoreply-From': 'ada@customer.test' },
+    { 'X-Vacation': 'yes' },
+    { Subject: 'Automatic reply: Your order' },
+    { Subject: 'AUTO: Your order' },
+    { Subject: '=?utf-8?Q?Automatische_Antwort:_Bestellung?=' },
     { 'Content-Type': 'multipart/report; report-type=disposition-notification; boundary=b' },
   ];
   for (const fields of automatic) {

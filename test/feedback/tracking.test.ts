@@ -102,6 +102,14 @@ test('a tracked link leads to the original target and nowhere else', async () =>
   );
 });
 
+test('a line break in a link is dropped, as a browser does', async () => {
+  await shop.publish('broken', '<a href="https://shop.test/a\n?b=\t1">x</a>');
+  const { mail } = await shop.send('broken', { trackClicks: true });
+  const [link = ''] = addressesIn(mail.html, 'href');
+  const { headers } = await sendRequest(link, asBrowser);
+  assert.equal(headers.get('location'), 'https://shop.test/a?b=1');
+});
+
 test('a missing value is the default of the version', async () => {
   const { mail } = await shop.send('links', { values, trackClicks: true });
   const place = addressesIn(mail.html, 'href')[1] ?? '';

@@ -106,6 +106,27 @@ test('multipart bodies from email clients are accepted, even if the message is a
   assert.deepEqual(rows, [{ reason: 'unsubscribe' }]);
 });
 
+test('RFC 8058 section 3.2: a POST without the one-click field changes nothing, and the page’s button unsubscribes', async () => {
+  const { mail } = await shop.send('news', { to: 'probed@people.test' });
+  const link = local(addressesIn(mail.html, 'href')[0] ?? '');
+  const reasons = async () => {
+    const { rows } = await shop.database.pool.query(
+      "select reason from suppression where address = 'probed@people.test'",
+    );
+    return rows;
+  };
+  for (const body of ['', 'x=1', 'List-Unsubscribe=No']) {
+    const page = await post(link, body);
+    assert.equal(page.status, 200);
+    assert.match(page.text, /Unsubscribe\?/);
+    assert.deepEqual(await reasons(), [], body);
+  }
+  const [, name = '', value = ''] =
+    /<input type="hidden" name="(\w+)" value="(\w+)">/.exec((await sendRequest(link)).text) ?? [];
+  await post(link, `${name}=${value}`);
+  assert.deepEqual(await reasons(), [{ reason: 'unsubscribe' }]);
+});
+
 test('a modified token is rejected', async () => {
   const { mail } = await shop.send('news');
   const link = local(addressesIn(mail.html, 'href')[0] ?? '');

@@ -146,7 +146,7 @@ test('elsewhere in a URL, a value is percent-encoded', async () => {
   );
   assert.equal(
     await html('<a href="mailto:{{A}}?subject=x">', 'a@b.test,c@d.test'),
-    '<a href="mailto:a%40b.test%2Cc%40d.test?subject=x">',
+    '<a href="mailto:a@b.test%2Cc@d.test?subject=x">',
   );
   assert.equal(
     await html('<a href="https://{{A}}.x.test/">', 'evil.test/'),

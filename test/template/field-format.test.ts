@@ -21,6 +21,24 @@ function format(call: string, value: string, locale = 'en-US'): string {
   return plainSpaces(formatValue(parsed.format, value, locale));
 }
 
+test('a plural has a form for each category that its language needs', () => {
+  const call = 'plural D "товар" "товара" few "товара" many "товаров"';
+  for (const [value, russian] of [
+    ['1', 'товар'],
+    ['21', 'товар'],
+    ['2', 'товара'],
+    ['22', 'товара'],
+    ['5', 'товаров'],
+    ['11', 'товаров'],
+    ['1.5', 'товара'],
+  ] as const)
+    assert.equal(format(call, value, 'ru-RU'), russian, value);
+  assert.equal(format(call, '2', 'en-US'), 'товара');
+  const parsed = parseHelper(call);
+  assert.ok(parsed !== undefined && 'format' in parsed);
+  assert.equal(writeHelper(parsed.format, 'D'), `{{${call}}}`);
+});
+
 test('helpers write values as the locale does', () => {
   for (const [call, value, american, german] of [
     ['date "long" D', '2026-01-31', 'January 31, 2026', '31. Januar 2026'],
@@ -143,7 +161,10 @@ test('a call that is written wrong is an error at its place', async () => {
       `number "0.${'0'.repeat(11)}" Due`,
       'needs a pattern such as "0", "0.00", "0.##" or "#,##0.00", with at most 10 decimals',
     ],
-    ['plural Count "item"', 'must be written as {{plural Field "one" "other"}}'],
+    [
+      'plural Count "item"',
+      'must be written as {{plural Field "one" "other"}}, with further forms such as few "…" at the end',
+    ],
   ])
     assert.deepEqual(await templateProblemTexts({ text: `a\n {{${call}}}` }), [
       `bad-helper 2:2 {{${call}}} ${message}`,

@@ -1,3 +1,4 @@
+import { decodeWords } from '../../foundation/mime/decode-words.ts';
 import type { MailFields } from '../../foundation/mime/header-fields.ts';
 
 /** The keyword of Auto-Submitted (RFC 3834 section 5), in lower case; undefined if there is none. */
@@ -20,8 +21,23 @@ export function isAutomatic(fields: MailFields, envelopeFrom: string): boolean {
   if (/^\s*multipart\/report\b/i.test(headerOf(fields, 'content-type'))) return true;
   const suppress = headerOf(fields, 'x-auto-response-suppress');
   if (suppress !== '' && !/^\s*none\s*$/i.test(suppress)) return true;
-  return ['list-id', 'x-autoreply', 'x-autorespond'].some((name) => fields.has(name));
+  return (
+    automaticFields.some((name) => fields.has(name)) ||
+    automaticSubject.test(decodeWords(headerOf(fields, 'subject')))
+  );
 }
+
+const automaticFields = [
+  'list-id',
+  'x-autoreply',
+  'x-autoreply-from',
+  'x-autorespond',
+  'x-vacation',
+];
+
+/** How programs that set no field begin their subjects. */
+const automaticSubject =
+  /^\s*(?:auto(?:matic)?[ -]?(?:reply|response)|auto|out of (?:the )?office(?: auto-?reply)?|automatische (?:antwort|reactie)|abwesenheitsnotiz|réponse automatique|respuesta automática|risposta automatica|resposta automática)\s*:/i;
 
 const maxFieldLength = 4_000;
 

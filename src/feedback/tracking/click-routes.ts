@@ -80,8 +80,9 @@ function redirectTo(reply: FastifyReply, target: string): FastifyReply {
     .header('location', asciiUrl(target));
 }
 
-/** Headers are ASCII, so percent-encode everything else as a browser would. */
-function asciiUrl(url: string): string {
+/** Headers are ASCII, so remove tabs and line breaks, and percent-encode everything else, as a browser would (WHATWG URL section 4.4). */
+function asciiUrl(target: string): string {
+  const url = target.replace(/[\t\n\r]/g, '');
   return /^[!-~]*$/.test(url)
     ? url
     : encodeURI(url.toWellFormed()).replace(/%25([0-9A-F]{2})/gi, '%$1');

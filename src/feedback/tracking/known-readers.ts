@@ -42,6 +42,19 @@ export const knownAgents: readonly KnownAgent[] = [
     source: 'support.apple.com/guide/mail (Protect Mail Activity); seen as the bare "Mozilla/5.0"',
   },
   {
+    name: 'Gmail content sampling',
+    class: 'scanner',
+    agent: /Gmail-content-sampling/i,
+    source: 'github.com/mssola/user_agent issue 71 and github.com/mautic/mautic issue 10245',
+  },
+  {
+    name: 'Gmail image fetch',
+    class: 'prefetch',
+    agent: / Mozilla\/5\.0$/,
+    source:
+      'no browser names itself twice; seen at the moment of delivery, github.com/mautic/mautic issue 10245',
+  },
+  {
     name: 'link preview',
     class: 'scanner',
     agent:

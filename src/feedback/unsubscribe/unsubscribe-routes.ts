@@ -28,18 +28,19 @@ export function registerUnsubscribeRoutes(
     );
     scope.get<{ Params: { token: string } }>('/u/:token', (request, reply) => {
       if (tokens.read(request.params.token) === undefined) return unknown(reply);
-      return show(
-        reply,
-        plainPage('Unsubscribe?', 'You’ll no longer get messages like this one from the sender.', {
-          label: 'Unsubscribe',
-          action: `/u/${request.params.token}`,
-        }),
-      );
+      return show(reply, askingPage(request.params.token));
     });
     scope.post<{ Params: { token: string } }>('/u/:token', async (request, reply) => {
       const found = tokens.read(request.params.token);
       if (found === undefined) return unknown(reply);
-      const how = String(request.body).includes('One-Click') ? 'one-click' : 'page';
+      const body = String(request.body);
+      const how = body.includes('One-Click')
+        ? 'one-click'
+        : body.includes(pageField)
+          ? 'page'
+          : undefined;
+      // RFC 8058 section 3.2: anything else isn't a request to unsubscribe.
+      if (how === undefined) return show(reply, askingPage(request.params.token));
       await unsubscribe(database.kysely, found, how);
       return show(
         reply,
@@ -55,6 +56,17 @@ export function registerUnsubscribeRoutes(
       await resubscribe(database.kysely, found);
       return show(reply, plainPage('You’re subscribed again', 'There’s nothing else to do.'));
     });
+  });
+}
+
+/** A field of the page's form; the body of a program that probes the link doesn't have it. */
+const pageField = 'unsubscribe';
+
+function askingPage(token: string): string {
+  return plainPage('Unsubscribe?', 'You’ll no longer get messages like this one from the sender.', {
+    label: 'Unsubscribe',
+    action: `/u/${token}`,
+    field: pageField,
   });
 }
 
