@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { createProgram } from '../src/command/run-command.ts';
-import type { Shell } from '../src/command/shell.ts';
+import type { CommandShell } from '../src/command/shell.ts';
 
-const noShell: Shell = {
+const noShell: CommandShell = {
   environment: {},
   exitCode: 0,
   in: process.stdin,

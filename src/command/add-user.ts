@@ -10,7 +10,7 @@ import { readName, readRole, readUserAddress } from './read-user.ts';
 import { recordCommand } from './record-command.ts';
 import { requireAccount } from './require-account.ts';
 import { serviceUrl } from './service-url.ts';
-import { type JsonOption, printResult, type Shell } from './shell.ts';
+import { type CommandShell, type JsonOption, printResult } from './shell.ts';
 
 export interface AddUserOptions extends JsonOption {
   readonly role: string;
@@ -26,7 +26,7 @@ export async function addUser(
   accountText: string,
   emailText: string,
   options: AddUserOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const accountId = readAccountId(accountText);
   const email = readUserAddress(emailText);

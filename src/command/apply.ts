@@ -10,7 +10,7 @@ import { ManifestError } from '../manifest/manifest-problems.ts';
 import { parseManifest } from '../manifest/parse-manifest.ts';
 import { exitOnSignal } from './exit-on-signal.ts';
 import { joinInstallation } from './join-installation.ts';
-import { type JsonOption, printResult, type Shell } from './shell.ts';
+import { type CommandShell, type JsonOption, printResult } from './shell.ts';
 
 /**
  * `apply FILE`: applies a manifest to the installation of DATABASE_URL or DATA_DIR, even while its service runs.
@@ -22,7 +22,7 @@ import { type JsonOption, printResult, type Shell } from './shell.ts';
 export async function applyCommand(
   file: string,
   options: ApplyOptions & JsonOption,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const config = readConfig(shell.environment);
   exitOnSignal();

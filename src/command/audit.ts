@@ -3,7 +3,7 @@ import { type AuditLogEntry, readAuditLog } from '../audit/read-audit-store.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { parseTimestamp } from '../foundation/parse-timestamp.ts';
 import { withRunningInstallation } from './open-running.ts';
-import { type JsonOption, printTable, type Shell } from './shell.ts';
+import { type CommandShell, type JsonOption, printTable } from './shell.ts';
 
 export interface AuditOptions extends JsonOption {
   readonly person?: string;
@@ -17,7 +17,7 @@ export interface AuditOptions extends JsonOption {
 }
 
 /** `audit`: prints the latest matching audit log entries, newest first, as a table or as JSON lines. */
-export async function auditCommand(options: AuditOptions, shell: Shell): Promise<number> {
+export async function auditCommand(options: AuditOptions, shell: CommandShell): Promise<number> {
   const query = {
     email: options.person,
     clientId: options.client,

@@ -1,14 +1,14 @@
 import { type Command, Option } from 'commander';
 import type { VerifyOptions } from './backup.ts';
 import type { RestoreOptions } from './restore.ts';
-import type { JsonOption, Shell } from './shell.ts';
+import type { CommandShell, JsonOption } from './shell.ts';
 
 const targetHelp = 'a folder or s3://bucket/prefix; by default BACKUP_TO';
 const identityHelp = 'file with the private key, from `backup create-key`';
 const toHelp = 'restore to this time, such as 2026-11-26T04:30:00Z, instead of the latest';
 
 /** Adds `backup …` and `restore`: backups of the embedded database. */
-export function addBackupCommands(program: Command, shell: Shell): void {
+export function addBackupCommands(program: Command, shell: CommandShell): void {
   const backup = program
     .command('backup')
     .description('back up the embedded database and the key, encrypted, while the service runs');

@@ -22,7 +22,7 @@ import { createLog } from '../foundation/log.ts';
 import { parseTimestamp } from '../foundation/parse-timestamp.ts';
 import { withRunningInstallation } from './open-running.ts';
 import { readReleaseVersion } from './read-version.ts';
-import { type JsonOption, printResult, printTable, type Shell } from './shell.ts';
+import { type CommandShell, type JsonOption, printResult, printTable } from './shell.ts';
 
 export interface VerifyOptions extends JsonOption {
   readonly identity: string;
@@ -38,7 +38,7 @@ export interface VerifyOptions extends JsonOption {
 export async function createBackup(
   targetText: string | undefined,
   options: JsonOption,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const config = readConfig(shell.environment);
   refuseUnsupported(config);
@@ -85,7 +85,7 @@ export async function createBackup(
 export async function listBackups(
   targetText: string | undefined,
   options: JsonOption,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const config = readConfig(shell.environment);
   const target = requireTarget(config, targetText);
@@ -115,7 +115,7 @@ export async function listBackups(
 export async function verifyBackup(
   targetText: string | undefined,
   options: VerifyOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const config = readConfig(shell.environment);
   refuseUnsupported(config);
@@ -156,7 +156,7 @@ export async function verifyBackup(
 export async function createBackupKey(
   file: string,
   options: JsonOption,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const { dataDir } = readConfig({ DATA_DIR: shell.environment.DATA_DIR });
   if (`${dirname(resolve(file))}/`.startsWith(`${dataDir}/`))

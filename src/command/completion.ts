@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { OperatorError } from '../foundation/errors.ts';
-import { print, type Shell } from './shell.ts';
+import { type CommandShell, print } from './shell.ts';
 
 /** What can follow some words: subcommands and options. */
 interface Completions {
@@ -14,7 +14,7 @@ interface Completions {
  * start a process.
  * @throws OperatorError for an unknown shell
  */
-export function printCompletion(shell: Shell, name: string, program: Command): number {
+export function printCompletion(shell: CommandShell, name: string, program: Command): number {
   const write = scripts[name];
   if (write === undefined)
     throw new OperatorError(`"${name}" is not one of ${Object.keys(scripts).join(', ')}.`);

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { maxDemoMessages } from '../demo-data/demo-limits.ts';
-import type { Shell } from './shell.ts';
+import type { CommandShell } from './shell.ts';
 
 const defaultMessages = 12_000;
 
@@ -11,7 +11,7 @@ function readMessages(text: string): number {
 }
 
 /** Adds `demo fill` and `demo clear`: an account with a month of messages that look real. */
-export function addDemoCommands(program: Command, shell: Shell): void {
+export function addDemoCommands(program: Command, shell: CommandShell): void {
   const demo = program.command('demo').description('fill a demo account with generated messages');
   demo
     .command('fill')

@@ -2,13 +2,13 @@ import { clearDemo, fillDemo, waitForDemo } from '../demo-data/fill-demo.ts';
 import { createLog } from '../foundation/log.ts';
 import { withRunningInstallation } from './open-running.ts';
 import { serviceUrl } from './service-url.ts';
-import type { Shell } from './shell.ts';
+import type { CommandShell } from './shell.ts';
 
 /** How long reports and search may take to follow. */
 const timeoutMs = 120_000;
 
 /** `demo fill`. @returns 0 @throws OperatorError if it can't be filled */
-export async function fillDemoCommand(count: number, shell: Shell): Promise<number> {
+export async function fillDemoCommand(count: number, shell: CommandShell): Promise<number> {
   return withRunningInstallation(shell, async ({ config, database, key }) => {
     const started = Date.now();
     const dependencies = { database, key: await key(), log: createLog('warn'), now: started };
@@ -26,7 +26,7 @@ export async function fillDemoCommand(count: number, shell: Shell): Promise<numb
 }
 
 /** `demo clear`. @returns 0 @throws OperatorError if there is no demo data */
-export async function clearDemoCommand(shell: Shell): Promise<number> {
+export async function clearDemoCommand(shell: CommandShell): Promise<number> {
   return withRunningInstallation(shell, async ({ database }) => {
     await clearDemo({ database });
     shell.out('Removed the account demo with everything in it.\n');

@@ -10,10 +10,10 @@ import { OperatorError } from '../foundation/errors.ts';
 import { newId } from '../foundation/ids.ts';
 import { withRunningInstallation } from './open-running.ts';
 import { recordCommand } from './record-command.ts';
-import { type JsonOption, printResult, printTable, type Shell } from './shell.ts';
+import { type CommandShell, type JsonOption, printResult, printTable } from './shell.ts';
 
 /** `destination list`: the known destinations with their limits. */
-export async function listDestinations(options: JsonOption, shell: Shell): Promise<number> {
+export async function listDestinations(options: JsonOption, shell: CommandShell): Promise<number> {
   return withRunningInstallation(shell, async ({ database }) => {
     const destinations = await new ShapingStore(database, newId(), Date.now).list();
     printTable<DestinationState>(shell, options, destinations, [
@@ -40,7 +40,7 @@ export async function listDestinations(options: JsonOption, shell: Shell): Promi
 export async function setDestination(
   name: string,
   options: Readonly<Record<string, string | boolean>> & JsonOption,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const learn = options.learn === true;
   const rateOverride: RateOverride = {

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { AddDomainOptions, TrackingOptions } from './domain.ts';
-import type { JsonOption, Shell } from './shell.ts';
+import type { CommandShell, JsonOption } from './shell.ts';
 import type { TlsResultOptions } from './tls-results.ts';
 import type { WarmUpOptions } from './warm-up-option.ts';
 
 /** Adds `domain …`, `source …` and `destination …`: sending domains, source addresses and the rates of destinations. */
-export function addDirectCommands(program: Command, shell: Shell): void {
+export function addDirectCommands(program: Command, shell: CommandShell): void {
   addDomainCommands(program, shell);
   addSourceCommands(program, shell);
   const destination = program
@@ -40,7 +40,7 @@ export function addDirectCommands(program: Command, shell: Shell): void {
     });
 }
 
-function addSourceCommands(program: Command, shell: Shell): void {
+function addSourceCommands(program: Command, shell: CommandShell): void {
   const source = program.command('source').description('list source addresses and warm them up');
   source
     .command('list')
@@ -60,7 +60,7 @@ function addSourceCommands(program: Command, shell: Shell): void {
     });
 }
 
-function addDomainCommands(program: Command, shell: Shell): void {
+function addDomainCommands(program: Command, shell: CommandShell): void {
   const domain = program.command('domain').description('set up the sending domains of an account');
   const actions = [
     ['list', 'list the domains of an account and their state', '<account>'],

@@ -15,7 +15,7 @@ import { checkSettings } from './doctor/check-settings.ts';
 import { checkSystemMail } from './doctor/check-system-mail.ts';
 import { type Diagnosis, type DoctorContext, openDoctorContext } from './doctor/doctor-context.ts';
 import { productionChecks } from './doctor/production-checks.ts';
-import { type JsonOption, printResult, type Shell } from './shell.ts';
+import { type CommandShell, type JsonOption, printResult } from './shell.ts';
 
 const checks = [
   { name: 'settings', check: checkSettings },
@@ -44,7 +44,7 @@ export interface DoctorOptions extends JsonOption {
  * `doctor`: checks everything that the service depends on and suggests fixes. Changes nothing.
  * @returns 0 if everything is fine, 1 if something needs the operator
  */
-export async function doctor(options: DoctorOptions, shell: Shell): Promise<number> {
+export async function doctor(options: DoctorOptions, shell: CommandShell): Promise<number> {
   const context = await openDoctorContext(readConfig(shell.environment));
   let healthy = true;
   try {

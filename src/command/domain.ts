@@ -27,7 +27,7 @@ import { serviceNames } from '../sender/service-names.ts';
 import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
 import { readAccountId } from './read-account.ts';
 import { requireAccount } from './require-account.ts';
-import { type JsonOption, printResult, printTable, type Shell } from './shell.ts';
+import { type CommandShell, type JsonOption, printResult, printTable } from './shell.ts';
 import { describeWarmUp, readWarmUp, type WarmUpOptions } from './warm-up-option.ts';
 
 export interface AddDomainOptions extends JsonOption {
@@ -47,7 +47,7 @@ export async function domainCommand(
   accountText: string,
   domainText: string,
   options: JsonOption,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const accountId = readAccountId(accountText);
   return withRunningInstallation(shell, async (installation) => {
@@ -94,7 +94,7 @@ export async function addDomainCommand(
   accountText: string,
   domainText: string,
   options: AddDomainOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const accountId = readAccountId(accountText);
   const name = readName(domainText);
@@ -119,7 +119,7 @@ export async function warmUpCommand(
   accountText: string,
   domainText: string,
   options: WarmUpOptions & JsonOption,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const accountId = readAccountId(accountText);
   const warmUp = readWarmUp(options);
@@ -140,7 +140,7 @@ export async function poolCommand(
   domainText: string,
   pool: string,
   options: JsonOption,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const accountId = readAccountId(accountText);
   return withRunningInstallation(shell, async (installation) => {
@@ -162,7 +162,7 @@ export async function trackingCommand(
   domainText: string,
   hostText: string | undefined,
   options: TrackingOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const accountId = readAccountId(accountText);
   if ((hostText === undefined) === (options.off !== true))
@@ -221,7 +221,7 @@ async function show(
   sendingDomains: SendingDomains,
   domain: SendingDomain,
   options: JsonOption,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<void> {
   const records = await readRecordFindings(sendingDomains, database.kysely, domain);
   const lines = sendingDomains

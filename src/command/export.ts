@@ -16,7 +16,7 @@ import {
   readUnpublishedTemplates,
 } from '../manifest/read-manifest-store.ts';
 import { withRunningInstallation } from './open-running.ts';
-import type { Shell } from './shell.ts';
+import type { CommandShell } from './shell.ts';
 
 const contactsPerPage = 5_000;
 
@@ -26,7 +26,10 @@ const contactsPerPage = 5_000;
  * @returns the exit code: 0
  * @throws OperatorError if the folder can't be written, or the installation can't be reached
  */
-export async function exportCommand(folder: string | undefined, shell: Shell): Promise<number> {
+export async function exportCommand(
+  folder: string | undefined,
+  shell: CommandShell,
+): Promise<number> {
   await withRunningInstallation(shell, async ({ database }) => {
     await inSnapshot(database, async (kysely) => {
       if (folder === undefined) shell.out(await writeYaml(kysely, noFiles));
@@ -57,7 +60,10 @@ async function writeYaml(
   return `# Passwords and client secrets are not part of this file.\n${stringify(manifest, { lineWidth: 0 })}`;
 }
 
-async function reportSkippedTemplates(kysely: Database['kysely'], shell: Shell): Promise<void> {
+async function reportSkippedTemplates(
+  kysely: Database['kysely'],
+  shell: CommandShell,
+): Promise<void> {
   for (const accountId of await readAccountIds(kysely))
     for (const id of await readUnpublishedTemplates(kysely, accountId))
       shell.err(`Skipped: template ${id} of account ${accountId} has no published version.\n`);

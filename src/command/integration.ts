@@ -17,7 +17,7 @@ import { withRunningInstallation } from './open-running.ts';
 import { readAccountId } from './read-account.ts';
 import { recordCommand } from './record-command.ts';
 import { requireAccount } from './require-account.ts';
-import { type JsonOption, printResult, printTable, type Shell } from './shell.ts';
+import { type CommandShell, type JsonOption, printResult, printTable } from './shell.ts';
 
 export interface IntegrationOptions extends JsonOption {
   readonly disabled?: string;
@@ -33,7 +33,7 @@ export interface RotateSecretOptions extends JsonOption {
 export async function listIntegrationsCommand(
   accountText: string | undefined,
   options: JsonOption,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const accountId = accountText === undefined ? undefined : readAccountId(accountText);
   return withRunningInstallation(shell, async ({ database }) => {
@@ -54,7 +54,7 @@ export async function listIntegrationsCommand(
 export async function showIntegration(
   clientText: string,
   options: JsonOption,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const clientId = readClientId(clientText);
   return withRunningInstallation(shell, async ({ database }) => {
@@ -83,7 +83,7 @@ export async function showIntegration(
 export async function setIntegration(
   clientText: string,
   options: IntegrationOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const clientId = readClientId(clientText);
   const settings: IntegrationSettings = {
@@ -117,7 +117,7 @@ export async function setIntegration(
 export async function rotateClientSecretCommand(
   clientText: string,
   options: RotateSecretOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const clientId = readClientId(clientText);
   const seconds = readDuration(options.overlap);

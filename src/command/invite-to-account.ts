@@ -10,7 +10,7 @@ import { withRunningInstallation } from './open-running.ts';
 import { readAccountId } from './read-account.ts';
 import { readName, readRole, readUserAddress } from './read-user.ts';
 import { recordCommand } from './record-command.ts';
-import { type JsonOption, printResult, type Shell } from './shell.ts';
+import { type CommandShell, type JsonOption, printResult } from './shell.ts';
 
 export interface InviteOptions extends JsonOption {
   readonly role: string;
@@ -27,7 +27,7 @@ export async function inviteToAccount(
   accountText: string,
   emailText: string,
   options: InviteOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const accountId = readAccountId(accountText);
   const email = readUserAddress(emailText);

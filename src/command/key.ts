@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import type { CreateKeyOptions } from './key/create-key.ts';
 import type { RotateKeyOptions } from './key/rotate-key.ts';
 import type { RotateMasterOptions } from './rotate-master.ts';
-import type { JsonOption, Shell } from './shell.ts';
+import type { CommandShell, JsonOption } from './shell.ts';
 
 /** Adds `key …`. */
-export function addKeyCommands(program: Command, shell: Shell): void {
+export function addKeyCommands(program: Command, shell: CommandShell): void {
   const key = program
     .command('key')
     .description('create, list, rotate and revoke API keys, and rotate the master key');

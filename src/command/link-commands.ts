@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { JsonOption, Shell } from './shell.ts';
+import type { CommandShell, JsonOption } from './shell.ts';
 
 /** Adds `set-up-link`, `inbox-link` and `operator …`: first access and operators. */
-export function addLinkCommands(program: Command, shell: Shell): void {
+export function addLinkCommands(program: Command, shell: CommandShell): void {
   program
     .command('set-up-link')
     .description('print a link that creates the first owner; it works once, within a day')

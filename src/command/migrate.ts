@@ -10,7 +10,7 @@ import { createLog } from '../foundation/log.ts';
 import { adviseOnOperators } from './doctor/check-operators.ts';
 import { exitOnSignal } from './exit-on-signal.ts';
 import { openInstallation } from './open-installation.ts';
-import { type JsonOption, printResult, type Shell } from './shell.ts';
+import { type CommandShell, type JsonOption, printResult } from './shell.ts';
 
 interface PlannedMigration {
   readonly name: string;
@@ -28,7 +28,10 @@ export interface MigrateOptions extends JsonOption {
  * `migrate`: migrates the database to this release and exits.
  * With `--plan`, it lists the migrations and manual changes without changing anything.
  */
-export async function migrateCommand(shell: Shell, options: MigrateOptions = {}): Promise<number> {
+export async function migrateCommand(
+  shell: CommandShell,
+  options: MigrateOptions = {},
+): Promise<number> {
   const config = readConfig(shell.environment);
   exitOnSignal();
   if (options.plan === true) return printPlan(config, options, shell);
@@ -55,7 +58,11 @@ function describeMigration({ name, compatible, locks }: PlannedMigration): strin
   ];
 }
 
-async function printPlan(config: Config, options: JsonOption, shell: Shell): Promise<number> {
+async function printPlan(
+  config: Config,
+  options: JsonOption,
+  shell: CommandShell,
+): Promise<number> {
   const running =
     config.databaseUrl === undefined
       ? await findRunningEmbedded(config.dataDir)

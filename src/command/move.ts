@@ -23,7 +23,13 @@ import { readTargetState } from '../move/move-target-store.ts';
 import { exitOnSignal } from './exit-on-signal.ts';
 import { openConfiguredDatabase } from './open-installation.ts';
 import { recordCommand } from './record-command.ts';
-import { type JsonOption, printResult, printTable, type Shell, type TableColumn } from './shell.ts';
+import {
+  type CommandShell,
+  type JsonOption,
+  printResult,
+  printTable,
+  type TableColumn,
+} from './shell.ts';
 
 export interface MoveOptions extends JsonOption {
   /** URL of the database to move to. */
@@ -39,7 +45,7 @@ export interface MoveOptions extends JsonOption {
  * @throws OperatorError if the service runs, a database can't be used, or the copy differs; the same command continues after
  * an interruption
  */
-export async function moveCommand(options: MoveOptions, shell: Shell): Promise<number> {
+export async function moveCommand(options: MoveOptions, shell: CommandShell): Promise<number> {
   const { to, cancel = false } = options;
   if ((to === undefined) !== cancel)
     throw new OperatorError('Choose either --to with the URL of the other database, or --cancel.');
@@ -112,7 +118,7 @@ async function moveTo(
   source: MoveSource,
   config: Config,
   options: MoveOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const target = openDatabase({ url }, { applicationName: moveApplication, maxConnections: 4 });
   const name = describeServer({ url });
@@ -165,7 +171,7 @@ const comparisonColumns: readonly TableColumn<TableComparison>[] = [
 function printComparison(
   options: JsonOption,
   tables: readonly TableComparison[],
-  shell: Shell,
+  shell: CommandShell,
 ): void {
   const shown = options.json ? tables : tables.filter(({ rows, copied }) => rows > 0 || copied > 0);
   printTable(shell, options, shown, comparisonColumns);
@@ -192,7 +198,10 @@ function nextSteps(config: Config, source: MoveSource, target: string): string[]
 const reportIntervalMs = 2_000;
 
 /** Prints progress, but not for every part of a table. */
-function createReporter(options: JsonOption, shell: Shell): (progress: MoveProgress) => void {
+function createReporter(
+  options: JsonOption,
+  shell: CommandShell,
+): (progress: MoveProgress) => void {
   let lastStep = '';
   let lastAt = Number.NEGATIVE_INFINITY;
   return (progress) => {
@@ -219,7 +228,11 @@ function describeProgress(progress: MoveProgress): string {
   }
 }
 
-async function cancelMove(source: MoveSource, options: MoveOptions, shell: Shell): Promise<number> {
+async function cancelMove(
+  source: MoveSource,
+  options: MoveOptions,
+  shell: CommandShell,
+): Promise<number> {
   const session = await openMoveSession(source.database.settings);
   try {
     const move = await readInstallationMove(source.database);

@@ -12,7 +12,7 @@ import { requireNotMoved } from '../foundation/installation-move-store.ts';
 import { requireMatchingKey } from '../foundation/installation-store.ts';
 import { loadMasterKey } from '../foundation/load-master-key.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
-import type { Shell } from './shell.ts';
+import type { CommandShell } from './shell.ts';
 
 /** The installation that a command acts on. */
 export interface RunningInstallation {
@@ -27,7 +27,7 @@ export interface RunningInstallation {
  * @throws OperatorError if there is none, or this release can't use it
  */
 export async function withRunningInstallation<Result>(
-  shell: Shell,
+  shell: CommandShell,
   use: (installation: RunningInstallation) => Promise<Result>,
 ): Promise<Result> {
   const config = readConfig(shell.environment);

@@ -3,10 +3,13 @@ import { runChange } from '../change/change-resource.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { withRunningInstallation } from './open-running.ts';
 import { recordCommand } from './record-command.ts';
-import { type JsonOption, printResult, printTable, type Shell } from './shell.ts';
+import { type CommandShell, type JsonOption, printResult, printTable } from './shell.ts';
 
 /** `operator list`: their email addresses. */
-export async function listOperatorsCommand(options: JsonOption, shell: Shell): Promise<number> {
+export async function listOperatorsCommand(
+  options: JsonOption,
+  shell: CommandShell,
+): Promise<number> {
   return withRunningInstallation(shell, async ({ database }) => {
     const operators = (await listOperators(database.kysely)).map((email) => ({ email }));
     printTable(shell, options, operators, [['email', ({ email }) => email]]);
@@ -22,7 +25,7 @@ export async function changeOperator(
   action: 'add' | 'remove',
   email: string,
   options: JsonOption,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   return withRunningInstallation(shell, async ({ database }) => {
     const person = await findPersonByEmail(database.kysely, email);

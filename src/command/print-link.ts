@@ -5,13 +5,13 @@ import type { OneTimeLinkPurpose } from '../session/one-time-link-store.ts';
 import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
 import { recordCommand } from './record-command.ts';
 import { serviceUrl } from './service-url.ts';
-import { type JsonOption, printResult, type Shell } from './shell.ts';
+import { type CommandShell, type JsonOption, printResult } from './shell.ts';
 
 /**
  * `set-up-link`: prints the link that creates the first owner and invalidates the previous one.
  * @throws OperatorError if the installation already has its owner
  */
-export async function printSetUpLink(options: JsonOption, shell: Shell): Promise<number> {
+export async function printSetUpLink(options: JsonOption, shell: CommandShell): Promise<number> {
   return withRunningInstallation(shell, async (installation) => {
     if (!(await isSetUpOpen(installation.database.kysely))) {
       throw new OperatorError(
@@ -26,7 +26,7 @@ export async function printSetUpLink(options: JsonOption, shell: Shell): Promise
  * `inbox-link`: prints a link to the inbox and invalidates the previous one; browsers that opened one keep access.
  * @throws OperatorError if mail is not captured
  */
-export async function printInboxLink(options: JsonOption, shell: Shell): Promise<number> {
+export async function printInboxLink(options: JsonOption, shell: CommandShell): Promise<number> {
   return withRunningInstallation(shell, async (installation) => {
     const { delivery } = installation.config;
     if (delivery !== 'inbox') {
@@ -41,7 +41,7 @@ async function printLink(
   purpose: OneTimeLinkPurpose,
   options: JsonOption,
   { config, database }: RunningInstallation,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const link = await database.kysely.transaction().execute(async (transaction) => {
     const kind = `${purpose.replaceAll('-', '_')}_link_made`;

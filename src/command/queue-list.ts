@@ -6,14 +6,17 @@ import { withRunningInstallation } from './open-running.ts';
 import type { QueueCommandOptions } from './queue-actions.ts';
 import { readAccountId } from './read-account.ts';
 import { requireAccount } from './require-account.ts';
-import { printTable, type Shell } from './shell.ts';
+import { type CommandShell, printTable } from './shell.ts';
 
 /**
  * `queue list ACCOUNT [MESSAGE]`: lists queued messages by destination with next attempt and reason, or shows one message.
  * @returns the exit code: 0, or 1 if the given message is unknown
  * @throws OperatorError for invalid or unknown IDs, or an installation that can't be reached
  */
-export async function listQueue(options: QueueCommandOptions, shell: Shell): Promise<number> {
+export async function listQueue(
+  options: QueueCommandOptions,
+  shell: CommandShell,
+): Promise<number> {
   const accountId = readAccountId(options.account);
   const messageId = options.message === undefined ? undefined : parseMessageId(options.message);
   if (options.message !== undefined && messageId === undefined)

@@ -7,7 +7,7 @@ import type { QueueAction, QueueCommandOptions } from './queue-actions.ts';
 import { readAccountId } from './read-account.ts';
 import { recordCommand } from './record-command.ts';
 import { requireAccount } from './require-account.ts';
-import { printResult, type Shell } from './shell.ts';
+import { type CommandShell, printResult } from './shell.ts';
 
 const done: Readonly<Record<QueueAction, string>> = {
   pause: 'paused',
@@ -25,7 +25,7 @@ const done: Readonly<Record<QueueAction, string>> = {
 export async function queueCommand(
   action: QueueAction,
   options: QueueCommandOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const requested = readSelection(action, options);
   return withRunningInstallation(shell, async ({ database }) => {

@@ -5,7 +5,7 @@ import { parseTimestamp } from '../foundation/parse-timestamp.ts';
 import { rebuildReport } from '../report/roll-up-store.ts';
 import { withRunningInstallation } from './open-running.ts';
 import { type AccountOption, readAccountId } from './read-account.ts';
-import { type JsonOption, printResult, type Shell } from './shell.ts';
+import { type CommandShell, type JsonOption, printResult } from './shell.ts';
 
 export interface ReclassifyOptions extends JsonOption, AccountOption {
   readonly from: string;
@@ -23,7 +23,7 @@ const dayMs = 86_400_000;
 export async function reclassifyReport(
   accountText: string | undefined,
   options: ReclassifyOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const accountId = readAccountId(accountText ?? options.account);
   const from = parseTimestamp(`${options.from}T00:00:00Z`)?.getTime();

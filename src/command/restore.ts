@@ -13,7 +13,7 @@ import {
 } from '../queue/restored-queue-store.ts';
 import { readRestoreTime, refuseUnsupported, requireTarget } from './backup.ts';
 import { recordCommand } from './record-command.ts';
-import { type JsonOption, printResult, type Shell } from './shell.ts';
+import { type CommandShell, type JsonOption, printResult } from './shell.ts';
 
 type QueueTreatment = 'hold' | 'resend' | 'drop';
 
@@ -31,7 +31,7 @@ export interface RestoreOptions extends JsonOption {
 export async function restore(
   targetText: string | undefined,
   options: RestoreOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const config = readConfig(shell.environment);
   refuseUnsupported(config);

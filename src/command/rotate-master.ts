@@ -26,7 +26,7 @@ import { sealedSecondFactors } from '../session/second-factor.ts';
 import { sealedProviderSecrets } from '../session/single-sign-on/account-provider-store.ts';
 import { sealedWebhookSecrets } from '../webhook/secret-box.ts';
 import { withRunningInstallation } from './open-running.ts';
-import { type JsonOption, printResult, type Shell } from './shell.ts';
+import { type CommandShell, type JsonOption, printResult } from './shell.ts';
 
 export interface RotateMasterOptions extends JsonOption {
   readonly finish?: boolean;
@@ -52,7 +52,7 @@ const pollIntervalMs = 250;
  */
 export async function rotateMaster(
   { finish = false, yes = false, json = false }: RotateMasterOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   return await withRunningInstallation(shell, async ({ config, database, key }) => {
     // Rejects a key that doesn't belong to the database.

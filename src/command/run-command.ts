@@ -15,7 +15,7 @@ import { readReleaseVersion } from './read-version.ts';
 import type { ReclassifyOptions } from './report.ts';
 import type { SendTestOptions } from './send-test.ts';
 import { addSessionCommands } from './session-commands.ts';
-import type { Shell, Terminal } from './shell.ts';
+import type { CommandShell, Terminal } from './shell.ts';
 import { addTemplateCommands } from './template-commands.ts';
 
 function readCount(text: string): number {
@@ -63,7 +63,7 @@ export function leavesOf(command: Command): Command[] {
  * All commands with their arguments and options. A command's code is loaded on demand, so that starting one doesn't
  * load the others.
  */
-export async function createProgram(shell: Shell): Promise<Command> {
+export async function createProgram(shell: CommandShell): Promise<Command> {
   const program = new Command('signalpost')
     .description('Sends one email to one person because something happened.')
     .version(await readReleaseVersion())
@@ -237,10 +237,10 @@ export async function createProgram(shell: Shell): Promise<Command> {
  */
 export async function runCommand(
   args: readonly string[],
-  environment: Shell['environment'],
+  environment: CommandShell['environment'],
   terminal: Terminal,
 ): Promise<number> {
-  const shell: Shell = { ...terminal, environment, exitCode: 0 };
+  const shell: CommandShell = { ...terminal, environment, exitCode: 0 };
   const program = await createProgram(shell);
   try {
     await program.parseAsync([...args], { from: 'user' });

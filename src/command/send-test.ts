@@ -15,7 +15,7 @@ import { readUserAddress } from './read-user.ts';
 import { recordCommand } from './record-command.ts';
 import { requireAccount } from './require-account.ts';
 import { localServiceUrl } from './service-url.ts';
-import { type JsonOption, printResult, type Shell } from './shell.ts';
+import { type CommandShell, type JsonOption, printResult } from './shell.ts';
 
 export interface SendTestOptions extends JsonOption {
   readonly url?: string;
@@ -34,7 +34,7 @@ const keyMinutes = 5;
 export async function sendTest(
   what: { readonly account: string; readonly template: string; readonly to: string },
   options: SendTestOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const accountId = readAccountId(what.account);
   if (!isPublicId(what.template))
@@ -62,7 +62,7 @@ export async function sendTest(
 }
 
 function report(
-  shell: Shell,
+  shell: CommandShell,
   options: JsonOption,
   messageId: MessageId,
   status: StoredMessageStatus | undefined,

@@ -11,7 +11,7 @@ import { shareMetrics } from './gather-metrics.ts';
 import { listen, startApp } from './listen.ts';
 import { openInstallation } from './open-installation.ts';
 import { inheritedSocket, notifyServiceManager } from './service-manager.ts';
-import type { Shell } from './shell.ts';
+import type { CommandShell } from './shell.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
 import { stopWithTimeout } from './stop-with-timeout.ts';
 import { reportUrl, superviseProcesses } from './supervise-processes.ts';
@@ -25,7 +25,7 @@ import { warnAboutServer } from './warn-about-server.ts';
  * @throws OperatorError without DATABASE_URL or for an unknown role
  */
 export async function serve(
-  shell: Shell,
+  shell: CommandShell,
   roleText: string,
   processes = availableParallelism(),
 ): Promise<number> {
@@ -50,7 +50,11 @@ export async function serve(
 }
 
 /** One process of a node. */
-async function serveProcess(shell: Shell, roleText: string, processes: number): Promise<number> {
+async function serveProcess(
+  shell: CommandShell,
+  roleText: string,
+  processes: number,
+): Promise<number> {
   const config = readConfig(shell.environment);
   const roles = readRoles(roleText);
   if (config.databaseUrl === undefined) {

@@ -4,12 +4,12 @@ import type { AddUserOptions } from './add-user.ts';
 import type { AuditOptions } from './audit.ts';
 import type { IntegrationOptions, RotateSecretOptions } from './integration.ts';
 import type { InviteOptions } from './invite-to-account.ts';
-import type { JsonOption, Shell } from './shell.ts';
+import type { CommandShell, JsonOption } from './shell.ts';
 import type { UserOptions } from './user.ts';
 import { type UserActionName, userActions } from './user-actions.ts';
 
 /** Adds `integration …`, `user …` and `audit`: integrations and sign-ins, for operators. */
-export function addSessionCommands(program: Command, shell: Shell): void {
+export function addSessionCommands(program: Command, shell: CommandShell): void {
   const integration = program.command('integration').description('list and change integrations');
   integration
     .command('list')

@@ -6,7 +6,7 @@ export interface Terminal {
 }
 
 /** What every command gets: its settings and its terminal. */
-export interface Shell extends Terminal {
+export interface CommandShell extends Terminal {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Of the process: 0, or 1 for failed checks. */
   exitCode: number;

@@ -5,11 +5,11 @@ import { OperatorError } from '../foundation/errors.ts';
 import { newId } from '../foundation/ids.ts';
 import { withRunningInstallation } from './open-running.ts';
 import { recordCommand } from './record-command.ts';
-import { type JsonOption, printResult, printTable, type Shell } from './shell.ts';
+import { type CommandShell, type JsonOption, printResult, printTable } from './shell.ts';
 import { describeWarmUp, readWarmUp, type WarmUpOptions } from './warm-up-option.ts';
 
 /** `source list`: the addresses in DIRECT_SOURCES. */
-export async function listSources(options: JsonOption, shell: Shell): Promise<number> {
+export async function listSources(options: JsonOption, shell: CommandShell): Promise<number> {
   return withRunningInstallation(shell, async ({ config, database }) => {
     const store = new WarmUpStore(database, newId());
     const day = dayOf(Date.now());
@@ -40,7 +40,7 @@ export async function listSources(options: JsonOption, shell: Shell): Promise<nu
 export async function warmUpSource(
   address: string,
   options: WarmUpOptions & JsonOption,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const warmUp = readWarmUp(options);
   return withRunningInstallation(shell, async ({ config, database }) => {

@@ -10,7 +10,7 @@ import { listen, startApp } from './listen.ts';
 import { openInstallation } from './open-installation.ts';
 import { prepareServiceBackups } from './service-backups.ts';
 import { inheritedSocket, notifyServiceManager } from './service-manager.ts';
-import type { Shell } from './shell.ts';
+import type { CommandShell } from './shell.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
 import { stopWithTimeout } from './stop-with-timeout.ts';
 import { warnAboutLimits } from './warn-about-limits.ts';
@@ -23,7 +23,7 @@ import { withInboxToken } from './with-inbox-token.ts';
  * @returns the exit code, after SIGTERM or SIGINT and a graceful stop
  * @throws OperatorError if the start fails; nothing is left running then
  */
-export async function start(shell: Shell): Promise<number> {
+export async function start(shell: CommandShell): Promise<number> {
   const settings = readConfig(shell.environment);
   const opened = await openLog(settings.logLevel, settings.logOutputs);
   const { log } = opened;

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { ImportOptions } from './import/run-import.ts';
-import type { Shell } from './shell.ts';
+import type { CommandShell } from './shell.ts';
 import type { TemplateOptions } from './template/run-template-command.ts';
 import type { TypesOptions } from './types.ts';
 
 /** Adds `types`, `template …`, `import` and `mcp`, which call a running service with an API key. */
-export function addTemplateCommands(program: Command, shell: Shell): void {
+export function addTemplateCommands(program: Command, shell: CommandShell): void {
   program
     .command('types')
     .description('write TypeScript types of published templates for signalpost-client')

@@ -2,7 +2,7 @@ import { type TlsDay, TlsResultStore } from '../delivery/tls-report/tls-result-s
 import { OperatorError } from '../foundation/errors.ts';
 import { newId } from '../foundation/ids.ts';
 import { withRunningInstallation } from './open-running.ts';
-import { type JsonOption, printTable, type Shell } from './shell.ts';
+import { type CommandShell, type JsonOption, printTable } from './shell.ts';
 
 export interface TlsResultOptions extends JsonOption {
   readonly days: string;
@@ -16,7 +16,7 @@ const dayMs = 86_400_000;
 export async function listTlsResultsCommand(
   domain: string | undefined,
   options: TlsResultOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const days = Number(options.days);
   if (!Number.isInteger(days) || days < 1 || days > retentionDays)

@@ -12,7 +12,7 @@ import { localesOf, readPublishedShapes } from '../template-types/read-published
 import { readOpenapiFile, saveTypes } from '../template-types/save-types.ts';
 import { requestFields, type TemplateShape } from '../template-types/template-shape.ts';
 import { TypesFailure } from '../template-types/types-failure.ts';
-import type { Shell } from './shell.ts';
+import type { CommandShell } from './shell.ts';
 
 export interface TypesOptions {
   readonly url?: string;
@@ -29,7 +29,7 @@ export interface TypesOptions {
  * @returns the exit code: 0, or 1 if the manifest is invalid or, with `check`, the file doesn't fit
  * @throws OperatorError for problems that the caller can fix
  */
-export async function typesCommand(options: TypesOptions, shell: Shell): Promise<number> {
+export async function typesCommand(options: TypesOptions, shell: CommandShell): Promise<number> {
   try {
     return await saveTypes(await readTemplates(options, shell), options, shell);
   } catch (error) {
@@ -43,7 +43,7 @@ export async function typesCommand(options: TypesOptions, shell: Shell): Promise
 
 async function readTemplates(
   { openapi, manifest, account, url }: TypesOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<TemplateShape[]> {
   if (openapi !== undefined) return await readOpenapiFile(openapi);
   if (manifest !== undefined) return await readShapes(manifest, account, shell);
@@ -51,7 +51,7 @@ async function readTemplates(
 }
 
 /** The service of `--url` or SIGNALPOST_URL, with the account of the API key. @throws TypesFailure */
-export function connectTo(url: string | undefined, shell: Shell): ManagementConnection {
+export function connectTo(url: string | undefined, shell: CommandShell): ManagementConnection {
   const found = url ?? shell.environment.SIGNALPOST_URL;
   if (found === undefined || found === '')
     throw new TypesFailure('--url is required: the address of the service');
@@ -61,7 +61,7 @@ export function connectTo(url: string | undefined, shell: Shell): ManagementConn
 async function readShapes(
   file: string,
   account: string | undefined,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<TemplateShape[]> {
   const { accounts } = await readManifestTemplates(
     await readManifestText(file, shell.in),

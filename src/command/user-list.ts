@@ -3,7 +3,7 @@ import { type MemberFacts, readMemberFacts } from '../session/invitation/account
 import { withRunningInstallation } from './open-running.ts';
 import { readAccountId } from './read-account.ts';
 import { requireAccount } from './require-account.ts';
-import { type JsonOption, printTable, type Shell } from './shell.ts';
+import { type CommandShell, type JsonOption, printTable } from './shell.ts';
 
 const pageSize = 1_000;
 
@@ -14,7 +14,7 @@ const pageSize = 1_000;
 export async function listUsers(
   accountText: string | undefined,
   options: JsonOption,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const accountId = accountText === undefined ? undefined : readAccountId(accountText);
   return withRunningInstallation(shell, async ({ database: { kysely } }) => {
@@ -41,7 +41,11 @@ export async function listUsers(
   });
 }
 
-function printPeople(shell: Shell, options: JsonOption, people: readonly PersonFacts[]): void {
+function printPeople(
+  shell: CommandShell,
+  options: JsonOption,
+  people: readonly PersonFacts[],
+): void {
   printTable<PersonFacts>(shell, options, people, [
     ['email', ({ email }) => email],
     ['name', ({ name }) => name],

@@ -10,7 +10,7 @@ import { SecondFactorStore } from '../session/second-factor-store.ts';
 import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
 import { recordCommand } from './record-command.ts';
 import { serviceUrl } from './service-url.ts';
-import { type JsonOption, printResult, type Shell } from './shell.ts';
+import { type CommandShell, type JsonOption, printResult } from './shell.ts';
 import type { UserActionName } from './user-actions.ts';
 
 export interface UserOptions extends JsonOption {
@@ -87,7 +87,7 @@ export async function userCommand(
   name: UserActionName,
   email: string,
   options: UserOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const action = actions[name];
   return withRunningInstallation(shell, async (installation) => {

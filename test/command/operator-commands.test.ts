@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { createProgram, leavesOf } from '../../src/command/run-command.ts';
-import type { Shell } from '../../src/command/shell.ts';
+import type { CommandShell } from '../../src/command/shell.ts';
 import { runInProcess } from '../support/run-command.ts';
 import { sendRequest } from '../support/send-request.ts';
 import { serviceTokens } from '../support/service-tokens.ts';
@@ -123,7 +123,7 @@ test('send-test sends a template with its samples, waits for the outcome and lea
 });
 
 /** Only descriptions are read. */
-const unused: Shell = {
+const unused: CommandShell = {
   environment: {},
   exitCode: 0,
   in: process.stdin,

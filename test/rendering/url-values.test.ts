@@ -12,5 +12,5 @@ for (const [href, value, expected] of [
 ] as const)
   test(`RFC 3966, RFC 6068: ${value} in ${href} becomes ${expected}`, async () => {
     const { html } = await render({ html: `<a href="${href}">x</a>` }, { V: value });
-    assert.ok(html?.includes(`href="${expected}"`), html);
+    assert.ok(html?.includes(`href="${expected}"`), html ?? '');
   });

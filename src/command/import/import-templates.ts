@@ -1,7 +1,7 @@
 import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TypesFailure } from '../../template-types/types-failure.ts';
-import { type JsonOption, printResult, type Shell } from '../shell.ts';
+import { type CommandShell, type JsonOption, printResult } from '../shell.ts';
 import { settingsFile, templateFiles } from '../template/template-files.ts';
 import { type ConvertedField, type ConvertedMarkup, convertMarkup } from './convert-markup.ts';
 import {
@@ -27,7 +27,7 @@ export async function importTemplates(
   product: Product,
   paths: readonly string[],
   { dir, force = false, strict = false, json = false }: ImportTemplatesOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   if (dir === undefined) throw new TypesFailure('--dir is required: the folder for the templates');
   const templates = readProductTemplates(product, await Promise.all(paths.map(readJson)));

@@ -4,7 +4,7 @@ import {
 } from '../../feedback/suppression/suppression.ts';
 import { OperatorError } from '../../foundation/errors.ts';
 import { TypesFailure } from '../../template-types/types-failure.ts';
-import type { Shell } from '../shell.ts';
+import type { CommandShell } from '../shell.ts';
 import { runTemplateCommand } from '../template/run-template-command.ts';
 import { connectTo } from '../types.ts';
 import { type ImportTemplatesOptions, importTemplates } from './import-templates.ts';
@@ -26,7 +26,7 @@ export interface ImportOptions extends ImportTemplatesOptions {
 export async function runImport(
   name: string,
   { templates = [], suppressions = [], reason, url, ...options }: ImportOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const product = products.find((known): known is Product => known === name);
   if (product === undefined)

@@ -5,7 +5,7 @@ import { parse } from 'csv-parse/sync';
 import type { SuppressionReason } from '../../feedback/suppression/suppression.ts';
 import type { ManagementConnection } from '../../template-types/management-connection.ts';
 import { TypesFailure } from '../../template-types/types-failure.ts';
-import { type JsonOption, printResult, type Shell } from '../shell.ts';
+import { type CommandShell, type JsonOption, printResult } from '../shell.ts';
 import type { Product } from './product-templates.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -27,7 +27,7 @@ export async function sendSuppressions(
   reason: SuppressionReason | undefined,
   connect: () => ManagementConnection,
   options: JsonOption,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const found = new Map<string, SuppressionReason>();
   const left: string[] = [];
@@ -135,7 +135,7 @@ async function upload(
   connection: ManagementConnection,
   found: ReadonlyMap<string, SuppressionReason>,
   options: JsonOption,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const rows = [...found].map(([address, reason]) => `${address},${reason}\n`);
   const csv = `address,reason\n${rows.join('')}`;

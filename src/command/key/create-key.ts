@@ -9,7 +9,7 @@ import { runChange } from '../../change/change-resource.ts';
 import { systemClock } from '../../foundation/clock.ts';
 import { type FaultDetail, OperatorError } from '../../foundation/errors.ts';
 import { recordCommand } from '../record-command.ts';
-import { type JsonOption, printResult, type Shell } from '../shell.ts';
+import { type CommandShell, type JsonOption, printResult } from '../shell.ts';
 import { readInteger, withAccount } from './with-account.ts';
 
 export interface CreateKeyOptions extends JsonOption {
@@ -30,7 +30,7 @@ const dayMs = 86_400_000;
 export async function createKey(
   accountText: string,
   options: CreateKeyOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const { name, expiresInDays, network, template } = options;
   if (!/\S/.test(name) || name.length > maxNameLength)

@@ -1,9 +1,13 @@
 import { type ApiKey, readApiKeys } from '../../access/api-key-store.ts';
-import { type JsonOption, printTable, type Shell } from '../shell.ts';
+import { type CommandShell, type JsonOption, printTable } from '../shell.ts';
 import { withAccount } from './with-account.ts';
 
 /** `key list ACCOUNT`: the API keys of an account, newest first. */
-export function listKeys(accountText: string, options: JsonOption, shell: Shell): Promise<number> {
+export function listKeys(
+  accountText: string,
+  options: JsonOption,
+  shell: CommandShell,
+): Promise<number> {
   return withAccount(accountText, shell, async ({ database }, accountId) => {
     printTable<ApiKey>(shell, options, await readApiKeys(database.kysely, accountId), [
       ['id', ({ id }) => id],

@@ -2,7 +2,7 @@ import { removeApiKey } from '../../access/api-key-store.ts';
 import { runChange } from '../../change/change-resource.ts';
 import { OperatorError } from '../../foundation/errors.ts';
 import { recordCommand } from '../record-command.ts';
-import { type JsonOption, printResult, type Shell } from '../shell.ts';
+import { type CommandShell, type JsonOption, printResult } from '../shell.ts';
 import { readKeyId, withAccount } from './with-account.ts';
 
 /** `key revoke ACCOUNT ID`: revokes an API key. @throws OperatorError if the account has no such key */
@@ -10,7 +10,7 @@ export async function revokeKey(
   accountText: string,
   idText: string,
   options: JsonOption,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const id = readKeyId(idText);
   return withAccount(accountText, shell, async ({ database }, accountId) => {

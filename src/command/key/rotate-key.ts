@@ -3,7 +3,7 @@ import { runChange } from '../../change/change-resource.ts';
 import { systemClock } from '../../foundation/clock.ts';
 import { OperatorError } from '../../foundation/errors.ts';
 import { recordCommand } from '../record-command.ts';
-import { type JsonOption, printResult, type Shell } from '../shell.ts';
+import { type CommandShell, type JsonOption, printResult } from '../shell.ts';
 import { requireCreated } from './create-key.ts';
 import { readInteger, readKeyId, withAccount } from './with-account.ts';
 
@@ -20,7 +20,7 @@ export async function rotateKey(
   accountText: string,
   idText: string,
   options: RotateKeyOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const id = readKeyId(idText);
   const overlapHours = readInteger('--overlap-hours', options.overlapHours, 0, maxOverlapHours);

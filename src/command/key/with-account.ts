@@ -8,7 +8,7 @@ import { joinInstallation } from '../join-installation.ts';
 import type { Installation } from '../open-installation.ts';
 import { readAccountId } from '../read-account.ts';
 import { requireAccount } from '../require-account.ts';
-import type { Shell } from '../shell.ts';
+import type { CommandShell } from '../shell.ts';
 
 /**
  * Runs a command on an account of the installation of DATABASE_URL or DATA_DIR, even while its service runs.
@@ -16,7 +16,7 @@ import type { Shell } from '../shell.ts';
  */
 export async function withAccount(
   accountText: string,
-  shell: Shell,
+  shell: CommandShell,
   use: (installation: Installation, accountId: AccountId) => Promise<number>,
 ): Promise<number> {
   const accountId = readAccountId(accountText);

@@ -3,7 +3,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { OperatorError } from '../../foundation/errors.ts';
 import { TypesFailure } from '../../template-types/types-failure.ts';
 import { readReleaseVersion } from '../read-version.ts';
-import type { Shell } from '../shell.ts';
+import type { CommandShell } from '../shell.ts';
 import { connectTo } from '../types.ts';
 import { readTools } from './read-tools.ts';
 import { registerTool } from './tool.ts';
@@ -20,7 +20,7 @@ To find out why an email hasn't arrived: find_messages by recipient, then explai
  */
 export async function serveMcp(
   { url, allowWrite = false }: { readonly url?: string; readonly allowWrite?: boolean },
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   try {
     const connection = connectTo(url, shell);

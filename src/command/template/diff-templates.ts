@@ -1,4 +1,4 @@
-import { print, printResult, type Shell } from '../shell.ts';
+import { type CommandShell, print, printResult } from '../shell.ts';
 import {
   openTemplates,
   readTemplateFolders,
@@ -16,7 +16,7 @@ const contextLines = 2;
 export async function diffTemplates(
   ids: readonly string[],
   options: TemplateOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   const templates = await readTemplateFolders(ids, options.dir);
   const { service } = await openTemplates(options, shell);

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { TypesFailure } from '../../template-types/types-failure.ts';
-import { printResult, type Shell } from '../shell.ts';
+import { type CommandShell, printResult } from '../shell.ts';
 import { readTemplateFolder } from './read-template-folder.ts';
 import { chooseTemplates, openTemplates, type TemplateOptions } from './run-template-command.ts';
 import { hashTemplate, imageFile, type TemplateCode, templateFiles } from './template-files.ts';
@@ -14,7 +14,7 @@ import type { TemplateService } from './template-service.ts';
 export async function pullTemplates(
   ids: readonly string[],
   options: TemplateOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   await mkdir(options.dir, { recursive: true });
   const { service, state } = await openTemplates(options, shell);

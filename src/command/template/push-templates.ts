@@ -1,5 +1,5 @@
 import { ManagementProblem } from '../../template-types/management-connection.ts';
-import { printResult, type Shell } from '../shell.ts';
+import { type CommandShell, printResult } from '../shell.ts';
 import { type FolderTemplate, readTemplateFolder } from './read-template-folder.ts';
 import {
   openTemplates,
@@ -27,7 +27,7 @@ const pullFirst =
 export async function pushTemplates(
   ids: readonly string[],
   options: TemplateOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<number> {
   if (options.react !== undefined) {
     const { compileReactTemplates } = await import('./react-templates.ts');
@@ -75,7 +75,7 @@ async function pushOne(
   service: TemplateService,
   state: TemplateState,
   { publish = false, allowBreaking = false, json = false }: TemplateOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<boolean> {
   const { id } = local;
   const say = (result: string): boolean => {

@@ -1,7 +1,7 @@
 import { OperatorError } from '../../foundation/errors.ts';
 import { ManifestError } from '../../manifest/manifest-problems.ts';
 import { TypesFailure } from '../../template-types/types-failure.ts';
-import type { JsonOption, Shell } from '../shell.ts';
+import type { CommandShell, JsonOption } from '../shell.ts';
 import { connectTo } from '../types.ts';
 import {
   describeFolderProblems,
@@ -32,7 +32,7 @@ interface OpenTemplates {
 /** @throws TypesFailure */
 export async function openTemplates(
   { url, dir }: TemplateOptions,
-  shell: Shell,
+  shell: CommandShell,
 ): Promise<OpenTemplates> {
   const service = new TemplateService(connectTo(url, shell));
   return { service, state: await TemplateState.open(dir, service.place) };
