@@ -11,7 +11,7 @@ export interface QuotaWindow {
   readonly dayAt: Date;
 }
 
-/** Messages that a process may accept, deducted from both the hour and the day. */
+/** Recipients of messages that a process may accept, deducted from both the hour and the day. */
 export interface QuotaShare extends QuotaWindow {
   readonly granted: number;
   /** What remains of the hour and of the day afterwards; undefined if there is no limit. */
@@ -27,8 +27,8 @@ const shareDivisor = 32;
 
 /**
  * Claims a share of an account's quota in one statement, so that all processes together never exceed it.
- * @param needed messages waiting for it now; they get whatever is left
- * @param wanted additional messages to claim while plenty is left
+ * @param needed recipients of messages waiting for it now; they get whatever is left
+ * @param wanted additional recipients to claim while plenty is left
  */
 export async function claimQuotaShare(
   kysely: Kysely,

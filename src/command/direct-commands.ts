@@ -51,7 +51,7 @@ function addSourceCommands(program: Command, shell: CommandShell): void {
     });
   source
     .command('warm-up <address>')
-    .description('start a warm-up plan: 50 messages a day, doubling every two days')
+    .description('start a warm-up plan: 50 recipients a day, doubling every two days')
     .option('--goal <number>', 'daily volume at which the plan ends')
     .option('--off', 'end the plan')
     .action(async (address: string, options: WarmUpOptions & JsonOption) => {
@@ -96,7 +96,7 @@ function addDomainCommands(program: Command, shell: CommandShell): void {
     });
   domain
     .command('warm-up <account> <domain>')
-    .description('start a warm-up plan: 50 messages a day, doubling every two days')
+    .description('start a warm-up plan: 50 recipients a day, doubling every two days')
     .option('--goal <number>', 'daily volume at which the plan ends')
     .option('--off', 'end the plan')
     .action(async (account: string, name: string, options: WarmUpOptions & JsonOption) => {

@@ -79,6 +79,8 @@ function reasonOf(status: StoredMessageStatus | undefined): string | undefined {
   return typeof reason === 'string' ? reason : undefined;
 }
 
+const scopes = ['messages:test', 'templates:read'] as const;
+
 /** Runs work with an API key that can only test templates, and that expires even if this process dies. */
 async function withTemporaryKey<Result>(
   { database }: RunningInstallation,
@@ -92,13 +94,13 @@ async function withTemporaryKey<Result>(
       hash,
       hint,
       name: 'signalpost send-test',
-      scopes: ['templates:write'],
+      scopes: [...scopes],
       networks: null,
       templates: null,
       createdBy: undefined,
       expiresAt: new Date(Date.now() + keyMinutes * 60_000),
     });
-    const detail = { id: added, scopes: 'templates:write' };
+    const detail = { id: added, scopes: scopes.join(' ') };
     await recordCommand(transaction, { kind: 'api_key_created', accountId, detail });
     return added;
   });

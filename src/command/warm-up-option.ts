@@ -24,5 +24,5 @@ export function readWarmUp(options: WarmUpOptions): WarmUpSchedule | undefined {
 export function describeWarmUp(subject: string, warmUp: WarmUpSchedule | undefined): string {
   return warmUp === undefined
     ? `${subject} has no warm-up plan.`
-    : `${subject} can send up to these numbers of messages per day: ${warmUp.plan.join(', ')}, then without a limit.`;
+    : `${subject} can send up to these numbers of recipients per day: ${warmUp.plan.join(', ')}, then without a limit.`;
 }

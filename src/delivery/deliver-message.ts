@@ -215,7 +215,7 @@ async function deliver(
   const selection = selectRecipients(message, recipients, staging, suppressed);
   const { envelope, redirected } = selection.route;
   if (envelope.size === 0) return resultWithoutEnvelope(message, selection);
-  const identity = await findSendingIdentity(findIdentity, message, from.address);
+  const identity = await findSendingIdentity(findIdentity, message, from.address, envelope.size);
   if ('problem' in identity) return waitForSender(message, identity);
   const separate = hiddenOf(content);
   const admission = await admitMail(
@@ -230,7 +230,7 @@ async function deliver(
   );
   if (deferBacklog !== undefined && !redirected) reportBacklogs(deferBacklog, message, admission);
   if (admission.transactions.length === 0) {
-    identity.release?.();
+    identity.release?.(envelope.size);
     return postponeMessage(message, admission, selection);
   }
   const archive = archiveNumber(content);
@@ -242,7 +242,7 @@ async function deliver(
     const prepared = await prepareTransaction(message, () => prepare(form), identity, log);
     if ('results' in prepared) {
       for (const transaction of admission.transactions) transaction.cancel();
-      identity.release?.();
+      identity.release?.(envelope.size);
       return prepared;
     }
     forms.set(form, prepared);

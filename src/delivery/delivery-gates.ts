@@ -65,8 +65,9 @@ export async function findSendingIdentity(
   findIdentity: FindIdentity | undefined,
   message: ClaimedMessage,
   from: EmailAddress,
+  recipients: number,
 ): Promise<SendingIdentity | IdentityProblem> {
-  if (findIdentity !== undefined) return await findIdentity(message.accountId, from);
+  if (findIdentity !== undefined) return await findIdentity(message.accountId, from, recipients);
   return { sign: (raw) => raw, returnPath: () => from };
 }
 

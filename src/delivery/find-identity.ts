@@ -12,8 +12,8 @@ export interface SigningDomainLookup {
 }
 
 export interface WarmUpQuotas {
-  consume(subject: string, warmUp: WarmUpSchedule): Promise<boolean>;
-  giveBack(subject: string): void;
+  consume(subject: string, warmUp: WarmUpSchedule, recipients: number): Promise<boolean>;
+  giveBack(subject: string, recipients: number): void;
 }
 
 /**
@@ -42,14 +42,14 @@ export function findDirectIdentity(
   paths: ReturnPaths,
   warmUps: WarmUpQuotas,
 ): FindIdentity {
-  return async (accountId, from) => {
+  return async (accountId, from, recipients) => {
     const name = domainOf(from);
     const domain = await domains.find(accountId, name);
     const problem = problemOf(name, domain);
     if (domain === undefined || problem !== undefined) return { problem: problem ?? '' };
     const subject = `domain:${accountId}/${domain.domain}`;
     const { warmUp } = domain;
-    if (warmUp !== undefined && !(await warmUps.consume(subject, warmUp)))
+    if (warmUp !== undefined && !(await warmUps.consume(subject, warmUp, recipients)))
       return {
         problem: `${domain.domain} is warming up and has reached today’s limit`,
         delayMs: quotaDelayMs(Date.now(), Math.random()),
@@ -57,8 +57,8 @@ export function findDirectIdentity(
     return {
       pool: domain.sourcePool,
       sign: (raw, signedAt) => signMessage(raw, domain.keys, { signedAt }),
-      release: () => {
-        if (warmUp !== undefined) warmUps.giveBack(subject);
+      release: (unreached) => {
+        if (warmUp !== undefined) warmUps.giveBack(subject, unreached);
       },
       returnPath: (messageId, recipient) =>
         paths.make({ accountId, messageId, recipient }, domain.returnPath),

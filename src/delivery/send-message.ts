@@ -7,7 +7,12 @@ import type { PreparedTransaction } from './prepare-transaction.ts';
 import type { DeliveryRoute } from './route-recipients.ts';
 import { sendTransactions } from './send-transactions.ts';
 import type { SendingIdentity } from './sending-identity.ts';
-import type { OutgoingMail, SendingAdmission, TransactionResult } from './transport.ts';
+import {
+  hasReachedServer,
+  type OutgoingMail,
+  type SendingAdmission,
+  type TransactionResult,
+} from './transport.ts';
 
 export interface SendMessageContext {
   readonly message: ClaimedMessage;
@@ -31,9 +36,9 @@ export async function sendMessage(
   const [firstOf] = route.envelope.values();
   const noted = preparedFor(firstOf?.[0] ?? 0)?.notes ?? [];
   const notes = message.attempt === 1 ? [...noted, ...redirectNote(route)] : [];
-  let reached = false;
-  const onResult = (result: TransactionResult): void => {
-    reached ||= hasReached(result);
+  let unreached = route.envelope.size;
+  const onResult = ({ end }: TransactionResult, to: readonly string[]): void => {
+    if (hasReachedServer(end)) unreached -= to.length;
   };
   const makeMail = (to: readonly string[], first: number): OutgoingMail => {
     const prepared = preparedFor(first);
@@ -56,13 +61,8 @@ export async function sendMessage(
     [...untried, ...deferredResults(admission.postponed, route)],
     makeMail,
   );
-  if (!reached) identity.release?.();
+  if (unreached > 0) identity.release?.(unreached);
   return result;
-}
-
-/** True if a server was reached. */
-function hasReached({ end }: TransactionResult): boolean {
-  return end.kind !== 'stopped' && !(end.kind === 'fault' && end.stage === 'connect');
 }
 
 function redirectNote(route: DeliveryRoute): AttemptNote[] {

@@ -20,8 +20,8 @@ export interface TransactionContext {
   readonly route: DeliveryRoute;
   readonly recipients: readonly EmailAddress[];
   readonly notes: readonly AttemptNote[];
-  /** Called with the result of each transaction. */
-  readonly onResult: (result: TransactionResult) => void;
+  /** Called with the result of each transaction and its recipients. */
+  readonly onResult: (result: TransactionResult, to: readonly string[]) => void;
 }
 
 /**
@@ -63,7 +63,7 @@ export async function sendTransactions(
     }
     const mail = makeMail(transaction.to, next[0] ?? 0);
     const result = await transaction.send(mail, lease.markDot, lease.stopping);
-    onResult(result);
+    onResult(result, transaction.to);
     if (result.end.kind === 'lost' || result.end.kind === 'stopped') cancelFrom(index + 1);
     if (result.end.kind === 'lost') return undefined;
     if (result.end.kind === 'stopped') break;

@@ -12,8 +12,8 @@ export interface SendingIdentity {
   returnPath(messageId: MessageId, recipient: number): string;
   /** The source address pool. */
   readonly pool?: string | undefined;
-  /** Returns the message's share of the daily limit if no server was reached. */
-  release?(): void;
+  /** Returns recipients to the daily limit for whom no server was reached. */
+  release?(recipients: number): void;
 }
 
 /** Why mail can't be sent now, and how long to wait before rechecking. */
@@ -22,8 +22,12 @@ export interface IdentityProblem {
   readonly delayMs?: number;
 }
 
-/** Finds the identity for a From address, or why its mail can't be sent now. */
+/**
+ * Finds the identity for a From address, or why its mail can't be sent now.
+ * @param recipients of the attempt
+ */
 export type FindIdentity = (
   accountId: AccountId,
   from: EmailAddress,
+  recipients: number,
 ) => Promise<SendingIdentity | IdentityProblem>;

@@ -43,6 +43,12 @@ export type TransactionEnd =
   /** The service is stopping; nothing was sent. */
   | { readonly kind: 'stopped' };
 
+/** False if nothing was sent to a server. */
+export function hasReachedServer(end: TransactionEnd): boolean {
+  if (end.kind === 'fault') return end.stage !== 'connect';
+  return end.kind !== 'stopped' && end.kind !== 'unfit';
+}
+
 export type FaultKind =
   | 'name'
   | 'connection'

@@ -123,7 +123,7 @@ function registerRoute(
       };
       const requirePermission: OperationCall['requirePermission'] = async (permission, field) => {
         const needed = { access: permission, ...field };
-        await admitActor(dependencies, admitted.actor, needed, accountId, request);
+        return (await admitActor(dependencies, admitted.actor, needed, accountId, request)).granted;
       };
       const checks = { reauthorize, requirePermission };
       const input = { query, body, readOnly, writesNothing, request, reply, ...checks };

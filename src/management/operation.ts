@@ -59,9 +59,10 @@ export interface OperationCall<Query = unknown, Body = unknown> {
   reauthorize(): Promise<void>;
   /**
    * For input that needs more than the route's permission.
+   * @returns all that the caller is permitted in the account
    * @throws Problem that names the field, if the caller doesn't have it
    */
-  requirePermission(permission: Permission, field?: FieldRule): Promise<void>;
+  requirePermission(permission: Permission, field?: FieldRule): Promise<ReadonlySet<Permission>>;
 }
 
 /** A member of a body that needs more than its operation. */

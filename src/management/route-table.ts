@@ -215,7 +215,7 @@ const rows: readonly RouteRow[] = [
   ['GET', `${account}/template-starters`, 'templates:read', listStarters],
   ['GET', `${account}/template-starters/:starterId`, 'templates:read', getStarter],
   ['POST', `${template}/preview`, 'templates:read', previewTemplate, 'content'],
-  ['POST', `${template}/test-send`, 'templates:write', testSendTemplate, 'values'],
+  ['POST', `${template}/test-send`, 'messages:test', testSendTemplate, 'values'],
   ['POST', `${template}/publish`, 'templates:publish', publishTemplate],
   ['POST', `${template}/roll-back`, 'templates:publish', rollBackTemplate],
   ['POST', `${template}/duplicate`, 'templates:write', duplicateTemplate],

@@ -358,7 +358,7 @@ const QuotaSchema = Type.Object(
   {
     ...strict,
     description:
-      'Max messages accepted from the account. An omitted member means no limit; `{}` removes the quota.',
+      'Max recipients (To, Cc, Bcc and the archive address) of the messages accepted from the account. An omitted member means no limit; `{}` removes the quota.',
   },
 );
 

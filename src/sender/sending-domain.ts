@@ -28,7 +28,7 @@ export interface SendingDomain {
   readonly dnsProvider: DnsProvider | undefined;
 }
 
-/** Max messages per day, starting on a given day. */
+/** Max recipients per day, starting on a given day. */
 export interface WarmUpSchedule {
   /** `2026-03-01`, in UTC. */
   readonly from: string;

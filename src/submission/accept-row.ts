@@ -47,6 +47,11 @@ export function rowWithCopies(row: AcceptRow): readonly [AcceptRow, ...AcceptRow
   return row.copies === undefined ? [row] : [row, ...row.copies];
 }
 
+/** What a quota counts: every address that mail goes to, as requested, and the account's archive address. */
+export function countRecipients(row: AcceptRow): number {
+  return rowWithCopies(row).reduce((sum, { recipients }) => sum + recipients.length, 0);
+}
+
 export type AcceptOutcome =
   /** Committed and flushed. */
   | { readonly kind: 'accepted' }

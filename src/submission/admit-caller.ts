@@ -1,7 +1,8 @@
 import type { Authenticator } from '../access/authenticator.ts';
 import type { AccessFacts, Decision, Refusal } from '../access/authorize.ts';
 import { authorize } from '../access/authorize.ts';
-import type { BearerPrincipal } from '../access/principal.ts';
+import type { Permission } from '../access/permission.ts';
+import type { BearerPrincipal, Principal } from '../access/principal.ts';
 import type { TokenOperation } from '../access/token-operations.ts';
 import type { Account } from '../account/account.ts';
 import { Fault } from '../foundation/errors.ts';
@@ -25,7 +26,7 @@ export interface RequestHead {
 /** The account that sends, and for whom. */
 export interface SendingCaller {
   readonly account: Account;
-  /** Integration of the access token, or id of the API key. */
+  /** Integration of the access token, id of the API key, or the console. */
   readonly clientId: ClientId;
 }
 
@@ -126,10 +127,26 @@ function toAdmission(
 ): SendAdmission {
   if (refusal !== undefined) throw toFault(refusal);
   if (account === undefined) throw new Error('the decision has no account');
-  const isKey = principal.kind === 'key';
-  const clientId = isKey ? (principal.keyId as ClientId) : principal.clientId;
-  const templates = isKey ? principal.templates : undefined;
-  return new SendAdmission({ account, clientId }, templates, granted.has('messages:send-content'));
+  return admissionOf(principal, account, granted);
+}
+
+/**
+ * What a caller who passed the checks may send.
+ * @param granted all that the caller is permitted in the account
+ */
+export function admissionOf(
+  principal: Principal,
+  account: Account,
+  granted: ReadonlySet<Permission>,
+): SendAdmission {
+  const templates = principal.kind === 'key' ? principal.templates : undefined;
+  const caller = { account, clientId: clientIdOf(principal) };
+  return new SendAdmission(caller, templates, granted.has('messages:send-content'));
+}
+
+function clientIdOf(principal: Principal): ClientId {
+  if (principal.kind === 'token') return principal.clientId;
+  return (principal.kind === 'key' ? principal.keyId : 'console') as ClientId;
 }
 
 /** The contract has no 403, so a missing permission is a 401 that says so (RFC 6750 section 3.1). */

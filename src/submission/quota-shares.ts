@@ -15,7 +15,7 @@ interface QuotaSharesDependencies {
   readonly log: Log;
 }
 
-/** Max messages per share. */
+/** Max recipients per share. */
 const maxShare = 512;
 /** How long a share, or the fact that none is left, is cached. */
 const shareLifetimeMs = 1_000;
@@ -24,7 +24,7 @@ const shareLifetimeMs = 1_000;
 interface HeldShare {
   readonly quota: Quota;
   readonly share: QuotaShare;
-  /** Messages left in the share. */
+  /** Recipients left in the share. */
   left: number;
   /** When its hour ends or the cache lifetime is over, in monotonic time. */
   readonly until: number;
@@ -32,17 +32,17 @@ interface HeldShare {
 
 interface AccountState {
   held: HeldShare | undefined;
-  /** The pending request for a share, and how many others wait for it. */
+  /** The pending request for a share, and the recipients of the messages that wait for it. */
   pending: Promise<void> | undefined;
   waiting: number;
-  /** Max messages of the next share. */
+  /** Max recipients of the next share. */
   wanted: number;
   timer: NodeJS.Timeout | undefined;
 }
 
 /**
  * Enforces account quotas with few statements: each process reserves shares of a quota in the database and counts them down
- * in memory. Shares are returned if unused for a second; a killed process loses its share, which is at most 512 messages and
+ * in memory. Shares are returned if unused for a second; a killed process loses its share, which is at most 512 recipients and
  * at most a thirty-second of what was left for that hour and day.
  */
 export class QuotaShares {
@@ -55,28 +55,27 @@ export class QuotaShares {
   }
 
   /**
-   * Takes one message from an account's quota.
-   * @returns a function that returns it if the message was not stored
+   * Takes the recipients of a message from an account's quota: all or none.
+   * @returns a function that returns them if the message was not stored
    * @throws Fault QUOTA_EXCEEDED with the seconds until the hour or day ends
    */
-  async spend(accountId: AccountId, quota: Quota): Promise<() => void> {
+  async spend(accountId: AccountId, quota: Quota, recipients: number): Promise<() => void> {
     const state = this.#stateOf(accountId);
     for (;;) {
       const held = this.#usable(state, quota);
       if (held !== undefined) {
-        if (held.left === 0) {
-          if (isExhausted(held.share)) throw quotaExceeded(held);
-        } else {
-          held.left -= 1;
-          return () => this.#refund(accountId, held);
+        if (held.left >= recipients) {
+          held.left -= recipients;
+          return () => this.#refund(accountId, held, recipients);
         }
+        if (isExhausted(held.share)) throw quotaExceeded(held);
       }
-      state.waiting += 1;
+      state.waiting += recipients;
       try {
         state.pending ??= this.#acquire(accountId, quota, state);
         await withTimeout(state.pending);
       } finally {
-        state.waiting -= 1;
+        state.waiting -= recipients;
       }
     }
   }
@@ -140,9 +139,9 @@ export class QuotaShares {
     await this.#returnShare(accountId, held.share, unused);
   }
 
-  #refund(accountId: AccountId, held: HeldShare): void {
-    if (this.#states.get(accountId)?.held === held) held.left += 1;
-    else void this.#returnShare(accountId, held.share, 1);
+  #refund(accountId: AccountId, held: HeldShare, recipients: number): void {
+    if (this.#states.get(accountId)?.held === held) held.left += recipients;
+    else void this.#returnShare(accountId, held.share, recipients);
   }
 
   /** If returning fails, the share counts as used until its hour and day end. */
@@ -169,7 +168,7 @@ function quotaExceeded({ share, quota }: HeldShare): Fault {
     details: [
       {
         field: 'accountId',
-        reason: `has reached its limit of ${limit} messages for this ${window}`,
+        reason: `has reached its limit of ${limit} recipients for this ${window}`,
       },
     ],
     retryAfter: Math.max(1, (isDaily ? share.dayEndsIn : share.hourEndsIn) / 1_000),

@@ -12,7 +12,7 @@ import type { SenderDirectory } from '../sender/sender-directory.ts';
 import { matchVariant } from '../template/localize-version.ts';
 import type { SizeBounds } from '../template/size-bounds.ts';
 import type { PublishedTemplate, TemplateDirectory } from '../template/template-directory.ts';
-import { type AcceptRow, rowWithCopies } from './accept-row.ts';
+import { type AcceptRow, countRecipients } from './accept-row.ts';
 import { addArchiveCopy } from './add-archive-copy.ts';
 import type { SendAdmission } from './admit-caller.ts';
 import {
@@ -380,10 +380,7 @@ export async function commitWithinQuota(
   row: AcceptRow,
   commit: () => Promise<Receipt>,
 ): Promise<Receipt> {
-  const refund =
-    row.copies === undefined
-      ? await quotas.spend(row.accountId, quota)
-      : await spendTogether(quotas, quota, row);
+  const refund = await quotas.spend(row.accountId, quota, countRecipients(row));
   try {
     const receipt = await commit();
     if (receipt.replayed) refund();
@@ -392,25 +389,6 @@ export async function commitWithinQuota(
     if (error instanceof Fault && error.code !== 'IO_EXCEPTION') refund();
     throw error;
   }
-}
-
-/** Takes all messages of a group from the quota, or none. */
-async function spendTogether(
-  quotas: SendDependencies['quotas'],
-  quota: Quota,
-  row: AcceptRow,
-): Promise<() => void> {
-  const spent = await Promise.allSettled(
-    rowWithCopies(row).map(({ accountId }) => quotas.spend(accountId, quota)),
-  );
-  const refunds = spent.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-  const refundAll = (): void => {
-    for (const refund of refunds) refund();
-  };
-  const failed = spent.find((result) => result.status === 'rejected');
-  if (failed === undefined) return refundAll;
-  refundAll();
-  throw failed.reason;
 }
 
 function unknownTemplate(): Fault {

@@ -6,6 +6,7 @@ import type { TraceContext } from '../foundation/tracing/trace-context.ts';
 import type { TraceSpan } from '../foundation/tracing/tracing.ts';
 import { maxDeliverySeconds } from '../message/message-state.ts';
 import { describeRawSource, rawTemplateId, rawVersion } from '../message/raw-message.ts';
+import type { SenderDirectory } from '../sender/sender-directory.ts';
 import { addArchiveCopy } from './add-archive-copy.ts';
 import type { RawRight } from './admit-caller.ts';
 import { checkRawParts } from './check-raw-parts.ts';
@@ -101,7 +102,7 @@ async function sendChecked(
       }),
     ),
   );
-  await checkMoreSenders(dependencies, account.id, message);
+  await checkMoreSenders(dependencies.senders, account.id, message.moreSenders);
   const replyAddress = await prepareReplies(dependencies, account.id, read, sender.from.address);
   const requestFor = (to: EmailAddress) => {
     const request = { ...read, to };
@@ -135,12 +136,13 @@ async function sendChecked(
     : commitWithinQuota(dependencies, account.quota, row, commit);
 }
 
-async function checkMoreSenders(
-  { senders }: SendDependencies,
+/** @throws Fault SENDER_NOT_ALLOWED unless all are verified senders of the account */
+export async function checkMoreSenders(
+  senders: Pick<SenderDirectory, 'sender'>,
   accountId: AccountId,
-  { moreSenders }: RawMessage,
+  addresses: readonly EmailAddress[],
 ): Promise<void> {
-  for (const address of moreSenders) {
+  for (const address of addresses) {
     const finding = senders.sender(accountId, normalizeAddress(address));
     const sender = finding instanceof Promise ? await withTimeout(finding) : finding;
     if (sender?.verified === true) continue;

@@ -12,7 +12,7 @@ import type { Http } from '../http/create-http.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
 import type { SenderDirectory } from '../sender/sender-directory.ts';
 import { Acceptor, defaultAcceptorLimits } from './accept-messages.ts';
-import type { AcceptOutcome, AcceptRow } from './accept-row.ts';
+import { type AcceptOutcome, type AcceptRow, countRecipients } from './accept-row.ts';
 import { AcceptStore } from './accept-store.ts';
 import { admitService, type RawRight } from './admit-caller.ts';
 import type { AttachmentSettings } from './check-attachments.ts';
@@ -185,7 +185,7 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
       if (row.attachments && !(await attachments.keep(row.accountId, row.attachments)))
         throw new Fault('IO_EXCEPTION', { cause: new Error('an attachment is not available now') });
       const quota = (await dependencies.accounts.account(row.accountId))?.quota;
-      const refund = quota && (await quotas.spend(row.accountId, quota));
+      const refund = quota && (await quotas.spend(row.accountId, quota, countRecipients(row)));
       const outcome = await acceptor.accept(row);
       if (outcome.kind !== 'accepted') refund?.();
       return outcome;

@@ -82,7 +82,7 @@ test('domains: the records on the page are published and verified; keys are rota
   await visit.open(`${shop.id}/domains/shop.test`);
 
   await page.getByRole('button', { name: 'Start warm-up' }).click();
-  await dialog.getByLabel('Target messages per day').fill('400');
+  await dialog.getByLabel('Target recipients per day').fill('400');
   await visit.look('warm-up-dialog');
   await dialog.getByRole('button', { name: 'Start warm-up' }).click();
   await page.getByText('Day 1 of 6: up to 50 messages today.').waitFor();

@@ -186,7 +186,7 @@ test('messages of an account suspended after acceptance are kept until the suspe
   await world.waitForState(id, 'delivered');
 });
 
-test('an identity is released if no server was reached, so that its daily share is not used up', async () => {
+test('an identity is released for the recipients whom no server was reached for, so that its daily share is not used up', async () => {
   let unused = 0;
   const start = (port: number): void => {
     const attempt = createDelivery({
@@ -197,8 +197,8 @@ test('an identity is released if no server was reached, so that its daily share 
       findIdentity: async () => ({
         sign: (raw) => raw,
         returnPath: () => 'b@shop.test',
-        release: () => {
-          unused += 1;
+        release: (recipients) => {
+          unused += recipients;
         },
       }),
     });
@@ -215,6 +215,14 @@ test('an identity is released if no server was reached, so that its daily share 
   start(sink.port);
   await world.waitForState(id, 'delivered');
   assert.equal(unused, 1);
+  await world.close();
+  const ascii = await startSink({ options: { hideSMTPUTF8: true } });
+  start(ascii.port);
+  // Refused here, before a server is asked.
+  const refused = await world.accept({ to: 'josé@people.test', cc: ['bob@people.test'] });
+  await world.waitForState(refused, 'bounced');
+  await waitFor('the queue entry to go', async () => (await world.entry(refused)) === undefined);
+  assert.equal(unused, 2);
 });
 
 test('RFC 6531 3.2: on a server without SMTPUTF8, a non-ASCII cc bounces alone; the To gets the message', async () => {

@@ -36,23 +36,36 @@ function node(): WarmUps {
 test('concurrent requests never take more than the daily share', async () => {
   const one = node();
   const plan = { from: thatDay, plan: [50, 100] };
-  const taken = await Promise.all(Array.from({ length: 300 }, () => one.consume('domain:x', plan)));
+  const taken = await Promise.all(
+    Array.from({ length: 300 }, () => one.consume('domain:x', plan, 1)),
+  );
   assert.equal(taken.filter(Boolean).length, 50);
-  one.giveBack('domain:x');
+  one.giveBack('domain:x', 1);
   assert.deepEqual(
-    [await one.consume('domain:x', plan), await one.consume('domain:x', plan)],
+    [await one.consume('domain:x', plan, 1), await one.consume('domain:x', plan, 1)],
     [true, false],
   );
+});
+
+test('a daily share counts recipients, and one message with more of them than a day allows goes first', async () => {
+  const one = node();
+  const plan = { from: thatDay, plan: [10] };
+  const taken = [];
+  for (const recipients of [6, 6, 4, 1])
+    taken.push(await one.consume('domain:z', plan, recipients));
+  assert.deepEqual(taken, [true, false, true, false]);
+  assert.equal(await one.consume('domain:large', plan, 12), true);
+  assert.equal(await one.consume('domain:large', plan, 1), false);
 });
 
 test('usage by other nodes counts, even for a node that starts in the middle of the day', async () => {
   const plan = { from: thatDay, plan: [10] };
   const first = node();
-  for (let count = 0; count < 8; count += 1) await first.consume('domain:y', plan);
+  for (let count = 0; count < 8; count += 1) await first.consume('domain:y', plan, 1);
   await first.share();
   const second = node();
   const taken = [];
-  for (let count = 0; count < 5; count += 1) taken.push(await second.consume('domain:y', plan));
+  for (let count = 0; count < 5; count += 1) taken.push(await second.consume('domain:y', plan, 1));
   assert.deepEqual(taken, [true, true, false, false, false]);
 });
 
@@ -86,10 +99,10 @@ test('a source with a used-up share is skipped for another one of its pool', () 
     pool: 'default',
   });
   const both = new SourcePools([make(address), make('192.0.2.2')], 'm.test', limits);
-  for (const random of [0, 0.5, 0.99]) both.choose(undefined, 4, random);
+  for (const random of [0, 0.5, 0.99]) both.choose(undefined, 4, random, 1);
   assert.deepEqual(new Set(used), new Set(['192.0.2.2']));
   const alone = new SourcePools([make(address)], 'm.test', limits);
-  assert.deepEqual([alone.families(undefined), alone.choose(undefined, 4, 0)], [[], undefined]);
+  assert.deepEqual([alone.families(undefined), alone.choose(undefined, 4, 0, 1)], [[], undefined]);
 });
 
 test('an operator assigns a pool and warms up a source: it sends its share, and the rest of the pool sends the rest', async () => {
@@ -106,7 +119,7 @@ test('an operator assigns a pool and warms up a source: it sends its share, and 
   const begun = await run('source', 'warm-up', '127.0.0.82', '--goal', '100');
   assert.match(
     begun.out,
-    /127\.0\.0\.82 can send up to these numbers of messages per day: 50, 71, then/,
+    /127\.0\.0\.82 can send up to these numbers of recipients per day: 50, 71, then/,
     begun.err,
   );
   await database.pool.query("update source_warm_up set warm_up_plan = '{2,2}'");

@@ -24,6 +24,7 @@ const groupByScope: Readonly<Record<KeyScope, ScopeGroup>> = {
   'templates:read': 'content',
   'templates:write': 'content',
   'templates:publish': 'content',
+  'messages:test': 'content',
   'senders:read': 'content',
   'senders:write': 'content',
   'domains:read': 'content',

@@ -12,7 +12,7 @@ const maxPart = 200_000;
 export const writeTools: readonly AgentTool[] = [
   defineTool({
     name: 'send_test',
-    permissions: ['templates:write'],
+    permissions: ['messages:test', 'templates:read'],
     description:
       'Send a test message of a template’s draft, or else of its published version, to an address. It is a real email; each call sends one.',
     input: z.object({

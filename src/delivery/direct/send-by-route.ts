@@ -6,7 +6,12 @@ import type { TlsUse } from '../smtp-server-settings.ts';
 import { SmtpSessionError, type SmtpTimeouts } from '../smtp-session.ts';
 import type { SmtpSessionEnd } from '../smtp-session-limit.ts';
 import { classifyTlsFault, type TlsResultType, type TlsTally } from '../tls-report/tls-result.ts';
-import type { OutgoingMail, TransactionEnd, TransactionResult } from '../transport.ts';
+import {
+  hasReachedServer,
+  type OutgoingMail,
+  type TransactionEnd,
+  type TransactionResult,
+} from '../transport.ts';
 import type { HopPools } from './hop-pools.ts';
 import type { Hop } from './plan-route.ts';
 import type { Source, SourcePools } from './source-pools.ts';
@@ -64,7 +69,8 @@ export class RouteSender {
         faults.push(refusal);
         continue;
       }
-      const source = this.#dependencies.sources.choose(routed.pool, hop.family, Math.random());
+      const { sources } = this.#dependencies;
+      const source = sources.choose(routed.pool, hop.family, Math.random(), mail.to.length);
       if (source === undefined) continue;
       for (const [index, tls] of this.#tlsUses(routed, hop).entries()) {
         last = await this.#transact(routed, hop, source, tls, (pool) => {
@@ -78,8 +84,8 @@ export class RouteSender {
         if (!isTlsFault(last.end)) break;
         if (tls !== 'required') this.#brokenTls.set(hop.address, true);
       }
-      if (last?.end.kind === 'fault' && last.end.stage === 'connect')
-        this.#dependencies.sources.giveBack(source);
+      if (last !== undefined && !hasReachedServer(last.end))
+        sources.giveBack(source, mail.to.length);
       if (last !== undefined && !shouldTryNextHost(last.end)) break;
     }
     if (last !== undefined) return { ...last, sessionEnds };

@@ -43,24 +43,26 @@ export class WarmUps implements SourceLimits {
   }
 
   /**
-   * Uses one message of a subject's daily limit, after loading what was already used elsewhere or before a restart.
+   * Uses a subject's daily limit for the recipients of a message, after loading what was already used elsewhere or before a
+   * restart. A message with more of them than a whole day allows is the first one of a day.
    * @returns false if today's limit is reached
    */
-  async consume(subject: string, warmUp: WarmUpSchedule): Promise<boolean> {
+  async consume(subject: string, warmUp: WarmUpSchedule, recipients: number): Promise<boolean> {
     const limit = allowance(warmUp, this.#today());
     if (limit === undefined) return true;
     // The first sync may have started before the subject was added.
     if (this.#countOf(subject).shared === undefined) await this.share();
     if (this.#countOf(subject).shared === undefined) await this.share();
-    if (this.#usedOf(subject) >= limit) return false;
-    this.#countOf(subject).unshared += 1;
+    const used = this.#usedOf(subject);
+    if (used >= limit || (used > 0 && used + recipients > limit)) return false;
+    this.#countOf(subject).unshared += recipients;
     return true;
   }
 
-  /** Returns one message that was taken but not sent. */
-  giveBack(subject: string): void {
+  /** Returns recipients that were taken but not sent to. */
+  giveBack(subject: string, recipients: number): void {
     const count = this.#subjects.get(subject);
-    if (count !== undefined) count.unshared -= 1;
+    if (count !== undefined) count.unshared -= recipients;
   }
 
   mayUse(source: Source): boolean {
@@ -69,12 +71,13 @@ export class WarmUps implements SourceLimits {
     return limit === undefined || this.#usedOf(subjectOf(source)) < limit;
   }
 
-  used(source: Source): void {
-    if (this.#plans.has(source.address ?? '')) this.#countOf(subjectOf(source)).unshared += 1;
+  used(source: Source, recipients: number): void {
+    if (this.#plans.has(source.address ?? ''))
+      this.#countOf(subjectOf(source)).unshared += recipients;
   }
 
-  unused(source: Source): void {
-    if (this.#plans.has(source.address ?? '')) this.giveBack(subjectOf(source));
+  unused(source: Source, recipients: number): void {
+    if (this.#plans.has(source.address ?? '')) this.giveBack(subjectOf(source), recipients);
   }
 
   async start(): Promise<void> {

@@ -30,6 +30,8 @@ interface AdmittedCall {
   readonly actor: Principal | undefined;
   /** The account of the path; undefined if the path has none or an operator is about to create it. */
   readonly account: Account | undefined;
+  /** All that the actor is permitted in the account. */
+  readonly granted: ReadonlySet<Permission>;
 }
 
 /**
@@ -58,7 +60,7 @@ export async function admitActor(
       ? await toProviderProblem(dependencies, accountText)
       : toProblem(refusal, access, field);
   }
-  return { actor, account: decision.account };
+  return { actor, account: decision.account, granted: decision.granted };
 }
 
 /** Whether a principal can operate the installation. */

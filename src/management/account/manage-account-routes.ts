@@ -19,7 +19,7 @@ const QuotaBody = Type.Object(
   {
     ...strict,
     description:
-      'Max messages accepted from the account per clock hour and per UTC day. Null or omitted: no limit; `{}` removes the quota.',
+      'Max recipients (To, Cc, Bcc and the archive address) of the messages accepted from the account, per clock hour and per UTC day. Null or omitted: no limit; `{}` removes the quota.',
   },
 );
 

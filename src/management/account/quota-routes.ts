@@ -8,7 +8,7 @@ const WindowView = Type.Object(
     limit: Nullable(Type.Integer({ description: 'Null: no limit.' })),
     used: Type.Integer({
       description:
-        'Messages accepted in this window. Under load, includes messages that processes have reserved for the next second.',
+        'Recipients of messages accepted in this window. Under load, includes what processes have reserved for the next second.',
     }),
     endsAt: Time('When the window ends and the count resets.'),
   },

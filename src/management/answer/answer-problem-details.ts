@@ -102,6 +102,10 @@ function fromFault(fault: Fault): Problem {
   }
   if (code === 'ACCOUNT_SUSPENDED')
     return new Problem('forbidden', 'The account is suspended. Ask your operator to activate it');
+  if (code === 'SENDER_NOT_ALLOWED') {
+    const reasons = details.map(({ field, reason }) => `${field} ${reason}`).join('; ');
+    return new Problem('conflict', `The sender isn’t allowed: ${reasons}. Check it under Senders`);
+  }
   if (code === 'IO_EXCEPTION')
     return new Problem('unavailable', 'Try again shortly', { cause: fault, retryAfter });
   return new Problem(

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { strict, Uuid } from '../../foundation/common-schemas.ts';
 import { domainOf } from '../../foundation/email-address.ts';
-import type { AccountId, ClientId, MessageId, TemplateId } from '../../foundation/ids.ts';
+import type { AccountId, MessageId, TemplateId } from '../../foundation/ids.ts';
 import { newMessageId } from '../../foundation/ids.ts';
 import { contentHashes } from '../../message/attachment.ts';
 import {
@@ -13,6 +13,16 @@ import {
 import { maxDeliverySeconds } from '../../message/message-state.ts';
 import type { StoredMessage } from '../../message/message-status-store.ts';
 import { rawSourceOf, rawTemplateId } from '../../message/raw-message.ts';
+import { readSender } from '../../sender/sender-store.ts';
+import { readMessageHead } from '../../smtp-submission/read-message-head.ts';
+import { readOptionalMailbox } from '../../smtp-submission/template-submission.ts';
+import {
+  admissionOf,
+  type SendAdmission,
+  type SendingCaller,
+} from '../../submission/admit-caller.ts';
+import { checkSender } from '../../submission/check-sender.ts';
+import { checkMoreSenders } from '../../submission/send-raw.ts';
 import { parseOverride } from '../../template/parse-override.ts';
 import { missingFields } from '../../template/template-fields.ts';
 import { keepTrialVersion } from '../../template/template-store.ts';
@@ -120,18 +130,61 @@ function ownReplyAddress(
   return { replyTo: replyAddresses.make(accountId, messageId, domainOf(replyTo)) };
 }
 
+/**
+ * The caller's right to send the message again: its template, or content of no template.
+ * @throws Problem if the caller doesn't have it
+ */
+function requireSender(admission: SendAdmission, { template_id }: StoredMessage): SendingCaller {
+  const caller =
+    template_id === rawTemplateId
+      ? admission.raw
+      : admission.mayUse(template_id as TemplateId) && admission;
+  if (caller) return caller;
+  throw new Problem(
+    'forbidden',
+    'Resending a message that isn’t made from a template requires the permission messages:send-content, and any other a key for its template',
+  );
+}
+
+/** @throws Fault SENDER_NOT_ALLOWED unless whom the message is from is still a verified sender, with its name */
+async function requireVerifiedSenders(
+  call: OperationCall,
+  { template_id }: StoredMessage,
+  content: StoredContent,
+): Promise<void> {
+  const { database, replyAddresses, attachments } = call.dependencies;
+  const { id: accountId } = accountOf(call);
+  const senders = {
+    sender: (account: AccountId, address: string) => readSender(database.kysely, account, address),
+  };
+  const { address, name } = content.from;
+  const isOwnAddress =
+    content.replyTo !== undefined && replyAddresses.read(content.replyTo) !== undefined;
+  const request = {
+    from: address,
+    fromDisplayName: name,
+    replyTo: isOwnAddress ? undefined : content.replyTo,
+  };
+  await checkSender(senders, accountId, request, { senderAddress: undefined, createdByEmail: '' });
+  const source = template_id === rawTemplateId ? rawSourceOf(content) : undefined;
+  const bytes = source && (await attachments.read(accountId, source.sha256));
+  const sender = bytes && readOptionalMailbox(readMessageHead(bytes), 'Sender');
+  if (sender !== undefined) await checkMoreSenders(senders, accountId, [sender.address]);
+}
+
 export const resendMessage = defineOperation({
   id: 'resendMessage',
   summary: 'Resend a message',
   description:
-    'Sends a new message with the same content and template version. 409 if any of the content was erased.',
+    'Sends a new message with the same content and template version. Also requires `messages:send`, and for a message that isn’t made from a template `messages:send-content`. 409 if any of the content was erased, or the account can’t send it any more: its sender must be verified, and a transactional message needs the add-on.',
   answer: Type.Object({ messageId: Uuid }, { ...strict, title: 'Sent' }),
   status: 201,
   limited: true,
   async handle(call) {
+    const granted = await call.requirePermission('messages:send');
     const { message } = await requireMessage(call);
-    const account = accountOf(call);
-    if (account.suspended) throw new Problem('conflict', 'The account is suspended');
+    const caller = requireSender(admissionOf(actorOf(call), accountOf(call), granted), message);
+    const { account } = caller;
     const { content } = message;
     if (content?.erased !== undefined)
       throw new Problem(
@@ -144,6 +197,13 @@ export const resendMessage = defineOperation({
         `This message can’t be resent, because ${content === null ? 'its content was' : 'some of its values were'} erased`,
       );
     }
+    if (message.transactional && !account.addOns.has('transactional'))
+      throw new Problem(
+        'conflict',
+        'This message is transactional, but the account doesn’t have the transactional add-on. An operator can add it',
+      );
+    const id = newMessageId();
+    await requireVerifiedSenders(call, message, content);
     const templateId = message.template_id as TemplateId;
     const version = { accountId: account.id, templateId, version: message.template_version };
     await keepTrialVersion(call.dependencies.database.kysely, version, account.retentionDays);
@@ -151,8 +211,6 @@ export const resendMessage = defineOperation({
     const archive = content.archive === account.archiveAddress ? content.archive : undefined;
     const { archive: _, ...others } = content;
     const resent = archive === undefined ? others : content;
-    const actor = actorOf(call);
-    const id = newMessageId();
     const event = { kind: 'message_resent', id: call.params.messageId };
     await acceptManually(call, event, {
       accountId: account.id,
@@ -167,7 +225,7 @@ export const resendMessage = defineOperation({
       newUsage: true,
       externalId: message.external_id ?? undefined,
       tag: message.tag ?? undefined,
-      clientId: (actor.kind === 'key' ? actor.keyId : 'console') as ClientId,
+      clientId: caller.clientId,
       lifetimeSeconds: maxDeliverySeconds,
       recipients: recipientsOf(resent),
       suppressed: [],

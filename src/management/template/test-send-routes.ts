@@ -5,6 +5,7 @@ import { parseEmailAddress } from '../../foundation/email-address.ts';
 import { type ClientId, newMessageId } from '../../foundation/ids.ts';
 import { contentHashes } from '../../message/attachment.ts';
 import { readSender } from '../../sender/sender-store.ts';
+import { admissionOf } from '../../submission/admit-caller.ts';
 import { type CompileResult, compileTemplate } from '../../template/compile-template.ts';
 import {
   type CompiledTemplate,
@@ -18,7 +19,7 @@ import { MAX_RENDERED_TEXT } from '../../template/template-limits.ts';
 import { keepVersionWithContent, writeTrialVersion } from '../../template/template-store.ts';
 import { invalidField, Problem } from '../answer/problem.ts';
 import { acceptManually } from '../message/accept-manually.ts';
-import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { readOptionalLocale } from '../read-optional-locale.ts';
 import { inTransaction } from '../save-resource.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
@@ -50,8 +51,11 @@ export const testSendTemplate = defineOperation({
   async handle(call) {
     requireSendableValues(call.body.values);
     const locale = readOptionalLocale(call.body.locale);
+    // A test message shows the template to whoever it is sent to.
+    const granted = await call.requirePermission('templates:read');
     const account = accountOf(call);
-    if (account.suspended) throw new Problem('conflict', 'The account is suspended');
+    if (!admissionOf(actorOf(call), account, granted).mayUse(call.params.templateId))
+      throw new Problem('forbidden', 'The API key is limited to other templates');
     const template = await requireTemplate(call);
     const to = parseEmailAddress(call.body.to);
     if (!to.ok) throw invalidField('to', to.reason);

@@ -127,7 +127,7 @@ export const domainsTexts = {
   'warmUp.change': 'Edit plan',
   'warmUp.from': 'First day (UTC)',
   'warmUp.first': 'Messages on the first day',
-  'warmUp.goal': 'Target messages per day',
+  'warmUp.goal': 'Target recipients per day',
   'warmUp.plan': '{days} days: {plan}, then no limit',
   'warmUp.noLimit': 'no limit',
   'warmUp.begins': 'Starts on {day}. Until then, nothing is sent from this domain.',
