@@ -1227,6 +1227,14 @@ create table template_image (
 );
 CREATE INDEX template_image_content ON template_image USING btree (account_id, sha256);
 
+create table template_secret (
+  account_id text not null,
+  template_id text not null,
+  name text not null,
+  template_secret_pkey PRIMARY KEY (account_id, template_id, name),
+  template_secret_account_id_template_id_fkey FOREIGN KEY (account_id, template_id) REFERENCES template(account_id, id) ON DELETE CASCADE
+);
+
 create table template_variant (
   account_id text not null,
   template_id text not null,

@@ -40,6 +40,7 @@ export const securityEvents = [
   'api-key-rotated',
   'security-address-changed',
   'archive-address-changed',
+  'template-fields-revealed',
   'owner-added',
   'owner-removed',
   'you-are-owner',

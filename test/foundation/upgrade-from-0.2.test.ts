@@ -152,6 +152,29 @@ upgrade(
   },
 );
 
+upgrade('fields that any published version declares secret stay secret', {
+  async rows(pool, account) {
+    await pool.query(
+      "insert into template (account_id, id, name, created_by) values ($1, 'reset', 'Reset', gen_random_uuid())",
+      [account],
+    );
+    await pool.query(
+      `insert into template_version (account_id, template_id, version, content_hash, source, compiled, trial) values
+        ($1, 'reset', 1, 'a', '{"fields": {"Token": {"secret": true}, "Name": {}}}', '{}', false),
+        ($1, 'reset', 2, 'b', '{"fields": {"Token": {}}}', '{}', false),
+        ($1, 'reset', 3, 'c', '{}', '{}', false),
+        ($1, 'reset', -1, 'd', '{"fields": {"Name": {"secret": true}}}', '{}', true)`,
+      [account],
+    );
+  },
+  check: async (pool, account) => {
+    const { rows } = await pool.query('select name from template_secret where account_id = $1', [
+      account,
+    ]);
+    assert.deepEqual(rows, [{ name: 'Token' }]);
+  },
+});
+
 // The last part: all cases share one upgrade.
 const { pool, upgrade: applyLater } = await createReleasedDatabase();
 for (const { account, rows } of cases) {

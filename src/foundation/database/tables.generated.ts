@@ -914,6 +914,12 @@ export interface TemplateImageTable {
   version: number;
 }
 
+export interface TemplateSecretTable {
+  account_id: string;
+  name: string;
+  template_id: string;
+}
+
 export interface TemplateVariantTable {
   account_id: string;
   compiled: Json;
@@ -1107,6 +1113,7 @@ export interface DB {
   template_call: TemplateCallTable;
   template_draft: TemplateDraftTable;
   template_image: TemplateImageTable;
+  template_secret: TemplateSecretTable;
   template_variant: TemplateVariantTable;
   template_version: TemplateVersionTable;
   tls_result: TlsResultTable;

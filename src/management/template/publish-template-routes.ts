@@ -10,11 +10,13 @@ import {
   withCompiledContents,
 } from '../../manifest/compiled-contents.ts';
 import { TemplateSchema } from '../../manifest/manifest-schema.ts';
+import { notifyOwners } from '../../outbox/security-notice-store.ts';
 import {
   type CompiledTemplate,
   currentFormat,
   type MarkupFormat,
 } from '../../template/compiled-template.ts';
+import { readTemplateSecrets, revealTemplateSecrets } from '../../template/secret-names-store.ts';
 import {
   readDraft,
   readTemplateFacts,
@@ -78,12 +80,51 @@ async function requireNoBrokenCallers(
   );
 }
 
+const RevealedFields = Type.Optional(
+  Type.Array(Type.String({ maxLength: 200 }), {
+    maxItems: 100,
+    uniqueItems: true,
+    description:
+      'Fields that were secret and no longer are. Requires `policy:write` and a confirmation, and owners get a notice.',
+  }),
+);
+
+/**
+ * Keeps fields secret that an earlier version declared so: their values would be stored, tracked and shown from now on.
+ * @throws Problem with the fields, unless an owner reveals them
+ */
+async function requireKeptSecrets(
+  call: OperationCall<unknown, { readonly revealedFields?: readonly string[] }>,
+  transaction: DatabaseTransaction,
+  compiled: CompiledTemplate,
+): Promise<void> {
+  const { id: accountId } = accountOf(call);
+  const { templateId } = call.params;
+  const { revealedFields = [] } = call.body;
+  const secrets = await readTemplateSecrets(transaction, { accountId, templateId });
+  const revealed = compiled.fields
+    .filter(({ name, secret }) => !secret && secrets.has(name))
+    .map(({ name }) => name);
+  if (!revealed.every((name) => revealedFields.includes(name)))
+    throw new Problem(
+      'conflict',
+      `The fields ${revealed.join(', ')} were secret in an earlier version. Keep them secret, or let an owner publish with revealedFields`,
+      { extra: { secretFields: revealed } },
+    );
+  if (revealed.length === 0) return;
+  await call.requirePermission('policy:write', { field: 'revealedFields', confirmed: true });
+  await revealTemplateSecrets(transaction, { accountId, templateId }, revealed);
+  const personId = personOf(actorOf(call));
+  if (personId !== undefined)
+    await notifyOwners(transaction, accountId, 'template-fields-revealed', personId);
+}
+
 export const publishTemplate = defineOperation({
   id: 'publishTemplate',
   summary: 'Publish the draft as the next version',
   description:
     'Fails with 409 if the version would break calls seen in the last 30 days, unless `force` is set. Publishing unchanged content creates no new version. Send the ETag of the draft in `If-Match` to publish exactly what you reviewed.',
-  body: Type.Object({ force: Force }, strict),
+  body: Type.Object({ force: Force, revealedFields: RevealedFields }, strict),
   answer: PublishedView,
   status: 200,
   conditional: true,
@@ -98,7 +139,10 @@ export const publishTemplate = defineOperation({
 });
 
 function publish(
-  call: OperationCall<unknown, { readonly force?: boolean }>,
+  call: OperationCall<
+    unknown,
+    { readonly force?: boolean; readonly revealedFields?: readonly string[] }
+  >,
   contents: CompiledContents,
 ) {
   return inTransaction(call, async (transaction) => {
@@ -118,6 +162,7 @@ function publish(
     const published = await readTemplateVersion(transaction, accountId, templateId, 'published');
     if (published === undefined) throw new Error('the published version was not stored');
     await requireNoBrokenCallers(call, transaction, published.compiled);
+    await requireKeptSecrets(call, transaction, published.compiled);
     await removeDraft(transaction, accountId, templateId);
     const { version } = published;
     await recordAudit(call, transaction, 'template_published', templateId, { version });
@@ -131,7 +176,10 @@ export const rollBackTemplate = defineOperation({
   summary: 'Roll back to an earlier version',
   description:
     'The draft doesn’t change. Recent callers are checked as when publishing. Send the ETag of the template in `If-Match` so you don’t undo a publication you haven’t seen.',
-  body: Type.Object({ version: Type.Integer({ minimum: 1 }), force: Force }, strict),
+  body: Type.Object(
+    { version: Type.Integer({ minimum: 1 }), force: Force, revealedFields: RevealedFields },
+    strict,
+  ),
   answer: PublishedView,
   status: 200,
   conditional: true,
@@ -145,6 +193,7 @@ export const rollBackTemplate = defineOperation({
       if (row === undefined || row.trial)
         throw invalidField('version', 'must be a version of this template');
       await requireNoBrokenCallers(call, transaction, row.compiled);
+      await requireKeptSecrets(call, transaction, row.compiled);
       await setPublishedVersion(transaction, accountId, templateId, version);
       await recordAudit(call, transaction, 'template_rolled_back', templateId, { version });
       return { version, notes: [] };

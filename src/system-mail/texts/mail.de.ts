@@ -107,6 +107,10 @@ export const german: MailTexts = {
       subject: 'Archivadresse geändert',
       body: 'Die Adresse, die eine Kopie der E-Mails des Kontos {{Account Name}} ({{Account ID}}) erhält, wurde geändert.',
     },
+    'template-fields-revealed': {
+      subject: 'Feld einer Vorlage nicht mehr geheim',
+      body: '{{Who}} hat im Konto {{Account Name}} ({{Account ID}}) eine Vorlage mit einem Feld veröffentlicht, das nicht mehr geheim ist. Seine Werte sind jetzt in Nachrichten sichtbar.',
+    },
     'owner-added': {
       subject: 'Neuer Kontoinhaber',
       body: '{{Who}} ist jetzt Inhaber des Kontos {{Account Name}} ({{Account ID}}).',

@@ -107,6 +107,10 @@ export const english: MailTexts = {
       subject: 'Archive address changed',
       body: 'The address that gets a copy of the mail of the account {{Account Name}} ({{Account ID}}) was changed.',
     },
+    'template-fields-revealed': {
+      subject: 'Template field no longer secret',
+      body: '{{Who}} published a template with a field that is no longer secret, in the account {{Account Name}} ({{Account ID}}). Its values can now be seen in messages.',
+    },
     'owner-added': {
       subject: 'New account owner',
       body: '{{Who}} is now an owner of the account {{Account Name}} ({{Account ID}}).',

@@ -107,6 +107,10 @@ export const spanish: MailTexts = {
       subject: 'Dirección de archivo cambiada',
       body: 'Se cambió la dirección que recibe una copia del correo de la cuenta {{Account Name}} ({{Account ID}}).',
     },
+    'template-fields-revealed': {
+      subject: 'Campo de plantilla que ya no es secreto',
+      body: '{{Who}} ha publicado una plantilla con un campo que ya no es secreto, en la cuenta {{Account Name}} ({{Account ID}}). Sus valores ya se pueden ver en los mensajes.',
+    },
     'owner-added': {
       subject: 'Nuevo propietario de la cuenta',
       body: '{{Who}} es ahora propietario de la cuenta {{Account Name}} ({{Account ID}}).',

@@ -107,6 +107,10 @@ export const french: MailTexts = {
       subject: 'Adresse d’archivage modifiée',
       body: 'L’adresse qui reçoit une copie des e-mails du compte {{Account Name}} ({{Account ID}}) a été modifiée.',
     },
+    'template-fields-revealed': {
+      subject: 'Champ de modèle qui n’est plus secret',
+      body: '{{Who}} a publié un modèle dont un champ n’est plus secret, dans le compte {{Account Name}} ({{Account ID}}). Ses valeurs sont désormais visibles dans les messages.',
+    },
     'owner-added': {
       subject: 'Nouveau propriétaire du compte',
       body: '{{Who}} est désormais propriétaire du compte {{Account Name}} ({{Account ID}}).',

@@ -90,6 +90,7 @@ export const tableKinds: Readonly<Record<string, TableKind>> = {
   template_draft: 'account',
   template_image: 'account',
   template_variant: 'account',
+  template_secret: 'account',
   template_version: 'account',
   tls_result: 'database',
   warm_up_use: 'database',

@@ -74,7 +74,7 @@ export function EditorActions({ draft, menu }: EditorActionsProps) {
   /** No message uses it before it is published, so the first time there is nothing to confirm. */
   function startPublishing() {
     if (template?.publishedVersion !== null) return publishDialog.open();
-    return publish.mutate(false, { onError: publishDialog.open });
+    return publish.mutate({ force: false, revealedFields: [] }, { onError: publishDialog.open });
   }
 
   if (!may('templates:write')) return menu();

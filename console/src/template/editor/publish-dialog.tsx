@@ -9,18 +9,25 @@ import { text } from '../../texts/text.ts';
 import { useTemplatePath } from '../use-template.ts';
 import type { EditedDraft } from './use-save-draft.ts';
 
-/** Publishes the draft and shows how to send with it; `true` also if that breaks recent callers. */
+interface PublishOptions {
+  /** Also if that breaks recent callers. */
+  readonly force: boolean;
+  /** Fields that may stop being secret. */
+  readonly revealedFields: string[];
+}
+
+/** Publishes the draft and shows how to send with it. */
 export function usePublish(draft: EditedDraft) {
   const path = useTemplatePath();
   const client = useQueryClient();
   const navigate = useNavigate();
   return useAction({
-    mutationFn: async (force: boolean) => {
+    mutationFn: async (body: PublishOptions) => {
       const seen = await draft.save();
       return answerOf(
         api.POST('/accounts/{accountId}/templates/{templateId}/publish', {
           params: { path },
-          body: { force },
+          body,
           ...ifMatch(seen),
         }),
       );
@@ -45,7 +52,10 @@ interface PublishDialogProps {
 /** Confirms publishing, once more if it would break recent callers. */
 export function PublishDialog({ opened, close, publish }: PublishDialogProps) {
   const { error } = publish;
-  const breaks = error instanceof ApiProblem && error.code === 'breaks-callers' ? error : undefined;
+  const problem = error instanceof ApiProblem ? error : undefined;
+  const revealedFields = namesOf(problem?.body.secretFields);
+  const force = problem?.code === 'breaks-callers' || publish.variables?.force === true;
+  const canInsist = problem?.code === 'breaks-callers' || revealedFields.length > 0;
   return (
     <Modal
       opened={opened}
@@ -55,29 +65,37 @@ export function PublishDialog({ opened, close, publish }: PublishDialogProps) {
     >
       <Stack>
         <Text size="sm">{text('editor.publishHint')}</Text>
-        {breaks === undefined ? (
-          <ProblemAlert error={error} />
-        ) : (
-          <Alert color="orange" title={text('editor.breaks')} role="alert">
-            <Text size="sm">{breaks.message}</Text>
+        {problem !== undefined && canInsist ? (
+          <Alert
+            color="orange"
+            title={text(revealedFields.length > 0 ? 'editor.reveals' : 'editor.breaks')}
+            role="alert"
+          >
+            <Text size="sm">{problem.message}</Text>
             <List size="sm">
-              {[...namesOf(breaks.body.missing), ...namesOf(breaks.body.mismatched)].map((name) => (
+              {[
+                ...namesOf(problem.body.missing),
+                ...namesOf(problem.body.mismatched),
+                ...revealedFields,
+              ].map((name) => (
                 <List.Item key={name}>{name}</List.Item>
               ))}
             </List>
           </Alert>
+        ) : (
+          <ProblemAlert error={error} />
         )}
         <Group justify="flex-end">
           <Button variant="default" onClick={close}>
             {text('cancel')}
           </Button>
           <Button
-            color={breaks === undefined ? undefined : 'red'}
+            color={canInsist ? 'red' : undefined}
             loading={publish.isPending}
-            onClick={() => publish.mutate(breaks !== undefined)}
+            onClick={() => publish.mutate({ force, revealedFields })}
             data-autofocus
           >
-            {text(breaks === undefined ? 'editor.publish' : 'editor.publishAnyway')}
+            {text(canInsist ? 'editor.publishAnyway' : 'editor.publish')}
           </Button>
         </Group>
       </Stack>

@@ -138,6 +138,7 @@ export const editorTexts = {
   'editor.publishTitle': 'Publish this draft?',
   'editor.publishHint': 'Messages accepted from now on will use it.',
   'editor.breaks': 'This will break requests that use this template',
+  'editor.reveals': 'This would reveal secret values',
   'editor.publishAnyway': 'Publish anyway',
   'editor.test': 'Send a test',
   'editor.testTo': 'To',
