@@ -167,7 +167,11 @@ async function openHostileWorld(
   const viewer = await new SessionWorld(database, attacker.id).addPerson({ accounts: [] });
   const members = { owner: attacker.owner.id, viewer: viewer.id } as const;
   for (const role of ['owner', 'viewer'] as const)
-    await saveMembership(database.kysely, { accountId: attacker.id, personId: members[role], role });
+    await saveMembership(database.kysely, {
+      accountId: attacker.id,
+      personId: members[role],
+      role,
+    });
   const repeat = (count: number, make: (at: number) => string) =>
     Array.from({ length: count }, (_, at) => make(at)).join('');
   for (const [id, html] of [

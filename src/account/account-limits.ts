@@ -31,7 +31,7 @@ export const accountLimits = {
     what: 'DKIM keys waiting for their records',
     table: 'dkim_key',
     max: 2,
-    per: { what: 'domain', columns: ['domain'] },
+    per: { what: 'domain and algorithm', columns: ['domain', 'algorithm'] },
     where: "state = 'pending'",
   },
   templates: { what: 'templates', table: 'template', max: 10_000 },

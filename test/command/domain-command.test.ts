@@ -39,7 +39,7 @@ test('a domain is added, shown with its records, checked, rotated, warmed up and
   assert.match((await run('domain', 'rotate', '46100', 'shop.test')).out, /_domainkey/);
   assert.match(
     (await run('domain', 'warm-up', '46100', 'shop.test', '--goal', '200')).out,
-    /messages per day: 50, 71, 100, 141, then/,
+    /recipients per day: 50, 71, 100, 141, then/,
   );
   const tracking = await run('domain', 'tracking', '46100', 'shop.test', 'links.shop.test');
   assert.match(tracking.out, /^links\.shop\.test\. CNAME links\.sender\.test\.$/m, tracking.err);

@@ -249,7 +249,12 @@ test('ASVS 4.0.3 3.3.3: disabling a person removes their keys, except those that
     (await takeEntries()).map((entry) => (entry as { kind: string }).kind),
     ['api_keys_taken_over', 'user_disabled'],
   );
+  // The accounts keep an owner.
+  const remaining = await world.addPerson({ accounts: [other] });
+  for (const accountId of [shop.id, other])
+    await saveMembership(database.kysely, { accountId, personId: remaining.id, role: 'owner' });
   const withoutTransfer = await run('user', 'disable', newOwner.email);
+  assert.equal(withoutTransfer.code, 0, withoutTransfer.err);
   assert.match(withoutTransfer.out, /1 API key revoked\.\n$/);
   await ended(kept);
 });

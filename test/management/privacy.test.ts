@@ -33,8 +33,7 @@ test('data about a person is exported and erased', async () => {
   const message = await owner.get(`${path}/messages/${sent.body.messageId}`);
   assert.equal(message.body.content, null);
   const audit = await owner.get(`${path}/audit`);
-  assert.equal(audit.text.includes('reader@example.test'), true, 'of the suppression');
-  assert.equal(audit.text.split('reader@example.test').length, 2, 'of nothing else');
+  assert.equal(audit.text.includes('reader@example.test'), false, 'of the suppression');
 });
 
 test('an account sets its retention rule', async () => {
