@@ -43,6 +43,19 @@ async function readUsage(
   return rows[0]?.used ?? [];
 }
 
+/** The limits whose tables a transaction has written; PostgreSQL's counters may include one before it on the connection. */
+async function limitsOfWritten(transaction: DatabaseTransaction): Promise<AccountLimit[]> {
+  const tables = [...new Set(limits.map(({ table }) => table))];
+  const { rows } = await sql<{ relname: string }>`
+    select relname from pg_stat_xact_user_tables
+    where schemaname = current_schema() and relname = any (${tables})
+      and (n_tup_ins + n_tup_upd > 0 or current_setting('track_counts') = 'off')`.execute(
+    transaction,
+  );
+  const written = new Set(rows.map(({ relname }) => relname));
+  return limits.filter(({ table }) => written.has(table));
+}
+
 /**
  * Refuses a change after which an account has more of something than it can have, and more than before. Called at the end of every
  * change of settings, whose lock keeps others from adding at the same time.
@@ -54,8 +67,10 @@ export async function checkAccountLimits(
   transaction: DatabaseTransaction,
   accountId: string,
 ): Promise<void> {
-  const used = await readUsage(transaction, accountId, limits);
-  const beyond = limits.filter(({ max }, index) => (used[index] ?? 0) > max);
+  const written = await limitsOfWritten(transaction);
+  if (written.length === 0) return;
+  const used = await readUsage(transaction, accountId, written);
+  const beyond = written.filter(({ max }, index) => (used[index] ?? 0) > max);
   if (beyond.length === 0) return;
   const now = await readUsage(transaction, accountId, beyond, true);
   const before = await readUsage(database.kysely, accountId, beyond, true);

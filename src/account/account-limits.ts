@@ -28,10 +28,10 @@ export const accountLimits = {
     per: { what: 'domain', columns: ['domain'] },
   },
   pendingKeys: {
-    what: 'DKIM keys waiting for their records',
+    what: 'DKIM keys of one algorithm waiting for their records',
     table: 'dkim_key',
     max: 2,
-    per: { what: 'domain and algorithm', columns: ['domain', 'algorithm'] },
+    per: { what: 'domain', columns: ['domain', 'algorithm'] },
     where: "state = 'pending'",
   },
   templates: { what: 'templates', table: 'template', max: 10_000 },

@@ -145,12 +145,13 @@ const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
         publicUrl: () => 'http://127.0.0.1',
       } as BrowserSessionsDependencies),
     make: async (browser) =>
-      (await browser.visit({ headers: {} } as never, fakeReply as never)).csrf,
+      (await browser.visit({ headers: {}, ip: '192.0.2.1' } as never, fakeReply as never)).csrf,
     accepts: (browser, csrf) =>
       browser.hasValidCsrfToken(
         {
           headers: { cookie: fakeReply.cookie, 'sec-fetch-site': 'same-origin' },
           protocol: 'http',
+          ip: '192.0.2.1',
         } as never,
         parseForm(`csrf=${csrf}`),
       ),
@@ -291,6 +292,7 @@ const kinds: Record<string, 'sealed' | 'keyed hash' | 'plain'> = {
   'integration.previous_secret_hash': 'keyed hash',
   'invitation.hash': 'plain',
   'key_leftover.hash': 'plain',
+  'known_browser.hash': 'plain',
   'one_time_link.code_hash': 'plain',
   'password_reset.hash': 'plain',
   'privacy_record.address_hash': 'plain',
