@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import pg from 'pg';
@@ -18,9 +19,10 @@ import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { createTestDatabase } from '../support/test-database.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { waitForLock } from '../support/wait-for-lock.ts';
 
-const { database } = await createTestDatabase();
+const { database, url } = await createTestDatabase();
 const { kysely, pool } = database;
 const log = createLog('silent');
 await pool.query(`create table test_seen (
@@ -410,4 +412,34 @@ test('after a restore into a server with lower transaction IDs, each follower ge
   await feedOf([ahead, behind]).catchUp();
   await assertExactlyOnce('one');
   await assertExactlyOnce('two');
+});
+
+test('events that end each process that follows them hold up only their lane, and no process for long', async () => {
+  await reset();
+  const others = accounts.filter((id) => id !== first);
+  for (const id of accounts) await pool.query(insertEvents, [id, 1]);
+  const seen = async (): Promise<number> => {
+    const { rows } = await pool.query('select distinct id from test_seen');
+    return rows.length;
+  };
+  const start = () =>
+    new Worker(new URL('../support/follow-in-thread.ts', import.meta.url), {
+      workerData: { url, name: 'ended', poison: first },
+    });
+  let ends = 0;
+  let thread = start();
+  const restart = (): void => {
+    ends += 1;
+    thread = start();
+    thread.on('exit', restart);
+  };
+  thread.on('exit', restart);
+  await waitFor('the events of the others', async () => (await seen()) === others.length, 120_000);
+  await pool.query(insertEvents, [others[0], 1]);
+  await waitFor('a later event', async () => (await seen()) === others.length + 1);
+  // Two for all lanes, then for half of those left, until one is alone.
+  await waitFor('the lane alone', async () => (await lanesOf('ended')).includes(1));
+  thread.off('exit', restart);
+  await thread.terminate();
+  assert.ok(ends <= 8, `${ends} ends`);
 });

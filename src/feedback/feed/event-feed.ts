@@ -4,12 +4,15 @@ import type { Log } from '../../foundation/log.ts';
 import { WakeSignal } from '../../queue/wake-signal.ts';
 import {
   anyBehind,
+  beginWindow,
+  endWindow,
   ensureCursor,
   type FeedPosition,
   hasFreeProcess,
   joinLanes,
   lockCursor,
   moveCursor,
+  ProcessEnded,
   repairRestoredCursors,
   splitLanes,
 } from './feed-cursor-store.ts';
@@ -51,6 +54,13 @@ const defaultRestMs = 400;
 /** For followers whose results only people read. */
 export const readersRestMs = 1_900;
 const maxPauseMs = 30_000;
+/**
+ * What ends a process soon ends the next one, too. So long after its start, a process records each window before it begins it, which
+ * costs two more statements; later windows cost nothing more.
+ */
+const carefulMs = 60_000;
+/** After so many pauses, lanes whose windows ended their process get another one. */
+const pausesUntilAnother = 20;
 /** A failure before any lanes were taken. */
 const noLanes = 0;
 
@@ -78,12 +88,15 @@ export class EventFeed {
   readonly #failures = new Map<string, Map<number, { count: number; until: number }>>();
   readonly #wake = new WakeSignal();
   #running: Promise<void> | undefined;
+  /** Monotonic time. */
+  #carefulUntil = 0;
 
   constructor(dependencies: EventFeedDependencies) {
     this.#dependencies = dependencies;
   }
 
   start(): void {
+    this.#carefulUntil = performance.now() + carefulMs;
     this.#running ??= this.#run();
   }
 
@@ -179,23 +192,32 @@ export class EventFeed {
     );
     if (waiting.includes(noLanes)) return undefined;
     let lanes = noLanes;
+    const skipped = { rest, done, waiting };
+    const isCareful = now < this.#carefulUntil;
+    const { kysely } = this.#dependencies.database;
     try {
+      if (isCareful) {
+        const again = (of: number) => (failures?.get(of)?.count ?? 0) >= pausesUntilAnother;
+        await beginWindow(kysely, follower.name, skipped, again);
+      }
       const followed = await this.#dependencies.database.followKysely
         .transaction()
         .execute(async (transaction): Promise<Followed | undefined> => {
-          const position = await lockCursor(transaction, follower.name, {
-            rest,
-            done,
-            waiting,
-          });
+          const position = await lockCursor(transaction, follower.name, skipped);
           if (position === undefined) return undefined;
           lanes = position.lanes;
-          return await this.#advance(transaction, follower, position, rest, last);
+          const found = await this.#advance(transaction, follower, position, rest, last);
+          if (isCareful) await endWindow(transaction, follower.name, lanes | found.done);
+          return found;
         });
       failures?.delete(lanes);
       failures?.delete(noLanes);
       return followed;
     } catch (error) {
+      if (error instanceof ProcessEnded) {
+        ({ lanes } = error);
+        this.#carefulUntil = performance.now() + carefulMs;
+      } else if (isCareful) await endWindow(kysely, follower.name, allLanes).catch(() => undefined);
       return await this.#fail(follower, lanes, error);
     }
   }

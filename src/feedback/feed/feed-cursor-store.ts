@@ -78,18 +78,61 @@ interface SkippedPositions {
 export async function lockCursor(
   transaction: Kysely,
   name: string,
-  { rest = 0, done = 0, waiting = [] }: SkippedPositions = {},
+  skipped: SkippedPositions = {},
 ): Promise<FeedPosition | undefined> {
   const { rows } = await sql<FeedPosition>`
     select lanes, tx::text as from, rested_from is null as behind, (
       select min(o.tx)::text from feed_cursor o
       where o.follower = feed_cursor.follower and o.lanes <> feed_cursor.lanes and o.tx >= feed_cursor.tx
         and o.rested_from is not null) as next
-    from feed_cursor
-    where follower = ${name} and not ${isResting(sql`${rest}`)}
-      and lanes & ${done}::integer = 0 and lanes <> all (${waiting}::integer[])
+    from feed_cursor where ${isNext(name, skipped)}
     order by tx limit 1 for update skip locked`.execute(transaction);
   return rows[0];
+}
+
+const isNext = (name: string, { rest = 0, done = 0, waiting = [] }: SkippedPositions) => sql`
+  follower = ${name} and not ${isResting(sql`${rest}`)}
+  and lanes & ${done}::integer = 0 and lanes <> all (${waiting}::integer[])`;
+
+/** From so many windows that ended their process, another is begun only after a long pause. */
+const maxBegun = 2;
+
+/**
+ * Records that a window begins for the lanes that `lockCursor` would lock, until `endWindow`.
+ * @param again even if windows of these lanes have ended their process again and again
+ * @throws if they have
+ */
+export async function beginWindow(
+  kysely: Kysely,
+  name: string,
+  skipped: SkippedPositions,
+  again: (lanes: number) => boolean,
+): Promise<void> {
+  const { rows } = await sql<{ lanes: number; begun: number }>`
+    update feed_cursor set begun = least(begun + 1, ${maxBegun + 1})
+    where name = (
+      select name from feed_cursor where ${isNext(name, skipped)} order by tx limit 1 for update skip locked)
+    returning lanes, begun`.execute(kysely);
+  const [window] = rows;
+  if (window !== undefined && window.begun > maxBegun && !again(window.lanes))
+    throw new ProcessEnded(window.lanes);
+}
+
+/** Records that the process outlived the windows of a follower's lanes. */
+export async function endWindow(kysely: Kysely, name: string, lanes: number): Promise<void> {
+  await sql`
+    update feed_cursor set begun = 0
+    where follower = ${name} and lanes & ${lanes}::integer <> 0 and begun > 0`.execute(kysely);
+}
+
+/** Windows of these lanes end their process. */
+export class ProcessEnded extends Error {
+  readonly lanes: number;
+
+  constructor(lanes: number) {
+    super('the process ended each time it followed these events');
+    this.lanes = lanes;
+  }
 }
 
 /**
@@ -187,7 +230,7 @@ export async function splitLanes(
         and (select not atthasdef from pg_attribute where attrelid = 'feed_cursor'::regclass and attname = 'tx')
       for update skip locked),
     others as (
-      update feed_cursor set name = ${cursorName(name, sql`${lanes & ~part}::integer`)}, rested_from = null
+      update feed_cursor set name = ${cursorName(name, sql`${lanes & ~part}::integer`)}, rested_from = null, begun = 0
       from held where feed_cursor.name = held.name
       returning held.tx)
     insert into feed_cursor (name, tx) select ${cursorName(name, sql`${part}::integer`)}, tx from others
