@@ -177,8 +177,8 @@ async function applyScheduledStep(
       select now() - ${sql.ref(days)} * interval '1 day' as since from retention_rule
       where account_id = ${accountId} and ${sql.ref(days)} is not null for update),
     part as materialized (
-      select s.account_id, s.message_id, s.retention_days from scheduled_message s, rule
-      where s.account_id = ${accountId} and s.send_at < rule.since and not ${sql.ref(`s.${scheduledDone}`)}
+      select s.account_id, s.message_id, s.retention_days from scheduled_message s
+      where s.account_id = ${accountId} and s.send_at < (select since from rule) and not ${sql.ref(`s.${scheduledDone}`)}
       order by s.send_at limit ${batchSize}),
     ${erase},
     moved as (
@@ -199,8 +199,9 @@ async function applyStep(
       select ${sql.ref(done)} as done, ${boundOf(days)} as bound from retention_rule
       where account_id = ${accountId} and ${sql.ref(days)} is not null for update),
     part as materialized (
-      select m.account_id, m.id as message_id, m.retention_days from message m, rule
-      where m.account_id = ${accountId} and m.id > rule.done and m.id < rule.bound
+      -- A join with the rule would lose the order of the index, and each batch would sort all messages that are left.
+      select m.account_id, m.id as message_id, m.retention_days from message m
+      where m.account_id = ${accountId} and m.id > (select done from rule) and m.id < (select bound from rule)
         and m.retention_days < ${sql.lit(scheduledClassOffset)}
       order by m.id limit ${batchSize}),
     ${erase},
