@@ -414,6 +414,9 @@ test('after a restore into a server with lower transaction IDs, each follower ge
   await assertExactlyOnce('two');
 });
 
+/** Two for all lanes, then for half of those left, until one is alone. */
+const maxEnds = 8;
+
 test('events that end each process that follows them hold up only their lane, and no process for long', async () => {
   await reset();
   const others = accounts.filter((id) => id !== first);
@@ -430,16 +433,52 @@ test('events that end each process that follows them hold up only their lane, an
   let thread = start();
   const restart = (): void => {
     ends += 1;
+    if (ends > maxEnds) return;
     thread = start();
     thread.on('exit', restart);
   };
   thread.on('exit', restart);
-  await waitFor('the events of the others', async () => (await seen()) === others.length, 120_000);
-  await pool.query(insertEvents, [others[0], 1]);
-  await waitFor('a later event', async () => (await seen()) === others.length + 1);
-  // Two for all lanes, then for half of those left, until one is alone.
-  await waitFor('the lane alone', async () => (await lanesOf('ended')).includes(1));
-  thread.off('exit', restart);
-  await thread.terminate();
-  assert.ok(ends <= 8, `${ends} ends`);
+  try {
+    await waitFor(
+      'the events of the others',
+      async () => (await seen()) === others.length,
+      120_000,
+    );
+    await pool.query(insertEvents, [others[0], 1]);
+    await waitFor('a later event', async () => (await seen()) === others.length + 1);
+    await waitFor('the lane alone', async () => (await lanesOf('ended')).includes(1));
+  } finally {
+    thread.off('exit', restart);
+    await thread.terminate();
+  }
+  assert.ok(ends <= maxEnds, `${ends} ends`);
+});
+
+test('processes that start together don’t take each other’s windows for deaths', async () => {
+  await reset();
+  for (const id of accounts) await pool.query(insertEvents, [id, 1]);
+  const failed: string[] = [];
+  const feeds = Array.from(
+    { length: 8 },
+    () =>
+      new EventFeed({
+        database,
+        log: {
+          ...log,
+          error: (...given: unknown[]) => failed.push(String(given[1])),
+        } as typeof log,
+        followers: [recorder('together')],
+      }),
+  );
+  for (const feed of feeds) feed.start();
+  await waitFor('the events', async () => {
+    const { rows } = await pool.query('select from test_seen');
+    return rows.length === accounts.length;
+  });
+  await Promise.all(feeds.map((feed) => feed.stop()));
+  assert.deepEqual(failed, []);
+  const { rows } = await pool.query(
+    `select lanes, begun from feed_cursor where follower = 'together'`,
+  );
+  assert.deepEqual(rows, [{ lanes: allLanes, begun: 0 }]);
 });

@@ -24,6 +24,7 @@ const released: Readonly<Record<AdvisoryLock, string>> = {
   backup: '7233480024',
   move: '7233480025',
   budgets: '7233480026',
+  recordedWindows: '7233480027',
   systemTemplates: '1283080416041219490',
   eventStream: '6453963267908597788',
 };

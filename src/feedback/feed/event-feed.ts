@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../foundation/database/open-database.ts';
+import { tryLockRecordedWindows } from '../../foundation/database/transaction-lock.ts';
 import type { Log } from '../../foundation/log.ts';
 import { WakeSignal } from '../../queue/wake-signal.ts';
 import {
@@ -56,9 +57,11 @@ export const readersRestMs = 1_900;
 const maxPauseMs = 30_000;
 /**
  * What ends a process soon ends the next one, too. So long after its start, a process records each window before it begins it, which
- * costs two more statements; later windows cost nothing more.
+ * costs three more statements; later windows cost nothing more.
  */
 const carefulMs = 60_000;
+/** Windows that end their process before their lanes are halved, or wait if one is alone. */
+const maxBegun = 2;
 /** After so many pauses, lanes whose windows ended their process get another one. */
 const pausesUntilAnother = 20;
 /** A failure before any lanes were taken. */
@@ -195,19 +198,22 @@ export class EventFeed {
     const skipped = { rest, done, waiting };
     const isCareful = now < this.#carefulUntil;
     const { kysely } = this.#dependencies.database;
+    const mayBegin = (of: number, begun: number) =>
+      begun <= maxBegun || (failures?.get(of)?.count ?? 0) >= pausesUntilAnother;
     try {
-      if (isCareful) {
-        const again = (of: number) => (failures?.get(of)?.count ?? 0) >= pausesUntilAnother;
-        await beginWindow(kysely, follower.name, skipped, again);
-      }
       const followed = await this.#dependencies.database.followKysely
         .transaction()
         .execute(async (transaction): Promise<Followed | undefined> => {
+          if (isCareful) {
+            // Processes that start together would count each other's windows.
+            if (!(await tryLockRecordedWindows(transaction, follower.name))) return undefined;
+            await beginWindow(kysely, follower.name, skipped, mayBegin);
+          }
           const position = await lockCursor(transaction, follower.name, skipped);
           if (position === undefined) return undefined;
           lanes = position.lanes;
           const found = await this.#advance(transaction, follower, position, rest, last);
-          if (isCareful) await endWindow(transaction, follower.name, lanes | found.done);
+          if (isCareful) await endWindow(transaction, follower.name, found.done);
           return found;
         });
       failures?.delete(lanes);
@@ -217,7 +223,7 @@ export class EventFeed {
       if (error instanceof ProcessEnded) {
         ({ lanes } = error);
         this.#carefulUntil = performance.now() + carefulMs;
-      } else if (isCareful) await endWindow(kysely, follower.name, allLanes).catch(() => undefined);
+      } else if (isCareful) await endWindow(kysely, follower.name, lanes).catch(() => undefined);
       return await this.#fail(follower, lanes, error);
     }
   }

@@ -94,27 +94,24 @@ const isNext = (name: string, { rest = 0, done = 0, waiting = [] }: SkippedPosit
   follower = ${name} and not ${isResting(sql`${rest}`)}
   and lanes & ${done}::integer = 0 and lanes <> all (${waiting}::integer[])`;
 
-/** From so many windows that ended their process, another is begun only after a long pause. */
-const maxBegun = 2;
-
 /**
  * Records that a window begins for the lanes that `lockCursor` would lock, until `endWindow`.
- * @param again even if windows of these lanes have ended their process again and again
- * @throws if they have
+ * @param mayBegin says whether lanes may begin another window, by how many they have begun since one ended
+ * @throws {ProcessEnded} if they may not
  */
 export async function beginWindow(
   kysely: Kysely,
   name: string,
   skipped: SkippedPositions,
-  again: (lanes: number) => boolean,
+  mayBegin: (lanes: number, begun: number) => boolean,
 ): Promise<void> {
   const { rows } = await sql<{ lanes: number; begun: number }>`
-    update feed_cursor set begun = least(begun + 1, ${maxBegun + 1})
+    update feed_cursor set begun = least(begun + 1, 1000)
     where name = (
       select name from feed_cursor where ${isNext(name, skipped)} order by tx limit 1 for update skip locked)
     returning lanes, begun`.execute(kysely);
   const [window] = rows;
-  if (window !== undefined && window.begun > maxBegun && !again(window.lanes))
+  if (window !== undefined && !mayBegin(window.lanes, window.begun))
     throw new ProcessEnded(window.lanes);
 }
 

@@ -15,6 +15,8 @@ export const advisoryLocks = {
   move: 7_233_480_025,
   /** Seeds the lock of each budget, so that its uses are counted one after another. */
   budgets: 7_233_480_026,
+  /** Seeds the lock of each follower, held during a window that its process recorded before it began it. */
+  recordedWindows: 7_233_480_027,
   /** Serializes the publication of system templates. */
   systemTemplates: 'signalpost system templates',
   /** Held while a node publishes events to NATS. */

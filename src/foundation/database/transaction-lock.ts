@@ -36,3 +36,18 @@ export async function lockBudgets(
       select hashtextextended(key, ${advisoryLocks.budgets}::bigint) as lock from unnest(${keys}::text[]) as key
       order by lock) as ordered`.execute(transaction);
 }
+
+/**
+ * Takes the lock of recorded windows of a follower until the transaction ends.
+ * @returns false if another transaction holds it
+ */
+export async function tryLockRecordedWindows(
+  transaction: Database['kysely'],
+  follower: string,
+): Promise<boolean> {
+  const { rows } = await sql<{ locked: boolean }>`
+    select pg_try_advisory_xact_lock(hashtextextended(${follower}, ${advisoryLocks.recordedWindows}::bigint)) as locked`.execute(
+    transaction,
+  );
+  return rows[0]?.locked === true;
+}
