@@ -29,6 +29,7 @@ const ownProcess = [
   'smtp-memory',
   'smtp-slots',
   'thread-priority',
+  'tiny-pieces',
 ].map((name) => join('test', 'hostile', `${name}.test.ts`));
 /** A group of the slow tests with programs beyond npm is smaller, so that the last one doesn't run alone for long. */
 const filesPerGroup = { test: 16, 'test-system': 4 };

@@ -15,6 +15,7 @@ import { Draining } from './draining.ts';
 import { escapeMalformedPercent } from './escape-malformed-percent.ts';
 import { BodyRefusal } from './limits/body-refusal.ts';
 import { BodyTraffic } from './limits/body-traffic.ts';
+import { BoundedRequest } from './limits/bounded-request.ts';
 import { type ConnectionLimits, limitConnections } from './limits/limit-connections.ts';
 import { limitResponses, UnsentResponses } from './limits/limit-responses.ts';
 import { limitRoutes } from './limits/limit-routes.ts';
@@ -75,6 +76,7 @@ const requestTimeoutMs = 900_000;
 const keepAliveTimeoutMs = 72_000;
 
 const serverOptions = {
+  IncomingMessage: BoundedRequest,
   headersTimeout: 15_000,
   connectionsCheckingInterval: checkIntervalMs,
   // Node would respond without a body; `answer-unusable-head.ts` refuses these requests.

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { ByteCollector } from '../foundation/byte-collector.ts';
 import type { BodyShare } from './limits/body-traffic.ts';
 import { type LargeBodySpace, largeBodySeconds } from './limits/large-bodies.ts';
 import { formatBytes } from './limits/route-limit.ts';
@@ -46,7 +47,7 @@ export function readBody(
   if (length !== undefined && length > firstLimit) return Promise.resolve(tooLarge(firstLimit));
   if (request.destroyed) return Promise.resolve(incompleteBody);
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
+    const collected = new ByteCollector();
     /** For a large body of known length: as chunks and as a whole, it would need twice the memory. */
     let whole: Buffer | undefined;
     let read = 0;
@@ -63,7 +64,7 @@ export function readBody(
     };
     const refuse = (body: UnusableBody): void => {
       refused = true;
-      chunks.length = 0;
+      collected.clear();
       whole = undefined;
       stopWatching();
       resolve(body);
@@ -94,9 +95,7 @@ export function readBody(
     const finish = (): void => {
       if (refused) return;
       stopWatching();
-      const [first] = chunks;
-      if (whole !== undefined) resolve(whole);
-      else resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks));
+      resolve(whole ?? collected.take());
     };
     if (space === undefined) refuseAfter(seconds);
     else expand(space);
@@ -110,7 +109,7 @@ export function readBody(
       if (space !== undefined && length !== undefined) {
         whole ??= space.take(length);
         chunk.copy(whole, read - chunk.length);
-      } else chunks.push(chunk);
+      } else collected.add(chunk);
       if (read > limit) return void waitToGrow();
       // All announced bytes are here (RFC 9112 section 6.2), so nothing can be missing.
       if (read === length) finish();

@@ -1,4 +1,5 @@
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
+import { ByteCollector } from '../foundation/byte-collector.ts';
 import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import type { Log } from '../foundation/log.ts';
 import { isLostConnection } from '../foundation/network/lost-connection.ts';
@@ -85,13 +86,13 @@ function toReply(error: unknown, log: Log): Error {
 
 /** Reads the message; over the size limit, the rest is read but discarded. */
 async function receive(stream: SMTPServerDataStream): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+  const collected = new ByteCollector();
   for await (const chunk of stream) {
-    if (stream.sizeExceeded) chunks.length = 0;
-    else chunks.push(chunk as Buffer);
+    if (stream.sizeExceeded) collected.clear();
+    else collected.add(chunk as Buffer);
   }
   if (stream.sizeExceeded) throw new SmtpReplyError(552, 'Message too large');
-  return Buffer.concat(chunks);
+  return collected.take();
 }
 
 /** Parses, commits and announces; trims occasionally in the background. */

@@ -1,4 +1,5 @@
 import type { SMTPServerDataStream } from 'smtp-server';
+import { ByteCollector } from '../foundation/byte-collector.ts';
 import { Busy } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import { type Holding, Limiter } from '../foundation/limiter.ts';
@@ -60,13 +61,13 @@ export class MessageReceiver {
       for (const { release } of holdings.splice(0)) release();
     };
     const breaks = new BareBreakFinder();
-    const chunks: Buffer[] = [];
+    const collected = new ByteCollector();
     let reserved = 0;
     let received = 0;
     let refusal: SubmissionRefusal | undefined;
     const refuse = (reason: SubmissionRefusal): void => {
       refusal = reason;
-      chunks.length = 0;
+      collected.clear();
       releaseAll();
     };
     try {
@@ -90,12 +91,12 @@ export class MessageReceiver {
           }
         }
         breaks.add(chunk);
-        chunks.push(chunk);
+        collected.add(chunk);
       }
       for (const holding of holdings) holding.settle();
       if (refusal !== undefined) throw refusal;
       if (breaks.found) throw new SubmissionRefusal('bareLineBreak');
-      return await use(Buffer.concat(chunks.splice(0), received));
+      return await use(collected.take());
     } finally {
       releaseAll();
     }

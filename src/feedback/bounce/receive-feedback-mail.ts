@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { ByteCollector } from '../../foundation/byte-collector.ts';
 import { maxBytesRead } from './parse-feedback-mail.ts';
 
 /** A received mail, truncated to what is parsed. */
@@ -43,7 +44,7 @@ export class FeedbackMailReceiver {
     use: (report: ReceivedFeedback) => Promise<Result>,
   ): Promise<Result | undefined> {
     const hash = createHash('sha256');
-    let chunks: Buffer[] | undefined = [];
+    let collected: ByteCollector | undefined = new ByteCollector();
     let size = 0;
     let readBytes = 0;
     let counted = 0;
@@ -51,22 +52,22 @@ export class FeedbackMailReceiver {
       for await (const chunk of stream) {
         hash.update(chunk);
         size += chunk.length;
-        if (chunks === undefined || readBytes >= this.#maxBytesRead) continue;
+        if (collected === undefined || readBytes >= this.#maxBytesRead) continue;
         const part = chunk.subarray(0, this.#maxBytesRead - readBytes);
         readBytes += part.length;
         const more = Math.max(0, readBytes - uncountedBytes) - counted;
         if (this.#held + more > this.#maxHeldBytes) {
-          chunks = undefined;
+          collected = undefined;
           this.#held -= counted;
           counted = 0;
           continue;
         }
         counted += more;
         this.#held += more;
-        chunks.push(part);
+        collected.add(part);
       }
-      if (chunks === undefined) return undefined;
-      return await use({ source: Buffer.concat(chunks), size, digest: hash.digest('base64url') });
+      if (collected === undefined) return undefined;
+      return await use({ source: collected.take(), size, digest: hash.digest('base64url') });
     } finally {
       this.#held -= counted;
     }

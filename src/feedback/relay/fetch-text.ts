@@ -1,4 +1,5 @@
 import { request } from 'node:https';
+import { ByteCollector } from '../../foundation/byte-collector.ts';
 import { guardedLookup } from '../../foundation/network/guarded-lookup.ts';
 import { PublicNetworks } from '../../foundation/network/public-networks.ts';
 import { refuseUpgrade } from '../../foundation/network/refuse-upgrade.ts';
@@ -38,15 +39,13 @@ export function fetchText(url: string, options: FetchTextOptions = {}): Promise<
           reject(new Error(`${new URL(url).hostname} ${reason}`));
         };
         if (response.statusCode !== 200) return fail(`returned ${response.statusCode}`);
-        const chunks: Buffer[] = [];
-        let length = 0;
+        const collected = new ByteCollector();
         response.on('data', (chunk: Buffer) => {
-          length += chunk.length;
-          if (length > maxBytes) return fail('sent more than 100 kB');
-          chunks.push(chunk);
+          if (collected.length + chunk.length > maxBytes) return fail('sent more than 100 kB');
+          collected.add(chunk);
         });
         response.on('error', reject);
-        response.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+        response.on('end', () => resolve(collected.take().toString('utf8')));
       },
     );
     refuseUpgrade(outgoing);

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Transform, type TransformCallback } from 'node:stream';
+import { ByteCollector } from '../../foundation/byte-collector.ts';
 import { drainBody } from '../read-body.ts';
 import { type BodyRefusal, bodyTooLarge, bodyTooSlow } from './body-refusal.ts';
 import type { BodyShare } from './body-traffic.ts';
@@ -11,7 +12,8 @@ export class CountedBody extends Transform {
   readonly #share: BodyShare;
   readonly #limit: number;
   readonly #timeout: NodeJS.Timeout;
-  #bytes = 0;
+  /** The parser keeps every piece that it gets, so it gets all of them at the end. */
+  readonly #collected = new ByteCollector();
 
   constructor(
     request: IncomingMessage,
@@ -32,14 +34,13 @@ export class CountedBody extends Transform {
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
-    this.#bytes += chunk.length;
     const refusal = this.#refuse(chunk.length);
-    if (refusal === undefined) done(null, chunk);
-    else done(refusal);
+    if (refusal === undefined) this.#collected.add(chunk);
+    done(refusal);
   }
 
   #refuse(bytes: number): BodyRefusal | undefined {
-    if (this.#bytes > this.#limit) return bodyTooLarge(this.#limit);
+    if (this.#collected.length + bytes > this.#limit) return bodyTooLarge(this.#limit);
     return this.#share.claim(bytes);
   }
 
@@ -53,11 +54,13 @@ export class CountedBody extends Transform {
   override _flush(done: TransformCallback): void {
     clearTimeout(this.#timeout);
     this.#share.settle();
+    for (const piece of this.#collected.takePieces()) this.push(piece);
     done();
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     clearTimeout(this.#timeout);
+    this.#collected.clear();
     done(error);
   }
 }

@@ -2,6 +2,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import type { CustomFetchOptions } from 'openid-client';
+import { ByteCollector } from '../../foundation/byte-collector.ts';
 import { guardedLookup, privateAddressMessage } from '../../foundation/network/guarded-lookup.ts';
 import type { PublicNetworks } from '../../foundation/network/public-networks.ts';
 import { refuseUpgrade } from '../../foundation/network/refuse-upgrade.ts';
@@ -81,15 +82,13 @@ function send(
 }
 
 async function readLimited(response: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
+  const collected = new ByteCollector();
   for await (const chunk of response as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxResponseBytes) {
+    if (collected.length + chunk.length > maxResponseBytes) {
       response.destroy();
       throw new Error(`the provider’s response is larger than ${maxResponseBytes} bytes`);
     }
-    chunks.push(chunk);
+    collected.add(chunk);
   }
-  return Buffer.concat(chunks);
+  return Buffer.concat(collected.takePieces());
 }
