@@ -80,7 +80,7 @@ function quotas({ quota }: Account, use: QuotaUsage | undefined): PlainItem[] {
       kind: usedUp ? 'quota-used-up' : 'quota-nearly-used',
       severity: usedUp ? 'error' : 'warning',
       subject: name,
-      sentence: `${Math.min(used, limit)} of ${limit} messages used this ${name}.${usedUp ? ' Further messages are rejected.' : ''}`,
+      sentence: `${Math.min(used, limit)} of ${limit} recipients used this ${name}.${usedUp ? ' Further messages are rejected.' : ''}`,
       nextStep: `Wait for the next ${name}, or ask an operator to raise the quota.`,
     };
   });
