@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { readApiKeys, removeApiKey } from '../../src/access/api-key-store.ts';
 import { newId } from '../../src/foundation/ids.ts';
+import { policies } from '../../src/foundation/policies.ts';
 import { removeOldEventPages } from '../../src/webhook/account-event-store.ts';
 import { testAccountFirst } from '../../test/support/account-first.ts';
 import { addKey } from '../../test/support/api-key.ts';
@@ -411,7 +412,9 @@ test('a slow reader gets everything once it reads on, and a thousand connections
   });
   await waitFor('all answers', () => statuses.length === 1_000);
   const opened = statuses.filter((status) => status === 200).length;
-  assert.ok(opened >= 50 && opened <= 100, `${opened} were opened`);
+  // An account that is alone can have all but a reserve.
+  const most = policies.streams.total - policies.streams.reserve;
+  assert.ok(opened >= 50 && opened < most, `${opened} were opened`);
   assert.deepEqual(new Set(statuses), new Set([200, 429]));
   const theirKey = await addKey(shop.database, other.id);
   const theirs = await EventStream.open(`${shop.service.url}/manage/v1/accounts/46200/events`, {
