@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { parseEnv } from 'node:util';
+import { getDemoToken } from '../../test/support/demo-token.ts';
 import { runInProcess } from '../../test/support/run-command.ts';
 import { runSignalpost } from '../../test/support/run-signalpost.ts';
 import { sendRequest } from '../../test/support/send-request.ts';
@@ -36,20 +35,9 @@ test('if no service is running, the database is started for the duration of the 
 
 test('if a service is running, its database is used, and it sees the change within a second', async () => {
   const service = runSignalpost(['start'], environment);
-  const [, url] = await service.printed(/^ {2}Service +(\S+)$/m);
+  const [, url = ''] = await service.printed(/^ {2}Service +(\S+)$/m);
   await service.printed(/Start here, and make yourself the owner/);
-  const demo = parseEnv(await readFile(join(dataDir, 'demo.env'), 'utf8'));
-  const response = await sendRequest(`${url}/token`, {
-    method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'password',
-      username: demo.DEMO_OWNER_EMAIL ?? '',
-      password: demo.DEMO_OWNER_PASSWORD ?? '',
-      client_id: demo.DEMO_CLIENT_ID ?? '',
-      client_secret: demo.DEMO_CLIENT_SECRET ?? '',
-    }),
-  });
-  const headers = { authorization: `Bearer ${response.body.access_token}` };
+  const headers = { authorization: `Bearer ${await getDemoToken(url, dataDir)}` };
   const list = () => sendRequest(`${url}/api/1/list`, { headers });
   assert.equal((await list()).body.totalCount, 1);
   const { out } = await runInProcess(

@@ -71,8 +71,11 @@ export interface ScenicService {
   readonly key: string;
 }
 
-/** Sends one message. @returns its ID */
-export async function sendReceipt({ url, key }: ScenicService, order: string): Promise<string> {
+/** Sends one message with a key or token. @returns its ID */
+export async function sendReceipt(
+  { url, key }: Pick<ScenicService, 'url' | 'key'>,
+  order: string,
+): Promise<string> {
   const response = await sendRequest(`${url}/ete/v1/email/1000/receipt`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
