@@ -78,7 +78,7 @@ test('over the quota, the response is 429 QUOTA_EXCEEDED with the time to retry'
   assert.equal(refused.body.errorName, 'QUOTA_EXCEEDED');
   assert.equal(refused.body.message, 'Quota Exceeded');
   assert.deepEqual(refused.body.details, [
-    { field: 'accountId', reason: 'has reached its limit of 2 messages for this hour' },
+    { field: 'accountId', reason: 'has reached its limit of 2 recipients for this hour' },
   ]);
   const wait = Number(refused.headers.get('retry-after'));
   assert.ok(wait > 0 && wait <= 3_600, String(wait));
@@ -97,7 +97,7 @@ test('the next hour starts from zero while the day continues', async () => {
     const response = await one.send({ account });
     return response.status === 429 && response;
   });
-  assert.match(JSON.stringify(refused.body.details), /limit of 4 messages for this day/);
+  assert.match(JSON.stringify(refused.body.details), /limit of 4 recipients for this day/);
   assert.ok(Number(refused.headers.get('retry-after')) > 3_600);
   assert.equal(await stored(account), 4);
   await moveToMidHour();
