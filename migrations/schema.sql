@@ -1231,6 +1231,7 @@ create table template_secret (
   account_id text not null,
   template_id text not null,
   name text not null,
+  revealed_at timestamp with time zone,
   template_secret_pkey PRIMARY KEY (account_id, template_id, name),
   template_secret_account_id_template_id_fkey FOREIGN KEY (account_id, template_id) REFERENCES template(account_id, id) ON DELETE CASCADE
 );

@@ -13,7 +13,6 @@ import {
 } from './delivery/delivery-module.ts';
 import { createDirectModule, directSlots } from './delivery/direct/direct-module.ts';
 import { findRelayIdentity } from './delivery/find-identity.ts';
-import type { FindVersion } from './delivery/prepare-mail.ts';
 import { ReturnPaths } from './delivery/return-path.ts';
 import { EventFeed } from './feedback/feed/event-feed.ts';
 import { createFeedback } from './feedback/feedback-module.ts';
@@ -184,8 +183,6 @@ export function createApp(dependencies: AppDependencies): App {
           streams,
         })
       : undefined;
-  const findVersion: FindVersion = (accountId, templateId, version, locale) =>
-    templates.localized(accountId, templateId, version, locale);
   const domainKeys = new DkimKeyStore(key);
   const domains = new DomainDirectory(database, changes, domainKeys);
   const dnsServers = chooseDnsServers(config.dnsServers);
@@ -196,7 +193,7 @@ export function createApp(dependencies: AppDependencies): App {
     log,
     metrics,
     key,
-    findVersion,
+    findVersion: (...ref) => templates.sent(...ref),
     publicUrl: () => publicUrl(http, config.publicUrl),
     keepAddresses: config.keepReaderAddresses,
     smtpUrl: config.smtpUrl,
@@ -245,7 +242,7 @@ export function createApp(dependencies: AppDependencies): App {
     clock,
     log,
     metrics,
-    findVersion,
+    findVersion: (...ref) => templates.localized(...ref),
     attachments,
     decorate: feedback.decorate,
     staging: { redirect: config.deliveryRedirect, allow: config.deliveryAllow },

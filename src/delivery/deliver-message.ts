@@ -21,6 +21,7 @@ import type {
   RecipientResult,
 } from '../queue/attempt.ts';
 import type { EncodedAttachment } from '../rendering/compose-attachments.ts';
+import { secretNamesOf } from '../template/secret-names.ts';
 import { admitMail, postponeMessage, reportBacklogs } from './admit-mail.ts';
 import { postponedResult, resultForAll } from './attempt-results.ts';
 import type { CheckDue, DueMessage } from './check-due-message.ts';
@@ -87,8 +88,7 @@ export function createDelivery(dependencies: DeliveryDependencies): Attempt {
     );
     if (template === undefined)
       return resultForAll(message, 'failed', 'its template version no longer exists');
-    const secret = template.compiled.fields.filter((field) => field.secret).map(({ name }) => name);
-    const secretFields = secretFieldsOf(content, secret);
+    const secretFields = secretFieldsOf(content, secretNamesOf(template.compiled));
     if (due.result !== undefined) return { ...due.result, secretFields };
     const rendered =
       templateVersion === message.templateVersion ? message : { ...message, templateVersion };

@@ -41,6 +41,11 @@ export class Cache<Value> {
     return this.#changes.isReliable() ? this.#entries.get(key) : undefined;
   }
 
+  /** The cached entry, even while changes may have been missed. */
+  lastKnown(key: string): Value | undefined {
+    return this.#entries.get(key);
+  }
+
   /** The entry from cache or database; undefined if it doesn't exist. */
   get(key: string): Promise<Value | undefined> | Value | undefined {
     if (!this.#changes.isReliable()) return this.#load(key);

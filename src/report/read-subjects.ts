@@ -4,9 +4,9 @@ import { maskedValues } from '../message/mask-values.ts';
 import { rawTemplateId } from '../message/raw-message.ts';
 import type { LoadedTemplate } from '../rendering/load-template.ts';
 import { renderSubject } from '../rendering/render-subject.ts';
-import { readSecretNames } from '../template/secret-names-store.ts';
+import { secretNamesOf } from '../template/secret-names.ts';
 import type { TemplateDirectory } from '../template/template-directory.ts';
-import { readSubjectSources, type SubjectSource } from './subject-source-store.ts';
+import { readSubjectSources } from './subject-source-store.ts';
 
 export type SubjectTemplates = Pick<TemplateDirectory<LoadedTemplate>, 'localized' | 'version'>;
 
@@ -50,7 +50,6 @@ export async function readSubjects(
     })),
   );
   const refsById = new Map(refs.map((ref) => [ref.id, ref]));
-  const secrets = await secretsOfOverrides(kysely, sources, refsById);
   for (const source of sources) {
     const ref = refsById.get(source.id);
     if (ref === undefined || source.erased) continue;
@@ -64,9 +63,7 @@ export async function readSubjects(
     const template = await templates.localized(accountId, templateId, version, locale ?? undefined);
     if (template === undefined) continue;
     const { fields } = template.compiled;
-    const secret =
-      secrets.get(keyOf(ref)) ??
-      new Set(fields.filter((field) => field.secret).map(({ name }) => name));
+    const secret = new Set(secretNamesOf(template.compiled));
     const input = {
       values: maskedValues(source, secret, fields),
       locale: locale ?? undefined,
@@ -83,21 +80,6 @@ export async function readSubjects(
 function subjectFields(template: LoadedTemplate | undefined): string[] {
   const fields = template?.compiled.fields ?? [];
   return fields.filter(({ parts }) => parts.includes('subject')).map(({ name }) => name);
-}
-
-/** A request's own subject line can use secret fields that the content of its version doesn't. */
-async function secretsOfOverrides(
-  kysely: Database['kysely'],
-  sources: readonly SubjectSource[],
-  refs: ReadonlyMap<MessageId, SubjectRef>,
-): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const overridden = sources.flatMap(({ id, subjectLine }) => {
-    const ref = refs.get(id);
-    return ref !== undefined && subjectLine?.includes('{{') ? [ref] : [];
-  });
-  const versions = distinctVersions(overridden);
-  const secrets = await readSecretNames(kysely, versions);
-  return new Map(versions.map((ref, index) => [keyOf(ref), secrets[index] ?? new Set()]));
 }
 
 function distinctVersions<Ref extends Omit<SubjectRef, 'id'>>(refs: readonly Ref[]): Ref[] {

@@ -1,18 +1,21 @@
 import { type EmailAddress, normalizeAddress } from '../foundation/email-address.ts';
-import type { CompiledField } from '../template/compiled-template.ts';
+import type { CompiledTemplate } from '../template/compiled-template.ts';
+import { hasSecrets } from '../template/secret-names.ts';
 import type { ParsedSendRequest } from './send-request.ts';
 
 /**
- * The request with the account's own copy for its archive address, unless that gets the message anyway or the template has secret fields, whose values only the recipient may read.
+ * The request with the account's own copy for its archive address, unless that gets the message anyway or has secret fields, whose
+ * values only the recipient may read.
+ * @param template undefined for a complete message
  */
 export function addArchiveCopy(
   request: ParsedSendRequest,
   archiveAddress: EmailAddress,
-  fields: readonly Pick<CompiledField, 'secret'>[],
+  template?: CompiledTemplate,
 ): ParsedSendRequest {
   const archive = normalizeAddress(archiveAddress);
   const recipients = [request.to, ...request.cc, ...request.bcc];
   if (recipients.some((address) => normalizeAddress(address) === archive)) return request;
-  if (fields.some(({ secret }) => secret)) return request;
+  if (template !== undefined && hasSecrets(template, request.values)) return request;
   return { ...request, archive: archiveAddress };
 }

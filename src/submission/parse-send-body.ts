@@ -9,6 +9,7 @@ import type { FieldIndex } from '../template/field-index.ts';
 import type { GivenValues } from '../template/field-value.ts';
 import { canonicalLocale, localeReason, maxLocaleLength } from '../template/locale.ts';
 import { parseOverride } from '../template/parse-override.ts';
+import { hasSecrets } from '../template/secret-names.ts';
 import { findUnreadable } from '../template/template-fields.ts';
 import {
   CustomHeaderRules,
@@ -74,9 +75,9 @@ export class SendBodyParser {
       const request = toRequest(value, readers, details, template?.compiled, structures?.attach());
       if (template !== undefined && details.length === 0) addUnreadable(template, request, details);
       if (request.transactional && !transactionalAllowed) details.push(missingAddOn);
-      if (request.bcc.length > 0 && hasSecret(template)) details.push(secretCopy);
+      if (request.bcc.length > 0 && hasSecret(template, value)) details.push(secretCopy);
       if (request.receiveReplies === true)
-        addReplyProblems(request.replyTo !== undefined, template, details);
+        addReplyProblems(request.replyTo !== undefined, hasSecret(template, value), details);
       if (details.length > 0) throw invalidBody(details);
       return request;
     }
@@ -89,11 +90,11 @@ export class SendBodyParser {
     readTiming(actionsOf(value), this.#now, details);
     if (member(member(value, 'metadata'), 'transactional') === true && !transactionalAllowed)
       details.push(missingAddOn);
-    if (hasItems(member(member(value, 'envelope'), 'bccAddressList')) && hasSecret(template))
+    if (hasItems(member(member(value, 'envelope'), 'bccAddressList')) && hasSecret(template, value))
       details.push(secretCopy);
     const replyTo = member(member(value, 'envelope'), 'replyToAddress') ?? '';
     if (actionsOf(value).receiveReplies === true)
-      addReplyProblems(replyTo !== '', template, details);
+      addReplyProblems(replyTo !== '', hasSecret(template, value), details);
     throw invalidBody(details);
   }
 }
@@ -102,8 +103,10 @@ function invalidBody(details: readonly FaultDetail[]): Fault {
   return new Fault('VALIDATION_FAILED', { details: limitDetails(details) });
 }
 
-function hasSecret(template: ReceivingTemplate | undefined): boolean {
-  return template?.compiled.fields.some(({ secret }) => secret) ?? false;
+function hasSecret(template: ReceivingTemplate | undefined, body: unknown): boolean {
+  if (template === undefined) return false;
+  const map = member(member(body, 'content'), 'personalizationDataMap');
+  return hasSecrets(template.compiled, typeof map === 'object' && map !== null ? map : noValues);
 }
 
 const missingAddOn: FaultDetail = {
@@ -128,13 +131,9 @@ const secretQuoted: FaultDetail = {
     'can’t be used with a template that has secret fields, because replies quote them; remove it',
 };
 
-function addReplyProblems(
-  hasReplyTo: boolean,
-  template: ReceivingTemplate | undefined,
-  details: FaultDetail[],
-): void {
+function addReplyProblems(hasReplyTo: boolean, secret: boolean, details: FaultDetail[]): void {
   if (hasReplyTo) details.push(twoReplyAddresses);
-  if (hasSecret(template)) details.push(secretQuoted);
+  if (secret) details.push(secretQuoted);
 }
 
 function hasItems(value: unknown): boolean {

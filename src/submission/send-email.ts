@@ -214,10 +214,10 @@ function checkRequest(
   const bodyLength = admitted.body.length;
   const readJson = bodyLength > sendBodyBytes ? readLargeBodyJson : readBodyJson;
   const json = admitted.parsed ?? readJson(admitted.body, admitted.contentType);
-  const { fields } = template.template.compiled;
+  const { compiled } = template.template;
   const read = dependencies.parser.parse(json, addOns.has('transactional'), template.template);
   const request =
-    archiveAddress === undefined ? read : addArchiveCopy(read, archiveAddress, fields);
+    archiveAddress === undefined ? read : addArchiveCopy(read, archiveAddress, compiled);
   const { locale } = request;
 
   const checkSending = (
@@ -276,7 +276,7 @@ function checkRequest(
             (to) =>
               archiveAddress === undefined
                 ? { ...read, to }
-                : addArchiveCopy({ ...read, to }, archiveAddress, fields),
+                : addArchiveCopy({ ...read, to }, archiveAddress, compiled),
             others,
           );
     return { row, attachments, newUsageRecord, quota };

@@ -108,7 +108,7 @@ async function sendChecked(
     const request = { ...read, to };
     return account.archiveAddress === undefined
       ? request
-      : addArchiveCopy(request, account.archiveAddress, []);
+      : addArchiveCopy(request, account.archiveAddress);
   };
   const sha256 = Buffer.from(await hashInPieces([source]), 'latin1').toString('hex');
   const attachments = {

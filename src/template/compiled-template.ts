@@ -17,6 +17,8 @@ export interface CompiledTemplate {
   readonly html: readonly CompiledNode[] | null;
   readonly text: readonly CompiledNode[] | null;
   readonly fields: readonly CompiledField[];
+  /** See `secretNamesOf`; never stored. */
+  readonly secretNames?: readonly string[];
   readonly required: RequiredNames;
   /** Absent: no list, object or helper is used. */
   readonly uses?: PartUses;

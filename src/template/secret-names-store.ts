@@ -1,57 +1,37 @@
 import { sql } from 'kysely';
+import { alignByOrdinal } from '../foundation/database/align-by-ordinal.ts';
+import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import type { TemplateRef, TemplateVersionRef } from './template-store.ts';
+import { type TemplateRef, templateKey, templateTopic } from './template-store.ts';
 
 /**
- * Names of the secret fields of these versions, in the same order: their own, and those that any published version of the
- * template declared secret. Unlike the compiled content, they include fields that only the subject line or preview text of
- * a request uses.
+ * Names of the fields that any published version of these templates declared secret and no owner has revealed, in the same
+ * order, as the text of a sorted JSON array.
  */
-export async function readSecretNames(
+export async function readKeptSecrets(
   kysely: Database['kysely'],
-  refs: readonly TemplateVersionRef[],
-): Promise<ReadonlySet<string>[]> {
-  if (refs.length === 0) return [];
-  const { rows } = await sql<{ n: number; name: string }>`
-    with k as materialized (
-      select * from unnest(${refs.map((ref) => ref.accountId)}::text[], ${refs.map((ref) => ref.templateId)}::text[],
-        ${refs.map((ref) => ref.version)}::integer[]) with ordinality as k (account_id, template_id, version, n))
-    select k.n::int as n, field.key as name
-    from k join template_version v
-      on v.account_id = k.account_id and v.template_id = k.template_id and v.version = k.version
-    cross join lateral jsonb_each(v.source -> 'fields') as field
-    where field.value ->> 'secret' = 'true'
-    union
-    select k.n::int, s.name
-    from k join template_secret s on s.account_id = k.account_id and s.template_id = k.template_id`.execute(
-    kysely,
-  );
-  return refs.map(
-    (_, index) => new Set(rows.filter(({ n }) => n === index + 1).map(({ name }) => name)),
-  );
+  refs: readonly TemplateRef[],
+): Promise<string[]> {
+  const { rows } = await sql<{ n: number; names: string }>`
+    select k.n::int as n, json_agg(s.name order by s.name)::text as names
+    from unnest(${refs.map((ref) => ref.accountId)}::text[], ${refs.map((ref) => ref.templateId)}::text[])
+      with ordinality as k (account_id, template_id, n)
+    join template_secret s
+      on s.account_id = k.account_id and s.template_id = k.template_id and s.revealed_at is null
+    group by k.n`.execute(kysely);
+  return alignByOrdinal(rows, refs.length, ({ names }) => names).map((names) => names ?? '[]');
 }
 
-/** Names of the fields that any published version of the template declared secret. */
-export async function readTemplateSecrets(
-  kysely: Database['kysely'],
-  { accountId, templateId }: TemplateRef,
-): Promise<ReadonlySet<string>> {
-  const { rows } = await sql<{ name: string }>`
-    select name from template_secret where account_id = ${accountId} and template_id = ${templateId}`.execute(
-    kysely,
-  );
-  return new Set(rows.map(({ name }) => name));
-}
-
-/** Ends the secrecy of fields in all versions that don't declare it themselves. */
+/** Ends the secrecy of fields in all versions that don't declare it themselves. Notifies all nodes at commit. */
 export async function revealTemplateSecrets(
   transaction: Database['kysely'],
   { accountId, templateId }: TemplateRef,
   names: readonly string[],
 ): Promise<void> {
   await sql`
-    delete from template_secret
+    update template_secret set revealed_at = now()
     where account_id = ${accountId} and template_id = ${templateId} and name = any (${names})`.execute(
     transaction,
   );
+  await announceChange(transaction, templateTopic, templateKey(accountId, templateId));
 }

@@ -3,9 +3,12 @@ import { Cache } from '../foundation/cache.ts';
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, TemplateId } from '../foundation/ids.ts';
+import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import { SizeLimitedCache } from '../foundation/size-limited-cache.ts';
 import type { CompiledTemplate } from './compiled-template.ts';
 import { matchVariant } from './localize-version.ts';
+import { secretNamesOf, withSecretNames } from './secret-names.ts';
+import { readKeptSecrets } from './secret-names-store.ts';
 import {
   type CompiledRow,
   type PublishedRow,
@@ -28,20 +31,24 @@ const maxCachedCharacters = 64 * 1024 * 1024;
 /** Max versions read and loaded per turn; a large one takes a few milliseconds. */
 const maxVersionsPerRead = 16;
 
-/** What sending uses of a version; the directory reads its locales. */
+/** What sending uses of a version; the directory reads its locales and secret names. */
 interface LoadedVersion {
   readonly compiled: CompiledTemplate;
 }
 
+type ReadContent = Pick<CompiledRow, 'compiled' | 'size'>;
+
 /**
- * Caches templates in the form that sending uses. The published version is current within a second of a change on any
- * node; versions never change.
+ * Caches templates in the form that sending uses. The published version, and which fields are secret, are current within a
+ * second of a change on any node; versions never change otherwise.
  */
 export class TemplateDirectory<Loaded extends LoadedVersion> {
   readonly #readCompiled: (name: TemplateVersionRef) => Promise<CompiledRow | undefined>;
   readonly #readVariant: (name: VariantRef) => Promise<VariantRow | undefined>;
   readonly #load: (compiled: CompiledTemplate) => Loaded;
   readonly #published: Cache<PublishedRow>;
+  /** As texts of `readKeptSecrets`. */
+  readonly #secrets: Cache<string>;
   readonly #versions: SizeLimitedCache<Loaded>;
   readonly #loading = new Map<string, Promise<Loaded | undefined>>();
 
@@ -67,13 +74,9 @@ export class TemplateDirectory<Loaded extends LoadedVersion> {
     this.#load = load;
     this.#versions = new SizeLimitedCache(maxCachedCharacters * share);
     const readOne = batchReads((refs: readonly TemplateRef[]) => readPublished(kysely, refs));
-    this.#published = new Cache(changes, templateTopic, (key) => {
-      const slash = key.indexOf('/');
-      return readOne({
-        accountId: key.slice(0, slash) as AccountId,
-        templateId: key.slice(slash + 1) as TemplateId,
-      });
-    });
+    this.#published = new Cache(changes, templateTopic, (key) => readOne(refOf(key)));
+    const readSecrets = batchReads((refs: readonly TemplateRef[]) => readKeptSecrets(kysely, refs));
+    this.#secrets = new Cache(changes, templateTopic, (key) => readSecrets(refOf(key)));
   }
 
   /** The published version of a template; undefined if the account has no such template in use. */
@@ -103,9 +106,17 @@ export class TemplateDirectory<Loaded extends LoadedVersion> {
     accountId: AccountId,
     templateId: TemplateId,
     version: number,
+    kept: MaybePromise<string | undefined> = this.#secrets.get(templateKey(accountId, templateId)),
   ): Promise<Loaded | undefined> | Loaded | undefined {
     const ref = { accountId, templateId, version };
-    return this.#cached(keyOf(ref), () => this.#readCompiled(ref));
+    const find = (names = '[]') =>
+      this.#cached(`${keyOf(ref)}/${names}`, async () => {
+        const row = await this.#readCompiled(ref);
+        if (row === undefined) return undefined;
+        const secretNames = [...row.secretNames, ...(JSON.parse(names) as string[])];
+        return { compiled: withSecretNames(row.compiled, secretNames), size: row.size };
+      });
+    return kept instanceof Promise ? kept.then(find) : find(kept);
   }
 
   /**
@@ -117,12 +128,27 @@ export class TemplateDirectory<Loaded extends LoadedVersion> {
     templateId: TemplateId,
     version: number,
     locale: string | undefined,
+    kept?: string,
   ): Promise<Loaded | undefined> | Loaded | undefined {
-    const found = this.version(accountId, templateId, version);
+    const found = this.version(accountId, templateId, version, kept);
     if (locale === undefined) return found;
     const localize = (base: Loaded | undefined) =>
       base && this.variant({ accountId, templateId, version }, base, locale);
     return found instanceof Promise ? found.then(localize) : localize(found);
+  }
+
+  /**
+   * As `localized`, for links of mail already sent: these don't depend on what is secret now, and work from memory while the
+   * database is down.
+   */
+  sent(
+    accountId: AccountId,
+    templateId: TemplateId,
+    version: number,
+    locale: string | undefined,
+  ): Promise<Loaded | undefined> | Loaded | undefined {
+    const kept = this.#secrets.lastKnown(templateKey(accountId, templateId)) ?? '[]';
+    return this.localized(accountId, templateId, version, locale, kept);
   }
 
   /** The content of a loaded version for a locale. @param base its default content */
@@ -133,15 +159,18 @@ export class TemplateDirectory<Loaded extends LoadedVersion> {
   ): Promise<Loaded | undefined> | Loaded | undefined {
     const locale = matchVariant(base.compiled, requested);
     if (locale === undefined) return base;
-    return this.#cached(`${keyOf(ref)}/${locale}`, async () => {
+    const secretNames = secretNamesOf(base.compiled);
+    return this.#cached(`${keyOf(ref)}/${locale}/${JSON.stringify(secretNames)}`, async () => {
       const row = await this.#readVariant({ ...ref, locale });
-      return row && { ...row, compiled: { ...base.compiled, ...row.compiled, locale } };
+      if (row === undefined) return undefined;
+      const compiled = { ...base.compiled, ...row.compiled, locale };
+      return { compiled: withSecretNames(compiled, secretNames), size: row.size };
     });
   }
 
   #cached(
     key: string,
-    read: () => Promise<CompiledRow | undefined>,
+    read: () => Promise<ReadContent | undefined>,
   ): Promise<Loaded | undefined> | Loaded | undefined {
     const cached = this.#versions.get(key);
     if (cached !== undefined) return cached;
@@ -154,7 +183,7 @@ export class TemplateDirectory<Loaded extends LoadedVersion> {
 
   async #readAndLoad(
     key: string,
-    read: () => Promise<CompiledRow | undefined>,
+    read: () => Promise<ReadContent | undefined>,
   ): Promise<Loaded | undefined> {
     const row = await read();
     if (row === undefined) return undefined;
@@ -166,4 +195,12 @@ export class TemplateDirectory<Loaded extends LoadedVersion> {
 
 function keyOf({ accountId, templateId, version }: TemplateVersionRef): string {
   return `${accountId}/${templateId}/${version}`;
+}
+
+function refOf(key: string): TemplateRef {
+  const slash = key.indexOf('/');
+  return {
+    accountId: key.slice(0, slash) as AccountId,
+    templateId: key.slice(slash + 1) as TemplateId,
+  };
 }

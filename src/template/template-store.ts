@@ -78,6 +78,8 @@ export function emailOf(emails: ReadonlyMap<PersonId, string>, createdBy: Person
 /** A version's compiled content; `size` is its length as JSON text. */
 export interface CompiledRow {
   readonly compiled: CompiledTemplate;
+  /** Names of the fields that the version declares secret, used or not. */
+  readonly secretNames: readonly string[];
   readonly size: number;
 }
 
@@ -86,16 +88,18 @@ export async function readCompiled(
   kysely: Kysely,
   refs: readonly TemplateVersionRef[],
 ): Promise<(CompiledRow | undefined)[]> {
-  const { rows } = await sql<{ n: number; compiled: string }>`
-    select k.n::int as n, v.compiled::text as compiled
+  const { rows } = await sql<{ n: number; compiled: string; secret_names: string[] }>`
+    select k.n::int as n, v.compiled::text as compiled,
+      array(select f.key from jsonb_each(v.source -> 'fields') as f where f.value ->> 'secret' = 'true') as secret_names
     from unnest(${accountsOf(refs)}::text[], ${templatesOf(refs)}::text[], ${refs.map((ref) => ref.version)}::integer[])
       with ordinality as k (account_id, template_id, version, n)
     join template_version v
       on v.account_id = k.account_id and v.template_id = k.template_id and v.version = k.version`.execute(
     kysely,
   );
-  return alignByOrdinal(rows, refs.length, ({ compiled }) => ({
+  return alignByOrdinal(rows, refs.length, ({ compiled, secret_names }) => ({
     compiled: JSON.parse(compiled) as CompiledTemplate,
+    secretNames: secret_names,
     size: compiled.length,
   }));
 }

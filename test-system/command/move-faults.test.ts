@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import pg from 'pg';
 import { runAdminStatement, withDatabase } from '../../scripts/scratch-database.ts';
 import { recordCommand } from '../../src/command/record-command.ts';
-import { openDatabase } from '../../src/foundation/database/open-database.ts';
+import { type Database, openDatabase } from '../../src/foundation/database/open-database.ts';
+import type { AccountId, TemplateId } from '../../src/foundation/ids.ts';
 import { requireNotMoved } from '../../src/foundation/installation-move-store.ts';
 import { requireMatchingKey } from '../../src/foundation/installation-store.ts';
 import { createLog } from '../../src/foundation/log.ts';
@@ -16,6 +17,7 @@ import {
 } from '../../src/move/move-installation.ts';
 import { openMoveSession } from '../../src/move/move-session-store.ts';
 import { beginMove, readOrigin } from '../../src/move/move-source-store.ts';
+import { revealTemplateSecrets } from '../../src/template/secret-names-store.ts';
 import { createEmptyDatabase, MoveScene } from '../../test/support/move-scene.ts';
 import { runSignalpost } from '../../test/support/run-signalpost.ts';
 import { bodyWith, SendClient } from '../../test/support/send-client.ts';
@@ -44,12 +46,32 @@ async function query<Row extends pg.QueryResultRow>(url: string, text: string): 
   }
 }
 
+/** Publishes a template with a secret field, which an owner then reveals. */
+async function revealField({ pool, kysely }: Database, accountId: AccountId): Promise<void> {
+  const templateId = 'revealed' as TemplateId;
+  await pool.query(
+    "insert into template (account_id, id, name, created_by) values ($1, $2, 'Revealed', gen_random_uuid())",
+    [accountId, templateId],
+  );
+  await pool.query(
+    `insert into template_version (account_id, template_id, version, content_hash, source, compiled, trial)
+     values ($1, $2, 1, 'a', '{"fields": {"Token": {"secret": true}}}', '{}', false)`,
+    [accountId, templateId],
+  );
+  await pool.query('update template set published_version = 1 where account_id = $1 and id = $2', [
+    accountId,
+    templateId,
+  ]);
+  await revealTemplateSecrets(kysely, { accountId, templateId }, ['Token']);
+}
+
 /** An installation of its own with queued messages, which no process uses. */
 async function createInstallation(messages = 40): Promise<string> {
   const url = await createEmptyDatabase(template);
   const database = openDatabase({ url });
   await requireMatchingKey(database, testKey);
   const shop = await openShop(database);
+  await revealField(database, shop.id);
   const service = await startTestService({ databaseUrl: url, worker: false });
   const client = new SendClient(service, await getToken(service, shop));
   await Promise.all(

@@ -249,7 +249,7 @@ export async function* exportPerson(
         union
         select * from (${freshOf(accountId, address)}) as fresh
         where (message_id, recipient) > (${after.id}, ${after.recipient}))
-      select s.message_id, s.recipient, m.template_id, m.state, m.accepted_at, m.external_id, m.tag,
+      select s.message_id, s.recipient, m.template_id, m.template_version, m.state, m.accepted_at, m.external_id, m.tag,
         case when s.recipient = 0 then m.content end as content,
         (select json_agg(json_build_object('at', e.at, 'kind', e.kind, 'detail', e.detail) order by e.at, e.id)
          from message_event e where e.account_id = s.account_id and e.message_id = s.message_id

@@ -917,6 +917,7 @@ export interface TemplateImageTable {
 export interface TemplateSecretTable {
   account_id: string;
   name: string;
+  revealed_at: Timestamp | null;
   template_id: string;
 }
 

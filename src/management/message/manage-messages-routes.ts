@@ -12,21 +12,20 @@ import {
   maxAttributeValue,
   type StoredContent,
 } from '../../message/message-content.ts';
-import { readMessageStatus, type StoredMessage } from '../../message/message-status-store.ts';
+import { readMessageStatus } from '../../message/message-status-store.ts';
 import { MessageStateSchema, messageFields, recipientFields } from '../../message/message-view.ts';
 import { rawSourceOf, rawTemplateId } from '../../message/raw-message.ts';
 import { renderMessage } from '../../rendering/render-message.ts';
 import { RenderingTooLarge } from '../../rendering/rendering-too-large.ts';
 import { explainMessage } from '../../report/explain-message.ts';
 import { maxLocaleLength } from '../../template/locale.ts';
-import { readSecretNames } from '../../template/secret-names-store.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, writeCursor } from '../answer/page.ts';
 import { notFound, Problem } from '../answer/problem.ts';
 import { readOptionalTime } from '../answer/read-time.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import { readOptionalLocale } from '../read-optional-locale.ts';
 import { ImageView } from '../template/template-views.ts';
-import { type ContentView, maskContent } from './mask-content.ts';
+import { type ContentView, findSecretNames, maskContent } from './mask-content.ts';
 import type { MessageListFilter } from './message-page-store.ts';
 import { type LogLine, readLogPage } from './read-log-page.ts';
 
@@ -221,19 +220,6 @@ export async function requireMessage(call: OperationCall) {
   return status;
 }
 
-async function secretNamesOf(
-  call: OperationCall,
-  message: StoredMessage,
-): Promise<ReadonlySet<string>> {
-  const version = {
-    accountId: accountOf(call).id,
-    templateId: message.template_id as TemplateId,
-    version: message.template_version,
-  };
-  const [names = new Set()] = await readSecretNames(call.dependencies.database.kysely, [version]);
-  return names;
-}
-
 export const getMessage = defineOperation({
   id: 'getMessage',
   summary: 'Get a message with recipients, events and content',
@@ -245,7 +231,7 @@ export const getMessage = defineOperation({
       status,
       accountOf(call),
     );
-    const secret = await secretNamesOf(call, status.message);
+    const secret = await findSecretNames(call, status.message);
     const recipients = described.recipients.map((recipient, place) => ({
       ...recipient,
       explanation: explainMessage(status, place),
@@ -284,7 +270,7 @@ export const getRenderedMessage = defineOperation({
     if (template === undefined) throw notFound('version');
     const values = maskedValues(
       content,
-      await secretNamesOf(call, message),
+      await findSecretNames(call, message),
       template.compiled.fields,
     );
     const { subjectLine, previewText, locale } = content;

@@ -1,5 +1,8 @@
+import type { TemplateId } from '../../foundation/ids.ts';
 import { mask } from '../../message/mask-values.ts';
 import { hiddenOf, type StoredContent, visibleCc } from '../../message/message-content.ts';
+import { secretNamesOf } from '../../template/secret-names.ts';
+import { accountOf, type OperationCall } from '../operation.ts';
 
 /** Content as the management API shows it. */
 export type ContentView = Omit<StoredContent, 'bccCount' | 'archive'> & {
@@ -20,4 +23,17 @@ export function maskContent(
   const bcc = hiddenOf(content);
   if (bcc.length === 0) return shown;
   return content.cc === undefined ? { ...shown, bcc } : { ...shown, cc: visibleCc(content), bcc };
+}
+
+/** Names of the values of a message that are secret. */
+export async function findSecretNames(
+  call: OperationCall,
+  message: { readonly template_id: string; readonly template_version: number },
+): Promise<ReadonlySet<string>> {
+  const template = await call.dependencies.templates.version(
+    accountOf(call).id,
+    message.template_id as TemplateId,
+    message.template_version,
+  );
+  return new Set(template && secretNamesOf(template.compiled));
 }

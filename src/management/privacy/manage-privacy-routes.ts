@@ -9,7 +9,9 @@ import type { ComparableAddress } from '../../foundation/email-address.ts';
 import { addressHashKey } from '../../foundation/hash-address.ts';
 import { InboxStore } from '../../inbox/inbox-store.ts';
 import { mask } from '../../message/mask-values.ts';
-import { isFinalState, type MessageState } from '../../message/message-state.ts';
+import { isFinalState } from '../../message/message-state.ts';
+import type { StoredMessage } from '../../message/message-status-store.ts';
+import { findSecretNames } from '../message/mask-content.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { inTransaction, recordAudit, saveResource } from '../save-resource.ts';
 
@@ -91,16 +93,27 @@ export const exportPersonData = defineOperation({
 
 async function* writeLines(call: OperationCall): AsyncGenerator<string> {
   for await (const part of exportPerson(call.dependencies.database.kysely, requestOf(call)))
-    yield `${JSON.stringify(withoutSecrets(part))}\n`;
+    yield `${JSON.stringify(await withoutSecrets(call, part))}\n`;
 }
 
-/** Masks the secret values of a message that isn't final yet. */
-function withoutSecrets(part: Readonly<Record<string, unknown>>): unknown {
-  const message = part.message as Readonly<Record<string, unknown>> | undefined;
-  const content = message?.content as { readonly values?: object } | null | undefined;
-  if (message === undefined || isFinalState(message.state as MessageState) || !content?.values)
-    return part;
-  const values = Object.fromEntries(Object.keys(content.values).map((name) => [name, mask]));
+/** Masks the secret values of a message, and all values of one that isn't final yet. */
+async function withoutSecrets(
+  call: OperationCall,
+  part: Readonly<Record<string, unknown>>,
+): Promise<unknown> {
+  if (part.message === undefined) return part;
+  const { template_version, ...message } = part.message as StoredMessage;
+  const { content, state, template_id } = message;
+  if (content === null) return { message };
+  const secret = isFinalState(state)
+    ? await findSecretNames(call, { template_id, template_version })
+    : new Set(Object.keys(content.values));
+  const values = Object.fromEntries(
+    Object.entries(content.values).map(([name, value]) => [
+      name,
+      value !== null && secret.has(name) ? mask : value,
+    ]),
+  );
   return { message: { ...message, content: { ...content, values } } };
 }
 

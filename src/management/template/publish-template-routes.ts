@@ -16,7 +16,8 @@ import {
   currentFormat,
   type MarkupFormat,
 } from '../../template/compiled-template.ts';
-import { readTemplateSecrets, revealTemplateSecrets } from '../../template/secret-names-store.ts';
+import { showsSecret } from '../../template/secret-names.ts';
+import { readKeptSecrets, revealTemplateSecrets } from '../../template/secret-names-store.ts';
 import {
   readDraft,
   readTemplateFacts,
@@ -101,10 +102,10 @@ async function requireKeptSecrets(
   const { id: accountId } = accountOf(call);
   const { templateId } = call.params;
   const { revealedFields = [] } = call.body;
-  const secrets = await readTemplateSecrets(transaction, { accountId, templateId });
-  const revealed = compiled.fields
-    .filter(({ name, secret }) => !secret && secrets.has(name))
-    .map(({ name }) => name);
+  const [kept = '[]'] = await readKeptSecrets(transaction, [{ accountId, templateId }]);
+  const revealed = (JSON.parse(kept) as string[]).filter((name) =>
+    compiled.fields.some((field) => !field.secret && showsSecret(field, new Set([name]))),
+  );
   if (!revealed.every((name) => revealedFields.includes(name)))
     throw new Problem(
       'conflict',

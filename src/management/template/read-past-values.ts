@@ -1,8 +1,8 @@
-import { parseMessageId, type TemplateId } from '../../foundation/ids.ts';
+import { parseMessageId } from '../../foundation/ids.ts';
 import { readMessageStatus } from '../../message/message-status-store.ts';
 import type { FieldValue } from '../../template/field-value.ts';
-import { readSecretNames } from '../../template/secret-names-store.ts';
 import { invalidField, Problem } from '../answer/problem.ts';
+import { findSecretNames } from '../message/mask-content.ts';
 import { accountOf, type OperationCall } from '../operation.ts';
 import type { VersionContent } from './template-views.ts';
 
@@ -24,11 +24,9 @@ export async function readPastValues(
   const found = messageId && (await readMessageStatus(kysely, accountId, messageId));
   if (found === undefined || found.message.template_id !== templateId)
     throw invalidField('messageId', 'must be a message of this template');
-  const { content, template_version: version } = found.message;
+  const { content } = found.message;
   if (content === null) throw new Problem('conflict', 'The content of this message was erased');
-  const [secret = new Set()] = await readSecretNames(kysely, [
-    { accountId, templateId: found.message.template_id as TemplateId, version },
-  ]);
+  const secret = await findSecretNames(call, found.message);
   const values = Object.entries(content.values).filter(
     (entry): entry is [string, FieldValue] =>
       entry[1] !== null && !secret.has(entry[0]) && !isSecret(fields, entry[0]),
