@@ -14,6 +14,8 @@ export interface Member {
   readonly personId: PersonId;
   readonly email: string;
   readonly role: Role;
+  /** Undefined: people did. */
+  readonly grantedBy: MembershipGranter | undefined;
 }
 
 /** The memberships of a person that are reached, oldest first. */
@@ -56,7 +58,7 @@ export async function readMembers(kysely: Kysely, accountId: AccountId): Promise
   const rows = await kysely
     .selectFrom('membership')
     .innerJoin('person', 'person.id', 'membership.person_id')
-    .select(['membership.person_id', 'person.email', 'membership.role'])
+    .select(['membership.person_id', 'person.email', 'membership.role', 'membership.granted_by'])
     .where('membership.account_id', '=', accountId)
     .orderBy('person.email')
     .execute();
@@ -64,6 +66,7 @@ export async function readMembers(kysely: Kysely, accountId: AccountId): Promise
     personId: row.person_id as PersonId,
     email: row.email,
     role: row.role as Role,
+    grantedBy: (row.granted_by ?? undefined) as MembershipGranter | undefined,
   }));
 }
 

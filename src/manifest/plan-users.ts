@@ -51,8 +51,9 @@ function planUser(
   member: Member | undefined,
   { transaction }: PlanContext,
 ): PlannedChange {
-  const roleChanged = member?.role !== user.role;
-  const changes = roleChanged || person.action !== 'unchanged';
+  // A role that people set counts for every sign-in, unlike one that a provider granted.
+  const isSet = member?.role === user.role && member.grantedBy === undefined;
+  const changes = !isSet || person.action !== 'unchanged';
   return {
     account: account.id,
     kind: 'user',
@@ -62,7 +63,7 @@ function planUser(
     notes: person.notes,
     run: async () => {
       await person.run();
-      if (!roleChanged) return;
+      if (isSet) return;
       const { id: accountId } = account;
       await saveMembership(transaction, { accountId, personId: person.id, role: user.role });
     },

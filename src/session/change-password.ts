@@ -4,6 +4,7 @@ import { setPasswordHash } from '../account/person-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { PersonId } from '../foundation/ids.ts';
 import { notifyPerson } from '../outbox/security-notice-store.ts';
+import type { BrowserSession } from './browser/browser-session-store.ts';
 import type { PasswordChecker } from './password-checker.ts';
 import { revokePersonCodes, revokePersonTokens } from './revoke-tokens-store.ts';
 
@@ -25,33 +26,37 @@ export async function findPasswordProblem(
 }
 
 /**
- * Changes a person's password and revokes everything that the old one opened: tokens, codes and browser sessions, on
- * all nodes within a second.
+ * Changes the password of a session's person and revokes everything that the old one opened: tokens, codes and all other
+ * browser sessions, on all nodes within a second.
  * @throws TemporarilyUnavailable if too many passwords are waiting
  */
 export async function changePassword(
   { database, passwords }: { readonly database: Database; readonly passwords: PasswordChecker },
-  personId: PersonId,
+  { personId, id }: Pick<BrowserSession, 'personId' | 'id'>,
   password: string,
 ): Promise<void> {
   const passwordHash = await passwords.hash(password, personId);
   await database.kysely
     .transaction()
-    .execute((transaction) => replacePersonPassword(transaction, personId, passwordHash));
+    .execute((transaction) =>
+      replacePersonPassword(transaction, personId, passwordHash, 'password-changed', id),
+    );
 }
 
 /**
  * The same with a password hash, inside the caller's transaction; queues the notice to the person.
  * @param event undefined for a first password
+ * @param keptSession the ID of the browser session that goes on; undefined: none
  */
 export async function replacePersonPassword(
   transaction: Database['kysely'],
   personId: PersonId,
   passwordHash: string,
   event: 'password-changed' | 'password-set-by-link' | undefined = 'password-changed',
+  keptSession?: string,
 ): Promise<void> {
   await revokePersonCodes(transaction, personId);
   await setPasswordHash(transaction, personId, passwordHash);
-  await revokePersonTokens(transaction, personId);
+  await revokePersonTokens(transaction, personId, keptSession);
   if (event !== undefined) await notifyPerson(transaction, personId, event);
 }

@@ -33,7 +33,7 @@ export async function completeSignIn(
         ? 'installation'
         : (`account ${provider.reach.accountId}` as const);
   const isKnown = (await devices.read(request, email, proof)) !== undefined;
-  await browser.signIn(request, reply, personId, true, provider);
+  await browser.signIn(request, reply, personId, provider);
   await devices.remember(request, reply, { personId, email, proof });
   if (!isKnown) await notices.newBrowser(personId, request);
 }

@@ -44,7 +44,7 @@ export class OwnTokens {
     const { clientId, accountId } = client;
     await database.kysely.transaction().execute(async (transaction) => {
       if (mint.recognizes('refresh', token))
-        await revokePairTokens(transaction, found.personId, clientId);
+        await revokePairTokens(transaction, { personId: found.personId, reach: 'all' }, clientId);
       else await revokeAccessToken(transaction, hashToken(token), clientId);
     });
     await audit.record({

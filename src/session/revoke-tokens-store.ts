@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { tokenTopic } from '../access/token-checker.ts';
+import { onlyAccount, type ReachedPerson } from '../account/reach.ts';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Tables } from '../foundation/database/open-database.ts';
 import type { ClientId, PersonId } from '../foundation/ids.ts';
@@ -13,10 +14,12 @@ import type { ClientId, PersonId } from '../foundation/ids.ts';
 /**
  * Revokes every token, code and browser session of a person on all nodes, in the caller's transaction: after a
  * password change, or when the person is disabled.
+ * @param keptSession the ID of the browser session that goes on; undefined: none
  */
 export async function revokePersonTokens(
   transaction: Kysely<Tables>,
   personId: PersonId,
+  keptSession?: string,
 ): Promise<void> {
   await revokePersonCodes(transaction, personId);
   await sql`
@@ -24,7 +27,9 @@ export async function revokePersonTokens(
     transaction,
   );
   await sql`
-    with browsers as (delete from browser_session where person_id = ${personId})
+    with browsers as (
+      delete from browser_session
+      where person_id = ${personId} and id is distinct from ${keptSession ?? null}::uuid)
     delete from access_token where person_id = ${personId}`.execute(transaction);
   await announceChange(transaction, tokenTopic, `person:${personId}`);
 }
@@ -68,23 +73,21 @@ export async function revokeCodeTokens(
     await announceChange(transaction, tokenTopic, `hash:${hash.toString('hex')}`);
 }
 
-/** Revokes every token and code of a person with one integration, in the caller's transaction. */
+/** Revokes the tokens and codes of a person with one integration, as far as is reached, in the caller's transaction. */
 export async function revokePairTokens(
   transaction: Kysely<Tables>,
-  personId: PersonId,
+  { personId, reach }: ReachedPerson,
   clientId: ClientId,
 ): Promise<void> {
+  const account = onlyAccount(reach);
+  const isReached = sql`person_id = ${personId} and client_id = ${clientId}
+    and (${account}::text is null or account_id = ${account})`;
+  await sql`delete from grant_code where ${isReached}`.execute(transaction);
   await sql`
-    delete from grant_code where person_id = ${personId} and client_id = ${clientId}`.execute(
+    update session_pair set refresh_hash = null, changed_at = now() where ${isReached}`.execute(
     transaction,
   );
-  await sql`
-    update session_pair set refresh_hash = null, changed_at = now()
-    where person_id = ${personId} and client_id = ${clientId}`.execute(transaction);
-  await sql`
-    delete from access_token where person_id = ${personId} and client_id = ${clientId}`.execute(
-    transaction,
-  );
+  await sql`delete from access_token where ${isReached}`.execute(transaction);
   await announceChange(transaction, tokenTopic, `person:${personId}`);
 }
 

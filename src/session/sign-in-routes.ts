@@ -120,7 +120,7 @@ async function signIn(
       const signedIn = { personId: person.id, email: person.email };
       await completeSignIn({ browser, devices, notices }, request, reply, signedIn);
       await record('success', person.id);
-    } else await browser.signIn(request, reply, person.id, false);
+    } else await browser.awaitSecondFactor(request, reply, person.id);
     return seeOther(reply, complete ? next : `/sign-in/code?${new URLSearchParams({ next })}`);
   } catch (error) {
     if (!(error instanceof SlowDown || error instanceof TemporarilyUnavailable)) throw error;

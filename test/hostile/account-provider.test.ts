@@ -8,7 +8,14 @@ import { setOperator } from '../../src/account/person-store.ts';
 import type { PersonId } from '../../src/foundation/ids.ts';
 import { IdentityProvider } from '../support/identity-provider.ts';
 import { ManagementClient, openManagedShop } from '../support/management-client.ts';
-import { password, SessionWorld } from '../support/session-world.ts';
+import {
+  clientSecret,
+  password,
+  passwordFields,
+  postToken,
+  refreshFields,
+  SessionWorld,
+} from '../support/session-world.ts';
 import {
   providerUrlOf,
   sessionHeaders,
@@ -286,4 +293,171 @@ test('ASVS 4.0.3 4.1.3: who came by a provider’s group leaves with it, whateve
   assert.equal((await client.get('/accounts/7000')).status, 200);
   const refused = await client.get(path);
   assert.equal(refused.body.type, '/problems/single-sign-on-required', refused.text);
+});
+
+/** Opens the consent page of an app, which asks for any account. */
+function askConsent(browser: TestBrowser, clientId: string) {
+  const query = new URLSearchParams({
+    response_type: 'code',
+    scope: 'PRODUCTION',
+    client_id: clientId,
+  });
+  return browser.open(`/authorize?${query}`);
+}
+
+/** Allows an app for an account. @returns the code */
+async function allow(browser: TestBrowser, clientId: string, account: string): Promise<string> {
+  const page = await askConsent(browser, clientId);
+  const sent = await browser.submit(page, { decision: 'allow', account });
+  return new URL(sent.location ?? '').searchParams.get('code') ?? '';
+}
+
+function redeem(code: string, { clientId }: { readonly clientId: string }) {
+  return postToken(service, {
+    grant_type: 'authorization_code',
+    code,
+    client_id: clientId,
+    client_secret: clientSecret,
+  });
+}
+
+test('ASVS 4.0.3 4.2.1: a session of an account’s provider can’t take over an app that the person uses for more', async () => {
+  const victim = await addConnected();
+  const own = await ownBrowser(victim.email);
+  const { browser, page: me } = await signInAs(victim.subject);
+  const csrf = me.forms[0]?.fields.csrf ?? '';
+  const consentFor7000 = async (client: { readonly clientId: string }) =>
+    redeem(await allow(own, client.clientId, '7000'), client);
+  const forAll = (client: { readonly clientId: string }) =>
+    postToken(service, passwordFields(victim, client));
+  for (const use of [consentFor7000, forAll]) {
+    const client = await a.addIntegration();
+    const tokens = await use(client);
+    assert.equal(tokens.status, 200, tokens.text);
+    const page = await askConsent(browser, client.clientId);
+    assert.equal(page.status, 409);
+    assert.match(page.text, /outside this account/);
+    const forced = await browser.request(page.url, { csrf, decision: 'allow', account: b });
+    assert.equal(forced.status, 409);
+    await browser.request('/me/consents/withdraw', { csrf, client_id: client.clientId });
+    const refreshed = await postToken(service, refreshFields(tokens.body.refresh_token, client));
+    assert.equal(refreshed.status, 200, refreshed.text);
+  }
+});
+
+test('ASVS 4.0.3 4.2.1: a session of an account’s provider revokes an app’s tokens of that account only', async () => {
+  const victim = await addConnected();
+  const own = await ownBrowser(victim.email);
+  const client = await a.addIntegration();
+  const tokens = await redeem(await allow(own, client.clientId, '7000'), client);
+  const pending = await allow(own, client.clientId, b);
+  const { browser, page } = await signInAs(victim.subject);
+  const csrf = page.forms[0]?.fields.csrf ?? '';
+  await browser.request('/me/consents/withdraw', { csrf, client_id: client.clientId });
+  assert.equal((await redeem(pending, client)).status, 400, 'its code is revoked');
+  const refreshed = await postToken(service, refreshFields(tokens.body.refresh_token, client));
+  assert.equal(refreshed.status, 200, refreshed.text);
+});
+
+test('RFC 6749 4.1.2: a code is worth nothing once the person consented for another account', async () => {
+  const victim = await addConnected();
+  const own = await ownBrowser(victim.email);
+  const client = await a.addIntegration();
+  const { browser } = await signInAs(victim.subject);
+  const earlier = await allow(browser, client.clientId, b);
+  const code = await allow(own, client.clientId, '7000');
+  assert.equal((await redeem(code, client)).status, 200);
+  assert.equal((await redeem(earlier, client)).status, 400);
+});
+
+test('ASVS 4.0.3 3.7.1: a new password confirms nothing and leaves the session what it was', async () => {
+  const victim = await addConnected();
+  const browser = await ownBrowser(victim.email);
+  const old = new Map(browser.cookies);
+  const other = await ownBrowser(victim.email);
+  const page = await browser.open('/me/password');
+  // As a session of the installation's provider, whose person signed in an hour ago with a second factor.
+  const { rows } = await database.pool.query(
+    `with identity as (
+       insert into provider_identity (id, issuer, subject, person_id, linked, created_at)
+       values (gen_random_uuid(), 'https://id.test', $2, $1, true, now()) returning id)
+     update browser_session set authenticated_at = now() - interval '1 hour', provider_second_factor = true,
+       provider_identity_id = (select id from identity)
+     where person_id = $1 returning provider_identity_id`,
+    [victim.id, victim.subject],
+  );
+  const next = 'another battery staple';
+  const changed = await browser.submit(page, { password, new: next });
+  assert.match(changed.text, /Password changed/);
+  const after = await database.pool.query(
+    `select provider_identity_id, provider_second_factor, now() - authenticated_at > interval '50 minutes' as earlier
+     from browser_session where person_id = $1`,
+    [victim.id],
+  );
+  assert.deepEqual(after.rows, [{ ...rows[0], provider_second_factor: true, earlier: true }]);
+  const copy = new TestBrowser(service.url);
+  for (const [name, value] of old) copy.cookies.set(name, value);
+  for (const ended of [other, copy])
+    assert.match((await ended.open('/me')).url, /\/sign-in\?/, 'only the new cookie counts');
+  const sensitive = await browser.open('/me/second-factor');
+  assert.match(sensitive.url, /\/sign-in\/confirm\?/);
+});
+
+test('OIDC Core 5.7: who came by a provider and joined another account connects it and signs in with it again', async () => {
+  const email = 'joiner@staff.test';
+  const claims = { email, email_verified: true, groups: ['staff'] };
+  assert.equal((await signInAs('joiner', claims)).page.url, `${service.url}/me`);
+  const { rows } = await database.pool.query(
+    `update person set password_hash = (select password_hash from person where id = $2), proven_at = now()
+     where email = $1 returning id`,
+    [email, (await a.addPerson()).id],
+  );
+  const personId = rows[0]?.id as PersonId;
+  await saveMembership(database.kysely, { accountId: a.accountId, personId, role: 'viewer' });
+  const refused = await signInAs('joiner', claims);
+  assert.match(refused.page.url, /\/sign-in\?/);
+  const browser = await ownBrowser(email);
+  const sent = await browser.submit(
+    await browser.open('/me'),
+    { account: b },
+    '/me/providers/connect',
+  );
+  const done = await browser.open(await provider.authorize(providerUrlOf(sent) ?? ''));
+  assert.match(done.text, /Sign-in provider connected/);
+  assert.doesNotMatch(done.text, /Connect B ID/);
+  assert.equal((await signInAs('joiner', claims)).page.url, `${service.url}/me`);
+  // Only the person's own: another person can't connect the same subject.
+  const stranger = await a.addPerson({ accounts: ['7000', b] });
+  const foreign = await ownBrowser(stranger.email);
+  const begun = await foreign.submit(
+    await foreign.open('/me'),
+    { account: b },
+    '/me/providers/connect',
+  );
+  const taken = await foreign.open(await provider.authorize(providerUrlOf(begun) ?? ''));
+  assert.match(taken.text, /Not connected/);
+});
+
+test('ASVS 4.0.3 4.1.3: the role that an owner sets for a provider’s member stays when the provider’s rule goes', async () => {
+  const email = 'keeper@staff.test';
+  const claims = { email, email_verified: true, groups: ['staff'] };
+  await signInAs('keeper', claims);
+  const set = await owner.put(`${path}/users/${email}`, { role: 'viewer' });
+  assert.equal(set.status, 200, set.text);
+  const { page } = await signInAs('keeper', { ...claims, groups: [] });
+  assert.equal(page.url, `${service.url}/me`);
+});
+
+test('ASVS 4.0.3 2.10.4: a client secret is never sent to another issuer or client than it was given for', async () => {
+  const { clientSecret: _, ...withoutSecret } = settings;
+  for (const change of [{ issuer: 'https://127.0.0.1' }, { clientId: 'another' }]) {
+    const refused = await owner.put(`${path}/sign-in-provider`, { ...withoutSecret, ...change });
+    assert.equal(refused.status, 422, refused.text);
+    const [error] = refused.body.errors as { field: string; message: string }[];
+    assert.equal(error?.field, 'clientSecret');
+    assert.match(refused.text, /Send the client’s secret/);
+  }
+  const kept = await owner.put(`${path}/sign-in-provider`, { ...withoutSecret, name: 'Renamed' });
+  assert.equal(kept.status, 200, kept.text);
+  assert.equal((await owner.put(`${path}/sign-in-provider`, settings)).status, 200);
 });

@@ -42,7 +42,9 @@ async function newPair(): Promise<Pair> {
 async function newCode(pair: Pair): Promise<Buffer> {
   const { hash } = mint.mint('code');
   const code = { ...pair, accountId, redirectUri: '', redirectUriSent: false };
-  await saveAuthorizationCode(database.kysely, hash, { ...code, codeChallenge: undefined });
+  const person = { personId: pair.personId, reach: 'all' } as const;
+  const all = { ...code, codeChallenge: undefined };
+  assert.ok(await saveAuthorizationCode(database.kysely, hash, person, all));
   return hash;
 }
 
@@ -97,7 +99,7 @@ const revocations: Readonly<
   'an integration’s tokens': (transaction, { clientId }) =>
     revokeClientTokens(transaction, clientId),
   'a pair’s tokens': (transaction, { personId, clientId }) =>
-    revokePairTokens(transaction, personId, clientId),
+    revokePairTokens(transaction, { personId, reach: 'all' }, clientId),
   'a code’s tokens': (transaction, _pair, code) => revokeCodeTokens(transaction, code),
 };
 

@@ -102,6 +102,9 @@ function ProviderForm({ stored }: { stored: StoredProvider | null }) {
       await reload();
     },
   });
+  // Another issuer or client never gets the stored secret.
+  const keepsSecret =
+    stored?.value.issuer === values.issuer && stored.value.clientId === values.clientId;
   const callbackUrl = `${location.origin}/sign-in/oidc/callback/${accountId}`;
 
   function submit(event: FormEvent) {
@@ -139,8 +142,8 @@ function ProviderForm({ stored }: { stored: StoredProvider | null }) {
           <TextInput {...field('clientId')} required />
           <PasswordInput
             {...field('clientSecret')}
-            required={stored === null}
-            placeholder={stored === null ? '' : text('provider.secretKept')}
+            required={!keepsSecret}
+            placeholder={keepsSecret ? text('provider.secretKept') : ''}
           />
         </SimpleGrid>
         <MemberRules

@@ -59,7 +59,7 @@ const SignInProviderBody = Type.Object(
     clientId: Type.String({ minLength: 1, maxLength: 300, pattern: '^[\\x20-\\x7e]+$' }),
     clientSecret: Type.Optional(
       Type.String({
-        description: 'Client secret. Default: the stored one.',
+        description: 'Client secret. Default: the stored one, if issuer and client ID stay.',
         minLength: 1,
         maxLength: 1_000,
         pattern: '^[\\x20-\\x7e]+$',
@@ -151,7 +151,10 @@ export const signInProviderRoutes = resourceRoutes({
         const store = new AccountProviderStore(call.dependencies.key);
         await keepingOwners(transaction, call, 'Another issuer', async () => {
           if (!(await store.save(transaction, id, provider, clientSecret)))
-            throw invalidField('clientSecret', 'is required for a new provider');
+            throw invalidField(
+              'clientSecret',
+              'is required for a new provider, issuer or client ID. Send the client’s secret',
+            );
         });
       };
     },

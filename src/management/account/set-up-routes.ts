@@ -97,7 +97,7 @@ export const setUp = defineOperation({
       await recordChange(transaction, { principal, origin, accountId }, 'set_up', accountId);
       return person.id;
     });
-    await dependencies.browser.signIn(request, reply, personId, true);
+    await dependencies.browser.signIn(request, reply, personId);
     return { accountId };
   },
 });

@@ -208,7 +208,7 @@ export const deleteConsent = defineOperation({
       if (person === undefined) throw notFound('consent');
       if (!(await removeConsent(transaction, accountOf(call).id, clientId, person.id)))
         throw notFound('consent');
-      await revokePairTokens(transaction, person.id, clientId);
+      await revokePairTokens(transaction, { personId: person.id, reach: 'all' }, clientId);
       await recordAudit(call, transaction, 'consent_removed', clientId, { email });
       return undefined;
     }),

@@ -1,6 +1,8 @@
 import { type Kysely, sql } from 'kysely';
+import { onlyAccount, type ReachedPerson } from '../../account/reach.ts';
 import type { Tables } from '../../foundation/database/open-database.ts';
 import type { AccountId, ClientId, PersonId } from '../../foundation/ids.ts';
+import { isUsedBeyond } from './consent-store.ts';
 
 /** Lifetime of an authorization code. */
 const authorizationCodeSeconds = 60;
@@ -17,23 +19,30 @@ export interface AuthorizationCode {
 
 /**
  * Saves the person's consent and the code in one statement.
+ * @returns false if the person uses the integration beyond what is reached; then nothing changes
  */
 export async function saveAuthorizationCode(
   executor: Kysely<Tables>,
   hash: Buffer,
-  code: AuthorizationCode,
-): Promise<void> {
-  await sql`
-    with moment as (select now() as at),
-    consented as (
+  person: ReachedPerson,
+  code: Omit<AuthorizationCode, 'personId'>,
+): Promise<boolean> {
+  const account = onlyAccount(person.reach);
+  const { rows } = await sql`
+    with consented as (
       insert into consent (person_id, client_id, account_id, granted_at)
-      select ${code.personId}, ${code.clientId}, ${code.accountId}, at from moment
+      select ${person.personId}, ${code.clientId}, ${code.accountId}, now()
+      where not ${isUsedBeyond(person, code.clientId)}
       on conflict (person_id, client_id) do update
-      set account_id = excluded.account_id, granted_at = excluded.granted_at)
+      set account_id = excluded.account_id, granted_at = excluded.granted_at
+      where ${account}::text is null or consent.account_id = ${account}
+      returning *)
     insert into grant_code (hash, person_id, client_id, account_id, redirect_uri, redirect_uri_sent, code_challenge, expires_at)
-    select ${hash}, ${code.personId}, ${code.clientId}, ${code.accountId}, ${code.redirectUri}, ${code.redirectUriSent},
-      ${code.codeChallenge ?? null}, at + ${authorizationCodeSeconds} * interval '1 s'
-    from moment`.execute(executor);
+    select ${hash}, person_id, client_id, account_id, ${code.redirectUri}, ${code.redirectUriSent},
+      ${code.codeChallenge ?? null}, granted_at + ${authorizationCodeSeconds} * interval '1 s'
+    from consented
+    returning 1`.execute(executor);
+  return rows.length === 1;
 }
 
 interface Row {
@@ -48,7 +57,8 @@ interface Row {
 /**
  * Consumes a code of this client: of concurrent uses on any nodes, one succeeds. The row stays locked until the
  * transaction ends, so a rollback restores the code.
- * @returns undefined if the code is unknown, belongs to another client, was used or is older than 60 seconds
+ * @returns undefined if the code is unknown, belongs to another client, was used, is older than 60 seconds, or the person
+ *   consented for another account since
  */
 export async function consumeAuthorizationCode(
   transaction: Kysely<Tables>,
@@ -58,7 +68,9 @@ export async function consumeAuthorizationCode(
   const { rows } = await sql<Row>`
     update grant_code set used_at = now()
     where hash = ${hash} and client_id = ${clientId} and used_at is null
-      and expires_at > now()
+      and expires_at > now() and exists (
+        select from consent c where c.person_id = grant_code.person_id and c.client_id = grant_code.client_id
+          and c.account_id = grant_code.account_id)
     returning person_id, client_id, account_id, redirect_uri, redirect_uri_sent, code_challenge`.execute(
     transaction,
   );

@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TokenMint } from '../../access/token-mint.ts';
+import type { ReachedPerson } from '../../account/reach.ts';
 import type { AuditStore } from '../../audit/audit-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import type { Http } from '../../http/create-http.ts';
-import type { BrowserSession } from '../browser/browser-session-store.ts';
 import type { FormCall, PageCall, PageDoor } from '../browser/page-door.ts';
 import { originOf } from '../form-body.ts';
-import { consentPage, unusableRequestPage } from '../pages/consent-page.ts';
+import { consentPage, unusableRequestPage, usedBeyondPage } from '../pages/consent-page.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
 import { signInPath } from '../sign-in-routes.ts';
 import { saveAuthorizationCode } from './authorization-code-store.ts';
@@ -109,10 +109,12 @@ async function showConsent(
   authorization: AuthorizationRequest,
 ): Promise<FastifyReply> {
   const { client, redirectUri } = authorization;
-  const [accounts, chosen] = await Promise.all([
+  const [accounts, chosen, isUsedBeyond] = await Promise.all([
     consents.accountsOf(person),
     consents.chosenAccount(person, client.clientId),
+    consents.isUsedBeyond(person, client.clientId),
   ]);
+  if (isUsedBeyond) return sendPage(reply, usedBeyondPage(client));
   if (accounts.length === 0)
     throw new AuthorizationRefused(
       'access_denied',
@@ -143,7 +145,8 @@ async function decide(
   { request, reply, person, form }: FormCall,
   authorization: AuthorizationRequest,
 ): Promise<FastifyReply> {
-  const { clientId } = authorization.client;
+  const { client } = authorization;
+  const { clientId } = client;
   const record = (outcome: 'success' | 'refused', accountId?: AccountId) =>
     dependencies.audit.record({
       kind: 'consent',
@@ -163,24 +166,28 @@ async function decide(
   // The person left this account since the page was shown, or chose none.
   if (account === undefined) return seeOther(reply, request.url);
   const code = await issueAuthorizationCode(dependencies, authorization, person, account.id);
+  if (code === undefined) {
+    await record('refused', account.id);
+    return sendPage(reply, usedBeyondPage(client));
+  }
   await record('success', account.id);
   return redirectToClient(dependencies, reply, authorization, { code });
 }
 
+/** @returns undefined if the person uses the integration beyond what their session reaches */
 async function issueAuthorizationCode(
   { database, mint }: AuthorizeDependencies,
   { client, redirectUri, redirectUriSent, codeChallenge }: AuthorizationRequest,
-  { personId }: BrowserSession,
+  person: ReachedPerson,
   accountId: AccountId,
-): Promise<string> {
+): Promise<string | undefined> {
   const code = mint.mint('code');
-  await saveAuthorizationCode(database.kysely, code.hash, {
-    personId,
+  const isSaved = await saveAuthorizationCode(database.kysely, code.hash, person, {
     clientId: client.clientId,
     accountId,
     redirectUri,
     redirectUriSent,
     codeChallenge,
   });
-  return code.text;
+  return isSaved ? code.text : undefined;
 }

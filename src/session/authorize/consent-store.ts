@@ -56,6 +56,13 @@ export class ConsentStore {
     return rows[0]?.account_id;
   }
 
+  /** Whether a person uses an integration beyond what is reached. */
+  async isUsedBeyond(person: ReachedPerson, clientId: ClientId): Promise<boolean> {
+    const { rows } = await sql<{ beyond: boolean }>`
+      select ${isUsedBeyond(person, clientId)} as beyond`.execute(this.#database.kysely);
+    return rows[0]?.beyond === true;
+  }
+
   /** The consents of a person that are reached, newest first. */
   async list(person: ReachedPerson): Promise<Consent[]> {
     const { rows } = await sql<{
@@ -80,7 +87,8 @@ export class ConsentStore {
   }
 
   /**
-   * Withdraws a consent that is reached and revokes the person's tokens with that integration on all nodes.
+   * Withdraws a consent that is reached and revokes the person's tokens with that integration that are reached, on all
+   * nodes.
    * @returns false if there was none
    */
   async withdraw(person: ReachedPerson, clientId: ClientId): Promise<boolean> {
@@ -89,10 +97,30 @@ export class ConsentStore {
         delete from consent where ${isReached(person)} and client_id = ${clientId} returning 1`.execute(
         transaction,
       );
-      if (rows.length > 0) await revokePairTokens(transaction, person.personId, clientId);
+      if (rows.length > 0) await revokePairTokens(transaction, person, clientId);
       return rows.length > 0;
     });
   }
+}
+
+/**
+ * Consents or refresh tokens of other accounts, or of all. A person has one of each with an integration, so a new consent
+ * would end them.
+ */
+export function isUsedBeyond(
+  { personId, reach }: ReachedPerson,
+  clientId: ClientId,
+): RawBuilder<boolean> {
+  const account = onlyAccount(reach);
+  return account === null
+    ? sql`false`
+    : sql`(exists (
+          select from consent
+          where person_id = ${personId} and client_id = ${clientId} and account_id <> ${account})
+        or exists (
+          select from session_pair
+          where person_id = ${personId} and client_id = ${clientId} and refresh_hash is not null
+            and account_id is distinct from ${account}))`;
 }
 
 function isReached({ personId, reach }: ReachedPerson, table = 'consent'): RawBuilder<boolean> {

@@ -154,12 +154,12 @@ export class BrowserSessionStore {
     );
   }
 
-  /** Records that the person confirmed who they are, and moves the session to a new hash. */
-  async confirm(hash: Buffer, newHash: Buffer): Promise<void> {
+  /** Moves a session to a new hash, and records if the person confirmed who they are. */
+  async renew(hash: Buffer, newHash: Buffer, isConfirmed: boolean): Promise<void> {
     await sql`
-      update browser_session set hash = ${newHash}, authenticated_at = now() where hash = ${hash}`.execute(
-      this.#database.kysely,
-    );
+      update browser_session set hash = ${newHash},
+        authenticated_at = case when ${isConfirmed}::boolean then now() else authenticated_at end
+      where hash = ${hash}`.execute(this.#database.kysely);
   }
 
   async end(hash: Buffer): Promise<void> {

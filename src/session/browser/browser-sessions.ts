@@ -98,15 +98,35 @@ export class BrowserSessions {
   }
 
   /**
-   * Signs the browser in under a new cookie value; the old one becomes useless.
+   * Signs the browser in under a new cookie value; the old one becomes useless. Only for people who completed a sign-in,
+   * because that counts as confirming who they are.
    * @param provider the sign-in with a provider, if that is how the person signed in
    */
-  async signIn(
+  signIn(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    personId: PersonId,
+    provider?: ProviderSignIn,
+  ): Promise<void> {
+    return this.#begin(request, reply, personId, true, provider);
+  }
+
+  /** The same for people who are yet to verify their second factor. */
+  awaitSecondFactor(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    personId: PersonId,
+    provider?: ProviderSignIn,
+  ): Promise<void> {
+    return this.#begin(request, reply, personId, false, provider);
+  }
+
+  async #begin(
     request: FastifyRequest,
     reply: FastifyReply,
     personId: PersonId,
     complete: boolean,
-    provider?: ProviderSignIn,
+    provider: ProviderSignIn | undefined,
   ): Promise<void> {
     const { store, idleSeconds } = this.#dependencies;
     await this.signOut(request);
@@ -127,11 +147,20 @@ export class BrowserSessions {
    * Records that the signed-in person confirmed who they are. The cookie value is replaced, so a copy of the old one
    * gains nothing (ASVS 3.2.1).
    */
-  async confirm(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  confirm(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    return this.#renew(request, reply, true);
+  }
+
+  /** Replaces the cookie value of the session, which stays what it was. */
+  renew(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    return this.#renew(request, reply, false);
+  }
+
+  async #renew(request: FastifyRequest, reply: FastifyReply, isConfirmed: boolean): Promise<void> {
     const value = this.#read(request);
     if (value === undefined) return;
     const newHash = hashToken(this.#setCookie(request, reply));
-    await this.#dependencies.store.confirm(hashToken(value), newHash);
+    await this.#dependencies.store.renew(hashToken(value), newHash, isConfirmed);
   }
 
   /** Signs the person out everywhere else, as far as this session reaches. */

@@ -12,7 +12,7 @@ import type { PasswordChecker } from '../password-checker.ts';
 
 export interface ChangePasswordDependencies {
   readonly database: Database;
-  readonly browser: Pick<BrowserSessions, 'signIn'>;
+  readonly browser: Pick<BrowserSessions, 'renew'>;
   readonly door: PageDoor;
   readonly passwordAuthenticator: PasswordAuthenticator;
   readonly passwords: PasswordChecker;
@@ -21,7 +21,8 @@ export interface ChangePasswordDependencies {
 
 const rule = { access: 'full-reach' } as const;
 
-/** `GET` and `POST /me/password`: changes the password and signs the person out everywhere else. */
+/** `GET` and `POST /me/password`: changes the password and signs the person out everywhere else. The password alone
+ * confirms nothing: this session stays what it was. */
 export function registerChangePasswordRoutes(
   scope: Http,
   dependencies: ChangePasswordDependencies,
@@ -56,8 +57,8 @@ export function registerChangePasswordRoutes(
       const error = 'Incorrect current password.';
       return sendPage(reply, changePasswordPage({ csrf, personal, error, status: 401 }));
     }
-    await changePassword(dependencies, person.personId, next);
-    await browser.signIn(request, reply, person.personId, true);
+    await browser.renew(request, reply);
+    await changePassword(dependencies, person, next);
     await record('success');
     return seeOther(reply, '/me?done=password');
   });

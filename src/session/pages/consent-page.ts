@@ -3,6 +3,7 @@ import { tokenOperations } from '../../access/token-operations.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import type { UnusableRequest } from '../authorize/authorization-errors.ts';
 import type { Page } from './layout.ts';
+import { messagePage } from './message-page.ts';
 
 export interface ConsentPage {
   readonly csrf: string;
@@ -63,6 +64,16 @@ function accountChoice({ accounts, chosen }: ConsentPage): string {
       html`<label class="choice"><input type="radio" name="account" value="${id}" required !${id === chosen ? 'checked' : ''}><span>${name} <span class="soft">(${id})</span></span></label>`,
   );
   return html`<fieldset><legend>Choose an account</legend>!${choices.join('')}</fieldset>`;
+}
+
+/** Shown to a session of an account's provider if the person uses the integration beyond that account. */
+export function usedBeyondPage({ name }: { readonly name: string }): Page {
+  return messagePage(
+    'Sign in another way',
+    `You signed in with your account’s provider, but you use ${name} outside this account. To connect it again, sign in with your password or a passkey.`,
+    409,
+    { href: '/me', label: 'Sign-in and security' },
+  );
 }
 
 /** Shown instead of a consent page if it's unclear which integration asks, or where to send the person afterwards. */

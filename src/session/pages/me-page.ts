@@ -111,7 +111,10 @@ function providerSection(page: MePage): string {
 <button type="submit" class="quiet small" aria-label="Disconnect ${name}">Disconnect</button></form></li>`;
   });
   const others = providers
-    .filter((provider) => !identities.some((identity) => isOf(provider, identity)))
+    .filter(
+      (provider) =>
+        !identities.some((identity) => isOf(provider, identity) && !canConnect(page, identity)),
+    )
     .map(
       ({
         accountId,
@@ -124,6 +127,11 @@ function providerSection(page: MePage): string {
 <h2 id="providers">Single sign-on</h2>
 <ul class="plain" aria-labelledby="providers">!${connected.join('')}!${others.join('')}</ul>
 </section>`;
+}
+
+/** Whom an account's provider brought in can use it for more accounts only once they connect it. */
+function canConnect({ own }: MePage, { providerAccount, linked }: ListedProviderIdentity): boolean {
+  return own !== undefined && providerAccount !== null && !linked;
 }
 
 function isOf(

@@ -87,7 +87,7 @@ export class AccountProviderStore {
   /**
    * Creates or replaces an account's provider. Identities of another issuer are removed, which ends their sessions; the
    * memberships that they got stay until people end them.
-   * @param clientSecret undefined keeps the stored one
+   * @param clientSecret undefined keeps the stored one of the same issuer and client; another issuer never gets it
    * @returns false if there is no secret to keep
    */
   async save(
@@ -103,7 +103,8 @@ export class AccountProviderStore {
     const members = JSON.stringify(provider.members.map(({ role, who }) => ({ role, ...who })));
     const { rows } = await sql`
       with before as (
-        select client_secret from account_sign_in_provider where account_id = ${accountId})
+        select client_secret from account_sign_in_provider
+        where account_id = ${accountId} and issuer = ${provider.issuer} and client_id = ${provider.clientId})
       insert into account_sign_in_provider (account_id, name, issuer, client_id, client_secret, trust_email, members)
       select ${accountId}, ${provider.name}, ${provider.issuer}, ${provider.clientId}, secret, ${provider.trustEmail},
         ${members}::jsonb

@@ -34,8 +34,8 @@ export async function findProviderIdentity(
 }
 
 /**
- * Saves the identity of a person.
- * @returns its ID; undefined if the subject already belongs to a person
+ * Saves the identity of a person. People whom the provider brought in can connect it too.
+ * @returns its ID; undefined if the subject already belongs to another person, or nobody connects it
  */
 export async function createProviderIdentity(
   transaction: Kysely,
@@ -49,7 +49,9 @@ export async function createProviderIdentity(
   const { rows } = await sql<{ id: string }>`
     insert into provider_identity (id, provider_account, issuer, subject, person_id, linked, created_at)
     values (${newId()}, ${providerAccount ?? null}, ${issuer}, ${subject}, ${personId}, ${linked}, now())
-    on conflict (provider_account, issuer, subject) do nothing returning id`.execute(transaction);
+    on conflict (provider_account, issuer, subject) do update set linked = true
+    where excluded.linked and provider_identity.person_id = excluded.person_id
+    returning id`.execute(transaction);
   return rows[0]?.id;
 }
 
@@ -64,6 +66,7 @@ export interface ListedProviderIdentity {
   readonly id: string;
   readonly providerAccount: AccountId | null;
   readonly issuer: string;
+  readonly linked: boolean;
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
 }
@@ -74,7 +77,7 @@ export async function listProviderIdentities(
   person: ReachedPerson,
 ): Promise<ListedProviderIdentity[]> {
   const { rows } = await sql<ListedProviderIdentity>`
-    select id, provider_account as "providerAccount", issuer, created_at as "createdAt", last_used_at as "lastUsedAt"
+    select id, provider_account as "providerAccount", issuer, linked, created_at as "createdAt", last_used_at as "lastUsedAt"
     from provider_identity where ${isReached(person)} order by created_at, id`.execute(kysely);
   return rows;
 }

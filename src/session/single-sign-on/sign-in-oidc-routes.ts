@@ -216,7 +216,7 @@ async function signIn(
   };
   const { next } = flow;
   if (!complete) {
-    await browser.signIn(request, reply, personId, false, proof);
+    await browser.awaitSecondFactor(request, reply, personId, proof);
     return seeOther(reply, `/sign-in/code?${new URLSearchParams({ next })}`);
   }
   const signedIn = { personId, email, provider: proof };
