@@ -104,7 +104,8 @@ test('a policy that no owner can meet, or a provider’s end that locks them out
   assert.equal(refused.status, 409, refused.text);
   assert.match(refused.text, /would lock all owners out.*signIn of the access policy/);
   const { callbackUrl: _, signInUrl: __, ...body } = set.body;
-  assert.equal((await owner.put(provider, { ...body, issuer: 'https://new.test' })).status, 409);
+  const other = { ...body, issuer: 'https://new.test', clientSecret: 'another secret' };
+  assert.equal((await owner.put(provider, other)).status, 409);
   assert.equal((await owner.put(provider, { ...body, name: 'Renamed' })).status, 200);
   await database.pool.query('update person set password_hash = $2 where id = $1', [
     shop.owner.id,
