@@ -39,9 +39,9 @@ export interface Evictable {
 interface AcquireOptions {
   /** Slots or bytes; one by default. More than a share counts as a share. */
   readonly amount?: number;
-  /** Goes before others, who can't drop it from the queue. A sharer is either always first or never. */
+  /** Goes before others, but not always, and half of the queue is for others. A sharer is either always first or never. */
   readonly first?: boolean;
-  /** Waits as long as it takes, whatever the queue. */
+  /** Waits as long as it takes, outside of the queue's limits. */
   readonly patient?: boolean;
   readonly evictable?: Evictable;
 }
@@ -69,12 +69,16 @@ interface Node {
   readonly queue: Waiter[];
   held: number;
   waiting: number;
+  /** Of those that wait, the ones that the limits of the queue are for. */
+  impatient: number;
 }
 
 /** While callers wait for something that must be evicted by pace, how often to look. */
 const paceCheckMs = 500;
 /** A longer time between two looks is a stall of this process, for which nobody is evicted. */
 const maxStepMs = 1_000;
+/** After this many starts of callers that go first, another one starts. */
+const maxFirstStarts = 3;
 
 /** Slots or bytes that a caller holds. */
 export class Holding {
@@ -125,6 +129,8 @@ export class Limiter {
   #now = 0;
   #seenAt: number;
   #paceCheck: NodeJS.Timeout | undefined;
+  /** Since another caller started from the queue. */
+  #firstStarts = 0;
 
   /**
    * @param share of the policy's amounts that this process has, such as `memoryShare`
@@ -215,7 +221,10 @@ export class Limiter {
           this.#startWaiting();
         }, wait.ms);
       node.queue.push(waiter);
-      for (const each of node.path) each.waiting += 1;
+      for (const each of node.path) {
+        each.waiting += 1;
+        if (!patient) each.impatient += 1;
+      }
       this.#startWaiting();
       if (this.policy.evict?.slowerThan !== undefined && node.queue.includes(waiter))
         this.#checkPace();
@@ -399,6 +408,7 @@ export class Limiter {
       if (entitled !== undefined && this.#root.held + amount > this.policy.total) return;
       if (entitled === undefined && !this.#leavesReserve(amount)) return;
       this.#dequeue(waiter);
+      this.#firstStarts = node.isFirst ? this.#firstStarts + 1 : 0;
       const holding = this.#hold(node, amount, evictable);
       // Others who hold as little go before its next one.
       for (const each of node.path) {
@@ -417,7 +427,7 @@ export class Limiter {
       best = undefined;
     let first: Node | undefined;
     for (const child of node.children.values()) {
-      if (child.waiting === 0 || (first !== undefined && !isBefore(child, first))) continue;
+      if (child.waiting === 0 || (first !== undefined && !this.#isBefore(child, first))) continue;
       const found = this.#findWaiter(child, isEntitled, except);
       if (found === undefined) continue;
       best = found;
@@ -426,28 +436,37 @@ export class Limiter {
     return best;
   }
 
+  #isBefore(one: Node, other: Node): boolean {
+    if (one.isFirst === other.isFirst) return one.held < other.held;
+    return one.isFirst === this.#firstStarts < maxFirstStarts;
+  }
+
   #dequeue(waiter: Waiter): void {
-    const { node } = waiter;
+    const { node, patient } = waiter;
     const place = node.queue.indexOf(waiter);
     if (place === -1) return;
     node.queue.splice(place, 1);
-    for (const each of node.path) each.waiting -= 1;
+    for (const each of node.path) {
+      each.waiting -= 1;
+      if (!patient) each.impatient -= 1;
+    }
     this.#close(node);
   }
 
-  /** If the queue is full, the newest caller of the sharer with most waiting is refused, which may be this one. */
+  /**
+   * If the queue is full, the newest caller of the sharer with most waiting is refused, which may be this one. Callers that go
+   * first and the others make room for each other only beyond their half.
+   */
   #makeWaitingRoom(node: Node): boolean {
     const { wait } = this.policy;
-    if (wait === undefined || node.waiting >= wait.perSharer) return false;
-    if (this.#root.waiting < wait.callers) return true;
-    let biggest = this.#root;
-    while (biggest.children.size > 0)
-      biggest = [...biggest.children.values()].reduce((one, other) =>
-        isCrowdedBefore(other, one) ? other : one,
-      );
-    if (biggest === node) return false;
-    if (node.isFirst === biggest.isFirst && node.waiting + 1 >= biggest.waiting) return false;
-    if (biggest.isFirst && !node.isFirst) return false;
+    if (wait === undefined || node.impatient >= wait.perSharer) return false;
+    if (this.#root.impatient < wait.callers) return true;
+    const all = [...this.#root.children.values()];
+    const own = all.filter(({ isFirst }) => isFirst === node.isFirst);
+    const hasHalf = own.reduce((sum, each) => sum + each.impatient, 0) >= (wait.callers - 1) / 2;
+    let biggest = findCrowded(hasHalf ? own : all.filter((each) => !own.includes(each)));
+    while (biggest.children.size > 0) biggest = findCrowded([...biggest.children.values()]);
+    if (hasHalf && node.impatient + 1 >= biggest.impatient) return false;
     const dropped = biggest.queue.findLast(({ patient }) => !patient);
     if (dropped === undefined) return false;
     this.#dequeue(dropped);
@@ -486,7 +505,8 @@ export function shareAt(share: number, level: number, levels: number): number {
 
 function makeNode(name: string, parent: Node | undefined, isFirst: boolean, share: number): Node {
   const path: Node[] = [];
-  const own = { children: new Map(), holdings: new Set<Holding>(), queue: [], held: 0, waiting: 0 };
+  const counts = { held: 0, waiting: 0, impatient: 0 };
+  const own = { children: new Map(), holdings: new Set<Holding>(), queue: [], ...counts };
   const node = { name, parent, path, isFirst, share, ...own };
   path.push(node, ...(parent?.path ?? []));
   return node;
@@ -508,11 +528,7 @@ function hasMoreThan(other: Node, own: Node, amount: number): boolean {
   return (others[at]?.held ?? 0) > (owns[at]?.held ?? 0) + amount;
 }
 
-function isBefore(one: Node, other: Node): boolean {
-  return one.isFirst === other.isFirst ? one.held < other.held : one.isFirst;
-}
-
-function isCrowdedBefore(one: Node, other: Node): boolean {
-  if (one.waiting === 0 || other.waiting === 0) return one.waiting > other.waiting;
-  return one.isFirst === other.isFirst ? one.waiting >= other.waiting : other.isFirst;
+/** The last of those with most callers in the queue. */
+function findCrowded(nodes: readonly Node[]): Node {
+  return nodes.reduce((one, other) => (other.impatient >= one.impatient ? other : one));
 }

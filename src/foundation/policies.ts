@@ -25,7 +25,7 @@ export const policies = {
     total: 2,
     share: 1,
     reserve: 0,
-    wait: { callers: 64, perSharer: 64, ms: Number.POSITIVE_INFINITY },
+    wait: { callers: 64, perSharer: 32, ms: Number.POSITIVE_INFINITY },
     retryAfter: 1,
   },
   strangersBodies: {

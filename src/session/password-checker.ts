@@ -18,7 +18,7 @@ const maxConcurrentChecks = Math.min(
 /**
  * Checks passwords (argon2id), a few at a time. A person who does not exist or has no password costs the same work as
  * any other, so timing reveals nothing. Who proved something before the password goes before strangers, whose networks take
- * turns: strangers' guesses delay no program that has its client secret.
+ * turns: strangers' guesses hardly delay a program that has its client secret, and it can't lock them out either.
  */
 export class PasswordChecker {
   readonly #slots: Limiter;

@@ -103,6 +103,34 @@ test('callers that go first are neither refused nor delayed by the others', asyn
   assert.deepEqual(callers.started, ['a', 'client']);
 });
 
+test('ASVS 4.0.3 11.1.4: a flood of callers that go first keeps the others neither from the queue nor from their turn', async () => {
+  for (const flood of ['one sharer', 'many sharers']) {
+    const callers = new Callers(new Limiter({ ...strict, total: 1, reserve: 0 }));
+    let count = 0;
+    const callFirst = (): void => {
+      count += 1;
+      callers.take(`first ${count}`, flood === 'one sharer' ? flood : `${count}`, { first: true });
+    };
+    for (let at = 0; at < 7; at += 1) callFirst();
+    for (const name of 'abc') callers.take(name, name);
+    for (let turn = 0; turn < 16; turn += 1) {
+      callFirst();
+      await settle();
+      await callers.release(callers.started.at(-1) ?? '');
+    }
+    const others = callers.started.slice(0, 16).filter((name) => !name.startsWith('first'));
+    assert.deepEqual(others, ['a', 'b', 'c'], flood);
+  }
+});
+
+test('callers that wait without a limit refuse nobody else', async () => {
+  const callers = new Callers(new Limiter(strict));
+  for (let at = 0; at < 10; at += 1) callers.take(`own ${at}`, `own ${at % 2}`, { patient: true });
+  for (const name of ['a1', 'a2', 'b1']) callers.take(name, name.slice(0, 1));
+  await settle();
+  assert.deepEqual(callers.refused, []);
+});
+
 test('callers that wait too long are refused, and patient ones never', async () => {
   mock.timers.enable({ apis: ['setTimeout'] });
   try {

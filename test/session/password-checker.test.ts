@@ -41,8 +41,8 @@ test('a full queue refuses at once, and waiting checks run in order', async () =
   const passwords = new PasswordChecker(64);
   const stored = await hash(password);
   const ended: number[] = [];
-  const { callers } = policies.passwords.wait;
-  const checks = Array.from({ length: callers + 1 }, async (_, index) => {
+  const { perSharer } = policies.passwords.wait;
+  const checks = Array.from({ length: perSharer + 1 }, async (_, index) => {
     assert.equal(await passwords.check(stored, password, origin), true);
     ended.push(index);
   });
@@ -77,5 +77,5 @@ test('a flood of sign-ins from everywhere gets 503 with Retry-After, and those i
     assert.equal(response.headers.get('cache-control'), 'no-store');
   }
   const checked = responses.filter((response) => response.body.error === 'invalid_grant');
-  assert.ok(checked.length >= policies.passwords.wait.callers);
+  assert.ok(checked.length >= policies.passwords.wait.perSharer);
 });
