@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { tlsHandshakeMs } from '../../src/foundation/network/smtp-session-limits.ts';
 import { policies } from '../../src/foundation/policies.ts';
 import { submissionSessionLimits } from '../../src/smtp-submission/submission-limits.ts';
 import { addKey } from '../support/api-key.ts';
@@ -140,6 +141,40 @@ test('RFC 3207: a session with STARTTLS frees its place when it ends, or breaks 
     await client.end();
     return greeting.startsWith('220');
   });
+});
+
+test('ASVS 4.0.3 11.1.4: who never finishes a TLS handshake holds the slots of its address, for seconds only', async () => {
+  const { tlsPort } = world;
+  const { share } = submissionSessionLimits.sessions;
+  const held = Array.from(
+    { length: share },
+    () => new SmtpClient({ port: tlsPort, from: '127.0.50.1' }),
+  );
+  await waitFor('all connections', () => held.every(({ socket }) => !socket.connecting));
+  // The first bytes of a handshake, and then no more.
+  for (const { socket } of held) socket.write(Buffer.from([0x16, 3, 1]));
+  const refused = new SmtpClient({ port: tlsPort, from: '127.0.50.1', tls: true });
+  await waitFor('the refusal', () => refused.closed);
+  const other = await SmtpClient.open({ port: tlsPort, from: '127.0.51.1', tls: true });
+  await clock.advance(tlsHandshakeMs + 1_000);
+  await waitFor('the end of all', () => held.every(({ closed }) => closed));
+  assert.match(await other.send('NOOP'), /^250 /);
+  const again = await SmtpClient.open({ port: tlsPort, from: '127.0.50.1', tls: true });
+  await again.greet();
+  assert.match(await again.login('46100', world.key), /^235 /);
+});
+
+test('ASVS 4.0.3 11.1.4: the handshake of STARTTLS may take seconds only, the session after it longer', async () => {
+  const stuck = await SmtpClient.open({ port, from: '127.0.50.2' });
+  await stuck.greet();
+  await stuck.send('STARTTLS', /^220 /);
+  const done = await SmtpClient.open({ port, from: '127.0.50.2' });
+  await done.greet();
+  await done.startTls();
+  await done.greet();
+  await clock.advance(tlsHandshakeMs + 1_000);
+  await waitFor('the end', () => stuck.closed);
+  assert.match(await done.send('NOOP'), /^250 /);
 });
 
 test('an account’s many sessions don’t keep others out', async () => {

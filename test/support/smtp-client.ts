@@ -24,10 +24,11 @@ export class SmtpClient {
   closed = false;
 
   constructor({ port, from, tls = false, allowHalfOpen = false }: SmtpClientOptions) {
-    const target = { host: '127.0.0.1', port, allowHalfOpen };
+    const local = from !== undefined && { localAddress: from };
+    const target = { host: '127.0.0.1', port, allowHalfOpen, ...local };
     this.socket = tls
-      ? connectTls({ ...target, rejectUnauthorized: false })
-      : connect({ ...target, ...(from !== undefined && { localAddress: from }) });
+      ? connectTls({ socket: connect(target), rejectUnauthorized: false })
+      : connect(target);
     this.#listen();
     after(() => this.socket.destroy());
   }

@@ -3,7 +3,7 @@ import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp
 import type { Clock } from '../clock.ts';
 import { PeriodicTask } from '../periodic-task.ts';
 import type { SmtpReplyError } from './smtp-listener.ts';
-import type { SmtpSessionSlots, SmtpSessionUsage } from './smtp-session-limits.ts';
+import type { SmtpSessionSlot, SmtpSessionSlots, SmtpSessionUsage } from './smtp-session-limits.ts';
 
 type Connection = SMTPServer['connections'] extends Set<infer Item> ? Item : never;
 type Parser = Exclude<Connection['_parser'], false>;
@@ -25,7 +25,8 @@ export interface LimitedSmtpOptions {
 }
 
 /**
- * An SMTP server that limits sessions by network, the time and commands per message, and what sessions send. smtp-server
+ * An SMTP server that limits sessions by network, the time and commands per message, and what sessions send. A session has its
+ * slot from the moment it connects, before a TLS handshake. smtp-server
  * itself closes only silent connections, so a client that repeats NOOP could hold a slot forever, and it reads whatever comes
  * as fast as it comes, so a few endless messages would take all the time of the process.
  */
@@ -33,10 +34,12 @@ export class LimitedSmtpServer extends SMTPServer {
   readonly #clock: Clock;
   readonly #slots: SmtpSessionSlots;
   readonly #requireTls: LimitedSmtpOptions['requireTls'];
-  readonly #open = new Map<
-    string,
-    { readonly connection: Connection; readonly usage: SmtpSessionUsage }
-  >();
+  /** All that have a slot. */
+  readonly #usages = new Set<SmtpSessionUsage>();
+  /** Of sessions that have begun, by ID. */
+  readonly #open = new Map<string, SmtpSessionUsage>();
+  /** By the socket that the session begins with. */
+  readonly #accepted = new WeakMap<Socket, SmtpSessionSlot>();
   readonly #sweep = new PeriodicTask(sweepIntervalMs, () => this.#endExpired());
 
   /** @param slots servers can share them */
@@ -55,35 +58,74 @@ export class LimitedSmtpServer extends SMTPServer {
 
   /** A session's usage; undefined once it has ended. */
   usageOf(session: Pick<SMTPServerSession, 'id'>): SmtpSessionUsage | undefined {
-    return this.#open.get(session.id)?.usage;
+    return this.#open.get(session.id);
+  }
+
+  override _acceptSocket(socket: Socket, isHandshake: boolean): (() => void) | false {
+    const now = this.#clock.now();
+    const slot = this.#slots.acquire(socket.remoteAddress ?? '', now);
+    if (slot === undefined) {
+      socket.on('error', () => undefined);
+      if (isHandshake) socket.destroy();
+      // 421, so that honest senders retry (RFC 5321 section 4.2.1).
+      else
+        socket.end('421 4.7.0 Too many connections from your IP address, try again later\r\n', () =>
+          socket.destroy(),
+        );
+      return false;
+    }
+    const { usage } = slot;
+    if (isHandshake) usage.beginHandshake(now);
+    usage.end = () => (this._pendingSockets.get(socket) ?? socket).destroy();
+    this.#usages.add(usage);
+    this.#accepted.set(socket, slot);
+    socket.once('close', () => this.#leave(slot));
+    return super._acceptSocket(socket, isHandshake);
+  }
+
+  override _upgrade(...[socket, done]: Parameters<SMTPServer['_upgrade']>): void {
+    super._upgrade(socket, (error, secured) => {
+      const slot = this.#accepted.get(socket);
+      if (slot !== undefined && secured !== undefined) this.#accepted.set(secured, slot);
+      done(error, secured);
+    });
+  }
+
+  #leave({ usage, holding }: SmtpSessionSlot): void {
+    this.#usages.delete(usage);
+    holding.release();
   }
 
   override connect(socket: Socket, options?: Parameters<SMTPServer['connect']>[1]): void {
-    const slot = this.#slots.acquire(socket.remoteAddress ?? '', this.#clock.now());
-    if (slot === undefined) {
-      socket.on('error', () => undefined);
-      // 421, so that honest senders retry (RFC 5321 section 4.2.1).
-      socket.end('421 4.7.0 Too many connections from your IP address, try again later\r\n', () =>
-        socket.destroy(),
-      );
-      return;
-    }
-    const { usage, holding } = slot;
+    const slot = this.#accepted.get(socket);
+    // It closed meanwhile.
+    if (slot === undefined || socket.destroyed) return void socket.destroy();
+    const { usage } = slot;
+    usage.endHandshake();
     const existing = new Set(this.connections);
     super.connect(socket, options);
     const connection = [...this.connections].find((other) => !existing.has(other));
-    if (connection === undefined) {
-      socket.once('close', holding.release);
-      return;
-    }
-    usage.end = () => connection.send(421, 'Too many connections, try again later');
-    this.#open.set(connection.id, { connection, usage });
+    if (connection === undefined) return;
+    usage.end = (reason) => {
+      connection.send(421, reason);
+      // It would wait for the end of the handshake, and in it the client can't be told.
+      if (connection._upgrading) connection._socket.destroy();
+    };
+    this.#open.set(connection.id, usage);
     const end = connection._onClose.bind(connection);
     // STARTTLS removes all listeners of the socket.
     connection._onClose = () => {
       this.#open.delete(connection.id);
-      holding.release();
+      this.#leave(slot);
       end();
+    };
+    const upgrade = connection.upgrade.bind(connection);
+    connection.upgrade = (resume, whenSecure) => {
+      usage.beginHandshake(this.#clock.now());
+      upgrade(resume, () => {
+        usage.endHandshake();
+        whenSecure?.();
+      });
     };
     this.#limitBytes(connection, usage);
     const perform = connection._onCommand.bind(connection);
@@ -143,8 +185,7 @@ export class LimitedSmtpServer extends SMTPServer {
 
   #endExpired(): void {
     const now = this.#clock.now();
-    for (const { connection, usage } of this.#open.values())
-      if (usage.isExpired(now)) connection.send(421, 'Session timed out');
+    for (const usage of this.#usages) if (usage.isExpired(now)) usage.end('Session timed out');
   }
 }
 

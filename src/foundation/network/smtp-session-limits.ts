@@ -22,12 +22,14 @@ export interface SmtpSessionLimits {
 
 /** A complete message is as much progress as this many bytes. */
 const bytesPerMessage = 64 * 1_024;
+/** How long a TLS handshake may take. */
+export const tlsHandshakeMs = 10_000;
 
 /** Tracks a session's usage against its limits. */
 export class SmtpSessionUsage {
   readonly network: string;
-  /** Undefined before the session has begun. */
-  end: (() => void) | undefined;
+  /** Ends the session. */
+  end: (reason: string) => void = () => undefined;
   /** A client that has logged in makes no room for strangers. */
   #isKnown = false;
   #progress = 0;
@@ -36,6 +38,7 @@ export class SmtpSessionUsage {
   #messages = 0;
   #inTransaction = false;
   #deadline: number;
+  #handshakeDeadline = Number.POSITIVE_INFINITY;
 
   /** @param now milliseconds since the epoch */
   constructor(network: string, limits: SmtpSessionLimits, now: number) {
@@ -54,7 +57,15 @@ export class SmtpSessionUsage {
   }
 
   evict(): void {
-    this.end?.();
+    this.end('Too many connections, try again later');
+  }
+
+  beginHandshake(now: number): void {
+    this.#handshakeDeadline = now + tlsHandshakeMs;
+  }
+
+  endHandshake(): void {
+    this.#handshakeDeadline = Number.POSITIVE_INFINITY;
   }
 
   /** Counts a command; false if there were too many since the last message. */
@@ -86,7 +97,7 @@ export class SmtpSessionUsage {
   }
 
   isExpired(now: number): boolean {
-    return now > this.#deadline;
+    return now > Math.min(this.#deadline, this.#handshakeDeadline);
   }
 }
 
