@@ -779,6 +779,7 @@ create table provider_identity (
   linked boolean not null,
   created_at timestamp with time zone not null,
   last_used_at timestamp with time zone,
+  second_factor boolean not null default false,
   provider_identity_pkey PRIMARY KEY (id),
   provider_identity_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE,
   provider_identity_provider_account_fkey FOREIGN KEY (provider_account) REFERENCES account(id) ON DELETE CASCADE,

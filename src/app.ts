@@ -4,6 +4,7 @@ import { createAccessModule } from './access/access-module.ts';
 import { AccountDirectory } from './account/account-directory.ts';
 import { logAuditEvents } from './audit/log-audit-events.ts';
 import type { Config } from './config/config.ts';
+import { signInSettingsOf } from './config/config.ts';
 import { registerConsoleRoutes } from './console-server/console-routes.ts';
 import {
   createDeliveryModule,
@@ -146,9 +147,7 @@ export function createApp(dependencies: AppDependencies): App {
     clock,
     log,
     accounts,
-    // An installation whose mail stays on this machine is for looking around.
-    operatorSecondFactor: config.delivery !== 'inbox',
-    hasProvider: config.signInProvider !== undefined,
+    signIn: signInSettingsOf(config),
   });
   const senders = new SenderDirectory(database, changes);
   const integrations = new IntegrationDirectory(database, changes);

@@ -8,7 +8,7 @@ import { AccessTokenStore } from './access-token-store.ts';
 import { ApiKeyParser } from './api-key.ts';
 import { ApiKeyChecker } from './api-key-checker.ts';
 import { Authenticator } from './authenticator.ts';
-import type { AccessFacts } from './authorize.ts';
+import type { AccessFacts, SignInSettings } from './authorize.ts';
 import { isOperator } from './operator-store.ts';
 import { TokenChecker } from './token-checker.ts';
 import { TokenMint } from './token-mint.ts';
@@ -20,10 +20,7 @@ export interface AccessModuleDependencies {
   readonly clock: Clock;
   readonly log: Log;
   readonly accounts: AccountDirectory;
-  /** Whether operators need a second factor. */
-  readonly operatorSecondFactor: boolean;
-  /** Whether the installation has a sign-in provider. */
-  readonly hasProvider: boolean;
+  readonly signIn: SignInSettings;
 }
 
 /** Authentication, and the facts that authorization needs. */
@@ -45,8 +42,7 @@ export function createAccessModule(dependencies: AccessModuleDependencies): Acce
       account: (accountId) => accounts.account(accountId),
       membership: (personId, accountId) => accounts.membership(personId, accountId),
       isOperator: (personId) => isOperator(database.kysely, personId),
-      operatorSecondFactor: dependencies.operatorSecondFactor,
-      hasProvider: dependencies.hasProvider,
+      ...dependencies.signIn,
     },
     start: () => keys.start(),
     stop: () => keys.stop(),

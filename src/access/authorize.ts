@@ -32,15 +32,21 @@ export interface Operation {
 /** Seconds for which a confirmation counts before sensitive changes (ASVS 3.7.1). */
 export const confirmationSeconds = 600;
 
+/** What the installation's settings say about signing in. */
+export interface SignInSettings {
+  /** Whether operators need a second factor. */
+  readonly operatorSecondFactor: boolean;
+  /** The installation's sign-in provider; undefined: none. */
+  readonly provider:
+    | { readonly issuer: string; readonly onlyProvider?: boolean | undefined }
+    | undefined;
+}
+
 /** The data that authorization needs. */
-export interface AccessFacts {
+export interface AccessFacts extends SignInSettings {
   account(accountId: AccountId): MaybePromise<Account | undefined>;
   membership(personId: PersonId, accountId: AccountId): MaybePromise<Membership | undefined>;
   isOperator(personId: PersonId): MaybePromise<boolean>;
-  /** Whether operators need a second factor. */
-  readonly operatorSecondFactor: boolean;
-  /** Whether the installation has a sign-in provider. */
-  readonly hasProvider: boolean;
 }
 
 /** Why a request is refused; the first reason that applies. */
@@ -200,12 +206,12 @@ function decide(
  * no other one notices that the provider has ended it. Tokens of the code grant come from such a sign-in.
  */
 function hasProof(
-  facts: Pick<AccessFacts, 'hasProvider'>,
+  facts: Pick<SignInSettings, 'provider'>,
   { grantedBy }: Standing,
   { principal }: Caller,
 ): boolean {
   if (grantedBy === 'account') return principal.reach !== 'all';
-  if (grantedBy === undefined || !facts.hasProvider) return true;
+  if (grantedBy === undefined || facts.provider === undefined) return true;
   return principal.kind === 'person'
     ? principal.byProvider && principal.reach === 'all'
     : principal.reach !== 'all';

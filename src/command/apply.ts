@@ -1,4 +1,4 @@
-import { type Config, readConfig } from '../config/config.ts';
+import { type Config, readConfig, signInSettingsOf } from '../config/config.ts';
 import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { applyManifest } from '../manifest/apply-manifest.ts';
@@ -47,7 +47,9 @@ async function applyTo(
 ): ReturnType<typeof applyManifest> {
   const installation = await joinInstallation(config);
   try {
-    return await applyManifest(installation.database, installation.key, manifest, options);
+    const { database, key } = installation;
+    const signIn = signInSettingsOf(config);
+    return await applyManifest(database, key, manifest, { ...options, signIn });
   } catch (cause) {
     if (!isUnavailable(cause)) throw cause;
     throw new OperatorError('The database became unavailable. Apply the manifest again.', {

@@ -36,8 +36,8 @@ export function addLinkCommands(program: Command, shell: CommandShell): void {
       .description(description)
       .argument('<email>')
       .action(async (email: string, options: JsonOption) => {
-        const { changeOperator } = await import('./operator.ts');
-        shell.exitCode = await changeOperator(action, email, options, shell);
+        const { changeOperatorCommand } = await import('./operator.ts');
+        shell.exitCode = await changeOperatorCommand(action, email, options, shell);
       });
   }
 }

@@ -1,6 +1,8 @@
-import { findPersonByEmail, listOperators, setOperator } from '../account/person-store.ts';
+import { findPersonByEmail, listOperators } from '../account/person-store.ts';
 import { runChange } from '../change/change-resource.ts';
+import { signInSettingsOf } from '../config/config.ts';
 import { OperatorError } from '../foundation/errors.ts';
+import { changeOperator } from '../session/disable-person.ts';
 import { withRunningInstallation } from './open-running.ts';
 import { recordCommand } from './record-command.ts';
 import { type CommandShell, type JsonOption, printResult, printTable } from './shell.ts';
@@ -19,20 +21,22 @@ export async function listOperatorsCommand(
 
 /**
  * `operator add|remove EMAIL`, even while the service runs; recorded in the audit log.
- * @throws OperatorError if the user doesn't exist
+ * @throws OperatorError if the user doesn't exist or is the last operator
  */
-export async function changeOperator(
+export async function changeOperatorCommand(
   action: 'add' | 'remove',
   email: string,
   options: JsonOption,
   shell: CommandShell,
 ): Promise<number> {
-  return withRunningInstallation(shell, async ({ database }) => {
+  return withRunningInstallation(shell, async ({ config, database }) => {
     const person = await findPersonByEmail(database.kysely, email);
     if (person === undefined) throw new OperatorError(`User "${email}" not found.`);
     const operator = action === 'add';
     await runChange({ database }, undefined, async (transaction) => {
-      await setOperator(transaction, person.id, operator);
+      const settings = signInSettingsOf(config);
+      const refusal = await changeOperator(transaction, settings, person.id, operator);
+      if (refusal !== undefined) throw new OperatorError(`${refusal}.`);
       const kind = operator ? 'operator_created' : 'operator_removed';
       await recordCommand(transaction, { kind, personId: person.id });
     });

@@ -2,6 +2,7 @@ import { TokenMint } from '../access/token-mint.ts';
 import { type ApiKeyTransfer, transferAllApiKeys } from '../access/transfer-api-keys.ts';
 import { findPersonByEmail, type PersonWithPassword } from '../account/person-store.ts';
 import { runChange } from '../change/change-resource.ts';
+import { signInSettingsOf } from '../config/config.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { disablePerson, enablePerson } from '../session/disable-person.ts';
@@ -39,9 +40,13 @@ const actions: Readonly<Record<UserActionName, UserAction>> = {
   disable: {
     kind: 'user_disabled',
     done: 'is disabled, on every node within a second',
-    async run(transaction, person, { options }) {
+    async run(transaction, person, { options, installation }) {
       const transfer = await transferKeys(transaction, person, options.keysTo);
-      const refusal = await disablePerson(transaction, person.id);
+      const refusal = await disablePerson(
+        transaction,
+        signInSettingsOf(installation.config),
+        person.id,
+      );
       if (refusal !== undefined) throw new OperatorError(`${refusal}.`);
       return describe(transfer);
     },

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { SignInSettings } from '../access/authorize.ts';
 import { minPasswordMemory } from '../account/hash-password.ts';
 import type { BackupSettings } from '../backup/backup-settings.ts';
 import { parseSource, type Source } from '../delivery/direct/source-pools.ts';
@@ -404,4 +405,13 @@ function refuseDirectSettings(delivery: DeliveryKind, read: Read): void {
 function readSmtpUrl(text: string | undefined): string | undefined {
   if (text !== undefined) readSmtpServers(text);
   return text;
+}
+
+/** What the settings say about signing in. */
+export function signInSettingsOf({
+  delivery,
+  signInProvider,
+}: Pick<Config, 'delivery' | 'signInProvider'>): SignInSettings {
+  // An installation whose mail stays on this machine is for looking around.
+  return { operatorSecondFactor: delivery !== 'inbox', provider: signInProvider };
 }

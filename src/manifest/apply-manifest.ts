@@ -1,4 +1,4 @@
-import { changeKeepingOwners, lastOwnerReason } from '../account/last-owner-store.ts';
+import { changeWithoutLockout, describeLockout, lastOwnerReason } from '../access/lockout-store.ts';
 import { runLocked } from '../change/run-locked.ts';
 import type { Database, DatabaseTransaction } from '../foundation/database/open-database.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
@@ -57,7 +57,7 @@ async function applyCompiled(
 ): Promise<readonly ManifestChange[]> {
   try {
     return await runLocked(database, undefined, async (transaction) => {
-      const changes = await applyKeepingOwners(transaction, key, manifest, contents, options);
+      const changes = await applyWithoutLockout(transaction, key, manifest, contents, options);
       if (options.dryRun === true) throw new DryRunRollback(changes);
       await recordApply(transaction, changes);
       return changes;
@@ -68,8 +68,8 @@ async function applyCompiled(
   }
 }
 
-/** @throws ManifestError if an account would lose its last owner who can sign in */
-async function applyKeepingOwners(
+/** @throws ManifestError if an account would lose its last owner who can sign in, or the installation its last operator */
+async function applyWithoutLockout(
   transaction: DatabaseTransaction,
   key: MasterKey,
   manifest: Manifest,
@@ -77,15 +77,21 @@ async function applyKeepingOwners(
   options: ApplyOptions,
 ): Promise<readonly ManifestChange[]> {
   let changes: readonly ManifestChange[] = [];
-  const ids = manifest.accounts.map(({ id }) => id);
-  const locked = await changeKeepingOwners(transaction, ids, async () => {
+  const { signIn = { operatorSecondFactor: false, provider: undefined } } = options;
+  const scope = { accounts: manifest.accounts.map(({ id }) => id), operators: true };
+  const locked = await changeWithoutLockout(transaction, signIn, scope, async () => {
     changes = await applyInTransaction(transaction, key, manifest, contents, options);
   });
-  const account = manifest.accounts.find(({ id }) => id === locked);
-  if (account === undefined) return changes;
+  if (locked === undefined) return changes;
   const problems = new ProblemCollector(manifest.locate);
+  if (locked === 'operators') {
+    problems.add(['accounts'], describeLockout(locked));
+    problems.throwIfAny();
+    return changes;
+  }
+  const account = manifest.accounts.find(({ id }) => id === locked.accountId);
   problems.add(
-    [...account.path, 'users'],
+    [...(account?.path ?? []), 'users'],
     `would leave no owner who can sign in: ${lastOwnerReason}. Name such an owner, or change \`policy\``,
   );
   problems.throwIfAny();

@@ -1,3 +1,4 @@
+import type { SignInSettings } from '../access/authorize.ts';
 import type { DatabaseTransaction } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { ClientSecretHasher } from '../session/client-secret.ts';
@@ -30,6 +31,8 @@ export interface PlannedChange extends ManifestChange {
 }
 
 export interface ApplyOptions {
+  /** By default, those of an installation without a provider. */
+  readonly signIn?: SignInSettings;
   /** Removes resources that the manifest doesn't name, within the accounts it names. */
   readonly prune?: boolean;
   /** Applies everything, then rolls back. */

@@ -1,32 +1,46 @@
-import {
-  changeKeepingOwners,
-  lastOwnerReason,
-  readOwnedAccounts,
-} from '../account/last-owner-store.ts';
-import { setPersonDisabled } from '../account/person-store.ts';
+import type { SignInSettings } from '../access/authorize.ts';
+import { changeWithoutLockout, describeLockout, lockoutScopeOf } from '../access/lockout-store.ts';
+import { setOperator, setPersonDisabled } from '../account/person-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { PersonId } from '../foundation/ids.ts';
 import { revokePersonCodes, revokePersonTokens } from './revoke-tokens-store.ts';
 
 /**
- * Locks a person out, unless an account would lose its last owner: tokens, codes and browser sessions end on all nodes within a
+ * Locks a person out, unless they are the last owner of an account or the last operator: tokens, codes and browser sessions end on all nodes within a
  * second.
  * @param transaction commits this together with the caller's other changes
  * @returns why the person can't be disabled, and what to do first; undefined if they are
  */
 export async function disablePerson(
   transaction: Database['kysely'],
+  settings: SignInSettings,
   personId: PersonId,
 ): Promise<string | undefined> {
-  const owned = await readOwnedAccounts(transaction, personId);
-  const locked = await changeKeepingOwners(transaction, owned, async () => {
+  const scope = await lockoutScopeOf(transaction, personId);
+  const locked = await changeWithoutLockout(transaction, settings, scope, async () => {
     await revokePersonCodes(transaction, personId);
     await setPersonDisabled(transaction, personId, true);
     await revokePersonTokens(transaction, personId);
   });
-  return locked === undefined
-    ? undefined
-    : `This is the last owner of the account ${locked}: ${lastOwnerReason}. Add another owner there first`;
+  return locked && describeLockout(locked);
+}
+
+/**
+ * Makes a person an operator or takes the role, unless that leaves an account without an owner who can sign in, or the installation
+ * without such an operator.
+ * @returns why it isn't done, and what to do first; undefined if it is
+ */
+export async function changeOperator(
+  transaction: Database['kysely'],
+  settings: SignInSettings,
+  personId: PersonId,
+  operator: boolean,
+): Promise<string | undefined> {
+  const scope = await lockoutScopeOf(transaction, personId);
+  const locked = await changeWithoutLockout(transaction, settings, scope, () =>
+    setOperator(transaction, personId, operator),
+  );
+  return locked && describeLockout(locked);
 }
 
 /** Enables a disabled person; revoked sessions and tokens stay revoked. */

@@ -118,10 +118,8 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
     (clientId, from, to) => renewSecretHash(database.kysely, clientId, from, to),
   );
   const findPerson = (email: string) => findPersonByEmail(database.kysely, email);
-  const { onlyProvider = false } = dependencies.signInProvider ?? {};
-  const requiredIssuer = onlyProvider ? dependencies.signInProvider?.issuer : undefined;
   const needsProvider = ({ id }: Pick<Person, 'id'>) =>
-    mustUseProvider(database.kysely, id, dependencies.facts.hasProvider, requiredIssuer);
+    mustUseProvider(database.kysely, id, dependencies.facts.provider);
   const passwordAuthenticator = new PasswordAuthenticator({
     findPerson,
     passwords,
@@ -180,7 +178,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
   const mailEnabled = dependencies.systemMailEnabled;
   const invitations = new Invitations({ database, key, passwords, mailEnabled });
   const ownTokens = new OwnTokens({ database, mint, audit });
-  const consents = new ConsentStore(database, dependencies.facts.hasProvider);
+  const consents = new ConsentStore(database, dependencies.facts.provider !== undefined);
   const providers = new SignInProviders({
     database,
     store: new AccountProviderStore(key),
@@ -236,6 +234,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
         });
         registerSignInOidcRoutes(scope, {
           database,
+          settings: dependencies.facts,
           browser,
           door,
           devices,
@@ -279,6 +278,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
         });
         registerMyProvidersRoutes(scope, {
           database,
+          settings: dependencies.facts,
           door,
           providers,
           client: providerClient,

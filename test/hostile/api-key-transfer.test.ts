@@ -66,7 +66,7 @@ test('ASVS 4.0.3 3.3.3: an operator who disables a person revokes their keys or 
 test('ASVS 4.0.3 11.1.6: a key is not created if its creator is disabled concurrently', async () => {
   const maker = await addPerson('developer');
   const { making } = await database.kysely.transaction().execute(async (disabling) => {
-    await disablePerson(disabling, maker.id);
+    await disablePerson(disabling, { operatorSecondFactor: false, provider: undefined }, maker.id);
     const making = database.kysely.transaction().execute((transaction) =>
       issueApiKey(transaction, {
         accountId: shop.id,

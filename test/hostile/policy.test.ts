@@ -71,12 +71,78 @@ test('ASVS 4.0.3 4.1.3: nothing takes the last owner who can sign in from an acc
   );
   await makeOperator();
   await database.kysely.transaction().execute(async (transaction) => {
-    const refusal = await disablePerson(transaction, shop.owner.id);
+    const settings = { operatorSecondFactor: false, provider: undefined };
+    const refusal = await disablePerson(transaction, settings, shop.owner.id);
     assert.match(refusal ?? '', /last owner of the account .*Add another owner there first/);
   });
   assert.equal((await owner.get(person(shop.owner.email))).body.disabled, false);
   assert.equal((await owner.get(path)).status, 200, 'and their session goes on');
   assert.equal((await owner.delete(`${path}/users/${other.email}`)).status, 204);
+});
+
+test('ASVS 4.0.3 4.1.3: the last operator who can sign in stays one', async () => {
+  await makeOperator();
+  const other = await new SessionWorld(database, shop.id).addPerson();
+  const operator = (email: string) => `/installation/operators/${email}`;
+  assert.equal((await owner.put(operator(other.email), undefined)).status, 201);
+  await database.pool.query('update person set password_hash = null where id = $1', [other.id]);
+  const refused = await owner.delete(operator(shop.owner.email));
+  assert.equal(refused.status, 409, refused.text);
+  assert.match(refused.text, /This is the last operator: .*Make another user an operator first/);
+  const settings = { operatorSecondFactor: false, provider: undefined };
+  const manifest = {
+    accounts: [
+      {
+        id: shop.id,
+        name: 'Shop',
+        users: [{ email: shop.owner.email, operator: false, role: 'owner' }],
+      },
+    ],
+  };
+  await assert.rejects(apply(database, manifest), /This is the last operator/);
+  await database.kysely.transaction().execute(async (transaction) => {
+    assert.equal(await disablePerson(transaction, settings, other.id), undefined);
+  });
+  assert.equal((await owner.delete(operator(other.email))).status, 204);
+});
+
+test('ASVS 4.0.3 4.1.3: owners whose second factor is their provider’s keep the provider, and may require what it checks', async () => {
+  const provider = `${path}/sign-in-provider`;
+  const set = await owner.put(provider, {
+    ...{ name: 'Own', issuer: 'https://mfa.test', clientId: 'own', clientSecret: 'a secret' },
+    members: [],
+  });
+  assert.equal(set.status, 201, set.text);
+  // As after sign-ins with it, once without and once with several factors.
+  const { rows } = await database.pool.query(
+    `with identity as (
+       insert into provider_identity (id, provider_account, issuer, subject, person_id, linked, created_at)
+       values (gen_random_uuid(), $1, 'https://mfa.test', 'mfa', $2, true, now())),
+     before as (select id, password_hash from person where id = $2)
+     update person p set password_hash = null, operator = false from before where p.id = before.id
+     returning before.password_hash`,
+    [shop.id, shop.owner.id],
+  );
+  const required = { signIn: 'single-sign-on', secondFactor: 'owners' };
+  const manifest = { accounts: [{ id: shop.id, name: 'Shop', policy: required }] };
+  await assert.rejects(apply(database, manifest), /would leave no owner who can sign in/);
+  await database.pool.query(`update provider_identity set second_factor = true`);
+  await apply(database, manifest);
+  await database.pool.query(
+    `update browser_session set provider_second_factor = true, provider_identity_id = (select id from provider_identity)
+     where person_id = $1`,
+    [shop.owner.id],
+  );
+  const refused = await owner.delete(provider);
+  assert.equal(refused.status, 409, refused.text);
+  assert.match(refused.text, /would lock all owners out/);
+  await apply(database, { accounts: [{ id: shop.id, name: 'Shop', policy: {} }] });
+  await database.pool.query('update person set password_hash = $2 where id = $1', [
+    shop.owner.id,
+    rows[0]?.password_hash,
+  ]);
+  await database.pool.query('update browser_session set provider_identity_id = null');
+  assert.equal((await owner.delete(provider)).status, 204);
 });
 
 test('a policy that no owner can meet, or a provider’s end that locks them out, is refused', async () => {

@@ -564,6 +564,7 @@ export interface ProviderIdentityTable {
   linked: boolean;
   person_id: string;
   provider_account: string | null;
+  second_factor: Generated<boolean>;
   subject: string;
 }
 

@@ -1,13 +1,14 @@
 import { type Static, Type } from 'typebox';
 import { authorize } from '../../access/authorize.ts';
+import { changeWithoutLockout } from '../../access/lockout-store.ts';
 import { type AccessPolicy, secondFactorRules, signInRules } from '../../account/account.ts';
 import { readAccount } from '../../account/account-store.ts';
 import { Nullable, strict } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { PolicySchema } from '../../manifest/manifest-schema.ts';
-import { invalidField } from '../answer/problem.ts';
+import { invalidField, Problem } from '../answer/problem.ts';
 import { applyManifestPart } from '../apply-manifest-part.ts';
-import type { OperationCall } from '../operation.ts';
+import { accountOf, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { requireProvenAddress } from './require-proven-address.ts';
 
@@ -72,8 +73,17 @@ export const policyRoutes = resourceRoutes({
     write: (call) => async (transaction, before) => {
       const addresses = { given: call.body.securityAddress, before: before?.securityAddress };
       await requireProvenAddress(call, transaction, 'securityAddress', addresses);
-      await applyManifestPart(call, transaction, { policy: call.body });
-      await requireStillPermitted(call, transaction);
+      const { facts } = call.dependencies.access;
+      const scope = { accounts: [accountOf(call).id], operators: false };
+      const locked = await changeWithoutLockout(transaction, facts, scope, async () => {
+        await applyManifestPart(call, transaction, { policy: call.body });
+        await requireStillPermitted(call, transaction);
+      });
+      if (locked !== undefined)
+        throw new Problem(
+          'conflict',
+          'This would lock all owners out: none of them could sign in as the policy asks',
+        );
     },
   },
 });

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { type Static, Type } from 'typebox';
-import { changeKeepingOwners } from '../../account/last-owner-store.ts';
+import { changeWithoutLockout } from '../../access/lockout-store.ts';
 import { Nullable, strict } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { parseMailDomain } from '../../foundation/mail-domain.ts';
@@ -178,7 +178,9 @@ async function keepingOwners(
   what: string,
   change: () => Promise<unknown>,
 ): Promise<void> {
-  const locked = await changeKeepingOwners(transaction, [accountOf(call).id], change);
+  const { facts } = call.dependencies.access;
+  const scope = { accounts: [accountOf(call).id], operators: false };
+  const locked = await changeWithoutLockout(transaction, facts, scope, change);
   if (locked === undefined) return;
   throw new Problem(
     'conflict',

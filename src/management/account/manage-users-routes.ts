@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { transferApiKeys } from '../../access/api-key-store.ts';
-import { changeKeepingOwners, lastOwnerReason } from '../../account/last-owner-store.ts';
+import { changeWithoutLockout, lastOwnerReason } from '../../access/lockout-store.ts';
 import { removeMembership } from '../../account/membership-store.ts';
 import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
@@ -102,7 +102,9 @@ async function keepingOwners(
   call: OperationCall,
   change: () => Promise<unknown>,
 ): Promise<void> {
-  const locked = await changeKeepingOwners(transaction, [accountOf(call).id], change);
+  const { facts } = call.dependencies.access;
+  const scope = { accounts: [accountOf(call).id], operators: false };
+  const locked = await changeWithoutLockout(transaction, facts, scope, change);
   if (locked === undefined) return;
   throw new Problem(
     'conflict',

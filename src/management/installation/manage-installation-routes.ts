@@ -1,13 +1,14 @@
 import { Type } from 'typebox';
 import { readPeople } from '../../account/people-page-store.ts';
-import { findPersonByEmail, setOperator } from '../../account/person-store.ts';
+import { findPersonByEmail } from '../../account/person-store.ts';
 import { poolsOf } from '../../delivery/direct/source-pools.ts';
 import { Nullable, strict } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import { changeOperator } from '../../session/disable-person.ts';
 import type { SubmissionEndpoint } from '../../smtp-submission/submission-endpoint.ts';
 import { canOperate } from '../access/admit-actor.ts';
 import { readAccountAccess } from '../account/manage-me-routes.ts';
-import { notFound } from '../answer/problem.ts';
+import { notFound, Problem } from '../answer/problem.ts';
 import { actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 
@@ -104,11 +105,15 @@ function operatorOf({ params: { email } }: OperationCall) {
   };
 }
 
-function writeOperator({ params: { email } }: OperationCall, operator: boolean) {
+function writeOperator(
+  { params: { email }, dependencies: { access } }: OperationCall,
+  operator: boolean,
+) {
   return async (transaction: DatabaseTransaction) => {
     const person = await findPersonByEmail(transaction, email);
     if (person === undefined) throw notFound('person');
-    await setOperator(transaction, person.id, operator);
+    const refusal = await changeOperator(transaction, access.facts, person.id, operator);
+    if (refusal !== undefined) throw new Problem('conflict', refusal);
   };
 }
 

@@ -98,7 +98,7 @@ export const peopleRoutes = resourceRoutes({
         throw new Problem('conflict', 'You can’t disable yourself');
       if (!disabled) return enablePerson(transaction, person.id);
       await transferPersonKeys(transaction, call, person.id);
-      const refusal = await disablePerson(transaction, person.id);
+      const refusal = await disablePerson(transaction, call.dependencies.access.facts, person.id);
       if (refusal !== undefined) throw new Problem('conflict', refusal);
     },
   },

@@ -1,3 +1,9 @@
+import type { SignInSettings } from '../../access/authorize.ts';
+import {
+  changeWithoutLockout,
+  describeLockout,
+  lockoutScopeOf,
+} from '../../access/lockout-store.ts';
 import { AuditStore } from '../../audit/audit-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { Http } from '../../http/create-http.ts';
@@ -14,6 +20,7 @@ import type { SignInProviders } from '../single-sign-on/sign-in-providers.ts';
 
 export interface MyProvidersDependencies {
   readonly database: Database;
+  readonly settings: SignInSettings;
   readonly door: PageDoor;
   readonly providers: SignInProviders;
   readonly client: ProviderClient;
@@ -28,7 +35,7 @@ const rule = { access: 'full-reach', confirmed: true, page: '/me' } as const;
  */
 export function registerMyProvidersRoutes(
   scope: Http,
-  { database, door, providers, client, flows }: MyProvidersDependencies,
+  { database, settings, door, providers, client, flows }: MyProvidersDependencies,
 ): void {
   door.form(scope, '/me/providers/connect', rule, async ({ request, reply, person, form }) => {
     const { personId } = person;
@@ -63,7 +70,7 @@ export function registerMyProvidersRoutes(
 
   door.form(scope, '/me/providers/disconnect', rule, async ({ request, reply, person, form }) => {
     const { personId } = person;
-    await database.kysely.transaction().execute(async (transaction) => {
+    const disconnect = async (transaction: Database['kysely']) => {
       const id = form.get('identity') ?? '';
       const issuer = await removeProviderIdentity(transaction, person, id);
       if (issuer === undefined) return;
@@ -75,8 +82,17 @@ export function registerMyProvidersRoutes(
         detail: { provider: issuer },
       });
       await notifyPerson(transaction, personId, 'provider-disconnected');
+    };
+    const locked = await database.kysely.transaction().execute(async (transaction) => {
+      const scope = await lockoutScopeOf(transaction, personId);
+      return changeWithoutLockout(transaction, settings, scope, () => disconnect(transaction));
     });
-    return seeOther(reply, '/me?done=disconnected');
+    return locked === undefined
+      ? seeOther(reply, '/me?done=disconnected')
+      : sendPage(
+          reply,
+          messagePage('Not disconnected', `${describeLockout(locked)}.`, 409, backToMe),
+        );
   });
 }
 

@@ -1,3 +1,4 @@
+import type { SignInSettings } from '../../access/authorize.ts';
 import { createPerson, findPersonByEmail } from '../../account/person-store.ts';
 import { AuditStore, type RequestOrigin } from '../../audit/audit-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
@@ -40,6 +41,7 @@ export type Admission =
     };
 
 export interface AdmissionRequest {
+  readonly settings: SignInSettings;
   readonly provider: SignInProvider;
   readonly claims: ProviderClaims;
   readonly origin: RequestOrigin;
@@ -57,7 +59,7 @@ export async function admitPerson(
   transaction: Kysely,
   request: AdmissionRequest,
 ): Promise<Admission> {
-  const { provider, claims, origin } = request;
+  const { settings, provider, claims, origin } = request;
   if (!isUsableSubject(claims.subject)) return { refusal: 'unusable' };
   const usesGroups = provider.members.some(({ who }) => 'group' in who);
   if (usesGroups && claims.groups === undefined) return { refusal: 'too-many-groups' };
@@ -68,6 +70,7 @@ export async function admitPerson(
   if (known.disabled) return { refusal: 'disabled', personId };
   if (provider.accountId !== undefined && known.operator) return { refusal: 'operator', personId };
   const memberships = await syncMemberships(transaction, {
+    settings,
     provider,
     personId,
     granted,
@@ -87,7 +90,7 @@ export async function admitPerson(
             accountId === provider.accountId && grantedBy !== 'installation',
         );
   if (!reached) return { refusal: 'no-member', personId };
-  await recordProviderIdentityUse(transaction, known.id);
+  await recordProviderIdentityUse(transaction, known.id, claims);
   return { personId, email: known.email, identityId: known.id };
 }
 
@@ -97,7 +100,7 @@ async function bringIn(
   request: AdmissionRequest,
   granted: ReturnType<typeof grantedRoles>,
 ): Promise<Admission> {
-  const { provider, claims, origin } = request;
+  const { settings, provider, claims, origin } = request;
   const { email, issuer, subject } = claims;
   if (email === undefined) return { refusal: 'email-missing' };
   const problem = await findAddressProblem(transaction, request);
@@ -128,8 +131,9 @@ async function bringIn(
     origin,
     detail: { id: email, provider: issuer },
   });
-  await syncMemberships(transaction, { provider, personId, granted, mayBegin: true, origin });
-  await recordProviderIdentityUse(transaction, identityId);
+  const sync = { settings, provider, personId, granted, mayBegin: true, origin };
+  await syncMemberships(transaction, sync);
+  await recordProviderIdentityUse(transaction, identityId, claims);
   return { personId, email, identityId };
 }
 

@@ -55,10 +55,15 @@ export async function createProviderIdentity(
   return rows[0]?.id;
 }
 
-export async function recordProviderIdentityUse(transaction: Kysely, id: string): Promise<void> {
-  await sql`update provider_identity set last_used_at = now() where id = ${id}`.execute(
-    transaction,
-  );
+/** Records a sign-in, and whether the provider checked several factors. */
+export async function recordProviderIdentityUse(
+  transaction: Kysely,
+  id: string,
+  { secondFactor }: Pick<ProviderClaims, 'secondFactor'>,
+): Promise<void> {
+  await sql`
+    update provider_identity set last_used_at = now(), second_factor = ${secondFactor}
+    where id = ${id}`.execute(transaction);
 }
 
 /** A sign-in with a provider, as listed to its owner. */

@@ -1,6 +1,7 @@
+import type { SignInSettings } from '../../access/authorize.ts';
+import { changeWithoutLockout } from '../../access/lockout-store.ts';
 import type { Membership, Role } from '../../account/account.ts';
 import { readAccounts } from '../../account/account-store.ts';
-import { changeKeepingOwners } from '../../account/last-owner-store.ts';
 import {
   readMemberships,
   removeMembership,
@@ -44,6 +45,7 @@ export function grantedRoles(
 
 /** What a sign-in changes about memberships. */
 interface MembershipSync {
+  readonly settings: SignInSettings;
   readonly provider: Pick<SignInProvider, 'accountId'>;
   readonly personId: PersonId;
   readonly granted: ReadonlyMap<AccountId, Role>;
@@ -59,7 +61,7 @@ interface MembershipSync {
  */
 export async function syncMemberships(
   transaction: Kysely,
-  { provider, personId, granted, mayBegin, origin }: MembershipSync,
+  { settings, provider, personId, granted, mayBegin, origin }: MembershipSync,
 ): Promise<readonly Membership[]> {
   const grantedBy = provider.accountId === undefined ? 'installation' : 'account';
   const audit = new AuditStore({ kysely: transaction });
@@ -73,7 +75,8 @@ export async function syncMemberships(
   for (const { accountId, role } of own) {
     const now = granted.get(accountId);
     if (now === role) continue;
-    await changeKeepingOwners(transaction, [accountId], async () => {
+    const scope = { accounts: [accountId], operators: false };
+    await changeWithoutLockout(transaction, settings, scope, async () => {
       if (now === undefined) {
         await removeMembership(transaction, accountId, personId);
         await record('membership_ended', accountId, role);

@@ -1,19 +1,19 @@
 import { sql } from 'kysely';
+import type { SignInSettings } from '../../access/authorize.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, PersonId } from '../../foundation/ids.ts';
 
 /**
  * Whether a person has to sign in with a provider: all their accounts ask for it or count only its sign-ins, or the
  * installation asks it of the people of its provider. Never operators, who keep a way in when a provider is down, and never service users.
- * @param hasProvider whether the installation has a provider
- * @param issuer of that provider, if its people can't use passwords
+ * @param provider the installation's
  */
 export async function mustUseProvider(
   kysely: Database['kysely'],
   personId: PersonId,
-  hasProvider: boolean,
-  issuer: string | undefined,
+  provider: SignInSettings['provider'],
 ): Promise<boolean> {
+  const issuer = provider?.onlyProvider === true ? provider.issuer : undefined;
   const { rows } = await sql<{ required: boolean }>`
     select not p.operator and (
       exists (select from provider_identity i
@@ -21,7 +21,7 @@ export async function mustUseProvider(
       or exists (select from membership m where m.person_id = p.id) and not exists (
         select from membership m join account a on m.account_id = a.id
         where m.person_id = p.id and (m.role = 'service' or a.sign_in <> 'single-sign-on')
-          and (m.granted_by is null or m.granted_by = 'installation' and not ${hasProvider}))) as required
+          and (m.granted_by is null or m.granted_by = 'installation' and not ${provider !== undefined}::boolean))) as required
     from person p where p.id = ${personId}`.execute(kysely);
   return rows[0]?.required === true;
 }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { SignInSettings } from '../../access/authorize.ts';
 import { isOperator } from '../../access/operator-store.ts';
 import { readAccounts } from '../../account/account-store.ts';
 import { reachOf } from '../../account/reach.ts';
@@ -33,6 +34,7 @@ import type { SignInProviders } from './sign-in-providers.ts';
 
 export interface SignInOidcDependencies {
   readonly database: Database;
+  readonly settings: SignInSettings;
   readonly browser: BrowserSessions;
   readonly door: PageDoor;
   readonly devices: KnownDevices;
@@ -179,14 +181,14 @@ interface EndedFlow {
 }
 
 async function signIn(
-  { database, browser, devices, notices, secondFactors, clock }: SignInOidcDependencies,
+  { database, settings, browser, devices, notices, secondFactors, clock }: SignInOidcDependencies,
   { request, reply, flow, provider, claims }: EndedFlow,
 ): Promise<FastifyReply> {
   const origin = originOf(request);
   let admission: Admission;
   try {
     admission = await database.kysely.transaction().execute(async (transaction) => {
-      const admitted = await admitPerson(transaction, { provider, claims, origin });
+      const admitted = await admitPerson(transaction, { settings, provider, claims, origin });
       const { refusal: reason, personId } = admitted;
       await new AuditStore({ kysely: transaction }).record({
         kind: 'sign_in',
