@@ -10,6 +10,7 @@ import type { SMTPServerDataStream } from 'smtp-server';
 import { FeedbackMailReceiver } from '../../src/feedback/bounce/receive-feedback-mail.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
+import { policies } from '../../src/foundation/policies.ts';
 import { createHttp } from '../../src/http/create-http.ts';
 import { mebibyte } from '../../src/http/limits/route-limit.ts';
 import { MessageReceiver } from '../../src/smtp-submission/receive-message.ts';
@@ -128,7 +129,11 @@ for (const [name, receive] of [
   [
     'bounces',
     (stream: AsyncIterable<Buffer>) =>
-      new FeedbackMailReceiver().receive(stream, async ({ size }) => size),
+      new FeedbackMailReceiver(policies.receivedReports).receive(
+        stream,
+        ['a'],
+        async ({ size }) => size,
+      ),
   ],
   [
     'SMTP submission',

@@ -3,8 +3,9 @@ import type { ReturnPath } from '../../delivery/return-path.ts';
 import type { Clock } from '../../foundation/clock.ts';
 import { Busy } from '../../foundation/errors.ts';
 import type { AccountId } from '../../foundation/ids.ts';
-import { type Holding, Limiter } from '../../foundation/limiter.ts';
+import { Limiter } from '../../foundation/limiter.ts';
 import type { Log } from '../../foundation/log.ts';
+import { networksOf } from '../../foundation/network/ip-address.ts';
 import { LimitedSmtpServer } from '../../foundation/network/limited-smtp-server.ts';
 import { isLostConnection } from '../../foundation/network/lost-connection.ts';
 import {
@@ -34,8 +35,6 @@ import {
 const mebibyte = 1024 ** 2;
 /** Max size of a bounce, which may include the original message. Replies may be larger. */
 const maxBounceBytes = 10 * mebibyte;
-/** Memory for replies that are being received or read, where it isn't scarce. */
-const replyMemory = 96 * mebibyte;
 /** Per IP address. */
 const maxMessagesPerMinute = 600;
 
@@ -65,9 +64,11 @@ export async function startBounceServer(
 ): Promise<SmtpListener> {
   const { certificate } = dependencies;
   const limit = new RateLimit(maxMessagesPerMinute);
-  const receiver = new FeedbackMailReceiver();
+  const { memoryShare } = dependencies;
+  const receiver = new FeedbackMailReceiver(policies.receivedReports, memoryShare);
   const replyReceiver = new FeedbackMailReceiver(
-    Math.max(maxReplyBytes, replyMemory * dependencies.memoryShare),
+    policies.receivedReplies,
+    memoryShare,
     maxReplyBytes,
   );
   const replies = new Limiter(policies.replies);
@@ -125,7 +126,7 @@ export async function startBounceServer(
         const target = targets.get(session);
         const received =
           target === undefined
-            ? receiveFeedback(stream, paths.get(session))
+            ? receiveFeedback(stream, session, paths.get(session))
             : receiveReply(stream, session, target);
         return received
           .finally(() => server.usageOf(session)?.endMessage(dependencies.clock.now()))
@@ -153,9 +154,11 @@ export async function startBounceServer(
 
   async function receiveFeedback(
     stream: SMTPServerDataStream,
+    { remoteAddress }: SMTPServerSession,
     path: ReturnPath | undefined,
   ): Promise<void> {
-    const handled = await receiver.receive(chunksOf(stream), async (mail) => {
+    const networks = networksOf(remoteAddress);
+    const handled = await receiver.receive(chunksOf(stream), networks, async (mail) => {
       if (mail.size > maxBounceBytes) throw tooLarge(maxBounceBytes);
       await handle(mail, path);
       return true;
@@ -186,49 +189,28 @@ export async function startBounceServer(
     session: SMTPServerSession,
     target: ReplyTarget,
   ): Promise<void> {
-    const holdings: Holding[] = [];
-    try {
-      const chunks = holdSlots(stream, target.accountId, holdings);
-      const stored = await replyReceiver.receive(chunks, async ({ source, size }) => {
-        if (stream.sizeExceeded || size > maxReplyBytes) throw tooLarge(maxReplyBytes);
-        await dependencies.replies.store(target, source, {
-          remoteAddress: session.remoteAddress,
+    const { remoteAddress } = session;
+    const chunks = chunksOf(stream);
+    const networks = networksOf(remoteAddress);
+    const stored = await replyReceiver.receive(chunks, networks, async ({ source, size }) => {
+      if (stream.sizeExceeded || size > maxReplyBytes) throw tooLarge(maxReplyBytes);
+      await inSlots(target.accountId, size, () =>
+        dependencies.replies.store(target, source, {
+          remoteAddress,
           helo: String(session.hostNameAppearsAs || ''),
           envelopeFrom: senderOf(session),
-        });
-        return true;
-      });
-      if (stored === undefined) throw stream.sizeExceeded ? tooLarge(maxReplyBytes) : tooMuch();
-    } finally {
-      for (const { release } of holdings) release();
-    }
+        }),
+      );
+      return true;
+    });
+    if (stored === undefined) throw stream.sizeExceeded ? tooLarge(maxReplyBytes) : tooMuch();
   }
 
-  /**
-   * The chunks of a reply, which holds slots while it is received and stored.
-   * @throws ReplyRefusal at its end if it got none, because the reply to DATA comes after the mail
-   */
-  async function* holdSlots(
-    stream: SMTPServerDataStream,
-    accountId: AccountId,
-    holdings: Holding[],
-  ): AsyncGenerator<Buffer> {
-    let isRefused = false;
-    const hold = (slots: Limiter): void => {
-      const holding = slots.tryAcquire(accountId);
-      if (holding === undefined) isRefused = true;
-      else holdings.push(holding);
-    };
-    hold(replies);
-    let isLarge = false;
-    for await (const chunk of chunksOf(stream)) {
-      if (!isLarge && stream.byteLength > uncountedBytes) {
-        isLarge = true;
-        hold(largeReplies);
-      }
-      if (!isRefused) yield chunk;
-    }
-    if (isRefused) throw tooMuch();
+  /** A reply holds slots only once it has arrived, so that slow ones keep out no others. */
+  function inSlots(accountId: AccountId, size: number, store: () => Promise<void>): Promise<void> {
+    return replies.run(accountId, () =>
+      size > uncountedBytes ? largeReplies.run(accountId, store) : store(),
+    );
   }
 }
 
