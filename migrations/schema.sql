@@ -822,6 +822,15 @@ create table recovery_code (
   recovery_code_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE
 );
 
+create table relay_delivery (
+  account_id text not null,
+  relay_id text not null,
+  message_id uuid not null,
+  at timestamp with time zone not null default now(),
+  relay_delivery_pkey PRIMARY KEY (account_id, relay_id)
+);
+CREATE INDEX relay_delivery_at ON relay_delivery USING btree (at);
+
 create table report_destination (
   account_id text not null,
   quarter timestamp with time zone not null,
@@ -1086,6 +1095,7 @@ create table service_process (
   in_flight integer not null,
   delay_ms integer not null,
   unread_forwarded bigint not null default 0,
+  unmatched_reports bigint not null default 0,
   service_process_pkey PRIMARY KEY (id)
 );
 

@@ -383,6 +383,7 @@ export function createApp(dependencies: AppDependencies): App {
     roles: [...roles],
     inFlight: () => delivery.inFlight(),
     unreadForwarded: () => http.peers.unread,
+    unmatchedReports: () => feedback.unmatchedReports(),
   });
   const management = createManagement({
     facts: { ...config, version: packageJson.version },

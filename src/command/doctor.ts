@@ -10,6 +10,7 @@ import { checkKey } from './doctor/check-key.ts';
 import { checkMail } from './doctor/check-mail.ts';
 import { checkOperators } from './doctor/check-operators.ts';
 import { checkReplicas } from './doctor/check-replicas.ts';
+import { checkReports } from './doctor/check-reports.ts';
 import { checkServer } from './doctor/check-server.ts';
 import { checkSettings } from './doctor/check-settings.ts';
 import { checkSystemMail } from './doctor/check-system-mail.ts';
@@ -26,6 +27,7 @@ const checks = [
   { name: 'access', check: checkAccess },
   { name: 'mail', check: checkMail },
   { name: 'notices', check: checkSystemMail },
+  { name: 'reports', check: checkReports },
   { name: 'clock', check: checkClock },
   { name: 'disk', check: checkDisk },
   {

@@ -26,6 +26,8 @@ export function classifyTransaction(
       ...verdict,
       detail: { ...verdict.detail, server: result.server },
       ...(result.receiver !== undefined && { receiver: result.receiver }),
+      ...(result.relayId !== undefined &&
+        verdict.outcome === 'delivered' && { relayId: result.relayId }),
     });
   }
   return verdicts;

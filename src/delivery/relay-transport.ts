@@ -38,7 +38,7 @@ export class RelayTransport implements Transport {
       transcript.push(`* relay ${result.server}`, ...result.transcript);
     }
     if (result === undefined) throw new Error('no relay is configured');
-    return { ...result, transcript };
+    return { ...result, relayId: relayIdOf(result.end), transcript };
   }
 
   drop(): void {
@@ -48,6 +48,14 @@ export class RelayTransport implements Transport {
   async close(): Promise<void> {
     await Promise.all(this.#relays.map((relay) => relay.close()));
   }
+}
+
+/** Amazon SES replies `250 Ok` and the ID that its notifications have as `mail.messageId`. */
+const relayIdReply = /^Ok ([\w-]{20,100})$/i;
+
+function relayIdOf(end: TransactionEnd): string | undefined {
+  if (end.kind !== 'reply' || end.stage !== 'final' || end.reply.code !== 250) return undefined;
+  return relayIdReply.exec(end.reply.text)?.[1];
 }
 
 function shouldTryNextRelay(end: TransactionEnd): boolean {

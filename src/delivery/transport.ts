@@ -71,6 +71,8 @@ export interface TransactionResult {
   readonly server: string;
   /** The operator of the server, if it is a known one. */
   readonly receiver?: string | undefined;
+  /** By which the reports of a relay name the delivery, if its reply says so. */
+  readonly relayId?: string | undefined;
   /** The dialogue without credentials and content, bounded. */
   readonly transcript: readonly string[];
   /** How sessions with the server ended since they were last reported. */

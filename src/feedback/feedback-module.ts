@@ -22,9 +22,12 @@ import { RateLimit } from './bounce/rate-limit.ts';
 import { traceReports } from './bounce/trace-reports.ts';
 import { registerFeedbackMetrics } from './feedback-metrics.ts';
 import { PrivacyUpkeep } from './privacy/privacy-upkeep.ts';
+import { DeliveryTokens } from './relay/delivery-tokens.ts';
 import { fetchText } from './relay/fetch-text.ts';
 import { type IntakeSecrets, registerIntakeRoutes } from './relay/intake-routes.ts';
-import { relayHeaders } from './relay/relay-event.ts';
+import { matchReports } from './relay/match-reports.ts';
+import type { RelayReport } from './relay/relay-event.ts';
+import { relayHeaders } from './relay/relay-headers.ts';
 import { consumeToken } from './relay/spent-token-store.ts';
 import { registerClickRoute } from './tracking/click-routes.ts';
 import { writeEngagements } from './tracking/engagement-store.ts';
@@ -81,6 +84,8 @@ export interface Feedback {
   registerRoutes(http: Http): void;
   /** Starts the bounce server, if configured, and data cleanup. */
   start(): Promise<void>;
+  /** Reports that matched no message since this process started. */
+  unmatchedReports(): number;
   /** The bounce server's port; undefined before `start` or if not configured. */
   bouncePort(): number | undefined;
   /** Writes pending events. Call it after HTTP is closed. */
@@ -97,17 +102,32 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
     log,
   });
   const warnings = new RateLimit(1);
-  const { countReports, countReply } = registerFeedbackMetrics(dependencies.metrics);
+  const { countReports, countUnmatched, countReply } = registerFeedbackMetrics(
+    dependencies.metrics,
+  );
   const tls = dependencies.bounceServer?.tls;
   const certificate = tls && new LiveCertificate({ files: tls, log });
   if (certificate !== undefined)
     registerCertificateMetrics(dependencies.metrics, certificate, 'bounce');
+  let unmatchedReports = 0;
+  const noteUnmatched = (reports: readonly Pick<RelayReport, 'kind' | 'detail'>[]): void => {
+    unmatchedReports += reports.length;
+    for (const { kind, detail } of reports) {
+      const by = String(detail.by);
+      countUnmatched(by);
+      if (reportersWarned.has(by)) continue;
+      reportersWarned.add(by);
+      log.warn({ by, kind }, 'a report matches no message; more of them are only counted');
+    }
+  };
+  const reportersWarned = new Set<string>();
   const writeWith = async (
     kysely: Database['kysely'],
     events: readonly FeedbackEvent[],
   ): Promise<void> => {
-    const past = await writeFeedbackEvents(kysely, events);
+    const { past, unmatched } = await writeFeedbackEvents(kysely, events);
     countReports(events);
+    noteUnmatched(unmatched);
     if (past > 0 && warnings.consume('reports', clock.now()))
       log.warn(
         { past, messageId: events[0]?.messageId },
@@ -117,12 +137,21 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
   const reportTracing = { tracing: dependencies.tracing, kysely: database.kysely, log };
   const write = (events: readonly FeedbackEvent[]): Promise<void> =>
     traceReports(reportTracing, events, () => writeWith(database.kysely, events));
-  const writeOnce = (token: string, events: readonly FeedbackEvent[]): Promise<void> =>
-    traceReports(reportTracing, events, () =>
+  const deliveryTokens = new DeliveryTokens(key);
+  const headersFor = relayHeaders(dependencies.smtpUrl, dependencies.intake);
+  const match = async (reports: readonly RelayReport[]): Promise<readonly FeedbackEvent[]> => {
+    const { events, unmatched } = await matchReports(database.kysely, deliveryTokens, reports);
+    noteUnmatched(unmatched);
+    return events;
+  };
+  const writeOnce = async (token: string, reports: readonly RelayReport[]): Promise<void> => {
+    const events = await match(reports);
+    await traceReports(reportTracing, events, () =>
       database.kysely.transaction().execute(async (transaction) => {
         if (await consumeToken(transaction, token)) await writeWith(transaction, events);
       }),
     );
+  };
   const returnPaths = new ReturnPaths(key);
   // Also caches that there is none; otherwise every message would query the sending domains.
   const hosts = new LRUCache<string, { readonly host: string | undefined }>({
@@ -170,13 +199,14 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
         log,
       });
     },
+    unmatchedReports: () => unmatchedReports,
     bouncePort: () => server?.port,
     async decorate(message, content, template) {
       // The most common kind of message contains no tracking or unsubscribe link, so it skips the lookup.
       const untracked = !message.trackOpens && !message.trackClicks && message.transactional;
       const base = untracked ? '' : await baseOf(message.accountId, domainOf(content.from.address));
       const unsubscribe = unsubscribeDecoration(unsubscribeTokens, base, message, content);
-      const forRelay = relayHeaders(dependencies.smtpUrl, message.messageId);
+      const forRelay = headersFor(deliveryTokens.make(message.accountId, message.messageId));
       return {
         ...(template === undefined
           ? trackRawMessage(tokens, base, message)
@@ -194,7 +224,7 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
         secrets: dependencies.intake,
         clock,
         fetchText,
-        write,
+        write: async (reports) => write(await match(reports)),
         writeOnce,
       });
       registerUnsubscribeRoutes(http, { tokens: unsubscribeTokens, database });

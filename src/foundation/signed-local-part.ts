@@ -29,11 +29,16 @@ export class SignedLocalParts {
   /** The named bytes of an address, ignoring case; undefined if it wasn't made here. Safe for untrusted input. */
   readAddress(address: string): Buffer | undefined {
     const at = address.lastIndexOf('@');
-    if (at === -1 || at > maxLength) return undefined;
-    const local = address.slice(0, at).toLowerCase();
+    return at === -1 ? undefined : this.read(address.slice(0, at));
+  }
+
+  /** The named bytes of a local part; like `readAddress`. */
+  read(text: string): Buffer | undefined {
+    if (text.length > maxLength) return undefined;
+    const local = text.toLowerCase();
     if (!local.startsWith(this.#prefix)) return undefined;
-    const text = local.slice(this.#prefix.length);
-    const bytes = /^[a-z2-7]+$/.test(text) ? decodeBase32(text) : undefined;
+    const encoded = local.slice(this.#prefix.length);
+    const bytes = /^[a-z2-7]+$/.test(encoded) ? decodeBase32(encoded) : undefined;
     if (bytes?.length !== this.#namedBytes + signatureBytes) return undefined;
     const named = bytes.subarray(0, this.#namedBytes);
     const given = bytes.subarray(this.#namedBytes);

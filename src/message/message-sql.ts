@@ -43,6 +43,11 @@ export function hasNoCc(message: string): string {
   return `${message}.content -> 'cc' is null`;
 }
 
+/** True if To is the only recipient, the account's own copy included. */
+export function hasOneRecipient(message: string): string {
+  return `(${hasNoCc(message)} and ${archiveCopyAddress(message)} is null)`;
+}
+
 /** The Cc addresses as rows for `from`: one unnamed column, in the order of recipient numbers, which start at 1. */
 export function ccAddresses(message: string): string {
   return `json_array_elements_text(${message}.content -> 'cc')`;

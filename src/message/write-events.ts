@@ -32,6 +32,8 @@ export interface EventDraft {
   readonly detail: Readonly<Record<string, unknown>>;
   /** For the metrics, not stored: the operator of the recipient's mail server, if it is a known one. */
   readonly receiver?: string;
+  /** By which the reports of a relay name the delivery; stored apart from the event. */
+  readonly relayId?: string;
 }
 
 /** A list of `eventRow` results as rows `event` for `from`. @param list SQL parameter or expression of the list */

@@ -2,6 +2,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import { eventRow, eventRows, insertEvents } from '../message/write-events.ts';
 import type { AttemptProgress } from './advance-attempt.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
+import { recordRelayIds } from './relay-id-store.ts';
 
 /**
  * Records the finished transactions of an attempt and the next one's recipients in one flushed statement under the
@@ -10,6 +11,7 @@ import { runQueueStatement } from './queue-statement-store.ts';
  */
 export async function advanceLease(database: Database, advance: AttemptProgress): Promise<boolean> {
   const { message } = advance;
+  await recordRelayIds(database, [advance]);
   const { rows } = await runQueueStatement(database, {
     name: 'queue-advance',
     text: advanceStatement,

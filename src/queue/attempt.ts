@@ -76,6 +76,8 @@ export interface RecipientResult {
   readonly eventId?: string;
   /** For the metrics: the operator of the recipient's mail server, if it is a known one. */
   readonly receiver?: string;
+  /** By which the reports of a relay name the delivery. */
+  readonly relayId?: string;
   /** Stored with the event: reply, kind, transcript. */
   readonly detail?: Readonly<Record<string, unknown>>;
 }

@@ -4,6 +4,7 @@ import { withValues } from '../message/message-sql.ts';
 import { eventRow, eventRows, insertEvents } from '../message/write-events.ts';
 import { holdAfter, suspectAfter } from './attempt.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
+import { recordRelayIds } from './relay-id-store.ts';
 import type { Completion } from './settle-attempt.ts';
 
 /** Writes the outcomes of attempts. */
@@ -20,6 +21,7 @@ export class CompleteStore {
    * @returns whether each was written
    */
   async complete(completions: readonly Completion[]): Promise<boolean[]> {
+    await recordRelayIds(this.#database, completions);
     const run = () =>
       runQueueStatement<{ place: number }>(this.#database, {
         name: 'queue-complete',

@@ -132,6 +132,7 @@ export function eventOf(
     kind: result.outcome,
     recipient: result.recipient,
     ...(result.receiver !== undefined && { receiver: result.receiver }),
+    ...(result.relayId !== undefined && { relayId: result.relayId }),
     detail: {
       attempt: message.attempt,
       reason: result.reason,

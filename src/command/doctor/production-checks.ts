@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { describeMemoryLimit, fullMemory, memoryShare } from '../../foundation/memory-share.ts';
-import { countUnreadForwarded } from '../../foundation/processes/process-store.ts';
+import { countUnused } from '../../foundation/processes/process-store.ts';
 import {
   minOpenFiles,
   readOpenFileLimit,
@@ -53,8 +53,9 @@ async function checkAddress({ config: { publicUrl } }: DoctorContext): Promise<D
 
 async function checkProxy({ config, database }: DoctorContext): Promise<Diagnosis> {
   const { host, tls, trustProxy } = config;
-  const unread = await (database && countUnreadForwarded(database.kysely).catch(() => 0));
-  if (unread !== undefined && unread > 0 && tls === undefined)
+  const unused = await (database && countUnused(database.kysely).catch(() => undefined));
+  const unread = unused?.unreadForwarded ?? 0;
+  if (unread > 0 && tls === undefined)
     return {
       ok: false,
       finding: `${unread} requests came through a proxy that isn’t trusted, so all its clients count as one address`,

@@ -9,7 +9,8 @@ import {
   archiveCopyAddress,
   archiveRecipient,
   ccAddresses,
-  hasNoCc,
+  hasOneRecipient,
+  toAddress,
 } from '../../message/message-sql.ts';
 import { insertEvents } from '../../message/write-events.ts';
 import { maxFeedbackEvents } from '../event-limits.ts';
@@ -27,19 +28,29 @@ export interface FeedbackEvent {
   readonly report: string;
 }
 
+export interface WrittenFeedback {
+  /** How many exceeded their message's limit. */
+  readonly past: number;
+  /** Those about a message or a recipient that doesn't exist. */
+  readonly unmatched: readonly FeedbackEvent[];
+}
+
 /**
  * Writes events reported for our messages, up to a limit per recipient and kind: anyone who has the message knows its
  * return path, and relays repeat reports.
- * @returns how many exceeded their message's limit
  */
 export async function writeFeedbackEvents(
   kysely: Database['kysely'],
   events: readonly FeedbackEvent[],
-): Promise<number> {
+): Promise<WrittenFeedback> {
   let past = 0;
-  for (let from = 0; from < events.length; from += maxRowsPerStatement)
-    past += await writeSome(kysely, events.slice(from, from + maxRowsPerStatement));
-  return past;
+  const unmatched: FeedbackEvent[] = [];
+  for (let from = 0; from < events.length; from += maxRowsPerStatement) {
+    const some = await writeSome(kysely, events.slice(from, from + maxRowsPerStatement));
+    past += some.past;
+    unmatched.push(...some.unmatched);
+  }
+  return { past, unmatched };
 }
 
 /** Max events per statement; a relay may report thousands in one request. */
@@ -48,7 +59,7 @@ const maxRowsPerStatement = 500;
 async function writeSome(
   kysely: Database['kysely'],
   events: readonly FeedbackEvent[],
-): Promise<number> {
+): Promise<WrittenFeedback> {
   const rows = events.map((event) => ({
     message_id: event.messageId,
     account_tag: event.accountTag?.toString('hex') ?? null,
@@ -58,15 +69,18 @@ async function writeSome(
     kind: event.kind,
     detail: event.detail,
   }));
-  // The report of a relay has only the message ID, so each account is searched separately.
-  const { rows: past } = await sql<{ count: number }>`
+  // A report about mail of release 0.2 may have only the message ID, so each account is searched separately. It counts only
+  // with an address of the message. With several recipients, an unknown address may be anybody's.
+  const { rows: found } = await sql<{ id: string; fits: boolean }>`
     with found as materialized (
       select distinct on (m.account_id, m.id, i.id) m.account_id, m.id as message_id, m.retention_days, i.id, i.kind, i.detail,
         coalesce(i.recipient, case
           when i.address = lower(${sql.raw(archiveCopyAddress('m'))}) then ${sql.raw(archiveRecipient('m'))}::smallint
-          when ${sql.raw(hasNoCc('m'))} then 0 else coalesce((
-          select c.place::smallint from ${sql.raw(ccAddresses('m'))} with ordinality as c (address, place)
-          where lower(c.address) = i.address limit 1), 0) end) as recipient
+          when i.address = lower(${sql.raw(toAddress('m'))})
+            or i.account_tag is not null and ${sql.raw(hasOneRecipient('m'))} then 0
+          else (
+            select c.place::smallint from ${sql.raw(ccAddresses('m'))} with ordinality as c (address, place)
+            where lower(c.address) = i.address limit 1) end) as recipient
       from json_to_recordset(${storableJson(JSON.stringify(rows))}::json)
         as i (message_id uuid, account_tag text, recipient smallint, address text, id uuid, kind text, detail json)
       cross join lateral (${sql.raw(accountsWithTag('i.account_tag'))}) as a
@@ -76,7 +90,7 @@ async function writeSome(
     fresh as (
       select f.*, row_number() over (partition by f.account_id, f.message_id, f.kind, f.recipient order by f.id) as place
       from found f
-      where not exists (
+      where f.recipient is not null and not exists (
         select from message_event e where e.account_id = f.account_id and e.message_id = f.message_id and e.id = f.id
           and e.retention_days = f.retention_days)),
     placed as materialized (
@@ -102,8 +116,14 @@ async function writeSome(
       )}
       from placed where fits
       on conflict do nothing)
-    select count(*)::int as count from placed where not fits`.execute(kysely);
-  return past[0]?.count ?? 0;
+    select f.id, coalesce(p.fits, true) as fits
+    from found f left join placed p using (account_id, message_id, id)
+    where f.recipient is not null`.execute(kysely);
+  const matched = new Set(found.map(({ id }) => id));
+  return {
+    past: found.filter(({ fits }) => !fits).length,
+    unmatched: events.filter((_, place) => !matched.has(rows[place]?.id ?? '')),
+  };
 }
 
 /** The same report about the same message always gets the same id. */

@@ -1,6 +1,7 @@
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { Log } from '../../foundation/log.ts';
 import { PeriodicTask } from '../../foundation/periodic-task.ts';
+import { removeOldRelayDeliveries } from '../relay/relay-delivery-store.ts';
 import { removeSpentTokens } from '../relay/spent-token-store.ts';
 import { deleteOldReplies } from '../reply/erase-replies-store.ts';
 import { removeExpiredSuppressions } from '../suppression/suppression-store.ts';
@@ -40,6 +41,7 @@ export class PrivacyUpkeep {
     const steps = [
       () => removeExpiredSuppressions(kysely),
       () => removeSpentTokens(kysely),
+      () => removeOldRelayDeliveries(kysely),
       () => applyRetentionRules(kysely),
       () => deleteOldScheduled(kysely),
       () => dropOldPartitions(database, log),

@@ -3,12 +3,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../foundation/clock.ts';
 import type { Http } from '../../http/create-http.ts';
 import { skipBody } from '../../http/skip-body.ts';
-import type { FeedbackEvent } from '../bounce/feedback-event-store.ts';
 import { fieldsOf, textOf } from './json-fields.ts';
 import { isFromMailgun, mailgunToken, readMailgun } from './read-mailgun.ts';
 import { readPostmark } from './read-postmark.ts';
 import { isFromSendgrid, readSendgrid } from './read-sendgrid.ts';
 import { readSes } from './read-ses.ts';
+import type { RelayReport } from './relay-event.ts';
 import { type FetchText, isSnsAddress, SnsSignatures } from './sns-signature.ts';
 
 /** Credentials that relays authenticate with. A relay without one has no route. */
@@ -25,9 +25,9 @@ export interface IntakeRouteDependencies {
   readonly secrets: IntakeSecrets;
   readonly clock: Clock;
   readonly fetchText: FetchText;
-  readonly write: (events: readonly FeedbackEvent[]) => Promise<void>;
-  /** Writes the events unless the token was used before, in one commit. */
-  readonly writeOnce: (token: string, events: readonly FeedbackEvent[]) => Promise<void>;
+  readonly write: (reports: readonly RelayReport[]) => Promise<void>;
+  /** Writes the reports unless the token was used before, in one commit. */
+  readonly writeOnce: (token: string, reports: readonly RelayReport[]) => Promise<void>;
 }
 
 /**
@@ -70,9 +70,9 @@ export function registerIntakeRoutes(http: Http, dependencies: IntakeRouteDepend
       scope.post('/intake/mailgun', async (request, reply) => {
         const body = jsonOf(request);
         if (!isFromMailgun(body, mailgunKey, clock.now())) return refuse(reply, 401);
-        const events = readMailgun(body);
-        if (events.length > 0)
-          await dependencies.writeOnce(`mailgun ${mailgunToken(body)}`, events);
+        const reports = readMailgun(body);
+        if (reports.length > 0)
+          await dependencies.writeOnce(`mailgun ${mailgunToken(body)}`, reports);
         return reply.send({ success: true });
       });
     }
@@ -95,7 +95,7 @@ export function registerIntakeRoutes(http: Http, dependencies: IntakeRouteDepend
   async function handle(
     request: FastifyRequest,
     reply: FastifyReply,
-    read: (body: unknown) => FeedbackEvent[],
+    read: (body: unknown) => RelayReport[],
   ): Promise<FastifyReply> {
     const body = jsonOf(request);
     if (body === undefined) return refuse(reply, 400);

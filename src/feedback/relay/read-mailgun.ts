@@ -1,15 +1,17 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { FeedbackEvent } from '../bounce/feedback-event-store.ts';
+import { tokenName } from './delivery-tokens.ts';
 import { fieldsOf, textOf } from './json-fields.ts';
-import { messageIdOf, relayBounce, relayEvent } from './relay-event.ts';
+import { messageIdOf, type RelayReport, relayBounce, relayEvent } from './relay-event.ts';
 
 const by = 'Mailgun';
 
-/** Max age of a signed request, in milliseconds. */
-const maxAgeMs = 15 * 60_000;
+/** Max age of a signed request, in milliseconds: Mailgun retries for 8 hours with the first signature. */
+const maxAgeMs = 9 * 60 * 60_000;
+/** How far Mailgun's clock may be ahead, in milliseconds. */
+const maxAheadMs = 15 * 60_000;
 
 /**
- * True if the body was recently signed with the account's webhook key. The signature covers only time and token, so the
+ * True if the body was signed with the account's webhook key. The signature covers only time and token, so the
  * rest can be trusted only if the token is new.
  */
 export function isFromMailgun(body: unknown, key: string, now: number): boolean {
@@ -19,7 +21,8 @@ export function isFromMailgun(body: unknown, key: string, now: number): boolean 
     .update(`${textOf(timestamp)}${textOf(token)}`)
     .digest();
   if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return false;
-  return Math.abs(now - Number(textOf(timestamp)) * 1_000) <= maxAgeMs;
+  const age = now - Number(textOf(timestamp)) * 1_000;
+  return age <= maxAgeMs && age >= -maxAheadMs;
 }
 
 /** Identifies a signed request. */
@@ -28,16 +31,18 @@ export function mailgunToken(body: unknown): string {
 }
 
 /** Reads a failure, complaint or unsubscribe from Mailgun's webhooks. */
-export function readMailgun(body: unknown): FeedbackEvent[] {
+export function readMailgun(body: unknown): RelayReport[] {
   const data = fieldsOf(fieldsOf(body)['event-data']);
   const headers = fieldsOf(fieldsOf(data.message).headers);
-  const messageId = messageIdOf(textOf(headers['message-id']));
-  if (messageId === undefined) return [];
+  const delivery = {
+    token: textOf(fieldsOf(data['user-variables'])[tokenName]),
+    earlier: messageIdOf(textOf(headers['message-id'])),
+  };
   const address = textOf(data.recipient);
   const report = textOf(data.id);
   const event = textOf(data.event);
   if (event === 'complained' || event === 'unsubscribed')
-    return [relayEvent(event, by, messageId, address, report)];
+    return [relayEvent(event, by, delivery, address, report)];
   if (event !== 'failed') return [];
   const status = fieldsOf(data['delivery-status']);
   const words = [textOf(status.code), textOf(status.message), textOf(status.description)]
@@ -45,11 +50,11 @@ export function readMailgun(body: unknown): FeedbackEvent[] {
     .join(' ');
   // Mailgun still retries after a temporary failure.
   if (textOf(data.severity) === 'temporary')
-    return [relayEvent('delayed', by, messageId, address, report)];
+    return [relayEvent('delayed', by, delivery, address, report)];
   return [
     relayBounce({
       by,
-      messageId,
+      delivery,
       address,
       status: textOf(status['enhanced-code']),
       words,

@@ -1,7 +1,7 @@
 import type { PermanentCause } from '../../delivery/reply-rules.ts';
-import type { FeedbackEvent } from '../bounce/feedback-event-store.ts';
+import { tokenName } from './delivery-tokens.ts';
 import { fieldsOf, textOf } from './json-fields.ts';
-import { messageIdOf, postmarkMetadata, relayBounce, relayEvent } from './relay-event.ts';
+import { messageIdOf, type RelayReport, relayBounce, relayEvent } from './relay-event.ts';
 
 const by = 'Postmark';
 
@@ -34,24 +34,23 @@ const nonBounceTypes: ReadonlySet<string> = new Set([
 ]);
 
 /** Reads a bounce or complaint from Postmark's webhooks. */
-export function readPostmark(body: unknown): FeedbackEvent[] {
+export function readPostmark(body: unknown): RelayReport[] {
   const root = fieldsOf(body);
-  const messageId =
-    messageIdOf(textOf(fieldsOf(root.Metadata)[postmarkMetadata])) ??
-    messageIdOf(textOf(root.MessageID));
-  if (messageId === undefined) return [];
+  const token = textOf(fieldsOf(root.Metadata)[tokenName]);
+  const earlier = messageIdOf(token);
+  const delivery = { token: earlier === undefined ? token : '', earlier };
   const record = textOf(root.RecordType);
   const type = textOf(root.Type);
   const address = textOf(root.Email ?? root.Recipient);
   const report = `${record} ${textOf(root.ID)}`;
   if (record === 'SpamComplaint' || (record === 'Bounce' && type === 'SpamComplaint'))
-    return [relayEvent('complained', by, messageId, address, report, { feedbackType: 'abuse' })];
+    return [relayEvent('complained', by, delivery, address, report, { feedbackType: 'abuse' })];
   if (record !== 'Bounce' || nonBounceTypes.has(type)) return [];
   const words = textOf(root.Details) || textOf(root.Description);
   return [
     relayBounce({
       by,
-      messageId,
+      delivery,
       address,
       words,
       permanent: !softBounceTypes.has(type),

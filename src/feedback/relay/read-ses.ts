@@ -1,8 +1,14 @@
 import type { PermanentCause } from '../../delivery/reply-rules.ts';
 import type { MessageId } from '../../foundation/ids.ts';
-import type { FeedbackEvent } from '../bounce/feedback-event-store.ts';
-import { fieldsOf, listOf, textOf } from './json-fields.ts';
-import { messageHeader, messageIdOf, relayBounce, relayEvent } from './relay-event.ts';
+import { tokenHeader } from './delivery-tokens.ts';
+import { fieldsOf, type JsonFields, listOf, textOf } from './json-fields.ts';
+import {
+  messageIdOf,
+  type NamedDelivery,
+  type RelayReport,
+  relayBounce,
+  relayEvent,
+} from './relay-event.ts';
 
 const by = 'Amazon SES';
 
@@ -13,11 +19,24 @@ const causeBySubType: Readonly<Record<string, PermanentCause>> = {
   ContentRejected: 'content',
 };
 
+/** Sub-types of a permanent bounce that mean an invalid address if no server says why. */
+const invalidAddress: ReadonlySet<string> = new Set([
+  'General',
+  'Suppressed',
+  'OnAccountSuppressionList',
+]);
+
+function causeOf(bounce: JsonFields, recipient: JsonFields): PermanentCause | undefined {
+  const subType = textOf(bounce.bounceSubType);
+  const isInvalid = bounce.bounceType === 'Permanent' && textOf(recipient.diagnosticCode) === '';
+  if (isInvalid && invalidAddress.has(subType)) return 'no-mailbox';
+  return causeBySubType[subType];
+}
+
 /** Reads bounces and complaints from an Amazon SES notification or event, the JSON inside an SNS message. */
-export function readSes(message: unknown): FeedbackEvent[] {
+export function readSes(message: unknown): RelayReport[] {
   const root = fieldsOf(message);
-  const messageId = findMessage(root.mail);
-  if (messageId === undefined) return [];
+  const delivery = readDelivery(root.mail);
   const kind = textOf(root.notificationType ?? root.eventType);
   if (kind === 'Bounce') {
     const bounce = fieldsOf(root.bounce);
@@ -25,14 +44,14 @@ export function readSes(message: unknown): FeedbackEvent[] {
       const recipient = fieldsOf(entry);
       return relayBounce({
         by,
-        messageId,
+        delivery,
         address: textOf(recipient.emailAddress),
         status: textOf(recipient.status),
         words:
           textOf(recipient.diagnosticCode) ||
           `${textOf(bounce.bounceType)} ${textOf(bounce.bounceSubType)}`,
         permanent: bounce.bounceType === 'Permanent',
-        cause: causeBySubType[textOf(bounce.bounceSubType)],
+        cause: causeOf(bounce, recipient),
         report: textOf(bounce.feedbackId),
       });
     });
@@ -45,7 +64,7 @@ export function readSes(message: unknown): FeedbackEvent[] {
     relayEvent(
       'complained',
       by,
-      messageId,
+      delivery,
       textOf(fieldsOf(entry).emailAddress),
       textOf(complaint.feedbackId),
       {
@@ -55,15 +74,20 @@ export function readSes(message: unknown): FeedbackEvent[] {
   );
 }
 
-/** SES assigns its own message IDs; ours is in a header of the original. */
-function findMessage(mail: unknown): MessageId | undefined {
+/** SES assigns its own message IDs, which its reply to the delivery has; headers are in notifications only if that is set up. */
+function readDelivery(mail: unknown): NamedDelivery {
+  let token = '';
+  let earlier: MessageId | undefined;
   for (const entry of listOf(fieldsOf(mail).headers)) {
     const { name, value } = fieldsOf(entry);
     const lower = textOf(name).toLowerCase();
-    if (lower === messageHeader.toLowerCase() || lower === 'message-id') {
-      const found = messageIdOf(textOf(value));
-      if (found !== undefined) return found;
-    }
+    if (lower === tokenHeader.toLowerCase() && token === '') token = textOf(value).trim();
+    if (lower === 'message-id') earlier ??= messageIdOf(textOf(value));
   }
-  return undefined;
+  const named = messageIdOf(token);
+  return {
+    token: named === undefined ? token : '',
+    relayId: textOf(fieldsOf(mail).messageId),
+    earlier: named ?? earlier,
+  };
 }

@@ -3,18 +3,20 @@ import { type MessageId, parseMessageId } from '../../foundation/ids.ts';
 import { classifyBounce } from '../bounce/classify-bounce.ts';
 import type { FeedbackEvent } from '../bounce/feedback-event-store.ts';
 
-/** Header that identifies the message if the relay replaces its Message-ID. */
-export const messageHeader = 'X-Signalpost-Message';
-/** The same as Postmark metadata, which Postmark returns in webhooks. */
-export const postmarkMetadata = 'signalpost-message';
+/** What a relay's report says about which delivery it means. */
+export interface NamedDelivery {
+  /** What the relay returns of `relayHeaders`; empty if it returned nothing. */
+  readonly token: string;
+  /** The ID that the relay gave the delivery when it took it. */
+  readonly relayId?: string | undefined;
+  /** A Message-ID or an ID of a message, which release 0.2 wrote instead of tokens. */
+  readonly earlier: MessageId | undefined;
+}
 
-/** Headers that let the SMTP_URL relay's reports identify the message; none if its Message-ID is enough. */
-export function relayHeaders(smtpUrl: string | undefined, messageId: MessageId): string[] {
-  const host = smtpUrl === undefined ? '' : (URL.parse(smtpUrl)?.hostname ?? '');
-  if (/(^|\.)postmarkapp\.com$/.test(host))
-    return [`X-PM-Metadata-${postmarkMetadata}: ${messageId}`];
-  if (/(^|\.)amazonaws\.com(\.cn)?$/.test(host)) return [`${messageHeader}: ${messageId}`];
-  return [];
+/** A relay's report before it is known whether it is about one of our deliveries. */
+export interface RelayReport extends Pick<FeedbackEvent, 'kind' | 'detail' | 'report'> {
+  readonly delivery: NamedDelivery;
+  readonly recipient: { readonly address: string };
 }
 
 /** Parses one of our Message-IDs (`<uuid@domain>`) or a plain id. */
@@ -25,10 +27,10 @@ export function messageIdOf(text: string): MessageId | undefined {
 /** RFC 3463 section 2. */
 const statusPattern = /\b[245]\.\d{1,3}\.\d{1,3}\b/;
 
-/** Creates a bounce event from a relay's report. */
+/** Creates a bounce report of a relay. */
 export function relayBounce(options: {
   readonly by: string;
-  readonly messageId: MessageId;
+  readonly delivery: NamedDelivery;
   readonly address: string;
   readonly status?: string | undefined;
   readonly words: string;
@@ -36,13 +38,13 @@ export function relayBounce(options: {
   /** The relay's own classification; used if the text isn't conclusive. */
   readonly cause?: PermanentCause | undefined;
   readonly report: string;
-}): FeedbackEvent {
-  const { by, messageId, address, words, permanent, report } = options;
+}): RelayReport {
+  const { by, delivery, address, words, permanent, report } = options;
   const bounce = classifyBounce(statusPattern.exec(options.status ?? '')?.[0], words);
   const cause = bounce.cause === 'other' ? (options.cause ?? 'other') : bounce.cause;
   const { status, diagnostic: reason } = bounce;
   return {
-    messageId,
+    delivery,
     recipient: { address },
     kind: 'bounced',
     detail: { by, cause, permanent, status, reason },
@@ -50,14 +52,14 @@ export function relayBounce(options: {
   };
 }
 
-/** Creates another event from a relay's report. */
+/** Creates another report of a relay. */
 export function relayEvent(
   kind: 'complained' | 'unsubscribed' | 'delayed',
   by: string,
-  messageId: MessageId,
+  delivery: NamedDelivery,
   address: string,
   report: string,
   detail: Readonly<Record<string, unknown>> = {},
-): FeedbackEvent {
-  return { messageId, recipient: { address }, kind, detail: { by, ...detail }, report };
+): RelayReport {
+  return { delivery, recipient: { address }, kind, detail: { by, ...detail }, report };
 }

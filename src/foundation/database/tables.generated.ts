@@ -596,6 +596,13 @@ export interface RecoveryCodeTable {
   person_id: string;
 }
 
+export interface RelayDeliveryTable {
+  account_id: string;
+  at: Generated<Timestamp>;
+  message_id: string;
+  relay_id: string;
+}
+
 export interface ReportDestinationTable {
   accepted: Generated<number>;
   account_id: string;
@@ -810,6 +817,7 @@ export interface ServiceProcessTable {
   roles: string[];
   seen_at: Generated<Timestamp>;
   started_at: Generated<Timestamp>;
+  unmatched_reports: Generated<Int8>;
   unread_forwarded: Generated<Int8>;
   version: string;
 }
@@ -1087,6 +1095,7 @@ export interface DB {
   provider_identity: ProviderIdentityTable;
   queue_entry: QueueEntryTable;
   recovery_code: RecoveryCodeTable;
+  relay_delivery: RelayDeliveryTable;
   report_destination: ReportDestinationTable;
   report_latency: ReportLatencyTable;
   report_latency_sum: ReportLatencySumTable;

@@ -354,6 +354,23 @@ export const metricsTable = {
         },
       ],
     },
+    signalpost_unmatched_reports_total: {
+      type: 'counter',
+      help: 'Reports after delivery that match no message or none of its recipients, by who reports',
+      labels: ['by'],
+      panels: [
+        {
+          title: 'Reports that match no message',
+          unit: 'reqps',
+          queries: [
+            {
+              query: 'sum by (job, by) (rate(signalpost_unmatched_reports_total[5m]))',
+              legend: '{{by}}',
+            },
+          ],
+        },
+      ],
+    },
     signalpost_replies_total: {
       type: 'counter',
       help: 'Mail to reply addresses by result: `stored`, `repeated`, or why it was refused',

@@ -22,6 +22,8 @@ export interface ProcessReportOptions {
   readonly inFlight: () => number;
   /** Requests with X-Forwarded-For from proxies that aren't trusted. */
   readonly unreadForwarded: () => number;
+  /** Reports after delivery that matched no message. */
+  readonly unmatchedReports: () => number;
 }
 
 /** Reports this process to the database, so operators see all processes in one place. */
@@ -53,7 +55,7 @@ export class ProcessReport {
   }
 
   async #report(): Promise<void> {
-    const { database, version, roles, inFlight, unreadForwarded } = this.#options;
+    const { database, version, roles, inFlight, unreadForwarded, unmatchedReports } = this.#options;
     const delayMs = this.#delay.percentile(99) / nanosecondsPerMs - delayResolutionMs;
     this.#delay.reset();
     await reportProcess(database.kysely, {
@@ -65,6 +67,7 @@ export class ProcessReport {
       inFlight: inFlight(),
       delayMs: Math.max(0, Math.round(delayMs)),
       unreadForwarded: unreadForwarded(),
+      unmatchedReports: unmatchedReports(),
     });
   }
 }

@@ -20,10 +20,13 @@ export interface ProcessFacts {
   readonly delayMs: number;
   /** Requests with X-Forwarded-For from proxies that it doesn't trust. */
   readonly unreadForwarded: number;
+  /** Reports after delivery that matched no message. */
+  readonly unmatchedReports: number;
 }
 
 /** A process of the service, as others see it. */
-export interface ReportedProcess extends Omit<ProcessFacts, 'unreadForwarded'> {
+export interface ReportedProcess
+  extends Omit<ProcessFacts, 'unreadForwarded' | 'unmatchedReports'> {
   /** `vanished`: it stopped reporting without saying that it stops. */
   readonly state: 'running' | 'vanished';
   readonly startedAt: Date;
@@ -34,15 +37,18 @@ type Kysely = Database['kysely'];
 
 /** Reports a process, and deletes those that vanished an hour ago. */
 export async function reportProcess(kysely: Kysely, process: ProcessFacts): Promise<void> {
-  const { id, host, pid, version, roles, inFlight, delayMs, unreadForwarded } = process;
+  const { id, host, pid, version, roles, inFlight, delayMs, unreadForwarded, unmatchedReports } =
+    process;
   await sql`
     with forgotten as (delete from service_process where seen_at < now() - interval '1 hour')
-    insert into service_process (id, host, pid, version, roles, in_flight, delay_ms, unread_forwarded)
+    insert into service_process (id, host, pid, version, roles, in_flight, delay_ms, unread_forwarded, unmatched_reports)
     values (${id}, ${host}, ${pid}, ${version}, ${roles}::text[], ${inFlight}, ${delayMs},
-      ${unreadForwarded})
+      ${unreadForwarded}, ${unmatchedReports})
     on conflict (id) do update
       set seen_at = now(), in_flight = excluded.in_flight, delay_ms = excluded.delay_ms,
-        unread_forwarded = excluded.unread_forwarded`.execute(kysely);
+        unread_forwarded = excluded.unread_forwarded, unmatched_reports = excluded.unmatched_reports`.execute(
+    kysely,
+  );
 }
 
 /** Removes a stopping process. */
@@ -66,12 +72,15 @@ export async function listProcesses(kysely: Kysely): Promise<ReportedProcess[]> 
   return rows;
 }
 
-/** Requests with X-Forwarded-For that running processes didn't trust. */
-export async function countUnreadForwarded(kysely: Kysely): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select coalesce(sum(unread_forwarded), 0)::float8 as count
+/** What running processes couldn't use: requests with X-Forwarded-For that they don't trust, and reports that match no message. */
+export async function countUnused(
+  kysely: Kysely,
+): Promise<Pick<ProcessFacts, 'unreadForwarded' | 'unmatchedReports'>> {
+  const { rows } = await sql<Pick<ProcessFacts, 'unreadForwarded' | 'unmatchedReports'>>`
+    select coalesce(sum(unread_forwarded), 0)::float8 as "unreadForwarded",
+      coalesce(sum(unmatched_reports), 0)::float8 as "unmatchedReports"
     from service_process where not ${isVanished}`.execute(kysely);
-  return rows[0]?.count ?? 0;
+  return rows[0] ?? { unreadForwarded: 0, unmatchedReports: 0 };
 }
 
 /** How many processes run and how many vanished within the last hour. */

@@ -36,6 +36,10 @@ export const acrossAccounts: Readonly<Record<string, AcrossAccounts>> = {
     why: 'lists the accounts with rules; its fragments are in statements that name the account',
   },
   'feedback/privacy/sweep-attachments-store.ts': { statements: 1, why: aged },
+  'feedback/relay/relay-delivery-store.ts': {
+    statements: 3,
+    why: 'a relay’s report names no account, so deliveries are looked up in each database; they are deleted by age',
+  },
   'feedback/reply/erase-replies-store.ts': { statements: 1, why: aged },
   'feedback/reply/reply-store.ts': {
     statements: 1,
@@ -74,6 +78,7 @@ export const acrossAccounts: Readonly<Record<string, AcrossAccounts>> = {
   'queue/lease-store.ts': { statements: 1, why: batch },
   'queue/orphaned-lease-store.ts': { statements: 1, why: 'a restored database has no workers' },
   'queue/queue-size-store.ts': { statements: 1, why: 'measures the queue of a database' },
+  'queue/relay-id-store.ts': { statements: 1, why: batch },
   'queue/restored-queue-store.ts': {
     statements: 4,
     why: 'what a restored database may have sent already concerns its whole queue',

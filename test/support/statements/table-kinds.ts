@@ -60,6 +60,7 @@ export const tableKinds: Readonly<Record<string, TableKind>> = {
   provider_identity: 'directory',
   queue_entry: 'account',
   recovery_code: 'directory',
+  relay_delivery: 'account',
   report_destination: 'account',
   report_latency: 'account',
   report_latency_sum: 'account',

@@ -1,0 +1,58 @@
+import { sql } from 'kysely';
+import type { Database } from '../../foundation/database/open-database.ts';
+import type { AccountId, MessageId } from '../../foundation/ids.ts';
+import { lowestIdAt } from '../../message/message-sql.ts';
+
+type Kysely = Database['kysely'];
+
+interface RelayDelivery {
+  readonly relayId: string;
+  readonly accountId: AccountId;
+  readonly messageId: MessageId;
+}
+
+/** The deliveries with these IDs of a relay, by ID. A report doesn't name the account, so each account is searched. */
+export async function findRelayDeliveries(
+  kysely: Kysely,
+  relayIds: readonly string[],
+): Promise<ReadonlyMap<string, RelayDelivery>> {
+  if (relayIds.length === 0) return new Map();
+  const { rows } = await sql<RelayDelivery>`
+    select d.relay_id as "relayId", d.account_id as "accountId", d.message_id as "messageId"
+    from account a
+    cross join lateral (
+      select relay_id, account_id, message_id from relay_delivery
+      where account_id = a.id and relay_id = any (${[...new Set(relayIds)]}::text[])) as d`.execute(
+    kysely,
+  );
+  return new Map(rows.map((row) => [row.relayId, row]));
+}
+
+/** The migration since which deliveries have tokens. */
+const tokensSince = 93;
+
+/** Those of the messages whose delivery may have been made by a release without tokens, for 7 days after the update. */
+export async function findEarlierMessages(
+  kysely: Kysely,
+  messageIds: readonly MessageId[],
+): Promise<ReadonlySet<MessageId>> {
+  if (messageIds.length === 0) return new Set();
+  const { rows } = await sql<{ id: MessageId }>`
+    select i.id from unnest(${[...new Set(messageIds)]}::uuid[]) as i (id), schema_migration s
+    where s.version = ${tokensSince} and s.applied_at > now() - interval '7 days'
+      and i.id < ${sql.raw(lowestIdAt('s.applied_at'))}`.execute(kysely);
+  return new Set(rows.map(({ id }) => id));
+}
+
+const batchSize = 5_000;
+
+/** Deletes IDs of relays once no report about their deliveries is expected. */
+export async function removeOldRelayDeliveries(kysely: Kysely): Promise<void> {
+  for (;;) {
+    const { numAffectedRows } = await sql`
+      delete from relay_delivery where (account_id, relay_id) in (
+        select account_id, relay_id from relay_delivery
+        where at < now() - interval '60 days' limit ${batchSize})`.execute(kysely);
+    if (Number(numAffectedRows ?? 0n) < batchSize) return;
+  }
+}
