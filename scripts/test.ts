@@ -77,6 +77,8 @@ async function run(): Promise<number> {
       '--disable-proto=delete',
       '--import',
       new URL('../src/foundation/lock-intrinsics.ts', import.meta.url).href,
+      '--import',
+      new URL('prepare-tests.ts', import.meta.url).href,
       '--test',
       // Most files mainly wait for processes and databases; those with browsers less.
       `--test-concurrency=${Math.max(2, availableParallelism() + (folder === 'test-system' ? 1 : 2))}`,

@@ -23,17 +23,17 @@ const maxErrors = 50;
 /** Validates bodies and queries against their schemas, which are compiled on first use. */
 export class InputChecker {
   /** Coerces types, because query parameters are text. */
-  readonly #queryAjv = makeUniqueItemsLinear(
+  static readonly #queryAjv = makeUniqueItemsLinear(
     new Ajv({ ...ajvOptions, coerceTypes: true, useDefaults: true }),
   );
-  readonly #bodyAjv = makeUniqueItemsLinear(new Ajv(ajvOptions));
-  readonly #compiled = new WeakMap<TSchema, ValidateFunction>();
+  static readonly #bodyAjv = makeUniqueItemsLinear(new Ajv(ajvOptions));
+  static readonly #compiled = new WeakMap<TSchema, ValidateFunction>();
 
   /** @throws Problem that lists every invalid value */
   readQuery(operation: ManagementOperation, input: unknown): unknown {
     const query = { ...(input as object) };
     rejectRepeatedParameters(query);
-    if (operation.query !== undefined) this.#check(this.#queryAjv, operation.query, query);
+    if (operation.query !== undefined) this.#check(InputChecker.#queryAjv, operation.query, query);
     else if (Object.keys(query).length > 0) {
       throw new Problem('validation-failed', 'This endpoint has no query parameters', {
         errors: Object.keys(query).map((field) => ({ field, reason: 'is unknown' })),
@@ -51,7 +51,7 @@ export class InputChecker {
     // Only endpoints that accept files receive the unread stream.
     if (input instanceof Readable)
       throw new Problem('unsupported-media-type', 'Send the body as application/json');
-    this.#check(this.#bodyAjv, operation.body, input ?? {}, maxValues);
+    this.#check(InputChecker.#bodyAjv, operation.body, input ?? {}, maxValues);
     return input ?? {};
   }
 
@@ -61,8 +61,8 @@ export class InputChecker {
       throw new Problem('validation-failed', `${invalid[0]?.field} ${invalid[0]?.reason}`, {
         errors: invalid,
       });
-    const check = this.#compiled.get(schema) ?? ajv.compile(schema);
-    this.#compiled.set(schema, check);
+    const check = InputChecker.#compiled.get(schema) ?? ajv.compile(schema);
+    InputChecker.#compiled.set(schema, check);
     if (check(value)) return;
     const described = describeSchemaErrors(check.errors ?? [], value, maxErrors);
     const errors = described.map(({ path, message }) => ({

@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { describeFormat, describeUnion, reduceUnionErrors } from './describe-union.ts';
 import { makeUniqueItemsLinear } from './linear-unique-items.ts';
 import type { ManifestPath } from './manifest-path.ts';
@@ -6,17 +6,16 @@ import type { ProblemCollector } from './manifest-problems.ts';
 import { ManifestSchema, type RawManifest } from './manifest-schema.ts';
 import { removeInvalidEntries } from './remove-invalid-entries.ts';
 
+let check: ValidateFunction<RawManifest> | undefined;
+
 /**
  * Validates a value against the manifest schema and reports readable problems.
  * @returns the value without invalid entries and members of accounts, so the rest can still be checked; undefined
  * without a list of accounts
  */
 export function checkSchema(value: unknown, problems: ProblemCollector): RawManifest | undefined {
-  const ajv = makeUniqueItemsLinear(
-    new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true }),
-  );
-  ajv.addVocabulary(['patternErrorMessage']);
-  const check = ajv.compile<RawManifest>(ManifestSchema);
+  // Compiling takes longer than checking hundreds of manifests, and few commands need it.
+  check ??= compileSchema();
   if (check(value)) return value;
   const errors = describeSchemaErrors(check.errors ?? [], value);
   for (const { path, message } of errors) problems.add(path, message);
@@ -24,6 +23,14 @@ export function checkSchema(value: unknown, problems: ProblemCollector): RawMani
     value,
     errors.map(({ path }) => path),
   );
+}
+
+function compileSchema(): ValidateFunction<RawManifest> {
+  const ajv = makeUniqueItemsLinear(
+    new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true }),
+  );
+  ajv.addVocabulary(['patternErrorMessage']);
+  return ajv.compile<RawManifest>(ManifestSchema);
 }
 
 /**

@@ -35,9 +35,11 @@ export interface ReceivingTemplate {
   readonly structured: FieldIndex | undefined;
 }
 
+/** Without coercion or defaults: a number in place of a string is a caller error. */
+let bodyValidator: ValidateFunction<SendBody<string>> | undefined;
+
 /**
- * Validates the send body (section 2.2, limits of section 8) and converts it to a typed request. Compiled once; keep
- * one instance for the life of the service.
+ * Validates the send body (section 2.2, limits of section 8) and converts it to a typed request.
  */
 export class SendBodyParser {
   readonly #validate: ValidateFunction<SendBody<string>>;
@@ -48,10 +50,10 @@ export class SendBodyParser {
   constructor(now: () => number = Date.now, headerRules = new CustomHeaderRules()) {
     this.#now = now;
     this.#headerRules = headerRules;
-    // No coercion or defaults: a number in place of a string is a caller error.
-    this.#validate = new Ajv({ allErrors: true, strict: true }).compile<SendBody<string>>(
+    bodyValidator ??= new Ajv({ allErrors: true, strict: true }).compile<SendBody<string>>(
       textBodySchema,
     );
+    this.#validate = bodyValidator;
   }
 
   /**

@@ -85,7 +85,6 @@ test('probing for longer sessions causes a rejection for less than 1% of the mes
       const { sent, refused } = simulate(60_000, () => limit, { named });
       assert.ok(refused / sent < 0.01, `${refused} of ${sent}`);
     }),
-    { numRuns: 30 },
   );
 });
 

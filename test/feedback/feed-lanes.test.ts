@@ -205,7 +205,6 @@ test('whatever is committed, fails or crashes while several processes follow, ea
         await assertExactlyOnce('two');
       },
     ),
-    { numRuns: 25 },
   );
 });
 

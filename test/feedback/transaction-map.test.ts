@@ -88,7 +88,6 @@ test('every follower has the same rows before and after it, in the same transact
         });
       },
     ),
-    { numRuns: 60 },
   );
 });
 

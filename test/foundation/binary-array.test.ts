@@ -53,7 +53,6 @@ for (const [type, values, encode] of columns) {
         const expected = list.map((value) => value ?? null);
         assert.deepEqual(await readBack(type, encode(list as never)), expected);
       }),
-      { numRuns: 50 },
     );
   });
 }
@@ -68,6 +67,5 @@ test('an array of json round-trips with arbitrary text', async () => {
       );
       assert.deepEqual(rows[0]?.back ?? [], texts);
     }),
-    { numRuns: 50 },
   );
 });

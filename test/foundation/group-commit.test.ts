@@ -122,7 +122,6 @@ test('every item gets its own result, within the limits of group size and concur
         );
       },
     ),
-    { numRuns: 50 },
   );
 });
 

@@ -405,7 +405,6 @@ test('no limit is ever exceeded, and nothing is lost', async () => {
       assert.equal(waiting, 0, 'everybody had a turn');
       assert.equal(limiter.held, 0);
     }),
-    { numRuns: 200 },
   );
 });
 

@@ -259,8 +259,9 @@ const otherValues: Readonly<Record<string, Readonly<Record<string, unknown>>>> =
   },
   '/accounts/:accountId/sign-in-provider': {
     name: 'Other',
-    issuer: 'https://other.test',
-    clientId: 'other',
+    // The stored secret isn't sent to another issuer, or for another client.
+    issuer: (body: Body) => ({ ...body, issuer: 'https://other.test', clientSecret: 'another' }),
+    clientId: (body: Body) => ({ ...body, clientId: 'other', clientSecret: 'another' }),
     clientSecret: 'another secret',
     trustEmail: true,
     members: [{ role: 'viewer', group: 'others' }],

@@ -181,7 +181,6 @@ accounts:
           assert.ok(error.problems.length > 0);
         },
       ),
-      { numRuns: 100 },
     );
   });
 });

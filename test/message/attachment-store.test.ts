@@ -38,7 +38,6 @@ test('contents of any bytes and size are read as they were saved, by their accou
         if (content.length > 20) assert.equal(await store.read(other, sha256), undefined);
       }
     }),
-    { numRuns: 30 },
   );
 });
 

@@ -273,6 +273,5 @@ test('no order of claims, deaths and actions leaves a message that cannot be res
         await outcomes.complete([settleAttempt(message, { results: [], notes: [] }, 0)]);
       },
     ),
-    { numRuns: 60 },
   );
 });

@@ -217,6 +217,5 @@ test('any values, names and overrides give a valid message with the intended par
       assert.equal(lines(mail.text ?? ''), lines(rendered.text));
       assert.equal(lines(mail.html ?? ''), lines(rendered.html));
     }),
-    { numRuns: 600 },
   );
 });

@@ -56,7 +56,6 @@ test('encoded text has lines of at most 76 characters and decodes to itself', ()
       assert.equal(decode(encodeAlone(value)), value);
       assert.equal(write([{ text: value, fixed: false }]).encoded, encodeAlone(value));
     }),
-    { numRuns: 2000 },
   );
 });
 
@@ -72,7 +71,6 @@ test('text assembled from encoded pieces and values decodes as if encoded at onc
       assert.equal(decode(writer.encoded), whole);
       assert.equal(writer.octets, Buffer.byteLength(whole));
     }),
-    { numRuns: 3000 },
   );
 });
 

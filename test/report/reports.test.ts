@@ -285,7 +285,6 @@ test('concatenated histograms equal their sum, in code and in the database', asy
       );
       assert.deepEqual(rows[0]?.sum ?? Buffer.alloc(0), pack(sum));
     }),
-    { numRuns: 200 },
   );
 });
 
@@ -367,7 +366,6 @@ test('a report of whole and partial days is the sum of its quarter hours', async
         );
       },
     ),
-    { numRuns: 300 },
   );
 });
 

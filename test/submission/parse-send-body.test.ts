@@ -54,7 +54,6 @@ test('any bytes are either parsed or rejected as VALIDATION_FAILED with details'
         assert.ok(isStorable(detail.field + detail.reason));
       }
     }),
-    { numRuns: 500 },
   );
 });
 
@@ -80,7 +79,6 @@ test('values arrive as sent and are rejected exactly if they can’t be stored',
         JSON.parse(JSON.stringify(values)),
       );
     }),
-    { numRuns: 500 },
   );
 });
 

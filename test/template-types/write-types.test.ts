@@ -86,7 +86,6 @@ test('whatever names and descriptions contain, the file says the same templates'
       assert.deepEqual(compareTypes(templates, readTypes(written)), []);
       assert.equal(writeTypes(readTypes(written)), writeTypes(templates.map(undescribed)));
     }),
-    { numRuns: 300 },
   );
 });
 
