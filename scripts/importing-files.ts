@@ -3,24 +3,26 @@ import { dirname, resolve } from 'node:path';
 
 const importPattern = /(?:import|export)\s(?:[^'";]*?from\s)?'(\.[^']+)'|import\('(\.[^']+)'\)/g;
 
+/** The files that each file read so far imports. */
+const imports = new Map<string, Promise<readonly string[]>>();
+
 /** Filters `files` to those that import `target` directly or indirectly. Paths are relative to the working directory. */
 export async function importingFiles(files: readonly string[], target: string): Promise<string[]> {
-  const imports = new Map<string, Promise<readonly string[]>>();
-  const importsOf = (file: string): Promise<readonly string[]> => {
-    const cached = imports.get(file) ?? readImports(file);
-    imports.set(file, cached);
-    return cached;
-  };
-  const reaches = async (file: string): Promise<boolean> => {
-    const visited = new Set([resolve(file)]);
-    for (const current of visited) {
-      if (current === resolve(target)) return true;
-      for (const next of await importsOf(current)) visited.add(next);
+  const importers = new Map<string, string[]>();
+  const known = new Set(files.map((file) => resolve(file)));
+  for (const file of known) {
+    const read = imports.get(file) ?? readImports(file);
+    imports.set(file, read);
+    for (const imported of await read) {
+      known.add(imported);
+      const others = importers.get(imported);
+      if (others === undefined) importers.set(imported, [file]);
+      else others.push(file);
     }
-    return false;
-  };
-  const found = await Promise.all(files.map(async (file) => ((await reaches(file)) ? [file] : [])));
-  return found.flat();
+  }
+  const found = new Set([resolve(target)]);
+  for (const file of found) for (const importer of importers.get(file) ?? []) found.add(importer);
+  return files.filter((file) => found.has(resolve(file)));
 }
 
 async function readImports(file: string): Promise<readonly string[]> {
