@@ -164,6 +164,7 @@ export const policies = {
     reserve: 8,
     wait: { callers: 1_000, perSharer: 40, ms: Number.POSITIVE_INFINITY },
     retryAfter: 1,
+    evict: { afterMs: 10_000, slowerThan: 16 * 1_024 },
   },
   managementConnections: {
     what: 'requests',

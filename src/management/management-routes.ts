@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ReadFreshness } from '../foundation/database/replica/read-replicas.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import { Limiter } from '../foundation/limiter.ts';
+import { type Holding, Limiter } from '../foundation/limiter.ts';
 import { policies } from '../foundation/policies.ts';
 import type { Http } from '../http/create-http.ts';
+import { bytesSent } from '../http/limits/limit-responses.ts';
 import { admitActor } from './access/admit-actor.ts';
 import { identifyActor } from './access/identify-actor.ts';
 import { answerProblemDetails } from './answer/answer-problem-details.ts';
@@ -80,7 +81,7 @@ interface RouteContext {
     reads: ReadFreshness | undefined,
   ) => ManagementDependencies;
   readonly checker: InputChecker;
-  /** Held until the response ends. */
+  /** Held while a request is handled, which begins once its body has arrived. */
   readonly shares: Limiter;
 }
 
@@ -98,19 +99,21 @@ function registerRoute(
     url: path,
     config: { access },
     // Runs before the body is read, so unauthenticated callers can't make the service buffer bodies.
-    async onRequest(request, reply) {
+    async onRequest(request) {
       const rawParams = request.params as Readonly<Record<string, string>>;
       const actor = access === 'public' ? undefined : await identifyActor(dependencies, request);
       const rule = { access, confirmed: operation.confirmed, leaving: method === 'DELETE' };
       const admitted = await admitActor(dependencies, actor, rule, rawParams.accountId, request);
       calls.set(request, { params: readParams(path, rawParams), ...admitted });
-      if (admitted.account !== undefined && operation.longLived !== true)
-        await holdShare(shares, admitted.account.id, reply);
     },
     async handler(request, reply) {
       reply.header('cache-control', 'private, no-cache');
       const admitted = calls.get(request);
       if (admitted === undefined) throw new Error('an unauthorized request reached its handler');
+      const share =
+        admitted.account === undefined || operation.longLived === true
+          ? undefined
+          : await holdShare(shares, admitted.account.id, reply);
       const query = checker.readQuery(operation, request.query);
       const { writable, readOnly, writesNothing } = readOnlyMembers.split(request.body);
       const body = writesNothing ? {} : checker.readBody(operation, writable, bodyValues);
@@ -135,14 +138,30 @@ function registerRoute(
       const isSentByHandler =
         operation.produces !== undefined ||
         (operation.alsoProduces !== undefined && response === undefined);
-      return reply.sent || isSentByHandler ? reply : send(request, reply, response);
+      if (reply.sent || isSentByHandler) return reply;
+      // How fast it is read is up to the client, and its memory is counted elsewhere.
+      share?.release();
+      return send(request, reply, response);
     },
   });
 }
 
-/** Holds a slot until the response ends. @throws Problem if too many requests of the account wait */
-async function holdShare(shares: Limiter, account: AccountId, reply: FastifyReply): Promise<void> {
-  const { release } = await shares.acquire(account).catch(() => {
+/**
+ * Holds a slot, at most until the response ends. A client that reads a streamed response slowly makes room for others.
+ * @throws Problem if too many requests of the account wait
+ */
+async function holdShare(
+  shares: Limiter,
+  account: AccountId,
+  reply: FastifyReply,
+): Promise<Holding> {
+  const { socket } = reply.request;
+  const before = bytesSent(socket);
+  const evictable = {
+    progress: () => (reply.raw.headersSent ? bytesSent(socket) - before : Number.POSITIVE_INFINITY),
+    evict: () => socket.destroy(),
+  };
+  const holding = await shares.acquire(account, { evictable }).catch(() => {
     throw new Problem(
       'too-many-requests',
       'Your account has too many concurrent requests. Retry when one completes',
@@ -150,8 +169,9 @@ async function holdShare(shares: Limiter, account: AccountId, reply: FastifyRepl
     );
   });
   // The client may have disconnected while waiting.
-  if (reply.raw.closed) release();
-  else reply.raw.once('close', release);
+  if (reply.raw.closed) holding.release();
+  else reply.raw.once('close', holding.release);
+  return holding;
 }
 
 /**

@@ -39,7 +39,7 @@ export interface WorkerOptions {
   readonly pollMs: number;
   /** How long a stop waits for messages in flight. */
   readonly graceMs: number;
-  /** How long a process works only on messages that have to be sent alone, before it works on others for as long. */
+  /** How long a process works only on messages that have to be sent alone, before it works on others for much longer. */
   readonly aloneMs: number;
 }
 
@@ -48,7 +48,7 @@ export const defaultWorkerOptions: WorkerOptions = {
   leaseMs: 30_000,
   pollMs: 1_000,
   graceMs: 15_000,
-  aloneMs: 60_000,
+  aloneMs: 30_000,
 };
 
 export interface WorkerDependencies {
@@ -80,6 +80,8 @@ const minRefill = 32;
 const gatherMs = 50;
 /** Messages of a process that wait to be sent alone. */
 const maxSuspects = 16;
+/** How much longer than on them a process works on others, so that they take at most a tenth of its time. */
+const togetherRatio = 9;
 /** Until more are claimed again. */
 const suspectDelayMs = 5_000;
 const suspectReason =
@@ -320,7 +322,7 @@ export class Worker {
     } finally {
       ended.abort();
       const now = performance.now();
-      this.#nextAloneAt = now + (now - began);
+      this.#nextAloneAt = now + (now - began) * togetherRatio;
     }
   }
 

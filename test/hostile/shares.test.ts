@@ -9,8 +9,10 @@ import { policies } from '../../src/foundation/policies.ts';
 import { RunningImports } from '../../src/management/import/running-imports.ts';
 import { addEndpoint } from '../../src/webhook/endpoint-store.ts';
 import { SecretBox } from '../../src/webhook/secret-box.ts';
+import { addKey } from '../support/api-key.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
 import { openManagedShop } from '../support/management-client.ts';
+import { openRawRequest } from '../support/raw-connection.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { getToken, openShop } from '../support/shop.ts';
 import { testKey } from '../support/test-service.ts';
@@ -112,4 +114,32 @@ test('ASVS 4.0.3 11.1.4: an account with hanging requests leaves the management 
   } finally {
     lock.release();
   }
+});
+
+test('ASVS 4.0.3 11.1.4: bodies of two accounts that don’t arrive hold no slot of the management API', async () => {
+  const neighbor = await openManagedShop(shop.database, shop.service, '46410');
+  const requests = [];
+  for (const id of ['46411', '46412']) {
+    const slow = await openShop(shop.database, { id });
+    const key = await addKey(shop.database, slow.id, { scopes: ['lists:write'] });
+    for (let count = 0; count < policies.managementRequests.total; count += 1)
+      requests.push(
+        await openRawRequest(shop.service.url, {
+          method: 'PUT',
+          path: `/manage/v1/accounts/${id}/lists/l-0001`,
+          headers: {
+            authorization: `Bearer ${key}`,
+            'content-type': 'application/json',
+            'content-length': '20',
+          },
+        }),
+      );
+  }
+  assert.equal((await neighbor.owner.get(`${neighbor.path}/templates`)).status, 200);
+  assert.deepEqual(
+    requests.filter((each) => each.text() !== ''),
+    [],
+    'they still send',
+  );
+  for (const { socket } of requests) socket.destroy();
 });

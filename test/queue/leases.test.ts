@@ -397,6 +397,39 @@ test('a message with two orphaned leases is sent with nothing else in flight, fo
   await world.waitForState(beside, 'delivered');
 });
 
+test('ASVS 4.0.3 11.1.4: messages that have to be sent alone take a small part of the time', async () => {
+  const aloneMs = 300;
+  const begunAt = new Map<MessageId, number>();
+  let end = (): void => undefined;
+  const slow = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const accept = async (orphaned: number): Promise<MessageId> => {
+    const id = await world.accept();
+    await world.database.pool.query('update queue_entry set orphaned = $2 where message_id = $1', [
+      id,
+      orphaned,
+    ]);
+    return id;
+  };
+  const first = await accept(suspectAfter);
+  const attempt = async (message: ClaimedMessage): Promise<AttemptResult> => {
+    begunAt.set(message.messageId, performance.now());
+    if (message.messageId === first) await slow;
+    return delivered(message);
+  };
+  const worker = world.worker(attempt, { aloneMs });
+  worker.start();
+  await waitFor('the first', () => begunAt.has(first));
+  const beside = await accept(0);
+  const second = await accept(suspectAfter);
+  await waitFor('the one beside it', () => begunAt.has(beside));
+  end();
+  await world.waitForState(second, 'delivered');
+  const between = (begunAt.get(second) ?? 0) - (begunAt.get(beside) ?? 0);
+  assert.ok(between > 5 * aloneMs, `${between} ms`);
+});
+
 test('an orphaned lease counts until a message is suspect; then only one that was alone does', async () => {
   const stores = world.stores(lease);
   const id = await world.accept();
