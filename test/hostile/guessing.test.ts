@@ -11,7 +11,8 @@ import { startTestService, testKey } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const { url, database, clock } = await createTestDatabase();
-const environment = { TRUST_PROXY: '127.0.0.1' };
+// What strangers' guesses cost decides who waits.
+const environment = { TRUST_PROXY: '127.0.0.1', PASSWORD_MEMORY: '19' };
 const nodes = [
   await startTestService({ databaseUrl: url, clock, environment }),
   await startTestService({ databaseUrl: url, clock, environment }),

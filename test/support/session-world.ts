@@ -1,5 +1,5 @@
-import { hash } from '@node-rs/argon2';
 import { saveAccount } from '../../src/account/account-store.ts';
+import { hashPassword } from '../../src/account/hash-password.ts';
 import { saveMembership } from '../../src/account/membership-store.ts';
 import { createPerson } from '../../src/account/person-store.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
@@ -11,11 +11,11 @@ import {
   saveIntegration,
 } from '../../src/session/integration-store.ts';
 import { sendRequest, type TextResponse } from './send-request.ts';
-import { testKey } from './test-service.ts';
+import { testKey, testPasswordMemory } from './test-service.ts';
 
 export const password = 'correct horse battery';
-/** Hashing is slow on purpose, so all test users share one hash. */
-const passwordHash = hash(password);
+/** All test users share one hash. */
+const passwordHash = hashPassword(password, testPasswordMemory);
 
 export const clientSecret = 'a client secret: with + % & spaces';
 

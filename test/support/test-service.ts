@@ -13,6 +13,9 @@ import { serviceTokens } from './service-tokens.ts';
 /** The master key of all test installations, so that nodes on one database share it. */
 export const testKey = new MasterKey(Buffer.alloc(32, 7));
 
+/** MiB for hashing a password, unless a test sets PASSWORD_MEMORY. */
+export const testPasswordMemory = 1;
+
 export interface TestServiceOptions {
   /** The database of the service: a URL of `createTestDatabase`, or of a proxy before it. */
   readonly databaseUrl: string;
@@ -39,7 +42,7 @@ export interface TestService {
  * Several services on one database are nodes of one installation.
  */
 export async function startTestService(options: TestServiceOptions): Promise<TestService> {
-  const config = readConfig({
+  const settings = readConfig({
     DATABASE_URL: options.databaseUrl,
     PORT: '0',
     DEMO: '0',
@@ -47,6 +50,13 @@ export async function startTestService(options: TestServiceOptions): Promise<Tes
     ...serviceTokens,
     ...options.environment,
   });
+  const config = {
+    ...settings,
+    // Less than an operator can choose: signing in isn't what most tests are about.
+    ...(options.environment?.PASSWORD_MEMORY === undefined && {
+      passwordMemory: testPasswordMemory,
+    }),
+  };
   const database = openDatabase({ url: options.databaseUrl });
   const { log, close } = await openLog(config.logLevel, config.logOutputs);
   const app = createApp({
