@@ -156,3 +156,21 @@ export async function saveAccount(transaction: Kysely, account: Account): Promis
     .execute();
   await announceChange(transaction, accountTopic, account.id);
 }
+
+/**
+ * Whether an account exists and isn't suspended, which stays so until the transaction ends. Whatever changes an account without a
+ * caller whom `authorize` has just admitted asks this: mailed links, providers and running imports.
+ */
+export async function lockActiveAccount(
+  transaction: Kysely,
+  accountId: AccountId,
+): Promise<boolean> {
+  const row = await transaction
+    .selectFrom('account')
+    .select('id')
+    .where('id', '=', accountId)
+    .where('suspended_at', 'is', null)
+    .forShare()
+    .executeTakeFirst();
+  return row !== undefined;
+}

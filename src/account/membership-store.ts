@@ -38,11 +38,14 @@ export async function readMemberships(
   }));
 }
 
-/** Leaves to people the memberships that an account's provider granted, so that they don't end with it. */
+/**
+ * Leaves to people the memberships that an account's provider granted, so that they don't end with it.
+ * @returns whose
+ */
 export async function keepMembershipsOfProvider(
   transaction: Kysely,
   accountId: AccountId,
-): Promise<void> {
+): Promise<PersonId[]> {
   const kept = await transaction
     .updateTable('membership')
     .set({ granted_by: null })
@@ -51,6 +54,7 @@ export async function keepMembershipsOfProvider(
     .returning('person_id')
     .execute();
   for (const { person_id } of kept) await announceChange(transaction, personTopic, person_id);
+  return kept.map(({ person_id }) => person_id as PersonId);
 }
 
 /** The members of an account, ordered by email address. */

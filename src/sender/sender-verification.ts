@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { lockActiveAccount } from '../account/account-store.ts';
 import { AuditStore, type RequestOrigin } from '../audit/audit-store.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { CommitWith } from '../foundation/database/commit-with.ts';
@@ -104,18 +105,26 @@ export class SenderVerification {
     });
   }
 
-  /** What a link verifies, without changing anything; undefined if it is unknown, used or expired. */
+  /** What a link verifies, without changing anything; undefined if it is unknown, used or expired, or the account is suspended. */
   async find(token: string): Promise<SenderVerificationDetails | undefined> {
+    return this.#find(this.#dependencies.database.kysely, token);
+  }
+
+  async #find(
+    kysely: Database['kysely'],
+    token: string,
+  ): Promise<SenderVerificationDetails | undefined> {
     if (!tokenPattern.test(token)) return undefined;
-    const { database, clock } = this.#dependencies;
-    return readSenderVerification(database.kysely, hashOf(token), new Date(clock.now()));
+    const now = new Date(this.#dependencies.clock.now());
+    const facts = await readSenderVerification(kysely, hashOf(token), now);
+    return facts && (await lockActiveAccount(kysely, facts.accountId)) ? facts : undefined;
   }
 
   /** Consumes a token and records who used it. @returns the verified address, or undefined */
   async confirm(token: string, origin: RequestOrigin): Promise<string | undefined> {
-    if (!tokenPattern.test(token)) return undefined;
     const { database, clock } = this.#dependencies;
     return database.kysely.transaction().execute(async (transaction) => {
+      if ((await this.#find(transaction, token)) === undefined) return undefined;
       const now = new Date(clock.now());
       const confirmed = await completeSenderVerification(transaction, hashOf(token), now);
       if (confirmed === undefined) return undefined;

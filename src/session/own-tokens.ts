@@ -7,7 +7,7 @@ import {
   findOwnRefreshToken,
   type OwnToken,
 } from './introspect-tokens-store.ts';
-import { revokeAccessToken, revokePairTokens } from './revoke-tokens-store.ts';
+import { revokeAccessToken, revokeReachedTokens } from './revoke-tokens-store.ts';
 
 export interface OwnTokensDependencies {
   readonly database: Database;
@@ -44,7 +44,11 @@ export class OwnTokens {
     const { clientId, accountId } = client;
     await database.kysely.transaction().execute(async (transaction) => {
       if (mint.recognizes('refresh', token))
-        await revokePairTokens(transaction, { personId: found.personId, reach: 'all' }, clientId);
+        await revokeReachedTokens(
+          transaction,
+          { personId: found.personId, reach: 'all' },
+          clientId,
+        );
       else await revokeAccessToken(transaction, hashToken(token), clientId);
     });
     await audit.record({

@@ -73,14 +73,17 @@ export async function revokeCodeTokens(
     await announceChange(transaction, tokenTopic, `hash:${hash.toString('hex')}`);
 }
 
-/** Revokes the tokens and codes of a person with one integration, as far as is reached, in the caller's transaction. */
-export async function revokePairTokens(
+/**
+ * Revokes the tokens and codes of a person, as far as is reached, in the caller's transaction.
+ * @param clientId only those of this integration
+ */
+export async function revokeReachedTokens(
   transaction: Kysely<Tables>,
   { personId, reach }: ReachedPerson,
-  clientId: ClientId,
+  clientId?: ClientId,
 ): Promise<void> {
   const account = onlyAccount(reach);
-  const isReached = sql`person_id = ${personId} and client_id = ${clientId}
+  const isReached = sql`person_id = ${personId} and (${clientId ?? null}::text is null or client_id = ${clientId ?? null})
     and (${account}::text is null or account_id = ${account})`;
   await sql`delete from grant_code where ${isReached}`.execute(transaction);
   await sql`

@@ -178,7 +178,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
   const mailEnabled = dependencies.systemMailEnabled;
   const invitations = new Invitations({ database, key, passwords, mailEnabled });
   const ownTokens = new OwnTokens({ database, mint, audit });
-  const consents = new ConsentStore(database, dependencies.facts.provider !== undefined);
+  const consents = new ConsentStore(database);
   const providers = new SignInProviders({
     database,
     store: new AccountProviderStore(key),
@@ -259,6 +259,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
           mint,
           door,
           consents,
+          facts: dependencies.facts,
           audit,
           findIntegration,
           publicUrl,

@@ -464,3 +464,35 @@ test('ASVS 4.0.3 2.10.4: a client secret is never sent to another issuer or clie
   assert.equal(kept.status, 200, kept.text);
   assert.equal((await owner.put(`${path}/sign-in-provider`, settings)).status, 200);
 });
+
+test('ASVS 4.0.3 4.1.3: tokens of who came by a provider end with the provider', async () => {
+  const email = 'app-user@staff.test';
+  const claims = { email, email_verified: true, groups: ['staff'] };
+  const { browser } = await signInAs('app-user', claims);
+  const client = await a.addIntegration();
+  const tokens = await redeem(await allow(browser, client.clientId, b), client);
+  assert.equal(tokens.status, 200, tokens.text);
+  const refreshed = await postToken(service, refreshFields(tokens.body.refresh_token, client));
+  assert.equal(refreshed.status, 200, refreshed.text);
+  assert.equal((await owner.delete(`${path}/sign-in-provider`)).status, 204);
+  const ended = await postToken(service, refreshFields(refreshed.body.refresh_token, client));
+  assert.equal(ended.status, 400, ended.text);
+  assert.equal((await owner.put(`${path}/sign-in-provider`, settings)).status, 201);
+});
+
+test('ASVS 4.0.3 4.1.1: a provider brings nobody into a suspended account', async () => {
+  const { rows } = await database.pool.query(
+    'select link from account_sign_in_provider where account_id = $1',
+    [b],
+  );
+  start.searchParams.set('link', rows[0]?.link);
+  await database.pool.query('update account set suspended_at = now() where id = $1', [b]);
+  const email = 'late@staff.test';
+  const claims = { email, email_verified: true, groups: ['staff'] };
+  const refused = await signInAs('late', claims);
+  assert.match(refused.page.url, /failed=no-member/);
+  const people = await database.pool.query('select from person where email = $1', [email]);
+  assert.equal(people.rowCount, 0);
+  await database.pool.query('update account set suspended_at = null where id = $1', [b]);
+  assert.equal((await signInAs('late', claims)).page.url, `${service.url}/me`);
+});

@@ -9,9 +9,11 @@ import {
   openManagedShop,
   signInToManagement,
 } from '../support/management-client.ts';
+import { apply } from '../support/manifest-world.ts';
 import { SendClient } from '../support/send-client.ts';
-import { SessionWorld } from '../support/session-world.ts';
+import { password, SessionWorld } from '../support/session-world.ts';
 import { getToken } from '../support/shop.ts';
+import { TestBrowser } from '../support/test-browser.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -140,4 +142,35 @@ test('an owner can take over keys in the request that removes or demotes their c
   });
   assert.equal(themselves.status, 422, themselves.text);
   assert.equal((await demoted.sender.send()).status, 200);
+});
+
+test('ASVS 4.0.3 4.1.1: the access policy of an account binds consents to apps', async () => {
+  const { shop } = await openManagedShop(database, service, '46300');
+  const { clientId } = attacker.shop.integration;
+  const browser = new TestBrowser(service.url);
+  await browser.submit(await browser.open('/me'), { email: shop.owner.email, password });
+  const query = new URLSearchParams({
+    scope: 'PRODUCTION',
+    response_type: 'code',
+    client_id: clientId,
+  });
+  const ask = () => browser.open(`/authorize?${query}`);
+  const page = await ask();
+  assert.match(page.text, /Shop 46300|46300/);
+  const set = (policy: object) =>
+    apply(database, { accounts: [{ id: '46300', name: 'Shop 46300', policy }] });
+  await set({ peopleNetworks: ['192.0.2.0/24'] });
+  const refused = await waitFor('the policy to apply', async () => {
+    const { location } = await ask();
+    return location?.includes('error=access_denied') ? location : false;
+  });
+  assert.match(new URL(refused).searchParams.get('error_description') ?? '', /access policy/);
+  const forced = await browser.submit(page, { decision: 'allow', account: '46300' });
+  assert.ok(!forced.location?.includes('code='), forced.location);
+  await set({ signInHours: 1 });
+  await database.pool.query(
+    `update browser_session set authenticated_at = now() - interval '2 hours' where person_id = $1`,
+    [shop.owner.id],
+  );
+  await waitFor('the policy to apply', async () => (await ask()).url.includes('/sign-in/confirm?'));
 });

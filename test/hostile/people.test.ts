@@ -246,3 +246,13 @@ test('ASVS 4.1.1: only owners can invite', async () => {
     assert.equal((await manager.post(`${at}/invitation`)).status, 403);
   }
 });
+
+test('ASVS 4.1.1: nobody joins a suspended account by an invitation', async () => {
+  const email = 'joiner@shop.test';
+  assert.equal((await managerOfA.put(`${usersOfA}/${email}`, { role: 'viewer' })).status, 201);
+  const link = await invitationOf(email);
+  await database.pool.query('update account set suspended_at = now() where id = $1', [a]);
+  assert.match((await accept(link)).text, /Invitation no longer valid/);
+  await database.pool.query('update account set suspended_at = null where id = $1', [a]);
+  assert.match((await accept(link)).text, /You’ve joined/);
+});

@@ -13,8 +13,8 @@ import { RefreshTokenStore } from '../../src/session/refresh-token-store.ts';
 import {
   revokeClientTokens,
   revokeCodeTokens,
-  revokePairTokens,
   revokePersonTokens,
+  revokeReachedTokens,
 } from '../../src/session/revoke-tokens-store.ts';
 import { SessionWorld } from '../support/session-world.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -99,7 +99,7 @@ const revocations: Readonly<
   'an integration’s tokens': (transaction, { clientId }) =>
     revokeClientTokens(transaction, clientId),
   'a pair’s tokens': (transaction, { personId, clientId }) =>
-    revokePairTokens(transaction, { personId, reach: 'all' }, clientId),
+    revokeReachedTokens(transaction, { personId, reach: 'all' }, clientId),
   'a code’s tokens': (transaction, _pair, code) => revokeCodeTokens(transaction, code),
 };
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { addAbortSignal, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Static, Type } from 'typebox';
+import { lockActiveAccount } from '../../account/account-store.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { Wire } from '../../foundation/wire.ts';
 import { logFailure } from '../../http/request-log.ts';
@@ -174,6 +175,9 @@ async function registerImport<Item extends object>(
 /** Another process continues the import, so this one's rows don't count. */
 class TakenOver extends Error {}
 
+/** The account was suspended while the import ran. */
+class Suspended extends Error {}
+
 /** Never rejects: the outcome is stored, and an import that stops making progress counts as stopped. */
 async function runImport<Item extends object>(
   call: OperationCall<Static<typeof importQuery>>,
@@ -195,6 +199,7 @@ async function runImport<Item extends object>(
     await importCsv(rows, form, start, job.open, async ({ items, ...step }) => {
       // One commit, so that continuing repeats nothing and skips nothing.
       await kysely.transaction().execute(async (transaction) => {
+        if (!(await lockActiveAccount(transaction, run.accountId))) throw new Suspended();
         if (items.length > 0) await job.write(transaction, items);
         if (!(await saveStep(transaction, run, step))) throw new TakenOver();
       });
@@ -206,8 +211,13 @@ async function runImport<Item extends object>(
     if (error instanceof InvalidImportFile)
       await end('failed', error.message, error.line).catch(() => undefined);
     else {
-      if (!stopping.aborted) logFailure(call.request, error, 'file import failed');
-      const why = stopping.aborted ? 'The service restarted' : 'An internal error occurred';
+      const isSuspended = error instanceof Suspended;
+      if (!stopping.aborted && !isSuspended) logFailure(call.request, error, 'file import failed');
+      const why = isSuspended
+        ? 'The account was suspended'
+        : stopping.aborted
+          ? 'The service restarted'
+          : 'An internal error occurred';
       const rest = `after ${rowsRead} rows. They are imported; continue with the same file`;
       await end('stopped', `${why} ${rest}`).catch(() => undefined);
     }

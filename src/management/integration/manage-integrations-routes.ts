@@ -14,7 +14,7 @@ import {
   removeIntegration,
   type StoredIntegration,
 } from '../../session/integration-store.ts';
-import { revokeClientTokens, revokePairTokens } from '../../session/revoke-tokens-store.ts';
+import { revokeClientTokens, revokeReachedTokens } from '../../session/revoke-tokens-store.ts';
 import { pageOf } from '../answer/page.ts';
 import { notFound } from '../answer/problem.ts';
 import { applyManifestPart } from '../apply-manifest-part.ts';
@@ -208,7 +208,7 @@ export const deleteConsent = defineOperation({
       if (person === undefined) throw notFound('consent');
       if (!(await removeConsent(transaction, accountOf(call).id, clientId, person.id)))
         throw notFound('consent');
-      await revokePairTokens(transaction, { personId: person.id, reach: 'all' }, clientId);
+      await revokeReachedTokens(transaction, { personId: person.id, reach: 'all' }, clientId);
       await recordAudit(call, transaction, 'consent_removed', clientId, { email });
       return undefined;
     }),

@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type AccessFacts, authorize, type Refusal } from '../../access/authorize.ts';
 import type { TokenMint } from '../../access/token-mint.ts';
 import type { ReachedPerson } from '../../account/reach.ts';
 import type { AuditStore } from '../../audit/audit-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import type { Http } from '../../http/create-http.ts';
+import { principalOf } from '../browser/browser-session-store.ts';
 import type { FormCall, PageCall, PageDoor } from '../browser/page-door.ts';
 import { originOf } from '../form-body.ts';
 import { consentPage, unusableRequestPage, usedBeyondPage } from '../pages/consent-page.ts';
@@ -29,6 +31,7 @@ export interface AuthorizeDependencies {
   readonly mint: TokenMint;
   readonly door: PageDoor;
   readonly consents: ConsentStore;
+  readonly facts: AccessFacts;
   readonly audit: AuditStore;
   readonly findIntegration: FindIntegration;
   /** The issuer's identifier (RFC 9207, RFC 8414). */
@@ -103,22 +106,56 @@ function redirectToClient(
   return seeOther(reply, withParameters(redirectUri, { ...parameters, state, iss: publicUrl() }));
 }
 
+interface ConsentAccounts {
+  readonly admitted: readonly { readonly id: AccountId; readonly name: string }[];
+  /** Why others aren't. */
+  readonly refusals: ReadonlySet<Refusal>;
+}
+
+/** The accounts whose access policy admits this session; all roles have the permission. */
+async function findAccounts(
+  { consents, facts }: AuthorizeDependencies,
+  { request, person }: PageCall,
+): Promise<ConsentAccounts> {
+  const accounts = await consents.accountsOf(person);
+  const decisions = await Promise.all(
+    accounts.map(({ id }) =>
+      authorize(facts, principalOf(person), {
+        api: 'contract',
+        access: 'lists:read',
+        accountText: id,
+        remoteAddress: () => request.ip,
+      }),
+    ),
+  );
+  return {
+    admitted: accounts.filter((_, index) => decisions[index]?.refusal === undefined),
+    refusals: new Set(decisions.flatMap(({ refusal }) => refusal ?? [])),
+  };
+}
+
 async function showConsent(
-  { consents }: AuthorizeDependencies,
-  { request, reply, csrf, person }: PageCall,
+  dependencies: AuthorizeDependencies,
+  call: PageCall,
   authorization: AuthorizationRequest,
 ): Promise<FastifyReply> {
+  const { consents } = dependencies;
+  const { request, reply, csrf, person } = call;
   const { client, redirectUri } = authorization;
-  const [accounts, chosen, isUsedBeyond] = await Promise.all([
-    consents.accountsOf(person),
+  const [{ admitted: accounts, refusals }, chosen, isUsedBeyond] = await Promise.all([
+    findAccounts(dependencies, call),
     consents.chosenAccount(person, client.clientId),
     consents.isUsedBeyond(person, client.clientId),
   ]);
   if (isUsedBeyond) return sendPage(reply, usedBeyondPage(client));
+  if (accounts.length === 0 && refusals.has('unconfirmed'))
+    return seeOther(reply, `/sign-in/confirm?${new URLSearchParams({ next: request.url })}`);
   if (accounts.length === 0)
     throw new AuthorizationRefused(
       'access_denied',
-      'The user belongs to no account',
+      refusals.size === 0
+        ? 'The user belongs to no account'
+        : 'The access policy of the user’s accounts doesn’t admit this sign-in',
       authorization,
     );
   const selectedAccount = accounts.find(({ id }) => id === chosen) ?? accounts[0];
@@ -142,9 +179,10 @@ async function showConsent(
 
 async function decide(
   dependencies: AuthorizeDependencies,
-  { request, reply, person, form }: FormCall,
+  call: FormCall,
   authorization: AuthorizationRequest,
 ): Promise<FastifyReply> {
+  const { request, reply, person, form } = call;
   const { client } = authorization;
   const { clientId } = client;
   const record = (outcome: 'success' | 'refused', accountId?: AccountId) =>
@@ -161,8 +199,8 @@ async function decide(
     await record('refused');
     throw new AuthorizationRefused('access_denied', 'The user declined', authorization);
   }
-  const accounts = await dependencies.consents.accountsOf(person);
-  const account = accounts.find(({ id }) => id === form.get('account'));
+  const { admitted } = await findAccounts(dependencies, call);
+  const account = admitted.find(({ id }) => id === form.get('account'));
   // The person left this account since the page was shown, or chose none.
   if (account === undefined) return seeOther(reply, request.url);
   const code = await issueAuthorizationCode(dependencies, authorization, person, account.id);

@@ -2,8 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { onlyAccount, type ReachedPerson } from '../../account/reach.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, ClientId } from '../../foundation/ids.ts';
-import type { BrowserSession } from '../browser/browser-session-store.ts';
-import { revokePairTokens } from '../revoke-tokens-store.ts';
+import { revokeReachedTokens } from '../revoke-tokens-store.ts';
 
 /** A consent as shown to the person who gave it. */
 export interface Consent {
@@ -14,35 +13,23 @@ export interface Consent {
   readonly grantedAt: Date;
 }
 
-/** Consents, and the accounts that a person can choose from. */
+/** Consents, and the accounts that a person belongs to. */
 export class ConsentStore {
   readonly #database: Database;
 
-  readonly #hasProvider: boolean;
-
-  /** @param hasProvider whether the installation has a sign-in provider */
-  constructor(database: Database, hasProvider: boolean) {
+  constructor(database: Database) {
     this.#database = database;
-    this.#hasProvider = hasProvider;
   }
 
-  /** The accounts of a person that their session reaches, oldest membership first. */
+  /** The accounts of a person that are reached, oldest membership first. */
   async accountsOf({
     personId,
     reach,
-    identityId,
-  }: Pick<BrowserSession, 'personId' | 'reach' | 'identityId'>): Promise<
-    { readonly id: AccountId; readonly name: string }[]
-  > {
+  }: ReachedPerson): Promise<{ readonly id: AccountId; readonly name: string }[]> {
     const bound = onlyAccount(reach);
-    const withProvider = identityId !== undefined;
     const { rows } = await sql<{ id: AccountId; name: string }>`
       select a.id, a.name from membership m join account a on a.id = m.account_id
       where m.person_id = ${personId} and (${bound}::text is null or m.account_id = ${bound})
-        and (m.granted_by is null or m.granted_by = 'installation' and not ${this.#hasProvider}
-          or ${withProvider}::boolean and (m.granted_by = 'account') = (${bound}::text is not null))
-        and (${withProvider}::boolean or a.sign_in <> 'single-sign-on' or m.role = 'service'
-          or (select operator from person where id = m.person_id))
       order by m.created_at, a.id`.execute(this.#database.kysely);
     return rows;
   }
@@ -97,7 +84,7 @@ export class ConsentStore {
         delete from consent where ${isReached(person)} and client_id = ${clientId} returning 1`.execute(
         transaction,
       );
-      if (rows.length > 0) await revokePairTokens(transaction, person, clientId);
+      if (rows.length > 0) await revokeReachedTokens(transaction, person, clientId);
       return rows.length > 0;
     });
   }

@@ -1,4 +1,5 @@
 import { hashToken, TokenMint } from '../../access/token-mint.ts';
+import { lockActiveAccount } from '../../account/account-store.ts';
 import { readMemberships, saveMembership } from '../../account/membership-store.ts';
 import { createPerson, markEmailVerified, saveLocale } from '../../account/person-store.ts';
 import { AuditStore, type RequestOrigin } from '../../audit/audit-store.ts';
@@ -53,11 +54,11 @@ export class Invitations {
     return sendInvitation(transaction, this.#dependencies.key, invitation);
   }
 
-  /** The invitation of a link; undefined if it was used or withdrawn, or has expired. */
+  /** The invitation of a link; undefined if it was used or withdrawn, has expired, or the account is suspended. */
   async find(token: string): Promise<OpenInvitation | undefined> {
     if (!this.#mint.recognizes('link', token)) return undefined;
     const { database } = this.#dependencies;
-    return findInvitation(database.kysely, hashToken(token));
+    return findActiveInvitation(database.kysely, hashToken(token));
   }
 
   /**
@@ -94,7 +95,7 @@ export class Invitations {
     passwordHash: string | undefined,
   ): Promise<boolean> {
     const hash = hashToken(token);
-    const open = await findInvitation(transaction, hash);
+    const open = await findActiveInvitation(transaction, hash);
     if (open === undefined || (!open.established && passwordHash === undefined)) return false;
     if (!(await consumeInvitation(transaction, hash))) return false;
     const { accountId, role } = open;
@@ -141,4 +142,12 @@ export class Invitations {
       });
     });
   }
+}
+
+async function findActiveInvitation(
+  kysely: Transaction,
+  hash: Buffer,
+): Promise<OpenInvitation | undefined> {
+  const open = await findInvitation(kysely, hash);
+  return open && (await lockActiveAccount(kysely, open.accountId)) ? open : undefined;
 }

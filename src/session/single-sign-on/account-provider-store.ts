@@ -6,6 +6,7 @@ import type { MasterKey } from '../../foundation/master-key.ts';
 import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
 import type { SealedColumn } from '../../foundation/reseal.ts';
 import { seal, unseal, unsealAny } from '../../foundation/seal.ts';
+import { revokeReachedTokens } from '../revoke-tokens-store.ts';
 import type { ProviderMemberRule, ProviderRole, SignInProvider } from './sign-in-provider.ts';
 
 type Kysely = Database['kysely'];
@@ -119,7 +120,7 @@ export class AccountProviderStore {
       where provider_account = ${accountId} and issuer <> ${provider.issuer} returning 1`.execute(
       transaction,
     );
-    if (ended.length > 0) await keepMembershipsOfProvider(transaction, accountId);
+    if (ended.length > 0) await leaveProvider(transaction, accountId);
     return rows.length === 1;
   }
 
@@ -129,8 +130,14 @@ export class AccountProviderStore {
       delete from account_sign_in_provider where account_id = ${accountId}`.execute(transaction);
     await sql`
       delete from provider_identity where provider_account = ${accountId}`.execute(transaction);
-    await keepMembershipsOfProvider(transaction, accountId);
+    await leaveProvider(transaction, accountId);
   }
+}
+
+/** Memberships stay, but the tokens of those whom the provider brought in came from its sign-ins, so they end with these. */
+async function leaveProvider(transaction: Kysely, accountId: AccountId): Promise<void> {
+  for (const personId of await keepMembershipsOfProvider(transaction, accountId))
+    await revokeReachedTokens(transaction, { personId, reach: { accountId } });
 }
 
 /** Rules of an account's provider, as the account's owners write them. */

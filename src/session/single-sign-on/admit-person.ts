@@ -1,4 +1,5 @@
 import type { SignInSettings } from '../../access/authorize.ts';
+import { lockActiveAccount } from '../../account/account-store.ts';
 import { createPerson, findPersonByEmail } from '../../account/person-store.ts';
 import { AuditStore, type RequestOrigin } from '../../audit/audit-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
@@ -105,7 +106,10 @@ async function bringIn(
   if (email === undefined) return { refusal: 'email-missing' };
   const problem = await findAddressProblem(transaction, request);
   if (problem !== undefined) return { refusal: problem };
-  if (granted.size === 0) return { refusal: 'no-member' };
+  const isActive = await Promise.all(
+    [...granted.keys()].map((accountId) => lockActiveAccount(transaction, accountId)),
+  );
+  if (!isActive.includes(true)) return { refusal: 'no-member' };
   // Only now, so that an account's provider learns nothing about addresses of others.
   const existing = await findPersonByEmail(transaction, email);
   if (existing !== undefined) return { refusal: 'not-linked', personId: existing.id };

@@ -1,7 +1,7 @@
 import type { SignInSettings } from '../../access/authorize.ts';
 import { changeWithoutLockout } from '../../access/lockout-store.ts';
 import type { Membership, Role } from '../../account/account.ts';
-import { readAccounts } from '../../account/account-store.ts';
+import { lockActiveAccount } from '../../account/account-store.ts';
 import {
   readMemberships,
   removeMembership,
@@ -56,7 +56,7 @@ interface MembershipSync {
 
 /**
  * Makes the memberships that a provider granted equal to those it grants now. Memberships that people granted stay as they
- * are, and an account keeps the last owner who can sign in.
+ * are, an account keeps the last owner who can sign in, and one that is suspended only loses members.
  * @returns the memberships afterwards
  */
 export async function syncMemberships(
@@ -75,6 +75,7 @@ export async function syncMemberships(
   for (const { accountId, role } of own) {
     const now = granted.get(accountId);
     if (now === role) continue;
+    if (now !== undefined && !(await lockActiveAccount(transaction, accountId))) continue;
     const scope = { accounts: [accountId], operators: false };
     await changeWithoutLockout(transaction, settings, scope, async () => {
       if (now === undefined) {
@@ -88,13 +89,9 @@ export async function syncMemberships(
   }
   const isMember = new Set(before.map(({ accountId }) => accountId));
   const begun = mayBegin ? [...granted].filter(([accountId]) => !isMember.has(accountId)) : [];
-  // An operator's setting may name an account that doesn't exist.
-  const accounts = await readAccounts(
-    transaction,
-    begun.map(([accountId]) => accountId),
-  );
-  for (const [index, [accountId, role]] of begun.entries()) {
-    if (accounts[index] === undefined) continue;
+  for (const [accountId, role] of begun) {
+    // An operator's setting may name an account that doesn't exist.
+    if (!(await lockActiveAccount(transaction, accountId))) continue;
     await saveMembership(transaction, { accountId, personId, role, grantedBy });
     await record('membership_begun', accountId, role);
   }
