@@ -131,6 +131,34 @@ test('ASVS 4.0.3 11.1.4: a connection with a response in progress is never close
   await waitFor('capacity', () => busy.filter(({ ended }) => ended).length === 1);
 });
 
+test(
+  'ASVS 4.0.3 11.1.4: a few addresses whose requests never end can’t hold all connections',
+  onLinux,
+  async (t) => {
+    const server = await startServer(t, { total: 6, perPeer: 3 });
+    const busy: Talk[] = [];
+    for (const address of ['127.0.1.1', '127.0.2.1'])
+      for (let count = 0; count < 3; count += 1) busy.push(await server.send(slow, address));
+    await waitFor('the requests', () => server.waiting() === 6);
+    const early = await server.send(fast, '127.0.3.1');
+    await waitFor('the refusal', () => early.ended);
+    assert.equal(early.text, '', 'what has just begun goes on');
+    const now = performance.now.bind(performance);
+    t.mock.method(performance, 'now', () => now() + 11_000);
+    assert.equal(await server.requestStatus('127.0.3.1'), 200);
+    assert.deepEqual(
+      busy.map(({ ended }) => ended),
+      [true, false, false, false, false, false],
+    );
+    // Its own network has as many as any other.
+    const own = await server.send(slow, '127.0.1.1');
+    await waitFor('the request', () => server.waiting() === 7);
+    assert.equal(own.ended, false);
+    const more = await server.send(fast, '127.0.2.1');
+    await waitFor('the refusal', () => more.ended);
+  },
+);
+
 test('a trusted proxy has no separate connection limit', async (t) => {
   const server = await startServer(t, { total: 100, perPeer: 2 }, ['loopback']);
   const talks: Talk[] = [];

@@ -19,6 +19,8 @@ interface Connection {
   readonly networks: readonly string[];
   /** The response to the last request; undefined before the first. */
   answer: ServerResponse | undefined;
+  /** When the last request began. */
+  requestedAt: number;
   /** When the client read some of it for the last time, and how much it had then. */
   readAt: number;
   sent: number;
@@ -34,10 +36,13 @@ const maxIdleChecks = 64;
 /** A client that reads nothing of a response for this long loses its connection. */
 const stalledMs = 60_000;
 const sweepMs = 1_000;
+/** A request in progress for less than this makes no room for others. */
+const minBusyMs = 10_000;
 
 /**
  * Limits the number of connections. At a limit, the oldest idle one (of the peer or of all) makes room for the new one,
- * which is refused if all are busy. A connection that hasn't sent a complete request head counts as idle, also during its TLS
+ * which is refused if all are busy. If all connections of the process are busy, the oldest request makes room, of the network that
+ * has most: else a few addresses could hold all with requests that never end. A connection that hasn't sent a complete request head counts as idle, also during its TLS
  * handshake.
  */
 export function limitConnections(
@@ -64,6 +69,13 @@ export function limitConnections(
     idle.socket.destroy();
     return true;
   };
+  const evictBusy = (networks: readonly string[]): boolean => {
+    const busy = findBusy(byNetwork, byNetwork.get(networks.at(-1) ?? '')?.size ?? 0);
+    if (busy === undefined) return false;
+    remove(busy);
+    busy.socket.destroy();
+    return true;
+  };
   server.on('connection', (socket: Socket) => {
     const networks = peers.isProxy(socket.remoteAddress ?? '') ? [] : peers.ofSocket(socket);
     const hasRoom = (network: string, level: number): boolean => {
@@ -71,11 +83,20 @@ export function limitConnections(
       const max = shareAt(limits.perPeer, level, networks.length);
       return own === undefined || own.size < max || evict(own);
     };
-    if (!networks.every(hasRoom) || (open.size >= limits.total && !evict(open))) {
+    const makeRoom = (): boolean => open.size < limits.total || evict(open) || evictBusy(networks);
+    if (!networks.every(hasRoom) || !makeRoom()) {
       socket.destroy();
       return;
     }
-    const connection = { socket, networks, answer: undefined, readAt: performance.now(), sent: 0 };
+    const now = performance.now();
+    const connection = {
+      socket,
+      networks,
+      answer: undefined,
+      requestedAt: now,
+      readAt: now,
+      sent: 0,
+    };
     open.set(socket, connection);
     byCarrier.set(socket, connection);
     for (const network of networks) {
@@ -91,7 +112,9 @@ export function limitConnections(
   });
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const connection = byCarrier.get(request.socket);
-    if (connection !== undefined) connection.answer = response;
+    if (connection === undefined) return;
+    connection.answer = response;
+    connection.requestedAt = performance.now();
   });
   const sweep = setInterval(() => {
     for (const connection of open.values()) if (isStalled(connection)) connection.socket.destroy();
@@ -130,4 +153,25 @@ function findIdle(connections: Map<Socket, Connection>): Connection | undefined 
     connections.set(socket, connection);
   }
   return undefined;
+}
+
+/**
+ * The connection with the oldest request, of the widest network that has most.
+ * @param own connections of the network that needs one; undefined if no other has clearly more, or all requests are new
+ */
+function findBusy(
+  byNetwork: ReadonlyMap<string, ReadonlyMap<Socket, Connection>>,
+  own: number,
+): Connection | undefined {
+  let most: ReadonlyMap<Socket, Connection> | undefined;
+  for (const [network, connections] of byNetwork) {
+    const [first] = connections.values();
+    if (first?.networks.at(-1) !== network || connections.size <= (most?.size ?? own + 1)) continue;
+    most = connections;
+  }
+  let oldest: Connection | undefined;
+  for (const connection of most?.values() ?? [])
+    if (connection.requestedAt < (oldest?.requestedAt ?? performance.now() - minBusyMs))
+      oldest = connection;
+  return oldest;
 }
