@@ -33,8 +33,17 @@ interface ConnectionError extends Error {
   readonly code?: string | undefined;
   readonly command?: string | undefined;
   readonly response?: string | undefined;
-  readonly rejectedErrors?: readonly ConnectionError[] | undefined;
   readonly recipient?: string | undefined;
+}
+
+/** An envelope, in which Nodemailer keeps the replies to its commands on every way a transaction can end. */
+interface SentEnvelope {
+  readonly from: string;
+  readonly to: string[];
+  readonly size: number;
+  readonly use8BitMime: boolean;
+  readonly mailError?: ConnectionError;
+  readonly rejectedErrors?: readonly ConnectionError[];
 }
 
 /** Opening a session failed. */
@@ -70,6 +79,8 @@ export class SmtpSession {
   readonly #extensions: SmtpExtensions;
   #settle: ((end: TransactionEnd) => void) | undefined;
   #onEnd: (() => void) | undefined;
+  /** The running transaction needs SMTPUTF8, although its addresses may be ASCII. */
+  #announcesSmtpUtf8 = false;
   #used = 0;
   #endedAt = 0;
 
@@ -84,6 +95,7 @@ export class SmtpSession {
     this.#transcript = transcript;
     this.#extensions = extensions;
     connection.on('end', () => this.#onEnd?.());
+    this.#announceSmtpUtf8();
   }
 
   /**
@@ -206,6 +218,17 @@ export class SmtpSession {
     return anyServer ? mail.raw : mail.toSevenBit();
   }
 
+  /** RFC 6531 section 3.4 requires the parameter for the message too, but Nodemailer looks only at the addresses. */
+  #announceSmtpUtf8(): void {
+    const commands = this.#connection as unknown as { _sendCommand(line: string): void };
+    const send = commands._sendCommand.bind(this.#connection);
+    commands._sendCommand = (line, ...more) => {
+      const lacks =
+        this.#announcesSmtpUtf8 && line.startsWith('MAIL FROM:') && !/> .*\bSMTPUTF8\b/.test(line);
+      send(lacks ? `${line} SMTPUTF8` : line, ...more);
+    };
+  }
+
   #transact(
     mail: OutgoingMail,
     raw: Buffer,
@@ -216,7 +239,14 @@ export class SmtpSession {
       let stage: Stage = 'mail';
       let timer: NodeJS.Timeout | undefined;
       let settled = false;
+      const envelope: SentEnvelope = {
+        from: mail.from,
+        to: [...mail.to],
+        size: raw.length,
+        use8BitMime: mail.toSevenBit !== undefined && this.#extensions.eightBitMime,
+      };
       const settle = (end: TransactionEnd): void => {
+        if (!settled) collectRefused(envelope, refused);
         settled = true;
         clearTimeout(timer);
         this.#settle = undefined;
@@ -240,15 +270,13 @@ export class SmtpSession {
       };
       this.#settle = settle;
       enter('mail', this.#timeouts.command);
-      const use8BitMime = mail.toSevenBit !== undefined && this.#extensions.eightBitMime;
       const held = holdMessage(raw, {
         onText: () => enter('data', this.#timeouts.data),
         releaseDot,
         onDot: () => enter('final', this.#timeouts.final),
       });
-      const envelope = { from: mail.from, to: [...mail.to], size: raw.length, use8BitMime };
+      this.#announcesSmtpUtf8 = mail.needsSmtpUtf8;
       this.#connection.send(envelope, held, (error: ConnectionError | null, info) => {
-        collectRefused(error?.rejectedErrors ?? info?.rejectedErrors, refused);
         if (error !== null) this.#fail(error, stage, settle);
         else if (stage === 'final')
           settle({ kind: 'reply', stage, reply: parseReply(info.response) });
@@ -350,11 +378,13 @@ function faultOf(error: ConnectionError): FaultKind {
   return /certificate|\bssl\b|\btls\b/i.test(error.message) ? 'tls' : 'connection';
 }
 
-function collectRefused(
-  errors: readonly ConnectionError[] | undefined,
-  refused: Map<string, Reply>,
-): void {
-  for (const error of errors ?? []) {
+/**
+ * The refusals of recipients stand, however the transaction ends (RFC 5321 section 3.3). After a refused MAIL, replies to a
+ * pipelined RCPT only say that there is no transaction (RFC 2920 section 3.1).
+ */
+function collectRefused(envelope: SentEnvelope, refused: Map<string, Reply>): void {
+  if (envelope.mailError !== undefined) return;
+  for (const error of envelope.rejectedErrors ?? []) {
     if (error.recipient !== undefined && error.response !== undefined)
       refused.set(error.recipient, parseReply(error.response));
   }

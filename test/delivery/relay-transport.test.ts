@@ -189,3 +189,26 @@ test('invalid settings give a one-sentence message that never contains the passw
     );
   }
 });
+
+test('RFC 6531 3.4: SMTPUTF8 is announced if only the header fields need it, and for no other message', async () => {
+  const announced: unknown[] = [];
+  const sink = await startSink({
+    options: {
+      disabledCommands: ['AUTH', 'STARTTLS'],
+      onMailFrom(address, _session, callback) {
+        announced.push(address.args && 'SMTPUTF8' in address.args);
+        callback();
+      },
+    },
+  });
+  const relay = new RelayTransport(readSmtpServers(`smtp://127.0.0.1:${sink.port}`), { timeouts });
+  const raw = Buffer.from('Subject: Grüße\r\n\r\nbody\r\n');
+  const utf8 = mail({ raw, needsSmtpUtf8: true });
+  const toUtf8 = { ...utf8, to: ['grüße@people.test'] };
+  for (const message of [utf8, mail(), toUtf8]) {
+    const { end } = await relay.send(message, async () => true, never);
+    assert.equal(end.kind === 'reply' && end.reply.code, 250);
+  }
+  relay.drop();
+  assert.deepEqual(announced, [true, false, true]);
+});

@@ -278,3 +278,45 @@ test('an unused connection closes with QUIT', async () => {
   assert.equal(server.connections, 2);
   pool.drop();
 });
+
+for (const [form, ehlo] of [
+  ['one by one', '250-rude.test\r\n250 8BITMIME'],
+  ['pipelined', '250-rude.test\r\n250 PIPELINING'],
+] as const)
+  for (const [ending, dot, others] of [
+    ['its connection is lost after the final dot', 'hang up', 'uncertain'],
+    ['the message is deferred', '451 4.3.0 Later', 'deferred'],
+    ['the message is rejected', '550 5.7.1 Spam', 'bounced'],
+  ] as const)
+    test(`RFC 5321 3.3: a refused recipient keeps its reply if ${ending} (commands ${form})`, async () => {
+      const to = ['gone@people.test', 'ann@people.test'];
+      let place = 0;
+      const server = await startRudeServer({
+        EHLO: () => ehlo,
+        RCPT: () => (place++ === 0 ? '550 5.1.1 No such user' : undefined),
+        dot: () => dot,
+      });
+      const pool = new SmtpPool(inboxServer(server.port), { timeouts, holdOffMs: 0 });
+      const verdicts = classifyTransaction(await pool.send(mail(to), granted, never), to);
+      pool.drop();
+      const [gone, ann] = to.map((address) => verdicts.get(address));
+      assert.deepEqual([gone?.outcome, gone?.detail?.cause], ['bounced', 'no-mailbox']);
+      assert.equal(ann?.outcome, others);
+    });
+
+test('RFC 2920 3.1: after a refused MAIL, the replies to pipelined recipients say nothing', async () => {
+  const to = ['ann@people.test', 'ben@people.test'];
+  const server = await startRudeServer({
+    EHLO: () => '250-rude.test\r\n250 PIPELINING',
+    MAIL: () => '451 4.7.1 Later',
+    RCPT: () => '503 5.5.1 MAIL first',
+    DATA: () => '503 5.5.1 MAIL first',
+  });
+  const pool = new SmtpPool(inboxServer(server.port), { timeouts, holdOffMs: 0 });
+  const verdicts = classifyTransaction(await pool.send(mail(to), granted, never), to);
+  pool.drop();
+  for (const address of to) {
+    assert.equal(verdicts.get(address)?.outcome, 'deferred');
+    assert.match(verdicts.get(address)?.reason ?? '', /451 4\.7\.1/);
+  }
+});
