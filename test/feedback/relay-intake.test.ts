@@ -560,9 +560,10 @@ test('mail of release 0.2 is found by its Message-ID for seven days after the up
     id,
   ]);
   const updated = (when: string) =>
-    pool.query(`update schema_migration set applied_at = now() + $1::interval where version = 93`, [
-      when,
-    ]);
+    pool.query(
+      `update schema_migration set applied_at = now() + $1::interval where name like '%relay-deliveries%'`,
+      [when],
+    );
   const ours = () =>
     postSendgrid([
       {

@@ -28,8 +28,8 @@ export async function findRelayDeliveries(
   return new Map(rows.map((row) => [row.relayId, row]));
 }
 
-/** The migration since which deliveries have tokens. */
-const tokensSince = 93;
+/** The end of the name of the migration since which deliveries have tokens. */
+const tokensSince = 'relay-deliveries';
 
 /** Those of the messages whose delivery may have been made by a release without tokens, for 7 days after the update. */
 export async function findEarlierMessages(
@@ -39,7 +39,7 @@ export async function findEarlierMessages(
   if (messageIds.length === 0) return new Set();
   const { rows } = await sql<{ id: MessageId }>`
     select i.id from unnest(${[...new Set(messageIds)]}::uuid[]) as i (id), schema_migration s
-    where s.version = ${tokensSince} and s.applied_at > now() - interval '7 days'
+    where s.name like ${`%${tokensSince}%`} and s.applied_at > now() - interval '7 days'
       and i.id < ${sql.raw(lowestIdAt('s.applied_at'))}`.execute(kysely);
   return new Set(rows.map(({ id }) => id));
 }
