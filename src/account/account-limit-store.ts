@@ -78,12 +78,16 @@ export async function checkAccountLimits(
   if (grown !== undefined) throw new AccountLimitReached(grown);
 }
 
-/** Refuses to write contacts, which imports do without the lock of a change. @throws AccountLimitReached */
-export async function checkContactLimits(
+/**
+ * Refuses what was written without the lock of a change: by imports, and when people join.
+ * @throws AccountLimitReached
+ */
+export async function checkLimits(
   transaction: Database['kysely'],
   accountId: string,
+  names: readonly (keyof typeof accountLimits)[],
 ): Promise<void> {
-  const which: readonly AccountLimit[] = [accountLimits.contacts, accountLimits.contactsOfList];
+  const which = names.map((name): AccountLimit => accountLimits[name]);
   const used = await readUsage(transaction, accountId, which);
   const beyond = which.find(({ max }, index) => (used[index] ?? 0) > max);
   if (beyond !== undefined) throw new AccountLimitReached(beyond);

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { checkContactLimits } from '../account/account-limit-store.ts';
+import { checkLimits } from '../account/account-limit-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, ListId } from '../foundation/ids.ts';
 import { lockList } from './list-store.ts';
@@ -64,7 +64,7 @@ export async function writeContacts(
     returning xmax = 0 as fresh`.execute(transaction);
   const added = rows.filter(({ fresh }) => fresh).length;
   await adjustListSize(transaction, list, added);
-  if (added > 0) await checkContactLimits(transaction, accountId);
+  if (added > 0) await checkLimits(transaction, accountId, ['contacts', 'contactsOfList']);
 }
 
 /** Removes a contact and adjusts the list size. */

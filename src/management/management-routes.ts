@@ -102,7 +102,11 @@ function registerRoute(
     async onRequest(request) {
       const rawParams = request.params as Readonly<Record<string, string>>;
       const actor = access === 'public' ? undefined : await identifyActor(dependencies, request);
-      const rule = { access, confirmed: operation.confirmed, leaving: method === 'DELETE' };
+      const rule = {
+        access,
+        confirmed: operation.confirmed,
+        leaving: operation.leaving ?? method === 'DELETE',
+      };
       const admitted = await admitActor(dependencies, actor, rule, rawParams.accountId, request);
       calls.set(request, { params: readParams(path, rawParams), ...admitted });
     },

@@ -103,6 +103,8 @@ export interface ManagementOperation {
   readonly limited?: boolean | undefined;
   /** People in a browser must have confirmed who they are in the last ten minutes (ASVS 3.7.1). */
   readonly confirmed?: boolean | undefined;
+  /** It only takes away what the account has, so it's permitted in a suspended account. Default: true for DELETE. */
+  readonly leaving?: boolean | undefined;
   /** Supports If-Match and If-None-Match, and returns 201 on creation unless `status` is set. */
   readonly conditional?: boolean | undefined;
   handle(call: OperationCall): Promise<unknown>;

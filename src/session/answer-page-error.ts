@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AccountLimitReached } from '../account/account-limit-store.ts';
 import { codeOf, isUnavailable } from '../foundation/database/sqlstate.ts';
 import { BodyRefusal } from '../http/limits/body-refusal.ts';
 import { OAuthError } from './oauth-errors.ts';
@@ -28,6 +29,8 @@ export function answerPageError(
     if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter);
     return sendPage(reply, messagePage('Request failed', `${error.message}.`, error.statusCode));
   }
+  if (error instanceof AccountLimitReached)
+    return sendPage(reply, messagePage('Request failed', `${error.message}.`, 409));
   const refused = serverRefusals[codeOf(error) ?? ''];
   if (refused !== undefined)
     return sendPage(reply, messagePage('Request failed', refused[1], refused[0]));

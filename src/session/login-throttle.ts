@@ -36,6 +36,8 @@ export type GuessOrigin =
       readonly remoteAddress: string;
       /** Identifies the browser if the person signed in with it before. */
       readonly device: string | undefined;
+      /** The connection to the sign-in provider whose sign-in asks for the second factor; undefined: the password was right. */
+      readonly identityId?: string | undefined;
     }
   /** A signed-in browser that asks for the person's password or code again. */
   | { readonly kind: 'session'; readonly remoteAddress: string }
@@ -125,16 +127,19 @@ export class LoginThrottle {
 
   /**
    * Like `attempt`, for codes short enough to guess from many addresses. Delays per person are longer, because guessing
-   * a code takes the password first (NIST SP 800-63B section 5.2.2).
+   * a code takes the password first (NIST SP 800-63B section 5.2.2). Whoever runs a sign-in provider needs no password, so guesses
+   * after its sign-ins have counts of their own and delay nobody else.
    */
   attemptCode<Proof>(
     target: string,
     origin: GuessOrigin,
     check: Check<Proof>,
   ): Promise<Proof | undefined> {
-    const subjects = this.#subjectsOf(target, origin);
+    const identityId = origin.kind === 'sign-in' ? origin.identityId : undefined;
+    const counted = identityId === undefined ? target : `${target} after ${identityId}`;
+    const subjects = this.#subjectsOf(counted, origin);
     if (origin.kind !== 'sign-in' || origin.device === undefined)
-      subjects.push({ key: this.#personOf(target, origin).key, free: freePerCodes });
+      subjects.push({ key: this.#personOf(counted, origin).key, free: freePerCodes });
     return this.#attempt(subjects, check);
   }
 

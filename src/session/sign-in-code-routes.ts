@@ -133,6 +133,7 @@ async function submitCode(
     kind: 'sign-in',
     remoteAddress: request.ip,
     device: await devices.read(request, email),
+    identityId: halfway.identityId,
   } as const;
   const origin = originOf(request);
   const record = (outcome: 'success' | 'refused') =>

@@ -57,9 +57,13 @@ export class QuotaShares {
   /**
    * Takes the recipients of a message from an account's quota: all or none.
    * @returns a function that returns them if the message was not stored
-   * @throws Fault QUOTA_EXCEEDED with the seconds until the hour or day ends
+   * @throws Fault QUOTA_EXCEEDED with the seconds until the hour or day ends, VALIDATION_FAILED if the quota is smaller than the
+   *   message, which no wait changes
    */
   async spend(accountId: AccountId, quota: Quota, recipients: number): Promise<() => void> {
+    const most = Math.min(quota.perHour ?? Infinity, quota.perDay ?? Infinity);
+    // A quota of 0 refuses every message, and may be raised.
+    if (most > 0 && recipients > most) throw tooManyRecipients(recipients, most);
     const state = this.#stateOf(accountId);
     for (;;) {
       const held = this.#usable(state, quota);
@@ -155,6 +159,11 @@ export class QuotaShares {
     this.#returning.add(returned);
     return returned;
   }
+}
+
+function tooManyRecipients(recipients: number, most: number): Fault {
+  const reason = `has ${recipients} recipients, but the account’s quota permits ${most}`;
+  return new Fault('VALIDATION_FAILED', { details: [{ field: 'envelope', reason }] });
 }
 
 function isExhausted({ hourLeft, dayLeft }: QuotaShare): boolean {

@@ -14,7 +14,7 @@ import {
   recordDeliveryAttempt,
   releaseLease,
 } from './delivery-store.ts';
-import { describeEvent } from './describe-event.ts';
+import { asReadableBy, describeEvent } from './describe-event.ts';
 import { describeReply, maxReplyBodyBytes } from './describe-reply.ts';
 import {
   pauseEndpoint,
@@ -111,7 +111,7 @@ async function deliverOne(
   const endpoint = await readSendableEndpoint(kysely, dependencies.box, accountId, endpointId);
   if (endpoint === undefined || endpoint.paused) return 'release';
   // Only the endpoint gets the reply itself: who may read the log needn't be allowed to read messages.
-  const logged = JSON.stringify(describeEvent({ ...delivery, messageId }));
+  const logged = JSON.stringify(describeEvent({ ...asReadableBy(endpoint, delivery), messageId }));
   const request =
     delivery.kind === 'replied'
       ? await addReply(dependencies, accountId, delivery.eventId, logged, endpoint)

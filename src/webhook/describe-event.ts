@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import type { Permission } from '../access/permission.ts';
 import { Nullable, strict, Time, Uuid } from '../foundation/common-schemas.ts';
 import type { Wire } from '../foundation/wire.ts';
 import { type EventKind, eventKinds } from '../message/event-kinds.ts';
@@ -27,7 +28,10 @@ export const eventFields = {
         Type.Integer({ description: '0 is To, the others count the Cc addresses from 1.' }),
       ),
       address: Nullable(
-        Type.String({ description: 'The recipient; null once personal data is erased.' }),
+        Type.String({
+          description:
+            'The recipient; null once personal data is erased, and for a webhook that was last saved by a key without `messages:read` and `messages:status`.',
+        }),
       ),
       detail: anyObject('More about events of this kind.'),
     },
@@ -36,6 +40,15 @@ export const eventFields = {
 };
 
 const EventSchema = Type.Object(eventFields);
+
+/** The event as an endpoint may get it: without its address, unless whoever saved the endpoint could read recipients. */
+export function asReadableBy<Event extends { readonly address: string | null }>(
+  { permissions }: { readonly permissions: ReadonlySet<Permission> },
+  event: Event,
+): Event {
+  const mayReadRecipients = permissions.has('messages:read') || permissions.has('messages:status');
+  return mayReadRecipients ? event : { ...event, address: null };
+}
 
 /** The body of an event's webhook. */
 export function describeEvent(

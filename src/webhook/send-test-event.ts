@@ -3,7 +3,7 @@ import { type AccountId, newId, newMessageId } from '../foundation/ids.ts';
 import type { Wire } from '../foundation/wire.ts';
 import type { WebhookKind } from '../message/event-kinds.ts';
 import type { DeliverWebhooksDependencies } from './deliver-webhooks.ts';
-import { describeEvent } from './describe-event.ts';
+import { asReadableBy, describeEvent } from './describe-event.ts';
 import type { ReplyView } from './describe-reply.ts';
 import { readSendableEndpoint } from './endpoint-store.ts';
 import { postWebhook, type WebhookExchange } from './post-webhook.ts';
@@ -48,7 +48,7 @@ export async function sendTestEvent(
     attributes: { order: 'A-1001' },
     address: 'ada@customer.example',
   };
-  const described = describeEvent(event);
+  const described = describeEvent(asReadableBy(endpoint, event));
   const reply = endpoint.permissions.has('messages:read')
     ? sampleReply(eventId, event.messageId, event.at)
     : null;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { TokenMint } from '../../src/access/token-mint.ts';
 import { accountLimits } from '../../src/account/account-limits.ts';
 import { saveMembership } from '../../src/account/membership-store.ts';
 import { recordUse } from '../../src/foundation/database/budget-store.ts';
@@ -13,6 +14,7 @@ import { checkBudget, SendingDomains } from '../../src/sender/sending-domains.ts
 import { accountTables } from '../support/account-first.ts';
 import { SessionWorld } from '../support/session-world.ts';
 import { signedInManager } from '../support/signed-in-manager.ts';
+import { TestBrowser } from '../support/test-browser.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { TestDns } from '../support/test-dns.ts';
 import { startTestService, testKey } from '../support/test-service.ts';
@@ -51,6 +53,7 @@ const unlimited: Readonly<Record<string, string>> = {
   message_search: 'grows with messages',
   privacy_record: 'one for an erasure, which an owner confirms',
   queue_entry: 'grows with messages',
+  relay_delivery: 'grows with messages, deleted by age',
   report_destination: 'totals of messages',
   report_latency: 'totals of messages',
   report_latency_sum: 'totals of messages',
@@ -63,9 +66,7 @@ const unlimited: Readonly<Record<string, string>> = {
   sender_proof: 'one for a sender',
   session_pair: 'one for a user and a client, which are limited',
   subject_word: 'grows with messages',
-  suppression: 'a bounce, complaint or unsubscribe must always be kept',
   system_mail: 'has budgets',
-  template_secret: 'one for a secret field of versions, which are limited',
   template_call: 'at most 500 shapes of a template, deleted by age',
   webhook_delivery: 'grows with events and webhooks, deleted by age',
   webhook_position: 'one for an account',
@@ -186,4 +187,33 @@ test('ASVS 11.1.4: many domains of one account don’t delay the background chec
   const checked = own.filter(({ checkedAt }) => checkedAt !== undefined);
   assert.ok(theirs?.checkedAt);
   assert.ok(checked.length < 250, `${checked.length} domains were checked within a minute`);
+});
+
+test('ASVS 11.1.4: people who join by an invitation count, too', async () => {
+  const account = await world.addAccount('3000');
+  await saveMembership(database.kysely, { accountId: account, personId: owner.id, role: 'owner' });
+  const token = new TokenMint(testKey).mint('link');
+  await database.pool.query(
+    `insert into invitation (account_id, email, hash, role, invited_by, sent_at, expires_at)
+     values ($1, 'last@many.test', $2, 'viewer', $3, now(), now() + interval '1 day')`,
+    [account, token.hash, owner.id],
+  );
+  await database.pool.query(
+    `with people as (
+       insert into person (id, email, name) select gen_random_uuid(), 'p' || n || '@many.test', 'P'
+       from generate_series(2, $2::int) n returning id)
+     insert into membership (account_id, person_id, role) select $1, id, 'viewer' from people`,
+    [account, accountLimits.users.max],
+  );
+  const browser = new TestBrowser(service.url);
+  const page = await browser.open(`/invitation/${token.text}`);
+  const values = { name: 'Last', new: 'a password of my own' };
+  const refused = await browser.submit(page, values);
+  assert.equal(refused.status, 409, refused.text);
+  assert.match(refused.text, /An account can have 10,000 users/);
+  await database.pool.query(
+    `delete from membership where ctid = (select ctid from membership where account_id = $1 and role = 'viewer' limit 1)`,
+    [account],
+  );
+  assert.match((await browser.submit(page, values)).text, /You’ve joined/);
 });

@@ -204,6 +204,23 @@ test('ASVS 4.0.3 2.2.1: sign-ins with an account’s provider make no browser kn
   assert.ok(statuses.includes(429), String(statuses));
 });
 
+test('ASVS 4.0.3 2.2.1: wrong codes after sign-ins with an account’s provider don’t delay the person’s own', async () => {
+  const victim = await addConnected();
+  await database.pool.query(
+    `insert into second_factor (person_id, secret, confirmed_at) values ($1, 'x', now())`,
+    [victim.id],
+  );
+  const { browser, page } = await signInAs(victim.subject);
+  assert.match(page.url, /\/sign-in\/code\?/);
+  const statuses: number[] = [];
+  for (let attempt = 0; attempt < 8; attempt += 1)
+    statuses.push((await browser.submit(page, { code: 'wrong' })).status);
+  assert.ok(statuses.includes(429), String(statuses));
+  const own = new TestBrowser(service.url);
+  const asked = await own.submit(await own.open('/me'), { email: victim.email, password });
+  assert.equal((await own.submit(asked, { code: 'wrong' })).status, 401);
+});
+
 test('ASVS 4.0.3 2.2.1: ten browsers are known at most, and their guesses are taken from the person’s total', async () => {
   const { id, email } = await a.addPerson();
   const browsers: TestBrowser[] = [];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { openManagedShop } from '../support/management-client.ts';
+import { apply } from '../support/manifest-world.ts';
 import { sendRequest } from '../support/send-request.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
@@ -57,4 +58,14 @@ test('ASVS 4.0.3 4.1.1: an import stops when its account is suspended, and conti
   await database.pool.query(activate, [shop.id]);
   await send();
   await waitFor('the import to end', async () => (await owner.get(at)).body.state === 'done');
+});
+
+test('ASVS 4.0.3 4.1.1: removing a pause sets mail going, so a suspended account can’t', async () => {
+  const pause = `${path}/queue/pauses/people.test`;
+  assert.ok((await owner.put(pause)).status < 300);
+  await apply(database, { accounts: [{ id: shop.id, name: 'Shop', suspended: true }] });
+  await waitFor('the suspension to apply', async () => (await owner.put(pause)).status === 403);
+  assert.equal((await owner.delete(pause)).status, 403);
+  await apply(database, { accounts: [{ id: shop.id, name: 'Shop', suspended: false }] });
+  await waitFor('it to end', async () => (await owner.delete(pause)).status === 204);
 });

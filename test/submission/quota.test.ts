@@ -167,3 +167,13 @@ test('an account without a quota is not counted', async () => {
   assert.equal((await client.send({ account: 'q-none' })).status, 200);
   assert.equal(await use('q-none'), undefined);
 });
+
+test('a message with more recipients than the quota is invalid, which no wait changes', async () => {
+  const { one } = await openLimited('q-small', { perHour: 2, perDay: 100 });
+  const ccAddressList = ['b@people.test', 'c@people.test'];
+  const body = bodyWith({ envelope: { ccAddressList } });
+  const refused = await one.send({ account: 'q-small', body });
+  assert.equal(refused.status, 400, refused.text);
+  assert.match(refused.text, /has 3 recipients, but the account’s quota permits 2/);
+  assert.equal((await one.send({ account: 'q-small' })).status, 200);
+});

@@ -59,7 +59,7 @@ interface Received {
 
 /** An endpoint that gets no events of earlier tests. */
 async function openEndpoint(
-  endpoint: Omit<EndpointSettings, 'permissions'>,
+  endpoint: Omit<EndpointSettings, 'permissions'> & Partial<Pick<EndpointSettings, 'permissions'>>,
 ): ReturnType<typeof addEndpoint> {
   const { pool } = shop.database;
   await waitFor('earlier events to be processed', async () => {
@@ -69,7 +69,7 @@ async function openEndpoint(
     );
     return rows.length === 0;
   });
-  return await addEndpoint(kysely, webhooks.box, accountId, { ...endpoint, permissions });
+  return await addEndpoint(kysely, webhooks.box, accountId, { permissions, ...endpoint });
 }
 
 /** An endpoint with a configurable response. */
@@ -622,6 +622,20 @@ test('an attempt running while its person is erased stores no personal data', as
   assert.equal(line?.address, null);
   const detail = await readDelivery(kysely, accountId, endpointId, line?.eventId ?? '');
   assert.deepEqual(detail?.tries, []);
+  await removeEndpoint(kysely, accountId, endpointId);
+});
+
+test('an endpoint of a key that can’t read recipients gets events without their addresses', async () => {
+  const receiver = await Receiver.open();
+  const { id: endpointId } = await openEndpoint({
+    url: receiver.url,
+    kinds: ['delivered'],
+    permissions: new Set(['webhooks:write']),
+  });
+  const { id } = await shop.send('note');
+  await waitFor('the event', () => receiver.about(id).length === 1);
+  const [delivered] = receiver.about(id);
+  assert.equal(delivered?.body.data.address, null);
   await removeEndpoint(kysely, accountId, endpointId);
 });
 

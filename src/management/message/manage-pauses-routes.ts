@@ -46,6 +46,8 @@ export const resumeDestination = defineOperation({
   id: 'resumeDestination',
   summary: 'Resume mail to a destination',
   conditional: true,
+  // Removes a pause, but sets mail going.
+  leaving: false,
   async handle(call) {
     await removeResource(call, pauseChange(call, false));
     const { controls, log } = call.dependencies;

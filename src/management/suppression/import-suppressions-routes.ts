@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { checkLimits } from '../../account/account-limit-store.ts';
 import { addSuppressions } from '../../feedback/suppression/suppression-store.ts';
 import { pageOf } from '../answer/page.ts';
 import { sendRejected } from '../import/download-rejected.ts';
@@ -33,7 +34,10 @@ export const importSuppressions = defineOperation({
       key,
       event: { kind: 'suppressions_imported', id: 'suppressions' },
       open: suppressionRowReader,
-      write: (transaction, entries) => addSuppressions(transaction, key.accountId, entries),
+      async write(transaction, entries) {
+        const added = await addSuppressions(transaction, key.accountId, entries);
+        if (added > 0) await checkLimits(transaction, key.accountId, ['suppressions']);
+      },
     });
   },
 });

@@ -1,4 +1,5 @@
 import { hashToken, TokenMint } from '../../access/token-mint.ts';
+import { checkLimits } from '../../account/account-limit-store.ts';
 import { lockActiveAccount } from '../../account/account-store.ts';
 import { readMemberships, saveMembership } from '../../account/membership-store.ts';
 import { createPerson, markEmailVerified, saveLocale } from '../../account/person-store.ts';
@@ -66,6 +67,7 @@ export class Invitations {
    * one ends.
    * @returns false if the invitation is no longer open, or the person was changed concurrently
    * @throws TemporarilyUnavailable if too many passwords are waiting
+   * @throws AccountLimitReached if the account has the most users that it can have
    */
   async accept(token: string, acceptance: InvitationAcceptance): Promise<boolean> {
     const open = await this.find(token);
@@ -103,7 +105,10 @@ export class Invitations {
     await markEmailVerified(transaction, personId);
     await saveLocale(transaction, personId, locale, true);
     const memberships = await readMemberships(transaction, { personId, reach: { accountId } });
-    if (memberships.length === 0) await saveMembership(transaction, { accountId, personId, role });
+    if (memberships.length === 0) {
+      await saveMembership(transaction, { accountId, personId, role });
+      await checkLimits(transaction, accountId, ['users']);
+    }
     const audit = new AuditStore({ kysely: transaction });
     const kind = 'invitation_accepted';
     await audit.record({ kind, outcome: 'success', personId, accountId, origin, detail: { role } });

@@ -1,6 +1,7 @@
 import type { SignInSettings } from '../../access/authorize.ts';
 import { changeWithoutLockout } from '../../access/lockout-store.ts';
 import type { Membership, Role } from '../../account/account.ts';
+import { checkLimits } from '../../account/account-limit-store.ts';
 import { lockActiveAccount } from '../../account/account-store.ts';
 import {
   readMemberships,
@@ -93,6 +94,7 @@ export async function syncMemberships(
     // An operator's setting may name an account that doesn't exist.
     if (!(await lockActiveAccount(transaction, accountId))) continue;
     await saveMembership(transaction, { accountId, personId, role, grantedBy });
+    await checkLimits(transaction, accountId, ['users']);
     await record('membership_begun', accountId, role);
   }
   return readMemberships(transaction, { personId, reach: 'all' });
