@@ -557,6 +557,7 @@ create table message (
   content json,
   tx xid8 not null default pg_current_xact_id(),
   new_call boolean not null default true,
+  engaged smallint,
   message_pkey PRIMARY KEY (account_id, id, retention_days),
   message_state_check CHECK (state = ANY (ARRAY['queued'::text, 'sending'::text, 'deferred'::text, 'delivered'::text, 'bounced'::text, 'expired'::text, 'failed'::text, 'uncertain'::text, 'suppressed'::text, 'canceled'::text]))
 ) partition by LIST (retention_days);

@@ -155,6 +155,12 @@ export function attributeHash(attribute: string): string {
   return `substr(sha256(convert_to(${attribute}, 'UTF8')), 1, 16)`;
 }
 
+/** The bit of an open or click in `message.engaged`: by its kind, and whether a person or a machine caused it. */
+export function engagementBit(event: string): string {
+  return `(case ${event}.kind when 'opened' then 1 else 4 end
+    * case ${event}.detail ->> 'class' when 'person' then 1 else 2 end)`;
+}
+
 /** Kinds as literals for `in (…)`, so that the planner can use a partial index that names them. */
 export function kindList(kinds: readonly EventKind[]): string {
   return kinds.map((kind) => `'${kind}'`).join(', ');

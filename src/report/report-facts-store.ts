@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { hardCauses } from '../feedback/suppression/suppress-bounced-store.ts';
 import { type ReportFilter, readerEventKinds, reportColumnFacts } from '../message/event-kinds.ts';
-import { contentMembers, kindList, startOf } from '../message/message-sql.ts';
+import { contentMembers, engagementBit, kindList, startOf } from '../message/message-sql.ts';
 import { defaultContent } from './report-query.ts';
 
 type Condition = RawBuilder<unknown>;
@@ -33,7 +33,7 @@ export function reportFacts(messages: Condition, events: Condition): RawBuilder<
       case when e.kind = 'bounced' then
         coalesce(e.detail ->> 'cause' = any (${hardCauses}::text[]) and coalesce(e.detail ->> 'permanent', 'true') = 'true', false)
         else false end,
-      f.class is not null and not exists (
+      f.class is not null and coalesce(m.engaged, 0) & ${sql.raw(engagementBit('e'))} = 0 and not exists (
         select from message_event p
         where p.account_id = e.account_id and p.message_id = e.message_id and p.retention_days = e.retention_days
           and p.kind = e.kind and (p.tx, p.id) < (e.tx, e.id)
@@ -42,7 +42,7 @@ export function reportFacts(messages: Condition, events: Condition): RawBuilder<
         then extract(epoch from e.at - ${sql.raw(startOf('m', 'e.retention_days'))}) * 1000 end
     from message_event e
     cross join lateral (
-      select message.account_id, message.template_id, message.tag, message.accepted_at, message.content
+      select message.account_id, message.template_id, message.tag, message.accepted_at, message.content, message.engaged
       from message
       where message.account_id = e.account_id and message.id = e.message_id and message.retention_days = e.retention_days
       limit 1) as m

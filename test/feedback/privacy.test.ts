@@ -19,6 +19,7 @@ import type { ComparableAddress } from '../../src/foundation/email-address.ts';
 import { type AccountId, type MessageId, newId } from '../../src/foundation/ids.ts';
 import { ensureMessagePartitions } from '../../src/message/message-partitions-store.ts';
 import { findMessages } from '../../src/report/find-messages-store.ts';
+import { rollUp } from '../../src/report/roll-up-store.ts';
 import { writeSearchRows } from '../../src/report/search-rows-store.ts';
 import { account, DeliveryWorld } from '../support/delivery-world.ts';
 import { waitForLock } from '../support/wait-for-lock.ts';
@@ -28,7 +29,7 @@ const { pool, kysely } = world.database;
 const feed = new EventFeed({
   database: world.database,
   log: world.log,
-  followers: [writeSearchRows],
+  followers: [writeSearchRows, rollUp],
 });
 const day = 24 * 60 * 60 * 1000;
 /** Applies the retention rules after a number of days. */
@@ -378,6 +379,29 @@ test('late opens are removed too, once followers have read them', async () => {
   assert.equal((await opens(id)).length, 1);
   await applyRulesAfter(4);
   assert.deepEqual(await opens(id), []);
+});
+
+test('an open after earlier ones were deleted counts, but not as a unique one', async () => {
+  const accountId = 'a8' as AccountId;
+  await world.addAccount(accountId);
+  await saveRetentionRule(kysely, accountId, {
+    contentDays: null,
+    addressDays: null,
+    engagementDays: 3,
+  });
+  const id = await world.accept({ account: accountId });
+  for (let time = 0; time < 3; time += 1) {
+    await addOpen(id, accountId);
+    await feed.catchUp();
+    await applyRulesAfter(4);
+    assert.deepEqual(await opens(id), []);
+  }
+  const { rows } = await pool.query(
+    `select sum(opened_people)::int as opened, sum(opened_people_unique)::int as "unique"
+     from report_total where account_id = $1`,
+    [accountId],
+  );
+  assert.deepEqual(rows, [{ opened: 3, unique: 1 }]);
 });
 
 test('webhook events of a message lose personal data together with its addresses or its opens', async () => {

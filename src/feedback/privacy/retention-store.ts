@@ -2,7 +2,13 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import { readerEventKinds } from '../../message/event-kinds.ts';
-import { hasAttributes, kindList, lowestIdAt, withoutTexts } from '../../message/message-sql.ts';
+import {
+  engagementBit,
+  hasAttributes,
+  kindList,
+  lowestIdAt,
+  withoutTexts,
+} from '../../message/message-sql.ts';
 import { scheduledClassOffset } from '../../message/scheduled-class.ts';
 import { oldestCursorOf } from '../feed/feed-cursor-store.ts';
 import { applyReplyRetention } from '../reply/erase-replies-store.ts';
@@ -144,7 +150,7 @@ async function eraseEngagement(kysely: Kysely, accountId: AccountId): Promise<bo
       select ${boundOf('engagement_days')} as bound, now() - engagement_days * interval '1 day' as since from retention_rule
       where account_id = ${accountId} and engagement_days is not null),
     part as materialized (
-      select account_id, message_id, retention_days, id from message_event
+      select account_id, message_id, retention_days, id, ${sql.raw(engagementBit('message_event'))} as bit from message_event
       where account_id = ${accountId} and kind in (${sql.raw(kindList(readerEventKinds))}) and message_id < (select bound from rule)
         and tx < ${oldestCursorOf(accountId)}
         and (retention_days < ${sql.lit(scheduledClassOffset)} or not exists (
@@ -156,6 +162,12 @@ async function eraseEngagement(kysely: Kysely, accountId: AccountId): Promise<bo
       delete from message_event e using part
       where e.account_id = part.account_id and e.message_id = part.message_id and e.id = part.id
         and e.retention_days = part.retention_days),
+    -- Later opens and clicks of the same kind are counted, but not as unique ones.
+    marked as (
+      update message m set engaged = coalesce(m.engaged, 0) | p.bits
+      from (select message_id, retention_days, bit_or(bit)::smallint as bits from part group by 1, 2) as p
+      where m.account_id = ${accountId} and m.id = p.message_id and m.retention_days = p.retention_days
+        and coalesce(m.engaged, 0) | p.bits is distinct from m.engaged),
     posted as (
       update webhook_delivery w set ${erasedWebhookColumns}
       from part where w.account_id = part.account_id and w.message_id = part.message_id and w.event_id = part.id)

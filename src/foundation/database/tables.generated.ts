@@ -439,6 +439,7 @@ export interface MessageTable {
   client_id: string;
   content: Json | null;
   deliver_when_delayed: boolean;
+  engaged: number | null;
   external_id: string | null;
   id: string;
   new_call: Generated<boolean>;
