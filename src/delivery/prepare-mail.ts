@@ -1,6 +1,6 @@
 import type { EmailAddress } from '../foundation/email-address.ts';
 import type { AccountId, TemplateId } from '../foundation/ids.ts';
-import { type MessageContent, visibleCc } from '../message/message-content.ts';
+import { erasedAddress, type MessageContent, visibleCc } from '../message/message-content.ts';
 import type { AttemptNote, ClaimedMessage } from '../queue/attempt.ts';
 import type { EncodedAttachment } from '../rendering/compose-attachments.ts';
 import { type ComposedMessage, composeMime } from '../rendering/compose-mime.ts';
@@ -43,12 +43,12 @@ export interface PreparedMail {
 /** Header with the original recipients of a message redirected by DELIVERY_REDIRECT. */
 export const redirectHeader = 'X-Signalpost-Original-To';
 
-/** The Cc addresses without those that became suppressed before the first attempt, which keep their numbers. */
-function withoutSuppressed(
+/** The Cc addresses without those that were erased or became suppressed before the first attempt, which keep their numbers. */
+function withoutSkipped(
   cc: readonly EmailAddress[],
   suppressed: readonly EmailAddress[] = [],
 ): readonly EmailAddress[] {
-  return suppressed.length === 0 ? cc : cc.filter((address) => !suppressed.includes(address));
+  return cc.filter((address) => address !== erasedAddress && !suppressed.includes(address));
 }
 
 /** Renders and composes a message. The output depends only on the message, so every attempt produces the same bytes. */
@@ -69,7 +69,7 @@ export function prepareMail(
     locale: content.locale,
   });
   const { from, replyTo, to, toName, headers, suppressedCc } = content;
-  const cc = withoutSuppressed(visibleCc(content), suppressedCc);
+  const cc = withoutSkipped(visibleCc(content), suppressedCc);
   const ownLines = headers && Object.entries(headers).map((header) => customHeader(...header));
   const mail = composeMime(
     rendered,

@@ -57,7 +57,18 @@ export function parseEmailAddress(text: string): ParsedEmailAddress {
 
 /** Normalizes an address for comparison, which is case-insensitive. */
 export function normalizeAddress(address: EmailAddress): ComparableAddress {
-  return address.toLowerCase() as ComparableAddress;
+  return lowerCase(address) as ComparableAddress;
+}
+
+/**
+ * Text in lower case as `lower` of PostgreSQL writes it: each character by itself. JavaScript looks at the whole word for the
+ * last sigma, and makes two characters of İ.
+ */
+export function lowerCase(text: string): string {
+  if (!NON_ASCII.test(text)) return text.toLowerCase();
+  return Array.from(text, (character) => (character === 'İ' ? 'i' : character.toLowerCase())).join(
+    '',
+  );
 }
 
 /** The part after the `@`: lower-case A-labels. */

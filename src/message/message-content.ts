@@ -188,6 +188,9 @@ export function archiveNumber({
 
 type OtherRecipients = Pick<MessageContent, 'cc' | 'bccCount' | 'archive'>;
 
+/** Replaces an erased Cc address, so that the others keep their numbers; the domain is reserved (RFC 2606 section 2). */
+export const erasedAddress = 'erased@erased.invalid' as EmailAddress;
+
 /** The addresses of the Cc header. */
 export function visibleCc({ cc = [], bccCount = 0 }: OtherRecipients): readonly EmailAddress[] {
   return bccCount === 0 ? cc : cc.slice(0, -bccCount);

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
+import { lowerCase } from '../foundation/email-address.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import { TimeBudget } from '../foundation/time-budget.ts';
 import { minIdAt, timeOfId } from '../foundation/uuid7.ts';
@@ -174,7 +175,7 @@ function conditionsOf(filter: MessageSearchFilter) {
   const isCommonState = filter.state === 'delivered';
   return [
     ...equals('external_id', filter.externalId),
-    ...equals('address', filter.address?.toLowerCase()),
+    ...equals('address', filter.address && lowerCase(filter.address)),
     ...(isCommonState ? [] : equals('state', filter.state)),
     ...equals('tag', filter.tag),
     ...equals('template_id', filter.templateId),

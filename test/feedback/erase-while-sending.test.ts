@@ -55,6 +55,20 @@ test('a Cc address erased during sending does not come back with the outcome', a
   assert.deepEqual(values, { Name: 'Ann', Link: null });
 });
 
+test('the others don’t see that a Cc address was erased before their mail was sent', async () => {
+  const sink = await startSink();
+  const id = await world.accept({ cc: ['gone@people.test', 'bob@people.test'] });
+  await erase('gone@people.test');
+  world.deliverTo(sink.port);
+  await world.waitForState(id, 'delivered');
+  const sources = sink.mails.map(({ source }) => source);
+  assert.ok(sources.length > 0);
+  for (const source of sources) {
+    assert.doesNotMatch(source, /erased/);
+    assert.match(source, /^Cc: bob@people\.test\r$/m);
+  }
+});
+
 test('a Cc address erased during sending is not retried', async () => {
   const gate = await startGated({
     onRcpt: (address) => (/^(gone|bob)/.test(address) ? '450 4.2.1 Mailbox busy' : undefined),

@@ -10,7 +10,11 @@ import {
   removeExpiredSuppressions,
   removeSuppression,
 } from '../../src/feedback/suppression/suppression-store.ts';
-import type { ComparableAddress } from '../../src/foundation/email-address.ts';
+import {
+  type ComparableAddress,
+  type EmailAddress,
+  normalizeAddress,
+} from '../../src/foundation/email-address.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { account, DeliveryWorld } from '../support/delivery-world.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -92,6 +96,42 @@ test('hard bounces and complaints suppress their recipient; soft bounces do not'
     assert.deepEqual(await readSuppressions(kysely, account, address(one)), []);
 });
 
+test('a hard bounce makes a temporary entry permanent, and takes the place of an expired one', async () => {
+  const { database } = world;
+  const feed = new EventFeed({ database, log: world.log, followers: [suppressBounced] });
+  await feed.catchUp();
+  const tomorrow = new Date(Date.now() + 86_400_000);
+  const yesterday = new Date(Date.now() - 86_400_000);
+  const addresses = ['temporary@people.test', 'expired@people.test'] as const;
+  for (const [place, expiresAt] of [tomorrow, yesterday].entries()) {
+    const to = address(addresses[place] ?? '');
+    await addSuppressions(database.kysely, account, [
+      { address: to, reason: 'hard_bounce', expiresAt },
+    ]);
+    const id = await world.accept({ to });
+    await database.pool.query(
+      `insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
+       values ($1, $2, 90, gen_random_uuid(), now(), 'bounced', 0, '{"cause":"no-mailbox"}')`,
+      [account, id],
+    );
+    await feed.catchUp();
+    const [entry] = await readSuppressions(database.kysely, account, to);
+    assert.equal(entry?.expiresAt ?? undefined, undefined);
+    assert.equal(entry?.messageId ?? undefined, place === 0 ? undefined : id);
+  }
+  await removeExpiredSuppressions(database.kysely);
+  for (const to of addresses)
+    assert.equal((await readSuppressions(database.kysely, account, address(to))).length, 1);
+});
+
+test('an entry that replaces an expired one is new', async () => {
+  const { kysely } = world.database;
+  const entry = { address: address('again@people.test'), reason: 'unsubscribe' as const };
+  await addSuppressions(kysely, account, [{ ...entry, expiresAt: new Date(Date.now() - 1_000) }]);
+  assert.equal(await addSuppressions(kysely, account, [entry]), 1);
+  assert.equal(await addSuppressions(kysely, account, [entry]), 0);
+});
+
 test('an event is processed once: an entry removed by a person does not come back', async () => {
   const feed = new EventFeed({
     database: world.database,
@@ -158,3 +198,20 @@ async function addEvent(
 ): Promise<void> {
   await world.database.pool.query(eventStatement, [account, messageId, kind, recipient, detail]);
 }
+
+test('addresses are compared alike in the service and the database, with a final sigma and a dotted I too', async () => {
+  const { database } = world;
+  const feed = new EventFeed({ database, log: world.log, followers: [suppressBounced] });
+  for (const local of ['ΓΙΩΡΓΟΣ', 'İSTANBUL', 'ÉCOLE', 'γιώργος', 'STRAẞE', 'ДОМ', 'Ann']) {
+    const to = `${local}@people.test` as EmailAddress;
+    const id = await world.accept({ to });
+    await database.pool.query(
+      `insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
+       values ($1, $2, 90, gen_random_uuid(), now(), 'bounced', 0, '{"cause":"no-mailbox"}')`,
+      [account, id],
+    );
+    await feed.catchUp();
+    const found = await readSuppressions(database.kysely, account, normalizeAddress(to));
+    assert.equal(found.length, 1, local);
+  }
+});

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { storableJson } from '../../foundation/database/storable-json.ts';
+import { lowerCase } from '../../foundation/email-address.ts';
 import type { MessageId } from '../../foundation/ids.ts';
 import type { StoredEventKind } from '../../message/event-kinds.ts';
 import {
@@ -64,7 +65,7 @@ async function writeSome(
     message_id: event.messageId,
     account_tag: event.accountTag?.toString('hex') ?? null,
     recipient: typeof event.recipient === 'number' ? event.recipient : null,
-    address: typeof event.recipient === 'number' ? null : event.recipient.address.toLowerCase(),
+    address: typeof event.recipient === 'number' ? null : lowerCase(event.recipient.address),
     id: eventId(event),
     kind: event.kind,
     detail: event.detail,

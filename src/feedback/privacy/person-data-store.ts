@@ -4,7 +4,12 @@ import type { Database } from '../../foundation/database/open-database.ts';
 import type { ComparableAddress } from '../../foundation/email-address.ts';
 import { auditIdOf, hashAddress } from '../../foundation/hash-address.ts';
 import { type AccountId, newId } from '../../foundation/ids.ts';
-import { maxRecipients, type StoredContent, visibleCc } from '../../message/message-content.ts';
+import {
+  erasedAddress,
+  maxRecipients,
+  type StoredContent,
+  visibleCc,
+} from '../../message/message-content.ts';
 import {
   ccAddresses,
   isLeased,
@@ -23,8 +28,6 @@ import {
 
 type Kysely = Database['kysely'];
 
-/** Replaces an erased Cc address; the domain is reserved (RFC 2606 section 2). */
-const erasedAddress = 'erased@erased.invalid';
 /** Writes which people are in a message. */
 const searchFollower = 'search';
 const subjectFollower = 'subjects';

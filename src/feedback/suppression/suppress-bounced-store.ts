@@ -38,7 +38,7 @@ const reasons = suppressingKinds
 async function suppressWindow(transaction: Database['kysely'], range: FeedRange): Promise<void> {
   // Insert in key order, so that concurrent writers can't deadlock.
   await sql`
-    insert into suppression (account_id, address, reason, message_id, created_at)
+    insert into suppression as s (account_id, address, reason, message_id, created_at)
     select distinct on (account_id, address, reason) account_id, address, reason, message_id, at
     from (
       select e.account_id, e.message_id, e.at,
@@ -66,5 +66,10 @@ async function suppressWindow(transaction: Database['kysely'], range: FeedRange)
       -- A scalar subquery never becomes a join, which could begin with the accounts and read all events of each.
       and (select account.id from account where account.id = found.account_id) is not null
     order by account_id, address, reason, at
-    on conflict do nothing`.execute(transaction);
+    -- These entries never expire. One that has expired counts as absent.
+    on conflict (account_id, address, reason) do update
+    set expires_at = null,
+      message_id = case when s.expires_at <= now() then excluded.message_id else s.message_id end,
+      created_at = case when s.expires_at <= now() then excluded.created_at else s.created_at end
+    where s.expires_at is not null`.execute(transaction);
 }

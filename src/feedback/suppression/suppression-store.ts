@@ -7,7 +7,8 @@ import type { NewSuppression, Suppression, SuppressionReason } from './suppressi
 type Kysely = Database['kysely'];
 
 /**
- * Adds entries, one per address and reason. Existing ones keep their time and source, and the later expiry.
+ * Adds entries, one per address and reason. Existing ones keep their time and source, and the later expiry; one that has expired
+ * counts as absent.
  * @returns number of new entries
  */
 export async function addSuppressions(
@@ -21,6 +22,11 @@ export async function addSuppressions(
     message_id: entry.messageId ?? null,
     expires_at: entry.expiresAt?.toISOString() ?? null,
   }));
+  await sql`
+    delete from suppression s using json_to_recordset(${JSON.stringify(rows)}::json) as e (address text, reason text)
+    where s.account_id = ${accountId} and s.address = e.address and s.reason = e.reason and s.expires_at <= now()`.execute(
+    kysely,
+  );
   const { rows: written } = await sql<{ fresh: boolean }>`
     insert into suppression as s (account_id, address, reason, message_id, expires_at, created_at)
     select distinct on (e.address, e.reason) ${accountId}, e.address, e.reason, e.message_id, e.expires_at,

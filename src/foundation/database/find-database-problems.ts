@@ -31,8 +31,11 @@ const readServerState = `
     current_setting('full_page_writes') as full_page_writes,
     current_setting('synchronous_standby_names') as standby_names,
     getdatabaseencoding() as encoding, d.datctype as locale,
-    case when getdatabaseencoding() = 'UTF8' then lower('I' || chr(201)) = 'i' || chr(233) else lower('I') = 'i' end
-      as knows_letters,
+    -- É and Σ. The last sigma of a word too, which \`lowerCase\` doesn't treat apart. Other encodings may lack them.
+    case when getdatabaseencoding() = 'UTF8'
+      then lower(convert_from('\\x49c389cea3', getdatabaseencoding()) collate "default")
+        = convert_from('\\x69c3a9cf83', getdatabaseencoding()) collate "default"
+      else lower('I') = 'i' end as knows_letters,
     d.datcollversion is distinct from pg_database_collation_actual_version(d.oid) as collation_changed,
     r.*
   from pg_database d cross join (
