@@ -78,7 +78,7 @@ async function run(): Promise<number> {
       '--import',
       new URL('../src/foundation/lock-intrinsics.ts', import.meta.url).href,
       '--import',
-      new URL('prepare-tests.ts', import.meta.url).href,
+      new URL('test-runner/prepare.ts', import.meta.url).href,
       '--test',
       // Most files mainly wait for processes and databases; those with browsers less.
       `--test-concurrency=${Math.max(2, availableParallelism() + (folder === 'test-system' ? 1 : 2))}`,
@@ -127,6 +127,7 @@ async function groupFiles(
   all: readonly string[],
   name: keyof typeof filesPerGroup,
 ): Promise<string[]> {
+  const reader = JSON.stringify(new URL('test-runner/current-file.ts', import.meta.url).href);
   const alone = all.filter((file) => ownProcess.includes(file));
   const together = all.filter((file) => !alone.includes(file));
   const grouped = inGroups(together, filesPerGroup[name]).map(async (group, index) => {
@@ -134,9 +135,9 @@ async function groupFiles(
     const file = join(groups, `group-${String(index + 1).padStart(3, '0')}.mjs`);
     const tests = group.map((path) => {
       const url = pathToFileURL(resolve(path)).href;
-      return `test(${JSON.stringify(path)}, () => import(${JSON.stringify(url)}));\n`;
+      return `readFile(${JSON.stringify(path)}, ${JSON.stringify(url)});\n`;
     });
-    await writeFile(file, `import { test } from 'node:test';\n\n${tests.join('')}`);
+    await writeFile(file, `import { readFile } from ${reader};\n\n${tests.join('')}`);
     return file;
   });
   return [...(await Promise.all(grouped)), ...alone];

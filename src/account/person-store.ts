@@ -108,13 +108,14 @@ export async function renewPasswordHash(
   kysely: Kysely,
   { id, passwordHash }: Pick<PersonWithPassword, 'id' | 'passwordHash'>,
   renewed: string,
-): Promise<void> {
-  await kysely
+): Promise<boolean> {
+  const { numUpdatedRows } = await kysely
     .updateTable('person')
     .set({ password_hash: renewed })
     .where('id', '=', id)
     .where('password_hash', '=', passwordHash ?? '')
-    .execute();
+    .executeTakeFirst();
+  return numUpdatedRows > 0;
 }
 
 /**

@@ -10,7 +10,8 @@ export interface PasswordAuthenticatorDependencies {
   readonly findPerson: (email: string) => Promise<PersonWithPassword | undefined>;
   readonly passwords: PasswordChecker;
   /** Replaces a hash that is still the stored one. */
-  readonly renewHash: (person: PersonWithPassword, passwordHash: string) => Promise<void>;
+  /** Resolves with false if the person has another hash by now. */
+  readonly renewHash: (person: PersonWithPassword, passwordHash: string) => Promise<boolean>;
   readonly throttle: LoginThrottle;
   /** Whether a person must sign in with a provider, which makes their password useless. */
   readonly mustUseProvider: (person: PersonWithPassword) => Promise<boolean>;
@@ -53,19 +54,32 @@ export class PasswordAuthenticator {
     });
     if (person === undefined) return { person, claimed, needsProvider: false };
     if (await mustUseProvider(person)) return { person: undefined, claimed, needsProvider: true };
-    await this.#renewHash(person, password);
-    return { person, claimed, needsProvider: false };
+    const passwordHash = await this.#renewHash(person, password, origin);
+    const current = passwordHash === undefined ? undefined : { ...person, passwordHash };
+    return { person: current, claimed, needsProvider: false };
   }
 
-  /** Only now is the password known, so that a hash with less work than today's can be replaced. */
-  async #renewHash(person: PersonWithPassword, password: string): Promise<void> {
-    const { passwords, renewHash } = this.#dependencies;
+  /**
+   * Only now is the password known, so that a hash with less work than today's can be replaced.
+   * @returns the hash that the person has now, which tokens are issued for; undefined if the password was changed meanwhile
+   */
+  async #renewHash(
+    person: PersonWithPassword,
+    password: string,
+    origin: GuessOrigin,
+  ): Promise<string | undefined> {
+    const { findPerson, passwords, renewHash } = this.#dependencies;
     try {
       const renewed = await passwords.renew(person.passwordHash ?? '', password, person.id);
-      if (renewed !== undefined) await renewHash(person, renewed);
+      if (renewed === undefined) return person.passwordHash;
+      if (await renewHash(person, renewed)) return renewed;
+      // Another sign-in renewed it, or the password was changed.
+      const current = (await findPerson(person.email))?.passwordHash;
+      return (await passwords.check(current, password, origin)) ? current : undefined;
     } catch (error) {
       // The next sign-in renews it.
-      if (!(error instanceof TemporarilyUnavailable)) throw error;
+      if (error instanceof TemporarilyUnavailable) return person.passwordHash;
+      throw error;
     }
   }
 }

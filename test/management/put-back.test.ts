@@ -326,7 +326,9 @@ for (const route of routeTable) {
             [before.body[each] ?? null, put.body[each] ?? null],
           );
       }
-      const restored = await owner.put(where, body);
+      // A view doesn't contain the secret, which another issuer needs.
+      const secret = Object.hasOwn(values ?? {}, 'clientSecret') && { clientSecret: 'a secret' };
+      const restored = await owner.put(where, { ...body, ...secret });
       assert.ok(restored.status === 200 || restored.status === 201, restored.text);
     }
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findGuessReason } from '../../src/account/password-strength.ts';
 import { sendRequest } from '../support/send-request.ts';
-import { password, SessionWorld } from '../support/session-world.ts';
+import { password, passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
 import { TestBrowser, type VisitedPage } from '../support/test-browser.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
@@ -92,7 +92,7 @@ test('a password is judged while it is typed by a script of the service, which b
 test('ASVS 4.0.3 2.4.1: when PASSWORD_MEMORY grows, a hash moves to it at the next sign-in, and only with the right password', async () => {
   const { email } = await world.addPerson();
   const before = await hashOf(email);
-  assert.match(before, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  assert.match(before, /^\$argon2id\$v=19\$m=1024,t=2,p=1\$/);
   await signIn(strong, email, 'not the password');
   await signIn(service, email);
   assert.equal(await hashOf(email), before);
@@ -102,6 +102,17 @@ test('ASVS 4.0.3 2.4.1: when PASSWORD_MEMORY grows, a hash moves to it at the ne
   const [, me] = await signIn(service, email);
   assert.match(me.text, /<h1>Sign-in and security/);
   assert.equal(await hashOf(email), after, 'never back');
+});
+
+test('section 5.2: grants at the time when a hash moves to another PASSWORD_MEMORY get their tokens', async () => {
+  const person = await world.addPerson();
+  const client = await world.addIntegration();
+  const before = await hashOf(person.email);
+  const responses = await Promise.all(
+    Array.from({ length: 4 }, () => postToken(strong, passwordFields(person, client))),
+  );
+  assert.notEqual(await hashOf(person.email), before);
+  for (const { status, text } of responses) assert.equal(status, 200, text);
 });
 
 test('ASVS 4.0.3 2.1.4: a password can have any character, and all of them count', async () => {
