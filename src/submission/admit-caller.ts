@@ -74,11 +74,6 @@ class SendAdmission implements SendingCaller {
     return this.#templates?.has(templateId) !== false;
   }
 
-  /** Nothing of a message may be the caller's own but its recipients and the values of the template's fields. */
-  get sendsTemplatesOnly(): boolean {
-    return this.#templates !== undefined;
-  }
-
   /** Undefined if the caller may send with templates only. */
   get raw(): RawRight | undefined {
     return this.#mayWrite && this.#templates === undefined ? new RawRight(this) : undefined;

@@ -216,7 +216,6 @@ function checkRequest(
   const json = admitted.parsed ?? readJson(admitted.body, admitted.contentType);
   const { compiled } = template.template;
   const read = dependencies.parser.parse(json, addOns.has('transactional'), template.template);
-  if (admission.sendsTemplatesOnly) refuseOwnContent(read);
   const request =
     archiveAddress === undefined ? read : addArchiveCopy(read, archiveAddress, compiled);
   const { locale } = request;
@@ -292,23 +291,6 @@ function checkRequest(
           checkSending(content, attachments),
         ),
   );
-}
-
-/** @throws Fault VALIDATION_FAILED for content that isn't the template's */
-function refuseOwnContent(request: ParsedSendRequest): void {
-  const given = {
-    subjectLine: request.subjectLine !== undefined,
-    previewText: request.previewText !== undefined,
-    headers: request.headers !== undefined,
-    attachments: request.attachments.length > 0,
-  };
-  const details = Object.entries(given)
-    .filter(([, isGiven]) => isGiven)
-    .map(([name]) => ({
-      field: `content.${name}`,
-      reason: 'can’t be sent with an API key limited to templates',
-    }));
-  if (details.length > 0) throw new Fault('VALIDATION_FAILED', { details });
 }
 
 /** A lookup of limited duration, unless it is done. */

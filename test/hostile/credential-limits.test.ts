@@ -297,28 +297,6 @@ test('a key limited to templates can’t be created with the right to send other
   );
 });
 
-test('ASVS 4.0.3 4.1.3: a key limited to templates sends no content of its own', async () => {
-  const scene = await openScene('46500');
-  const templates = ['t-0001'];
-  const key = await addKey(database, scene.id, { scopes: ['messages:send'], templates });
-  const send = async (content: Readonly<Record<string, unknown>>) => {
-    const body = bodyWith({ envelope, content });
-    const response = await post(`/ete/v1/email/${scene.id}/t-0001`, key, body);
-    return { status: response.status, text: await response.text() };
-  };
-  assert.equal((await send({})).status, 200);
-  for (const [name, value] of Object.entries({
-    subjectLine: 'Your account is locked',
-    previewText: 'Call us now',
-    headers: { 'X-Own': 'content' },
-    attachments: [{ filename: 'a.txt', contentType: 'text/plain', content: 'YQ==' }],
-  })) {
-    const { status, text } = await send({ [name]: value });
-    assert.equal(status, 400, `${name}: ${text}`);
-    assert.match(text, /with an API key limited to templates/, name);
-  }
-});
-
 test('a message is resent only while its sender is verified and the account has the add-on that it needs', async () => {
   const scene = await openScene('46500');
   const key = await addKey(database, scene.id);

@@ -86,7 +86,7 @@ export const createApiKey = defineOperation({
           minItems: 1,
           maxItems: maxKeyLimits,
           description:
-            'Templates that the key may send with. Default: all. A key limited to templates can only have the scopes of the send, status and list operations, and can’t send a subject line, preview text, headers or attachments of its own.',
+            'Templates that the key may send with. Default: all. A key limited to templates can only have the scopes of the send, status and list operations.',
         }),
       ),
     },
