@@ -143,6 +143,34 @@ test('DELIVERY_REDIRECT sends everything to one address and shows the original',
   assert.ok((await world.events(id)).some(({ kind }) => kind === 'redirected'));
 });
 
+test('an attempt that is redirected later says so too', async () => {
+  const sink = await startSink();
+  const id = await world.accept();
+  // The first attempt was lost, as when its worker is killed.
+  await world.database.pool.query('update queue_entry set attempts = 1 where message_id = $1', [
+    id,
+  ]);
+  world.deliverTo(sink.port, { staging: { redirect: 'staging@team.test', allow: [] } });
+  await world.waitForState(id, 'delivered');
+  assert.ok((await world.events(id)).some(({ kind }) => kind === 'redirected'));
+});
+
+test('a message whose template version is gone can be canceled', async () => {
+  const delivery = createDelivery({
+    findVersion: () => undefined,
+    transport: new SmtpPool(inboxServer(1)),
+    staging: { redirect: undefined, allow: [] },
+    log: world.log,
+  });
+  const id = await world.accept();
+  await world.database.pool.query('update queue_entry set canceled = true where message_id = $1', [
+    id,
+  ]);
+  world.worker(delivery).start();
+  await world.waitForState(id, 'canceled');
+  await waitFor('the queue entry to go', async () => (await world.entry(id)) === undefined);
+});
+
 test('DELIVERY_ALLOW holds messages to other domains visibly', async () => {
   const sink = await startSink();
   world.deliverTo(sink.port, {

@@ -120,3 +120,23 @@ test('a silent database is treated like an unreachable one', {
   gate.open();
   await world.waitForState(second, 'delivered', 40_000);
 });
+
+test('an outcome that the database can’t store stops no other work, even if it comes alone', async () => {
+  const { pool } = world.database;
+  const sink = await startSink();
+  const broken = await world.accept();
+  await pool.query(`
+    create function refuse_events() returns trigger language plpgsql as $$
+    begin raise exception 'no' using errcode = '22023'; end $$;
+    create trigger refuse_events before insert on message_event for each row
+    when (new.message_id = '${broken}') execute function refuse_events()`);
+  closers.push(async () => {
+    await pool.query('drop function refuse_events cascade');
+  });
+  await startBehindGate(sink.port);
+  await waitFor('the mail', () => sink.mails.length === 1);
+  for (let time = 0; time < 3; time += 1) {
+    const sound = await world.accept();
+    await world.waitForState(sound, 'delivered', 10_000);
+  }
+});

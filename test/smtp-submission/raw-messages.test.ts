@@ -5,6 +5,7 @@ import {
   saveRetentionRule,
 } from '../../src/feedback/privacy/retention-store.ts';
 import { sweepAttachments } from '../../src/feedback/privacy/sweep-attachments-store.ts';
+import { readMailboxField } from '../../src/smtp-submission/read-mailbox.ts';
 import { addKey } from '../support/api-key.ts';
 import { readInbox } from '../support/inbox-client.ts';
 import { ManagementClient } from '../support/management-client.ts';
@@ -128,6 +129,19 @@ test('the sender, its name, Reply-To and Sender are checked as over HTTP', async
     [{ 'X-Signalpost-Tag': 't'.repeat(49) }, /^554 5\.6\.0 .*X-Signalpost-Tag/],
   ] as const)
     assert.match(await refuse(raw(fields)), expected, JSON.stringify(fields));
+});
+
+test('RFC 5322 3.2.2: a comment in the name of From is part of the name, and can’t hide an address', async () => {
+  for (const From of [
+    'Support (x@bank.test) <orders@shop.test>',
+    'Support (a (b)) <orders@shop.test>',
+    'Support (a <orders@shop.test>',
+  ])
+    assert.match(await refuse(raw({ From })), /^554 5\.6\.0 .*not exactly one address/, From);
+  assert.deepEqual(readMailboxField('Support (Billing) <orders@shop.test>'), {
+    address: 'orders@shop.test',
+    name: 'Support (Billing)',
+  });
 });
 
 test('files that are refused over HTTP are refused in messages, however deep', async () => {

@@ -222,6 +222,14 @@ for (const [what, attachment] of refused)
     assert.equal(fieldOf(await detailsOf([attachment])), 'content.attachments[0]');
   });
 
+test('a table of text or HTML with an Office type is accepted, but nothing binary', async () => {
+  const excel = { filename: 'report.csv', contentType: 'application/vnd.ms-excel' };
+  for (const text of ['Name;Sum\r\nAnn;1\r\n', '<table><tr><td>Ann</td></tr></table>'])
+    assert.equal(await detailsOf([file(Buffer.from(text), excel)]), 'OK');
+  for (const binary of [pdf, Buffer.from('a\0b')])
+    assert.equal(fieldOf(await detailsOf([file(binary, excel)])), 'content.attachments[0]');
+});
+
 test('an operator can change what is refused', async () => {
   const lenient = await startTestService({
     databaseUrl: url,

@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { TokenStore, Tokens } from './token-store.ts';
 
-/** An older lock was left by a process that died; refreshing takes at most 30 seconds. */
-const staleMs = 60_000;
+/** An older lock was left by a process that died; new tokens take two requests of at most 30 seconds. */
+const staleMs = 120_000;
 const retryMs = 50;
 
 /**
@@ -22,8 +23,9 @@ export function fileStore(path: string): TokenStore {
       }
     },
     async set(tokens) {
-      const unfinished = `${path}.${process.pid}`;
-      await writeFile(unfinished, JSON.stringify(tokens), { mode: 0o600 });
+      // A file that somebody else put there would keep its readers.
+      const unfinished = `${path}.${randomUUID()}`;
+      await writeFile(unfinished, JSON.stringify(tokens), { mode: 0o600, flag: 'wx' });
       await rename(unfinished, path);
     },
     async lock(work) {
@@ -38,18 +40,42 @@ export function fileStore(path: string): TokenStore {
 }
 
 async function take(lockPath: string): Promise<boolean> {
+  if (await create(lockPath)) return true;
+  if ((await ageOf(lockPath)) > staleMs) await removeStale(lockPath);
+  return false;
+}
+
+/** One process at a time: the others could remove the lock of whoever comes after the first. */
+async function removeStale(lockPath: string): Promise<void> {
+  const removing = `${lockPath}.stale`;
+  if (!(await create(removing))) {
+    if ((await ageOf(removing)) > staleMs) await rm(removing, { force: true });
+    return;
+  }
   try {
-    await (await open(lockPath, 'wx', 0o600)).close();
+    if ((await ageOf(lockPath)) > staleMs) await rm(lockPath, { force: true });
+  } finally {
+    await rm(removing, { force: true });
+  }
+}
+
+/** @returns false if the file exists */
+async function create(path: string): Promise<boolean> {
+  try {
+    await (await open(path, 'wx', 0o600)).close();
     return true;
   } catch (error) {
-    if (!isCode(error, 'EEXIST')) throw error;
-    const age = await stat(lockPath).then(
-      ({ mtimeMs }) => Date.now() - mtimeMs,
-      () => 0,
-    );
-    if (age > staleMs) await rm(lockPath, { force: true });
-    return false;
+    if (isCode(error, 'EEXIST')) return false;
+    throw error;
   }
+}
+
+/** In milliseconds; 0 if there is no such file. */
+function ageOf(path: string): Promise<number> {
+  return stat(path).then(
+    ({ mtimeMs }) => Date.now() - mtimeMs,
+    () => 0,
+  );
 }
 
 function isCode(error: unknown, code: string): boolean {
