@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { generateApiKey } from '../../src/access/api-key.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
+import { distinctBody } from '../bench-account.ts';
 import { answerOrder, runOrder } from '../child-program.ts';
 import { type ClientRequest, type HttpClient, openClient } from '../http-client.ts';
 import type { AttackTarget } from './bench-hostile.ts';
@@ -51,7 +52,7 @@ function addressIn(localAddress: string, network: number): string {
 function hold(
   count: number,
   port: 'port' | 'bouncePort',
-  use: (socket: Socket) => void,
+  use: (socket: Socket, target: AttackTarget) => void,
   networks = 1,
 ): HostileAttack {
   return (target, _ask, address) => async () => {
@@ -59,7 +60,7 @@ function hold(
       const localAddress = addressIn(address, at % networks);
       const socket = connect({ host: '127.0.0.1', port: target[port], localAddress });
       socket.on('error', () => undefined);
-      socket.once('connect', () => use(socket));
+      socket.once('connect', () => use(socket, target));
       return new Promise<void>((resolve) => socket.once('close', () => resolve()));
     });
     await Promise.all(closed);
@@ -98,6 +99,17 @@ const slowHtml = `<style>${Array.from({ length: 8_000 }, (_, at) => `.a${at} p b
 const trickleHead =
   'POST /token HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 4000\r\n\r\n';
 let slowTemplates = 0;
+/** A report of 1 MiB with as many parts, parameters and encoded words as fit. */
+const report = [
+  'Content-Type: multipart/report; boundary=b',
+  `Subject: ${'=?utf-8?Q?=41?= '.repeat(2_000)}`,
+  '',
+  ...Array.from({ length: 9_000 }, (_, at) =>
+    ['--b', `Content-Type: text/plain; a*0=${at}; a*1="${'('.repeat(60)}"`, '', 'x'].join('\r\n'),
+  ),
+  '--b--',
+  '.',
+].join('\r\n');
 
 /** `docs/benchmarks-method.md` describes them. */
 export const attacks: Readonly<Record<string, HostileAttack>> = {
@@ -216,6 +228,26 @@ export const attacks: Readonly<Record<string, HostileAttack>> = {
     },
     networksPerClient,
   ),
+  reports: hold(
+    2,
+    'bouncePort',
+    (socket, { returnPath }) => {
+      const commands = ['EHLO there', 'MAIL FROM:<>', `RCPT TO:<${returnPath}>`, 'DATA', report];
+      socket.on('data', () => {
+        const command = commands.shift();
+        if (command === undefined) socket.end();
+        else socket.write(`${command}\r\n`);
+      });
+    },
+    networksPerClient,
+  ),
+  'silent-webhooks': alternate(({ accountId, apiKey }) => [
+    {
+      path: `/ete/v1/email/${accountId}/t-0001`,
+      headers: { ...json, authorization: `Bearer ${apiKey}` },
+      body: distinctBody(0),
+    },
+  ]),
 };
 
 interface AttackOrder {
