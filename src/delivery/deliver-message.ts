@@ -87,7 +87,10 @@ export function createDelivery(dependencies: DeliveryDependencies): Attempt {
       content.locale,
     );
     if (template === undefined)
-      return resultForAll(message, 'failed', 'its template version no longer exists');
+      return (
+        checkMessage(message, lease) ??
+        resultForAll(message, 'failed', 'its template version no longer exists')
+      );
     const secretFields = secretFieldsOf(content, secretNamesOf(template.compiled));
     if (due.result !== undefined) return { ...due.result, secretFields };
     const rendered =

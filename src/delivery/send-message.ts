@@ -35,7 +35,8 @@ export async function sendMessage(
   const { route, untried } = selection;
   const [firstOf] = route.envelope.values();
   const noted = preparedFor(firstOf?.[0] ?? 0)?.notes ?? [];
-  const notes = message.attempt === 1 ? [...noted, ...redirectNote(route)] : [];
+  // A redirected attempt always says so, because then nothing that comes back is about the recipient.
+  const notes = [...(message.attempt === 1 ? noted : []), ...redirectNote(route)];
   let unreached = route.envelope.size;
   const onResult = ({ end }: TransactionResult, to: readonly string[]): void => {
     if (hasReachedServer(end)) unreached -= to.length;

@@ -57,7 +57,7 @@ export class OutcomeWriter {
         return written;
       } catch (error) {
         if (this.#giveUp.signal.aborted) return completions.map(() => false);
-        const isolated = completions.length > 1 && (await this.#isolate(completions, error));
+        const isolated = await this.#isolate(completions, error);
         if (isolated !== false) return isolated;
         if (!this.#failing) this.#log.warn({ err: error }, 'could not write outcomes; retrying');
         this.#failing = true;
@@ -66,7 +66,7 @@ export class OutcomeWriter {
     }
   }
 
-  /** Writes each outcome separately so that bad data in one row doesn't block the others. */
+  /** Writes each outcome separately so that bad data in one row blocks neither the others nor all further work. */
   async #isolate(completions: readonly Completion[], error: unknown): Promise<boolean[] | false> {
     if (!isDataError(error)) return false;
     const written: boolean[] = [];

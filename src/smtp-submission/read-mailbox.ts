@@ -10,8 +10,12 @@ export interface SubmittedMailbox {
 }
 
 const maxLength = 2_000;
-/** RFC 5322 section 3.4: words, quoted or not, before an address in angle brackets. */
-const withBrackets = /^((?:"(?:[^"\\]|\\.)*"|[^"<>,;:()@])*)<\s*([^<>\s]+)\s*>$/;
+/**
+ * RFC 5322 section 3.4: words, quoted or not, before an address in angle brackets. Comments (section 3.2.2) are read only without
+ * what could begin another address; mail programs show them as part of the name.
+ */
+const withBrackets =
+  /^((?:"(?:[^"\\]|\\.)*"|\([^"<>,;:()@\\]*\)|[^"<>,;:()@])*)<\s*([^<>\s]+)\s*>$/;
 /** An address alone, or with its name in a comment, as older programs write it. */
 const bare = /^([^\s<>,;:()"]+)(?:\s+\(([^()\\]*)\))?$/;
 

@@ -128,6 +128,9 @@ const expectations: readonly (readonly [declared: RegExp, types: readonly string
   [/^application\/(vnd\.rar|x-rar(-compressed)?)$/, ['application/vnd.rar']],
 ];
 
+/** Common programs send tables of text or HTML as these, which the programs of the types open. */
+const officeOrText = /^application\/(msword|vnd\.ms-(word|excel))$/;
+
 /** Types whose content is text, so nothing binary. */
 const textTypes = /^(text\/.*|application\/(json|xml|csv|.*\+(json|xml)))$/;
 const textSignatures: ReadonlySet<string> = new Set(['application/x-sh', 'application/rtf']);
@@ -150,6 +153,7 @@ export function findRefusal(
   if (detected !== undefined && rules.types.has(detected))
     return `has content of the type ${detected}, which is not allowed; send a link to it`;
   if (!rules.mismatch || !contradicts(type, detected)) return undefined;
+  if (detected === undefined && officeOrText.test(type) && !content.includes(0)) return undefined;
   return `its content is not ${type}${detected === undefined ? '' : ` but ${detected}`}; correct contentType`;
 }
 

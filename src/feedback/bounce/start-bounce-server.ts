@@ -32,9 +32,6 @@ import {
   uncountedBytes,
 } from './receive-feedback-mail.ts';
 
-const mebibyte = 1024 ** 2;
-/** Max size of a bounce, which may include the original message. Replies may be larger. */
-const maxBounceBytes = 10 * mebibyte;
 /** Per IP address. */
 const maxMessagesPerMinute = 600;
 
@@ -159,7 +156,8 @@ export async function startBounceServer(
   ): Promise<void> {
     const networks = networksOf(remoteAddress);
     const handled = await receiver.receive(chunksOf(stream), networks, async (mail) => {
-      if (mail.size > maxBounceBytes) throw tooLarge(maxBounceBytes);
+      // A report returns as much of the message as it likes; only its beginning is kept.
+      if (stream.sizeExceeded) throw tooLarge(maxReplyBytes);
       await handle(mail, path);
       return true;
     });
