@@ -153,7 +153,7 @@ export interface paths {
     get: { parameters: {  }; responses: { 200: { content: { "application/json": ServerMetadata } }; 400: { content: { "application/json": OAuthError } } } };
   };
   "/authorize": {
-    get: { parameters: { query: { "scope": string; "response_type": string; "client_id": string; "state"?: string; "redirect_uri"?: string; "code_challenge"?: string; "code_challenge_method"?: string } }; responses: { 200: { content?: never }; 303: { content?: never }; 400: { content?: never } } };
+    get: { parameters: { query: { "scope": string; "response_type": string; "client_id": string; "state"?: string; "redirect_uri"?: string; "code_challenge"?: string; "code_challenge_method"?: string } }; responses: { 200: { content?: never }; 303: { content?: never }; 400: { content?: never }; 409: { content?: never } } };
   };
   "/ete/v1/email/{account_id}/{template_id}": {
     post: { parameters: { path: { "account_id": string; "template_id": string } }; requestBody: { content: { "application/json": SendRequest } }; responses: { 200: { content: { "application/json": Accepted } }; 400: { content: { "application/json": Fault } }; 401: { content: { "application/json": Fault } }; 409: { content: { "application/json": Fault } }; 422: { content: { "application/json": Fault } }; 429: { content: { "application/json": Fault } }; 500: { content: { "application/json": Fault } }; 503: { content: { "application/json": Fault } } } };

@@ -161,6 +161,10 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
       200: ['The consent page.', undefined],
       303: ['To the sign-in page, or to the registered redirect URL.', undefined],
       400: ['An error page: unknown client or redirect URL.', undefined],
+      409: [
+        'A page: the session is of an account’s provider, and the person uses the client beyond that account.',
+        undefined,
+      ],
     },
   },
   {
