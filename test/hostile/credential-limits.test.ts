@@ -161,17 +161,18 @@ const limits = {
       return key;
     },
   },
-  'quota of one recipient less': {
-    settles: true,
-    async begin({ id }, { scopes, recipients }) {
-      await saveShop(database, { id, quota: { perHour: recipients - 1, perDay: undefined } });
-      return addKey(database, id, { scopes });
-    },
-  },
   'quota of its recipients': {
     settles: true,
     async begin({ id }, { scopes, recipients }) {
       await saveShop(database, { id, quota: { perHour: recipients, perDay: undefined } });
+      return addKey(database, id, { scopes });
+    },
+  },
+  'quota with one recipient less left': {
+    settles: true,
+    /** One message is within it. */
+    async begin({ id }, { scopes, recipients }) {
+      await saveShop(database, { id, quota: { perHour: 2 * recipients - 1, perDay: undefined } });
       return addKey(database, id, { scopes });
     },
   },
@@ -193,7 +194,7 @@ const contract = (accepted: number, template: number) => ({
   expiry: 401,
   revocation: 401,
   'role of its creator ended': 401,
-  'quota of one recipient less': 429,
+  'quota with one recipient less left': 429,
   'quota of its recipients': accepted,
   suspension: 401,
 });
@@ -205,7 +206,7 @@ const smtp = (template: number) => ({
   expiry: 535,
   revocation: 535,
   'role of its creator ended': 535,
-  'quota of one recipient less': 451,
+  'quota with one recipient less left': 451,
   'quota of its recipients': 250,
   suspension: 525,
 });
