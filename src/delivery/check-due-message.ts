@@ -50,8 +50,13 @@ export function createCheckDue({ database, senders, templates }: DueFacts): Chec
     readSuppressed(database.kysely, questions),
   );
 
-  async function findUnverified({ accountId }: ClaimedMessage, { from, replyTo }: MessageContent) {
-    for (const address of replyTo === undefined ? [from.address] : [from.address, replyTo]) {
+  async function findUnverified(
+    { accountId }: ClaimedMessage,
+    { from, replyTo, receiveReplies }: MessageContent,
+  ) {
+    // An address that receives replies is the service's own, and no sender.
+    const isSender = replyTo !== undefined && receiveReplies !== true;
+    for (const address of isSender ? [from.address, replyTo] : [from.address]) {
       const sender = await senders.sender(accountId, normalizeAddress(address));
       if (sender?.verified !== true) return address;
     }

@@ -86,3 +86,22 @@ test('in the inbox mode nothing has to be set up, and each message of a batch ha
   assert.equal(found.size, 2);
   for (const address of found) assert.match(address, /^r-[a-z2-7]{52}@bounces\.shop\.test$/);
 });
+
+test('a scheduled message that receives replies is sent at its time', async () => {
+  const { url: databaseUrl, database, clock } = await createTestDatabase();
+  const shop = await openShop(database);
+  const service = await startTestService({ databaseUrl, clock });
+  const client = new SendClient(service, await getToken(service, shop));
+  const hour = 3_600_000;
+  const to = 'later@customer.test';
+  const response = await client.send({
+    body: bodyWith({
+      envelope: { toAddress: to },
+      actions: { receiveReplies: true, sendAt: new Date(clock.now() + hour).toISOString() },
+    }),
+  });
+  assert.equal(response.status, 200, response.text);
+  await clock.advance(hour + 60_000);
+  const [mail] = await readInbox(service.url, `?to=${encodeURIComponent(to)}&wait=30`);
+  assert.match(String(mail?.headers['reply-to']), /\br-[a-z2-7]{52}@/);
+});
