@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
+import { comparableAddress } from '../foundation/email-address.ts';
 import { newPersonId, type PersonId } from '../foundation/ids.ts';
 import { notifyOperators, notifyPerson } from '../outbox/security-notice-store.ts';
 import type { Locale } from '../outbox/system-mail.ts';
@@ -61,7 +62,7 @@ export async function readEmails(
   return new Map(rows.map(({ id, email }) => [id, email]));
 }
 
-/** The person with this email address (case-insensitive), or undefined. */
+/** The person with this email address, in any spelling, or undefined. */
 export async function findPersonByEmail(
   kysely: Kysely,
   email: string,
@@ -69,7 +70,7 @@ export async function findPersonByEmail(
   const row = await kysely
     .selectFrom('person')
     .select([...columns, 'password_hash'])
-    .where('email', '=', email.toLowerCase())
+    .where('email', '=', comparableAddress(email))
     .executeTakeFirst();
   return row && { ...toPerson(row), passwordHash: row.password_hash ?? undefined };
 }
@@ -85,7 +86,7 @@ export async function createPerson(
   },
 ): Promise<Person> {
   const id = person.id ?? newPersonId();
-  const email = person.email.toLowerCase();
+  const email = comparableAddress(person.email);
   await transaction
     .insertInto('person')
     .values({ id, email, name: person.name, password_hash: person.passwordHash ?? null })

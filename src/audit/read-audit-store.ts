@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
+import { comparableAddress } from '../foundation/email-address.ts';
 
 /** Filters for the audit log; omitted ones match everything. */
 export interface AuditQuery {
@@ -30,7 +31,7 @@ export async function readAuditLog(
   database: Database,
   query: AuditQuery,
 ): Promise<AuditLogEntry[]> {
-  const email = query.email?.toLowerCase() ?? null;
+  const email = query.email === undefined ? null : comparableAddress(query.email);
   const { clientId = null, kind = null, outcome = null, remoteAddress = null } = query;
   const { rows } = await sql<AuditLogEntry>`
     select e.at, e.kind, e.outcome, p.email, e.client_id as "clientId", e.account_id as "accountId",

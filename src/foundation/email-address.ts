@@ -60,6 +60,12 @@ export function normalizeAddress(address: EmailAddress): ComparableAddress {
   return lowerCase(address) as ComparableAddress;
 }
 
+/** The normalized form of an address that someone typed; other text, which can equal no address, in lower case. */
+export function comparableAddress(text: string): ComparableAddress {
+  const parsed = parseEmailAddress(text);
+  return parsed.ok ? normalizeAddress(parsed.address) : (lowerCase(text) as ComparableAddress);
+}
+
 /**
  * Text in lower case as `lower` of PostgreSQL writes it: each character by itself. JavaScript looks at the whole word for the
  * last sigma, and makes two characters of İ.

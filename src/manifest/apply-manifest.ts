@@ -130,7 +130,11 @@ async function plan(manifest: Manifest, context: PlanContext): Promise<PlannedCh
   for (const account of manifest.accounts) {
     const users = await planUsers(account, people, context);
     const senders = await planSenders(account, context);
-    const references = { members: users.members, senders: senders.addresses };
+    const references = {
+      members: users.members,
+      senders: senders.addresses,
+      changes: [...users.changes, ...senders.changes],
+    };
     changes.push(
       await planAccount(account, context),
       ...users.changes,

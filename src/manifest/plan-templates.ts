@@ -1,3 +1,4 @@
+import { readEmails } from '../account/person-store.ts';
 import type { PersonId } from '../foundation/ids.ts';
 import { storeContents } from '../message/attachment-store.ts';
 import {
@@ -17,6 +18,8 @@ import type { ResultingMembers } from './plan-users.ts';
 interface TemplateReferences {
   readonly members: ResultingMembers;
   readonly senders: ReadonlySet<string>;
+  /** The changes of users and senders. */
+  readonly changes: readonly PlannedChange[];
 }
 
 /** @throws NotCompiled with every template whose new content isn't compiled yet */
@@ -50,10 +53,14 @@ export async function planTemplates(
   context: PlanContext,
 ): Promise<PlannedChange[]> {
   const existing = await readTemplates(context.transaction, account.id);
+  const creators = await readEmails(
+    context.transaction,
+    existing.map(({ createdBy }) => createdBy),
+  );
   const changes: PlannedChange[] = [];
   for (const template of account.templates) {
     const before = existing.find(({ id }) => id === template.id);
-    const createdBy = checkReferences(template, references, context);
+    const createdBy = checkReferences({ template, before, creators }, references, context);
     const change = planTemplate({ account, template, before, createdBy }, context);
     if (change !== undefined) changes.push(change);
   }
@@ -73,16 +80,37 @@ export async function planTemplates(
   return changes;
 }
 
-/** The creator and sender must exist, because they determine the default From. */
+interface CheckedTemplate {
+  readonly template: ManifestTemplate;
+  readonly before: TemplateRow | undefined;
+  /** The addresses of the creators of the account's templates. */
+  readonly creators: ReadonlyMap<PersonId, string>;
+}
+
+/**
+ * The creator and sender must exist, because they determine the default From. Those that a template already has can have left
+ * earlier, which doesn't lock the template.
+ */
 function checkReferences(
-  template: ManifestTemplate,
-  { members, senders }: TemplateReferences,
+  { template, before, creators }: CheckedTemplate,
+  { members, senders, changes }: TemplateReferences,
   { problems }: PlanContext,
 ): PersonId | undefined {
   const { path, sender } = template;
-  if (sender !== undefined && !senders.has(sender))
+  const leaves = (kind: string, address: string) =>
+    changes.some(
+      (change) => change.kind === kind && change.id === address && change.action === 'removed',
+    );
+  const keepsSender = (address: string) =>
+    hasContent(before, template) && !leaves('sender', address);
+  if (sender !== undefined && !senders.has(sender) && !keepsSender(sender))
     problems.add([...path, 'sender'], 'must be a sender of the account');
-  const createdBy = members.get(template.createdBy);
+  const keepsCreator =
+    before !== undefined &&
+    creators.get(before.createdBy) === template.createdBy &&
+    !leaves('user', template.createdBy);
+  const createdBy =
+    members.get(template.createdBy) ?? (keepsCreator ? before.createdBy : undefined);
   if (createdBy === undefined)
     problems.add([...path, 'createdBy'], 'must be a user of the account');
   return createdBy;

@@ -1,4 +1,5 @@
 import type { PersonWithPassword } from '../account/person-store.ts';
+import { comparableAddress } from '../foundation/email-address.ts';
 import type { GuessOrigin, LoginThrottle } from './login-throttle.ts';
 import { TemporarilyUnavailable } from './oauth-errors.ts';
 import type { PasswordChecker } from './password-checker.ts';
@@ -45,7 +46,7 @@ export class PasswordAuthenticator {
     origin: GuessOrigin,
   ): Promise<PasswordAuthentication> {
     const { findPerson, passwords, throttle, mustUseProvider } = this.#dependencies;
-    const address = email.slice(0, maxAddressLength + 1).toLowerCase();
+    const address = comparableAddress(email.slice(0, maxAddressLength + 1));
     let claimed: PersonWithPassword | undefined;
     const person = await throttle.attempt(`password ${address}`, origin, async () => {
       claimed = address.length <= maxAddressLength ? await findPerson(address) : undefined;

@@ -1,5 +1,6 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { comparableAddress } from '../foundation/email-address.ts';
 import type { Http } from '../http/create-http.ts';
 import type { BrowserSessions } from './browser/browser-sessions.ts';
 import type { KnownDevices } from './browser/known-devices.ts';
@@ -108,7 +109,7 @@ async function sendLink(
   try {
     // Every request counts as a wrong guess, to prevent flooding an inbox and probing addresses.
     const origin = { kind: 'link', remoteAddress: request.ip } as const;
-    await throttle.attempt(`link ${email.toLowerCase()}`, origin, async () => undefined);
+    await throttle.attempt(`link ${comparableAddress(email)}`, origin, async () => undefined);
   } catch (error) {
     if (!(error instanceof SlowDown)) throw error;
     const { csrf } = await browser.visit(request, reply);

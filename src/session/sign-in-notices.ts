@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
+import { comparableAddress } from '../foundation/email-address.ts';
 import type { PersonId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import { notifyOfBlockedSignIn, notifyOfNewBrowser } from '../outbox/security-notice-store.ts';
@@ -43,7 +44,7 @@ export class SignInNotices {
    * at once, so that timing doesn't reveal whether there is such a person.
    */
   blocked(email: string, { ip }: Pick<FastifyRequest, 'ip'>): void {
-    const address = email.toLowerCase();
+    const address = comparableAddress(email);
     if (this.#pending.size >= maxPending || this.#blocked.has(address)) return;
     this.#blocked.set(address, true);
     const work = notifyOfBlockedSignIn(this.#database.kysely, address, ip).catch(

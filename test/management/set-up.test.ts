@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createOneTimeLink } from '../../src/session/one-time-link.ts';
 import { ManagementClient } from '../support/management-client.ts';
+import { password } from '../support/session-world.ts';
+import { signIn } from '../support/sign-in.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
@@ -9,9 +11,9 @@ const { database, url } = await createTestDatabase();
 const service = await startTestService({ databaseUrl: url, worker: false });
 const page = new ManagementClient(service, undefined, { 'x-signalpost-request': '1' });
 const nobody = {
-  email: 'Ann@shop.test',
+  email: 'Ann@bücher.test',
   name: 'Ann',
-  password: 'a very long password',
+  password,
   accountId: 'shop',
   accountName: 'Shop',
 };
@@ -44,6 +46,10 @@ test('the first owner is created once with the setup code, signed in and made op
     (audit.items as { kind: string }[]).map(({ kind }) => kind),
     ['set_up'],
   );
+  const found = await ann.get('/accounts/shop/audit?email=ann@b%C3%BCcher.test');
+  assert.equal((found.body.items as unknown[]).length, 1, found.text);
+  // Every spelling of the address is the same person.
+  assert.ok(await signIn(service, 'Ann@Bücher.test'));
   const me = await ann.get('/me');
   assert.equal(me.body.operator, true);
   assert.deepEqual(

@@ -60,6 +60,25 @@ test('a template is drafted, previewed, published, changed and rolled back', asy
   assert.equal((await owner.post(`${template}/roll-back`, { version: 9 })).status, 422);
 });
 
+test('a template whose creator has left the account is renamed and published', async () => {
+  const left = `${path}/templates/t-left`;
+  const creator = 'left@shop.test';
+  await database.pool.query(
+    `with p as (insert into person (id, email, name) values (gen_random_uuid(), $1, 'Left') returning id)
+     insert into membership (account_id, person_id, role) select $2, id, 'developer' from p`,
+    [creator, managed.shop.id],
+  );
+  assert.equal((await owner.put(left, { name: 'Left', createdBy: creator })).status, 201);
+  await owner.put(`${left}/draft`, content);
+  assert.equal((await owner.delete(`${path}/users/${creator}`)).status, 204);
+  const renamed = await owner.put(left, { name: 'Renamed' });
+  assert.deepEqual([renamed.status, renamed.body.createdBy], [200, creator]);
+  const published = await owner.post(`${left}/publish`, {});
+  assert.equal(published.status, 200, published.text);
+  const stranger = await owner.put(left, { name: 'Left', createdBy: 'stranger@shop.test' });
+  assert.equal(stranger.status, 422);
+});
+
 test('a draft with errors can be saved and previewed, but not published', async () => {
   await owner.put(`${template}/draft`, { ...content, html: '<p>{{#Open}}</p>' });
   const preview = await owner.post(`${template}/preview`, {});

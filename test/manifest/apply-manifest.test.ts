@@ -329,6 +329,23 @@ describe('templates', () => {
     );
   });
 
+  test('a template whose creator and sender have left stays as it is and can be changed', async () => {
+    const by = { createdBy: 'bob@shop.test' };
+    await applyTemplate(by);
+    await pool.query(
+      `delete from membership where account_id = $1 and person_id = (select id from person where email = $2)`,
+      [account, by.createdBy],
+    );
+    await pool.query('delete from sender where account_id = $1', [account]);
+    const rest = { users: [ann], senders: [] };
+    const left = (template: object) =>
+      apply(database, of(shop(account, { ...rest, templates: [template] })));
+    assert.deepEqual(changed(await left(receipt(by))), []);
+    const own = receipt({ ...by, sender: undefined, text: 'Goodbye, {{Name}}' });
+    assert.deepEqual(changed(await left(own)), ['changed template receipt']);
+    await apply(database, of(shop(account)));
+  });
+
   test('a removed template is restored, with its version if the content is the same', async () => {
     await applyTemplate({});
     const before = await versions();

@@ -4,6 +4,7 @@ import { changeWithoutLockout, lastOwnerReason } from '../../access/lockout-stor
 import { removeMembership } from '../../account/membership-store.ts';
 import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import { comparableAddress } from '../../foundation/email-address.ts';
 import type { PersonId } from '../../foundation/ids.ts';
 import type { Wire } from '../../foundation/wire.ts';
 import { UserSchema } from '../../manifest/manifest-schema.ts';
@@ -80,7 +81,9 @@ async function transferKeys(
   const { keysTo } = call.query;
   if (keysTo === undefined || from === undefined) return;
   const { id } = accountOf(call);
-  const [newOwner] = await readMemberFacts(transaction, id, { email: keysTo });
+  const [newOwner] = await readMemberFacts(transaction, id, {
+    email: comparableAddress(keysTo),
+  });
   if (
     newOwner?.personId == null ||
     newOwner.role !== 'owner' ||

@@ -4,7 +4,11 @@ import { type AuditEntry, readAuditPage } from '../../audit/audit-page-store.ts'
 import { auditThings } from '../../audit/audit-things.ts';
 import { csvLine } from '../../feedback/csv-line.ts';
 import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
-import { normalizeAddress, parseEmailAddress } from '../../foundation/email-address.ts';
+import {
+  comparableAddress,
+  normalizeAddress,
+  parseEmailAddress,
+} from '../../foundation/email-address.ts';
 import { addressHashKey, auditIdOf } from '../../foundation/hash-address.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, writeCursor } from '../answer/page.ts';
@@ -68,7 +72,7 @@ function readPage(
   const filter = {
     kind,
     thing,
-    email: email?.toLowerCase(),
+    email: email === undefined ? undefined : comparableAddress(email),
     words: wordsOf(call, search),
     from: readOptionalTime('from', from),
     until: readOptionalTime('until', until),

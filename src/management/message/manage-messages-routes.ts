@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { type Static, Type } from 'typebox';
 import { csvLine } from '../../feedback/csv-line.ts';
 import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
+import { comparableAddress } from '../../foundation/email-address.ts';
 import type { TemplateId } from '../../foundation/ids.ts';
 import { parseMail } from '../../inbox/parse-mail.ts';
 import { withoutReplaced } from '../../message/attachment.ts';
@@ -129,7 +130,7 @@ function filterOf(
   return {
     ...rest,
     search: search?.trim() || undefined,
-    recipient: recipient?.toLowerCase(),
+    recipient: recipient === undefined ? undefined : comparableAddress(recipient),
     locale: readOptionalLocale(locale),
     from: readOptionalTime('from', from),
     until: readOptionalTime('until', until),

@@ -1,8 +1,10 @@
 import { Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
 import { readMembers } from '../../account/membership-store.ts';
+import { findPersonByEmail } from '../../account/person-store.ts';
 import { strict } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import { comparableAddress } from '../../foundation/email-address.ts';
 import { TemplateSchema } from '../../manifest/manifest-schema.ts';
 import {
   readTemplateFacts,
@@ -103,8 +105,11 @@ async function readCreator(
   call: OperationCall<unknown, { readonly createdBy?: string }>,
   before: string | undefined,
 ) {
+  const email = call.body.createdBy === undefined ? before : comparableAddress(call.body.createdBy);
+  // A creator who has left the account stays: they don't lock the template.
+  if (email !== undefined && email === before)
+    return (await findPersonByEmail(transaction, email))?.id;
   const members = await readMembers(transaction, accountOf(call).id);
-  const email = (call.body.createdBy ?? before)?.toLowerCase();
   const self = personOf(actorOf(call));
   const found = members.find((member) =>
     email === undefined ? member.personId === self : member.email === email,

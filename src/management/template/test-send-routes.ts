@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import { strict, Uuid } from '../../foundation/common-schemas.ts';
-import { parseEmailAddress } from '../../foundation/email-address.ts';
+import { comparableAddress, parseEmailAddress } from '../../foundation/email-address.ts';
 import { type ClientId, newMessageId } from '../../foundation/ids.ts';
 import { contentHashes } from '../../message/attachment.ts';
 import { readSender } from '../../sender/sender-store.ts';
@@ -144,7 +144,7 @@ async function chooseSender(call: OperationCall, text: string) {
   const sender = await readSender(
     call.dependencies.database.kysely,
     accountOf(call).id,
-    text.toLowerCase(),
+    comparableAddress(text),
   );
   if (sender?.verified !== true)
     throw new Problem(
@@ -179,7 +179,7 @@ async function storeTrialVersion(
       accountId,
       templateId,
       contentHash,
-      senderAddress: sender?.toLowerCase(),
+      senderAddress: sender === undefined ? undefined : comparableAddress(sender),
       freshnessSeconds: freshnessMinutes * 60,
       source,
       compiled,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
+import { comparableAddress } from '../../foundation/email-address.ts';
 import type { PersonId } from '../../foundation/ids.ts';
 
 /** How a person proved who they are: on their own (password, passkey, mailed link), or by a provider, which is named. */
@@ -19,7 +20,7 @@ export async function isKnownBrowser(
 ): Promise<boolean> {
   const { rows } = await sql`
     select from known_browser b join person p on p.id = b.person_id
-    where p.email = ${email.toLowerCase()} and b.proven_by = ${proof} and b.hash = ${hash}
+    where p.email = ${comparableAddress(email)} and b.proven_by = ${proof} and b.hash = ${hash}
       and b.last_used_at > now() - ${knownDays} * interval '1 day'`.execute(kysely);
   return rows.length > 0;
 }
