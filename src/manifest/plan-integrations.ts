@@ -48,8 +48,12 @@ async function planIntegration(
     problems.add([...desired.path, 'clientId'], 'belongs to another account');
     return undefined;
   }
-  const secretHash =
-    desired.clientSecret === undefined ? before?.secretHash : secrets.hash(desired.clientSecret);
+  const { clientSecret } = desired;
+  // The stored hash can be one of an earlier master key.
+  const keepsSecret =
+    clientSecret === undefined ||
+    (before !== undefined && secrets.matches(clientSecret, before.secretHash));
+  const secretHash = keepsSecret ? before?.secretHash : secrets.hash(clientSecret);
   if (secretHash === undefined) {
     problems.add([...desired.path, 'clientSecret'], 'is required for a new integration');
     return undefined;

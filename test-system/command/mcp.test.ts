@@ -9,6 +9,7 @@ import { writeTools } from '../../src/command/mcp/write-tools.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { FeedbackShop } from '../../test/support/feedback-shop.ts';
 import { readInbox } from '../../test/support/inbox-client.ts';
+import { ManagementClient } from '../../test/support/management-client.ts';
 import { openShop } from '../../test/support/shop.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 
@@ -190,4 +191,28 @@ test('an agent drafts a template, and replaces a draft only when told to', async
   const { structuredContent } = await call(reader, 'get_template', { templateId: 'welcome' });
   assert.equal(structuredContent?.hasDraft, true);
   assert.equal(structuredContent?.publishedVersion, null);
+});
+
+test('a draft keeps what an agent can’t write: languages, fields and sender', async () => {
+  const api = new ManagementClient(shop.service, key);
+  const path = `/accounts/${shop.shop.id}/templates/note`;
+  const others = {
+    locale: 'en',
+    variants: { de: { subject: 'Notiz', text: 'Hallo {{Name}}' } },
+    fields: { Name: { default: 'you' } },
+    sender: 'orders@shop.test',
+  };
+  await api.put(`${path}/draft`, { subject: 'Note', text: 'Hello {{Name}}', ...others });
+  const draft = { templateId: 'note', subject: 'A note', html: '<p>Dear {{Name}}</p>' };
+  const expected = { ...others, subject: draft.subject, html: draft.html };
+  const contentOf = async () => {
+    const { freshnessMinutes: _, ...content } = (await api.get(`${path}/draft`)).body
+      .content as Record<string, unknown>;
+    return content;
+  };
+  await call(writer, 'draft_template', { ...draft, replaceDraft: true });
+  assert.deepEqual(await contentOf(), expected);
+  assert.equal((await api.post(`${path}/publish`, {})).status, 200);
+  await call(writer, 'draft_template', { ...draft, subject: 'Another' });
+  assert.deepEqual(await contentOf(), { ...expected, subject: 'Another' });
 });

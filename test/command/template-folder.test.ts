@@ -141,6 +141,21 @@ test('changes on the service since the last pull are overwritten only with --for
   );
 });
 
+test('pull removes the parts that a language no longer has', async () => {
+  const german = { subject: 'Hallo', text: 'Hallo' };
+  const languages = { subject: 'Hello', text: 'Hello', locale: 'en' };
+  await saveDraft('t-0001', {
+    ...languages,
+    variants: { de: { ...german, html: '<p>Hallo</p>' } },
+  });
+  assert.equal((await template('pull', '--force')).code, 0);
+  assert.ok(existsSync(join(dir, 't-0001/body.de.html')));
+  await saveDraft('t-0001', { ...languages, variants: { de: german } });
+  assert.equal((await template('pull')).code, 0);
+  assert.equal(existsSync(join(dir, 't-0001/body.de.html')), false);
+  assert.match((await template('push', '--publish')).out, /^t-0001: published as version/m);
+});
+
 test('--base lets a pipeline overwrite what an earlier state of the folder pushed', async () => {
   const base = join(temporaryFolder(), 'base');
   await cp(dir, base, { recursive: true });

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { saveMembership } from '../../src/account/membership-store.ts';
 import { setOperator } from '../../src/account/person-store.ts';
+import { canProgramsSend } from '../../src/management/report/send-readiness-store.ts';
 import { addPasskey } from '../support/add-passkey.ts';
 import { DirectShop } from '../support/direct-shop.ts';
 import { signInToManagement } from '../support/management-client.ts';
@@ -122,6 +123,29 @@ test('a bounce rate above 5% needs attention, once there are enough messages', a
   assert.equal(severity, 'warning');
   assert.match(sentence, /^[\d.]+% of messages hard-bounced in the last 30 days\.$/);
   assert.match(nextStep, /addresses/);
+});
+
+test('nobody gets a token by password if all users with one have a passkey', async () => {
+  await database.pool.query(`delete from api_key where account_id = $1`, [shop.id]);
+  const { rows } = await database.pool.query(
+    `update integration n set grants = '{password}' from integration o
+     where n.account_id = $1 and o.client_id = n.client_id returning o.client_id, o.grants`,
+    [shop.id],
+  );
+  assert.equal(await canProgramsSend(database.kysely, shop.id), true);
+  await database.pool.query(
+    `insert into passkey (id, person_id, credential_id, public_key, sign_count, transports, name, created_at)
+     select gen_random_uuid(), person_id, sha256(person_id::text::bytea), '', 0, '{}', 'Key', now()
+     from membership where account_id = $1`,
+    [shop.id],
+  );
+  assert.equal(await canProgramsSend(database.kysely, shop.id), false);
+  await database.pool.query(`delete from passkey where name = 'Key'`);
+  for (const { client_id, grants } of rows)
+    await database.pool.query('update integration set grants = $2 where client_id = $1', [
+      client_id,
+      grants,
+    ]);
 });
 
 test('a missing add-on is reported until an operator enables it', async () => {

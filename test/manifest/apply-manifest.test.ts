@@ -2,12 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { verify } from '@node-rs/argon2';
 import type { AccountId, ClientId, TemplateId } from '../../src/foundation/ids.ts';
+import { MasterKey } from '../../src/foundation/master-key.ts';
+import { applyManifest } from '../../src/manifest/apply-manifest.ts';
 import { ClientSecretHasher } from '../../src/session/client-secret.ts';
 import { readIntegration } from '../../src/session/integration-store.ts';
 import {
   apply,
   changed,
   manifestProblemTexts,
+  parse,
   summarizeChanges,
 } from '../support/manifest-world.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -204,6 +207,9 @@ describe('creating and changing', () => {
     const clientId = 'client-rotate' as ClientId;
     const before = await readIntegration(kysely, clientId);
     assert.ok(secrets.matches(secret, before?.secretHash ?? Buffer.alloc(0)));
+    const rotatedKey = new MasterKey(Buffer.alloc(32, 9), Buffer.alloc(32, 7));
+    const again = await applyManifest(database, rotatedKey, await parse(of(shop('rotate'))));
+    assert.deepEqual(changed(again), [], 'another master key is no other secret');
     const other = 'another secret of many characters';
     const integrations = [{ clientId, name: 'Client', clientSecret: other }];
     const changes = await apply(database, of(shop('rotate', { integrations })));

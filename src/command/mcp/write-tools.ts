@@ -1,4 +1,8 @@
 import { z } from 'zod';
+import type {
+  ManagementAnswer,
+  ManagementConnection,
+} from '../../template-types/management-connection.ts';
 import { TypesFailure } from '../../template-types/types-failure.ts';
 import { type AgentTool, defineTool, findAnswer } from './tool.ts';
 
@@ -32,7 +36,7 @@ export const writeTools: readonly AgentTool[] = [
     name: 'draft_template',
     permissions: ['templates:read', 'templates:write'],
     description:
-      'Create a template, or save a draft of one. People publish drafts in the console; nothing that is sent changes. An existing draft is replaced only with `replaceDraft`.',
+      'Create a template, or save a draft of one. People publish drafts in the console; nothing that is sent changes. What isn’t given stays as in the draft, or else the published version: languages, images, fields, sender. An existing draft is replaced only with `replaceDraft`.',
     input: z.object({
       templateId,
       name: z.string().min(1).max(200).optional().describe('Of a new template.'),
@@ -53,7 +57,8 @@ export const writeTools: readonly AgentTool[] = [
     writes: { destructive: true, repeatable: true },
     run: async (connection, { templateId: id, name = id, createdBy, replaceDraft, ...content }) => {
       const path = `/templates/${id}`;
-      if ((await findAnswer(connection, path)) === undefined)
+      const template = await findAnswer(connection, path);
+      if (template === undefined)
         await connection.call('PUT', path, { body: { name, createdBy }, ifNoneMatch: '*' });
       const draft = await findAnswer(connection, `${path}/draft`);
       if (draft !== undefined && !replaceDraft)
@@ -61,7 +66,35 @@ export const writeTools: readonly AgentTool[] = [
           `Template ${id} has a draft. Read it in the console, then call again with replaceDraft: true`,
         );
       const match = draft === undefined ? { ifNoneMatch: '*' as const } : { ifMatch: draft.etag };
-      return (await connection.call('PUT', `${path}/draft`, { body: content, ...match })).body;
+      const before = draft ?? (await findPublished(connection, path, template));
+      const body = mergeContent(before?.body, content);
+      return (await connection.call('PUT', `${path}/draft`, { body, ...match })).body;
     },
   }),
 ];
+
+async function findPublished(
+  connection: ManagementConnection,
+  path: string,
+  template: ManagementAnswer | undefined,
+): Promise<ManagementAnswer | undefined> {
+  const { publishedVersion = null } = (template?.body ?? {}) as {
+    readonly publishedVersion?: number | null;
+  };
+  return publishedVersion === null
+    ? undefined
+    : await connection.call('GET', `${path}/versions/${publishedVersion}`);
+}
+
+const bodyParts = ['html', 'mjml', 'text'] as const;
+
+/** The new content with what the tool can't write, such as languages and images, from the content before. */
+function mergeContent(before: unknown, content: Readonly<Record<string, unknown>>): object {
+  const { content: earlier = {} } = (before ?? {}) as { readonly content?: object };
+  // A text or MJML part of other HTML would be sent with it.
+  const isBodyNew = bodyParts.some((part) => content[part] !== undefined);
+  const kept = Object.entries(earlier).filter(
+    ([name]) => !isBodyNew || !bodyParts.some((part) => part === name),
+  );
+  return { ...Object.fromEntries(kept), ...content };
+}

@@ -1,10 +1,16 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { TypesFailure } from '../../template-types/types-failure.ts';
 import { type CommandShell, printResult } from '../shell.ts';
 import { readTemplateFolder } from './read-template-folder.ts';
 import { chooseTemplates, openTemplates, type TemplateOptions } from './run-template-command.ts';
-import { hashTemplate, imageFile, type TemplateCode, templateFiles } from './template-files.ts';
+import {
+  hashTemplate,
+  imageFile,
+  settingsFile,
+  type TemplateCode,
+  templateFiles,
+} from './template-files.ts';
 import type { TemplateService } from './template-service.ts';
 
 /**
@@ -54,6 +60,9 @@ async function readLocalHash({ dir }: TemplateOptions, id: string): Promise<stri
   }
 }
 
+/** A part of a template, in one of its languages. */
+const partFile = /^body\.(?:[A-Za-z0-9-]{1,100}\.)?(?:html|mjml|txt)$/;
+
 async function writeTemplate(
   service: TemplateService,
   folder: string,
@@ -66,7 +75,7 @@ async function writeTemplate(
   for (const { sha256 } of images) contents.push(await service.image(id, sha256));
   const files = templateFiles(code);
   for (const name of files.keys())
-    if (!/^(?:template\.yaml|body\.(?:[A-Za-z0-9-]{1,100}\.)?(?:html|mjml|txt))$/.test(name))
+    if (name !== settingsFile && !partFile.test(name))
       throw new TypesFailure(`Template ${id} has a language that can’t be a file: ${name}`);
   await mkdir(folder, { recursive: true });
   for (const [index, content] of contents.entries()) {
@@ -74,7 +83,7 @@ async function writeTemplate(
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, content);
   }
-  for (const name of ['body.html', 'body.mjml', 'body.txt'])
-    if (!files.has(name)) await rm(join(folder, name), { force: true });
+  for (const name of await readdir(folder))
+    if (partFile.test(name) && !files.has(name)) await rm(join(folder, name));
   for (const [name, text] of files) await writeFile(join(folder, name), text);
 }

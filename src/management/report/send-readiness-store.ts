@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { readEmails } from '../../account/person-store.ts';
+import { hasSecondFactor } from '../../account/second-factor-sql.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, PersonId } from '../../foundation/ids.ts';
 
@@ -30,9 +31,7 @@ export async function canProgramsSend(
         and exists (select from membership m join person p on p.id = m.person_id
           where m.account_id = ${accountId} and m.role in ('owner', 'developer', 'service')
             and p.password_hash is not null and p.disabled_at is null
-            and not exists (select from second_factor f where f.person_id = p.id and f.confirmed_at is not null))) as can`.execute(
-    kysely,
-  );
+            and not ${hasSecondFactor(sql.ref('p.id'))})) as can`.execute(kysely);
   return rows[0]?.can === true;
 }
 
