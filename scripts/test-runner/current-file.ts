@@ -11,21 +11,48 @@ export function readFile(path: string, url: string): void {
   void runner.test(path, (context) => within(context, () => import(url)));
 }
 
+type Define = (context: runner.TestContext) => Promise<void> | void;
+
+/** Of the group of tests that is being read. */
+let group: Define[] | undefined;
+
 type Test = (name: string, options: runner.TestOptions, run: runner.TestFn) => Promise<void>;
 
-export const test: Test = (...args) =>
-  current === undefined ? runner.test(...args) : current.test(...args);
+export const test: Test = (...args) => {
+  group?.push((context) => context.test(...args));
+  if (group !== undefined) return Promise.resolve();
+  return current === undefined ? runner.test(...args) : current.test(...args);
+};
 
-export function describe(name: string, read: () => void): void {
-  void test(name, {}, (context) => within(context as runner.TestContext, async () => read()));
+export function describe(
+  name: string,
+  ...rest: [read: () => void] | [options: runner.TestOptions, read: () => void]
+): void {
+  const [read, options = {}] = rest.toReversed() as [() => void, runner.TestOptions?];
+  const around = group;
+  const defined: Define[] = [];
+  group = defined;
+  read();
+  group = around;
+  void test(name, options, async (context) => {
+    await Promise.all(defined.map((define) => define(context as runner.TestContext)));
+  });
 }
 
+type HookName = 'before' | 'after' | 'beforeEach' | 'afterEach';
 type Hook = (...args: Parameters<typeof runner.after>) => void;
 
-export const before: Hook = (...args) => (current ?? runner).before(...args);
-export const after: Hook = (...args) => (current ?? runner).after(...args);
-export const beforeEach: Hook = (...args) => (current ?? runner).beforeEach(...args);
-export const afterEach: Hook = (...args) => (current ?? runner).afterEach(...args);
+function hook(name: HookName): Hook {
+  return (...args) => {
+    if (group === undefined) (current ?? runner)[name](...args);
+    else group.push((context) => context[name](...args));
+  };
+}
+
+export const before = hook('before');
+export const after = hook('after');
+export const beforeEach = hook('beforeEach');
+export const afterEach = hook('afterEach');
 
 async function within(context: runner.TestContext, read: () => Promise<unknown>): Promise<void> {
   const around = current;
