@@ -1,41 +1,53 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import * as runner from 'node:test';
 
-/** What test files get as `node:test`: tests and hooks belong to the file, or the group of tests, that is being read. */
+/** What test files get as `node:test`: tests and hooks belong to the test that runs, or to the file that is being read. */
 export { mock } from 'node:test';
 
-/** Undefined: the file has a process of its own. */
-let current: runner.TestContext | undefined;
+type Context = runner.TestContext;
+
+/** The file that is being read, where files share a process. */
+let file: Context | undefined;
+const running = new AsyncLocalStorage<Context>();
+
+/** What the group of tests that is being read defines. */
+let group: ((context: Context) => Promise<void> | void)[] | undefined;
 
 /** Reads a file of tests that shares its process with others, one after another. */
 export function readFile(path: string, url: string): void {
-  void runner.test(path, (context) => within(context, () => import(url)));
+  void runner.test(path, async (context) => {
+    file = context;
+    await import(url);
+  });
 }
-
-type Define = (context: runner.TestContext) => Promise<void> | void;
-
-/** Of the group of tests that is being read. */
-let group: Define[] | undefined;
 
 type Test = (name: string, options: runner.TestOptions, run: runner.TestFn) => Promise<void>;
 
+/** Like `test(name, run)` and `test(name, options, run)` of the runner. */
 export const test: Test = (...args) => {
-  group?.push((context) => context.test(...args));
-  if (group !== undefined) return Promise.resolve();
-  return current === undefined ? runner.test(...args) : current.test(...args);
+  const define = args.map((value) => (typeof value === 'function' ? follow(value) : value));
+  const add: Test = (...given) => (running.getStore() ?? file ?? runner).test(...given);
+  const defineIn = () => add(...(define as Parameters<Test>));
+  if (group === undefined) return defineIn();
+  group.push((context) => running.run(context, defineIn));
+  return Promise.resolve();
 };
+
+function follow(run: runner.TestFn): runner.TestFn {
+  return (context, done) => running.run(context as Context, () => run(context as never, done));
+}
 
 export function describe(
   name: string,
   ...rest: [read: () => void] | [options: runner.TestOptions, read: () => void]
 ): void {
   const [read, options = {}] = rest.toReversed() as [() => void, runner.TestOptions?];
-  const around = group;
-  const defined: Define[] = [];
+  const defined: typeof group = [];
   group = defined;
   read();
-  group = around;
+  group = undefined;
   void test(name, options, async (context) => {
-    await Promise.all(defined.map((define) => define(context as runner.TestContext)));
+    await Promise.all(defined.map((define) => define(context as Context)));
   });
 }
 
@@ -44,7 +56,7 @@ type Hook = (...args: Parameters<typeof runner.after>) => void;
 
 function hook(name: HookName): Hook {
   return (...args) => {
-    if (group === undefined) (current ?? runner)[name](...args);
+    if (group === undefined) (running.getStore() ?? file ?? runner)[name](...args);
     else group.push((context) => context[name](...args));
   };
 }
@@ -53,13 +65,3 @@ export const before = hook('before');
 export const after = hook('after');
 export const beforeEach = hook('beforeEach');
 export const afterEach = hook('afterEach');
-
-async function within(context: runner.TestContext, read: () => Promise<unknown>): Promise<void> {
-  const around = current;
-  current = context;
-  try {
-    await read();
-  } finally {
-    current = around;
-  }
-}

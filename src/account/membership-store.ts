@@ -57,6 +57,24 @@ export async function keepMembershipsOfProvider(
   return kept.map(({ person_id }) => person_id as PersonId);
 }
 
+/** Whether a person has a role in this account, but neither in another one nor in the installation. */
+export async function belongsOnlyTo(
+  kysely: Kysely,
+  personId: PersonId,
+  accountId: AccountId,
+): Promise<boolean> {
+  const row = await kysely
+    .selectFrom('person')
+    .innerJoin('membership', 'membership.person_id', 'person.id')
+    .select(({ fn, eb }) =>
+      fn.agg<boolean>('bool_and', [eb('account_id', '=', accountId)]).as('only'),
+    )
+    .where('person.id', '=', personId)
+    .where('person.operator', '=', false)
+    .executeTakeFirst();
+  return row?.only === true;
+}
+
 /** The members of an account, ordered by email address. */
 export async function readMembers(kysely: Kysely, accountId: AccountId): Promise<Member[]> {
   const rows = await kysely

@@ -49,6 +49,8 @@ export type GuessOrigin =
       /** That the client belongs to. */
       readonly accountId: AccountId;
       readonly remoteAddress: string;
+      /** The password opens more than this account, or nobody's; whoever runs the client may be a stranger to the person. */
+      readonly isForeign: boolean;
     };
 
 /** Both in milliseconds of the monotonic clock. */
@@ -87,8 +89,8 @@ export class LoginThrottle {
   }
 
   /**
-   * Checks a guess, unless too many were wrong before. Guesses of an authenticated client are always checked, so that
-   * a right one is never refused.
+   * Checks a guess, unless too many were wrong before. Guesses of an authenticated client for users of its own
+   * account are always checked, so that a right one is never refused.
    * @param target names the person and what is guessed, as it was sent
    * @param check returns undefined for a wrong guess
    * @throws SlowDown while the delay lasts: without checking, or for a wrong guess of a client
@@ -100,7 +102,11 @@ export class LoginThrottle {
   ): Promise<Proof | undefined> {
     const person = this.#personOf(target, origin);
     const subjects = this.#subjectsOf(target, origin);
-    if (origin.kind === 'client') return this.#attemptOfClient([...subjects, person], check);
+    if (origin.kind === 'client' && !origin.isForeign)
+      return this.#attemptOfClient([...subjects, person], check);
+    // One total over all clients and the sign-in page.
+    if (origin.kind === 'client')
+      subjects.push(this.#personOf(target, { ...origin, kind: 'sign-in', device: undefined }));
     if (origin.kind === 'sign-in')
       // What a known browser guesses is taken from the person's total, which others' guesses can't keep it from.
       subjects.push(origin.device === undefined ? person : { ...person, countsOnly: true });

@@ -1,5 +1,6 @@
 import type { PersonWithPassword } from '../account/person-store.ts';
 import { comparableAddress } from '../foundation/email-address.ts';
+import type { AccountId } from '../foundation/ids.ts';
 import type { GuessOrigin, LoginThrottle } from './login-throttle.ts';
 import { TemporarilyUnavailable } from './oauth-errors.ts';
 import type { PasswordChecker } from './password-checker.ts';
@@ -10,9 +11,10 @@ const maxAddressLength = 254;
 export interface PasswordAuthenticatorDependencies {
   readonly findPerson: (email: string) => Promise<PersonWithPassword | undefined>;
   readonly passwords: PasswordChecker;
-  /** Replaces a hash that is still the stored one. */
-  /** Resolves with false if the person has another hash by now. */
+  /** Replaces a hash; resolves with false if the person has another one by now. */
   readonly renewHash: (person: PersonWithPassword, passwordHash: string) => Promise<boolean>;
+  /** Whether a person's password opens nothing beyond an account. */
+  readonly belongsOnlyTo: (person: PersonWithPassword, accountId: AccountId) => Promise<boolean>;
   readonly throttle: LoginThrottle;
   /** Whether a person must sign in with a provider, which makes their password useless. */
   readonly mustUseProvider: (person: PersonWithPassword) => Promise<boolean>;
@@ -47,17 +49,32 @@ export class PasswordAuthenticator {
   ): Promise<PasswordAuthentication> {
     const { findPerson, passwords, throttle, mustUseProvider } = this.#dependencies;
     const address = comparableAddress(email.slice(0, maxAddressLength + 1));
-    let claimed: PersonWithPassword | undefined;
-    const person = await throttle.attempt(`password ${address}`, origin, async () => {
-      claimed = address.length <= maxAddressLength ? await findPerson(address) : undefined;
-      const matches = await passwords.check(claimed?.passwordHash, password, origin);
+    const find = async () =>
+      address.length <= maxAddressLength ? await findPerson(address) : undefined;
+    let claimed = origin.kind === 'client' ? await find() : undefined;
+    const from = origin.kind === 'client' ? await this.#originOf(origin, claimed) : origin;
+    const person = await throttle.attempt(`password ${address}`, from, async () => {
+      claimed ??= await find();
+      const matches = await passwords.check(claimed?.passwordHash, password, from);
       return matches && claimed?.disabled === false ? claimed : undefined;
     });
     if (person === undefined) return { person, claimed, needsProvider: false };
     if (await mustUseProvider(person)) return { person: undefined, claimed, needsProvider: true };
-    const passwordHash = await this.#renewHash(person, password, origin);
+    const passwordHash = await this.#renewHash(person, password, from);
     const current = passwordHash === undefined ? undefined : { ...person, passwordHash };
     return { person: current, claimed, needsProvider: false };
+  }
+
+  /**
+   * Any account can have clients. Its client may guess without being refused only for the account's own users; a password that
+   * opens more is guarded as on the sign-in page (ASVS 4.0.3 2.2.1).
+   */
+  async #originOf(
+    origin: GuessOrigin & { readonly kind: 'client' },
+    claimed: PersonWithPassword | undefined,
+  ): Promise<GuessOrigin> {
+    const isOwn = claimed && (await this.#dependencies.belongsOnlyTo(claimed, origin.accountId));
+    return { ...origin, isForeign: isOwn !== true };
   }
 
   /**

@@ -86,8 +86,12 @@ export class PasswordChecker {
 /** Who shares, and whether something was proved before the password: a client secret, a session, a known browser. */
 function callerOf(origin: GuessOrigin): { readonly sharer: Sharer; readonly first: boolean } {
   if (origin.kind === 'client') {
-    const { clientId, accountId } = origin;
-    return { sharer: [`client ${clientId}`, `account ${accountId}`], first: true };
+    const { clientId, accountId, isForeign } = origin;
+    const kind = isForeign ? 'foreign' : 'own';
+    return {
+      sharer: [`${kind} client ${clientId}`, `${kind} account ${accountId}`],
+      first: !isForeign,
+    };
   }
   if (origin.kind === 'sign-in' && origin.device !== undefined)
     return { sharer: `device ${origin.device}`, first: true };

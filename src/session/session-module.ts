@@ -1,6 +1,7 @@
 import type { AccessFacts } from '../access/authorize.ts';
 import { TokenMint } from '../access/token-mint.ts';
 import type { Person } from '../account/account.ts';
+import { belongsOnlyTo } from '../account/membership-store.ts';
 import { findPersonByEmail, hasOperatorRole, renewPasswordHash } from '../account/person-store.ts';
 import { AuditStore } from '../audit/audit-store.ts';
 import type { Clock } from '../foundation/clock.ts';
@@ -124,6 +125,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
     findPerson,
     passwords,
     throttle,
+    belongsOnlyTo: ({ id }, accountId) => belongsOnlyTo(database.kysely, id, accountId),
     mustUseProvider: needsProvider,
     renewHash: (person, renewed) => renewPasswordHash(database.kysely, person, renewed),
   });

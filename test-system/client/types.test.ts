@@ -117,7 +117,7 @@ test('calls that don’t fit the published templates don’t compile', async () 
   await writeFile(join(app, 'signalpost-templates.d.ts'), out);
   const text = `
 import { Signalpost } from 'signalpost-client';
-import '../../test/client/signalpost-templates.d.ts';
+import './signalpost-templates.d.ts';
 const signalpost = new Signalpost({ url: 'https://mail.example.com', key: 'sp_' });
 const to = 'ada@people.test';
 const data = { 'Order Number': 'A-1', Items: [{ Name: 'Tea', Tags: [] }] };

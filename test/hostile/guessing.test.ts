@@ -134,6 +134,25 @@ test('RFC 6749 section 10.10: 300 wrong passwords from a client are throttled, a
   assert.equal(elsewhere.body.error, 'invalid_grant', 'another client’s guesses count apart');
 });
 
+test('ASVS 4.0.3 2.2.1: a client of one account can’t guess the passwords of other accounts’ users without being refused', async () => {
+  const victims = new SessionWorld(database, '2000');
+  await victims.addAccount();
+  const elsewhere = await victims.addPerson();
+  const both = await victims.addPerson({ accounts: ['1000', '2000'] });
+  for (const { email } of [elsewhere, both]) {
+    const counts = await floodToken(email);
+    const checked = counts.get(400) ?? 0;
+    assert.ok(checked <= 36, `${checked} of 300 were checked`);
+    const right = passwordFields({ email }, client);
+    const { status } = await postToken(nodes[0], right, { 'x-forwarded-for': '192.0.2.8' });
+    assert.equal(status, 429, 'the right password among so many is refused, too');
+  }
+  await clock.advance(60_000);
+  const later = passwordFields(elsewhere, client);
+  const { status } = await postToken(nodes[0], later, { 'x-forwarded-for': '192.0.2.9' });
+  assert.equal(status, 200);
+});
+
 test('ASVS 4.0.3 2.2.1: wrong passwords on the sign-in page never refuse a token, not even at the same address', async () => {
   const person = await world.addPerson();
   const from = '192.0.2.7';
