@@ -26,8 +26,10 @@ import { isSchemaCurrent } from './foundation/database/migrate.ts';
 import type { Database } from './foundation/database/open-database.ts';
 import { ReadReplicas } from './foundation/database/replica/read-replicas.ts';
 import { openSharedPool } from './foundation/database/shared-pool.ts';
+import { DnsCache } from './foundation/dns/dns-cache.ts';
 import { DnsClient } from './foundation/dns/dns-client.ts';
 import { chooseDnsServers } from './foundation/dns/dns-server.ts';
+import { HostNames } from './foundation/dns/host-names.ts';
 import { Limiter } from './foundation/limiter.ts';
 import type { Log } from './foundation/log.ts';
 import type { MasterKey } from './foundation/master-key.ts';
@@ -154,6 +156,9 @@ export function createApp(dependencies: AppDependencies): App {
   const templates = new TemplateDirectory(database, changes, loadMeasurable, share);
   const attachments = new AttachmentStore(database.settings);
   const systemMailEnabled = config.systemMailFrom !== undefined;
+  const dnsServers = chooseDnsServers(config.dnsServers);
+  const dns = new DnsClient(dnsServers);
+  const hostNames = new HostNames(new DnsCache(dns, clock), clock);
   const session = createSessionModule({
     database,
     key,
@@ -169,6 +174,7 @@ export function createApp(dependencies: AppDependencies): App {
     passwordMemory: config.passwordMemory,
     signInProvider: config.signInProvider,
     providerNetworks: config.webhookNetworks,
+    hostNames,
   });
   const streams = new Limiter(policies.streams);
   const inbox =
@@ -184,7 +190,6 @@ export function createApp(dependencies: AppDependencies): App {
       : undefined;
   const domainKeys = new DkimKeyStore(key);
   const domains = new DomainDirectory(database, changes, domainKeys);
-  const dnsServers = chooseDnsServers(config.dnsServers);
   const replyAddresses = new ReplyAddresses(key);
   const feedback = createFeedback({
     database,
@@ -201,6 +206,7 @@ export function createApp(dependencies: AppDependencies): App {
     attachments,
     replyAddresses,
     dnsServers,
+    hostNames,
     memoryShare: share,
     intake: config.intake,
     tracing,
@@ -211,7 +217,7 @@ export function createApp(dependencies: AppDependencies): App {
   });
   const sendingDomains = new SendingDomains({
     database,
-    dns: new DnsClient(dnsServers),
+    dns,
     keys: domainKeys,
     service: serviceNames(config),
     log,
@@ -319,6 +325,7 @@ export function createApp(dependencies: AppDependencies): App {
     key,
     changes,
     allowedNetworks: config.webhookNetworks,
+    hostNames,
     tracing,
     attachments,
     publicUrl: () => publicUrl(http, config.publicUrl),

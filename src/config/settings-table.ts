@@ -93,7 +93,7 @@ export const settingDefinitions: readonly Setting[] = [
     name: 'DNS_SERVERS',
     default: '(the machine’s)',
     meaning:
-      'DNS resolvers for delivery and domain checks, separated by commas: `192.0.2.53,[2001:db8::53]:53`.',
+      'DNS resolvers for delivery, domain checks, webhooks and accounts’ sign-in providers, separated by commas: `192.0.2.53,[2001:db8::53]:53`.',
   },
   {
     name: 'DIRECT_SOURCES',

@@ -5,6 +5,7 @@ import { ReturnPaths } from '../delivery/return-path.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { DnsServer } from '../foundation/dns/dns-server.ts';
+import type { HostNames } from '../foundation/dns/host-names.ts';
 import { domainOf } from '../foundation/email-address.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
@@ -58,6 +59,8 @@ export interface FeedbackDependencies {
   readonly replyAddresses: ReplyAddresses;
   /** For checking who replies are from. */
   readonly dnsServers: readonly DnsServer[];
+  /** For fetching the certificates of relays. */
+  readonly hostNames: HostNames;
   /** From `memoryShare`. */
   readonly memoryShare: number;
   readonly intake: IntakeSecrets;
@@ -223,7 +226,7 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
       registerIntakeRoutes(http, {
         secrets: dependencies.intake,
         clock,
-        fetchText,
+        fetchText: (url) => fetchText(url, dependencies.hostNames),
         write: async (reports) => write(await match(reports)),
         writeOnce,
       });

@@ -6,6 +6,7 @@ import { findPersonByEmail, hasOperatorRole, renewPasswordHash } from '../accoun
 import { AuditStore } from '../audit/audit-store.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
+import type { HostNames } from '../foundation/dns/host-names.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import { PublicNetworks } from '../foundation/network/public-networks.ts';
@@ -92,6 +93,7 @@ export interface SessionModuleDependencies {
   readonly signInProvider: SignInProvider | undefined;
   /** Private networks in which accounts' providers are allowed. */
   readonly providerNetworks: readonly string[];
+  readonly hostNames: HostNames;
 }
 
 /** Session authentication for the rest of the service. */
@@ -189,6 +191,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
   const providerClient = new ProviderClient({
     clock,
     networks: new PublicNetworks(dependencies.providerNetworks),
+    hostNames: dependencies.hostNames,
   });
   const flows = new SignInFlows({ browser, key, clock, publicUrl });
   const findIntegration = (clientId: string) => integrations.integration(clientId);

@@ -1,6 +1,7 @@
 import { readReply } from '../feedback/reply/reply-store.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
+import type { HostNames } from '../foundation/dns/host-names.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { PublicNetworks } from '../foundation/network/public-networks.ts';
 import type { Tracing } from '../foundation/tracing/tracing.ts';
@@ -35,6 +36,7 @@ export interface DeliverWebhooksDependencies {
   readonly database: Database;
   readonly box: SecretBox;
   readonly networks: PublicNetworks;
+  readonly hostNames: HostNames;
   readonly clock: Clock;
   /** Has the parts of replies. */
   readonly attachments: Pick<AttachmentStore, 'read'>;
@@ -105,7 +107,7 @@ async function deliverOne(
   lease: LeasedDeliveries,
   delivery: PendingDelivery,
 ): Promise<NextStep> {
-  const { clock } = dependencies;
+  const { clock, networks, hostNames } = dependencies;
   const { kysely } = dependencies.database;
   const { accountId, endpointId, messageId } = lease;
   const endpoint = await readSendableEndpoint(kysely, dependencies.box, accountId, endpointId);
@@ -122,7 +124,7 @@ async function deliverOne(
     dependencies.tracing,
     { ...delivery, accountId, messageId, url: endpoint.url },
     (context) =>
-      postWebhook(endpoint.url, { ...headers, ...context }, request, dependencies.networks),
+      postWebhook(endpoint.url, { ...headers, ...context }, request, networks, hostNames),
   );
   const { status } = exchange;
   const succeeded = status >= 200 && status < 300;

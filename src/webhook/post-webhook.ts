@@ -1,6 +1,7 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
+import type { HostNames } from '../foundation/dns/host-names.ts';
 import { guardedLookup, privateAddressMessage } from '../foundation/network/guarded-lookup.ts';
 import type { PublicNetworks } from '../foundation/network/public-networks.ts';
 import { refuseUpgrade } from '../foundation/network/refuse-upgrade.ts';
@@ -37,6 +38,7 @@ export async function postWebhook(
   headers: Readonly<Record<string, string>>,
   body: string,
   networks: PublicNetworks,
+  hostNames: HostNames,
 ): Promise<WebhookExchange> {
   const requestHeaders = {
     'content-type': 'application/json',
@@ -44,7 +46,7 @@ export async function postWebhook(
     ...headers,
   };
   const startedAt = performance.now();
-  const response = await exchange(url, requestHeaders, body, networks);
+  const response = await exchange(url, requestHeaders, body, networks, hostNames);
   return {
     requestHeaders,
     ...response,
@@ -57,12 +59,13 @@ async function exchange(
   headers: Readonly<Record<string, string>>,
   body: string,
   networks: PublicNetworks,
+  hostNames: HostNames,
 ): Promise<Response> {
   const target = URL.parse(url);
   const problem = target === null ? 'the URL is invalid' : findUrlProblem(target, networks);
   if (target === null || problem !== undefined) return noResponse(problem ?? '');
   try {
-    return await request(target, headers, body, networks);
+    return await request(target, headers, body, networks, hostNames);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return noResponse(reason === privateAddressMessage ? privateUrlMessage : reason);
@@ -90,13 +93,14 @@ function request(
   headers: Readonly<Record<string, string>>,
   body: string,
   networks: PublicNetworks,
+  hostNames: HostNames,
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
     const options = {
       method: 'POST',
       headers: { 'content-length': Buffer.byteLength(body), ...headers },
       agent: false,
-      lookup: guardedLookup(networks),
+      lookup: guardedLookup(networks, hostNames),
       signal: AbortSignal.timeout(timeoutMs),
     };
     const onResponse = (response: IncomingMessage): void => {

@@ -25,8 +25,9 @@ export async function sendTestEvent(
     database,
     box,
     networks,
+    hostNames,
     clock,
-  }: Pick<DeliverWebhooksDependencies, 'database' | 'box' | 'networks' | 'clock'>,
+  }: Pick<DeliverWebhooksDependencies, 'database' | 'box' | 'networks' | 'hostNames' | 'clock'>,
   accountId: AccountId,
   endpointId: string,
   kind: WebhookKind,
@@ -58,7 +59,7 @@ export async function sendTestEvent(
   return {
     eventId,
     request,
-    exchange: await postWebhook(endpoint.url, headers, request, networks),
+    exchange: await postWebhook(endpoint.url, headers, request, networks, hostNames),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Clock } from '../foundation/clock.ts';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { CommitWith } from '../foundation/database/commit-with.ts';
 import type { Database } from '../foundation/database/open-database.ts';
+import type { HostNames } from '../foundation/dns/host-names.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
@@ -40,6 +41,7 @@ export interface WebhookDependencies {
   readonly publicUrl: () => string;
   /** Non-public networks that endpoints may use. */
   readonly allowedNetworks: readonly string[];
+  readonly hostNames: HostNames;
   /** Undefined: requests aren't traced. */
   readonly tracing?: Tracing | undefined;
 }
@@ -93,10 +95,11 @@ export interface Webhooks {
 }
 
 export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
-  const { database, log, clock, changes, tracing, attachments, publicUrl } = dependencies;
+  const { database, log, clock, hostNames, changes, tracing, attachments, publicUrl } =
+    dependencies;
   const box = new SecretBox(dependencies.key);
   const networks = new PublicNetworks(dependencies.allowedNetworks);
-  const sending = { database, box, networks, clock, attachments, publicUrl, tracing };
+  const sending = { database, box, networks, hostNames, clock, attachments, publicUrl, tracing };
   const worker = new WebhookWorker({ ...sending, log, changes });
   const cleanup = new PeriodicTask(hourMs, () => removeOldDeliveries(database.kysely), {
     onError: (error) => log.warn({ err: error }, 'could not remove old webhook deliveries'),

@@ -66,6 +66,15 @@ test('RFC 7766: a truncated answer is retried over TCP', async () => {
   assert.equal(answer.kind === 'found' && answer.records[3], '3'.repeat(400));
 });
 
+test('RFC 1035 2.3.4: a text that isn’t a domain name isn’t queried', async () => {
+  const before = dns.queries.length;
+  for (const name of ['', '.', 'a..test', `${'a'.repeat(64)}.test`, `${'ü'.repeat(32)}.test`]) {
+    const answer = await client.lookUp(name, 'A');
+    assert.deepEqual(answer, { kind: 'fault', text: 'not a domain name', server: '' }, name);
+  }
+  assert.equal(dns.queries.length, before);
+});
+
 test('missing names and missing record types are distinguished', async () => {
   const name = await client.lookUp('nobody.test', 'A');
   assert.deepEqual(name, { kind: 'absent', what: 'name', ttl: 60, server: dns.server });

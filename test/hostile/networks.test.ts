@@ -7,8 +7,10 @@ import { type MailRouteOptions, planRoute } from '../../src/delivery/direct/plan
 import { fetchStsPolicy } from '../../src/delivery/mta-sts/fetch-sts-policy.ts';
 import { fetchText } from '../../src/feedback/relay/fetch-text.ts';
 import { isSnsAddress, SnsSignatures } from '../../src/feedback/relay/sns-signature.ts';
+import { systemClock } from '../../src/foundation/clock.ts';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
+import { HostNames } from '../../src/foundation/dns/host-names.ts';
 import { PublicNetworks } from '../../src/foundation/network/public-networks.ts';
 import { fetchFromProvider } from '../../src/session/single-sign-on/provider-fetch.ts';
 import { postWebhook } from '../../src/webhook/post-webhook.ts';
@@ -22,6 +24,7 @@ const direct = await DirectShop.open('127.0.0.87=mail.sender.test', {
 });
 const { zones } = direct;
 const dns = new DnsClient([parseDnsServer(zones.server)]);
+const hostNames = new HostNames(dns, systemClock);
 const strict = new PublicNetworks([]);
 const loopback = new PublicNetworks(['127.0.0.0/8', '::1/128']);
 const options: MailRouteOptions = {
@@ -197,16 +200,22 @@ test('ASVS 4.0.3 12.6.1: a certificate is fetched only from the public internet,
   const { port } = server.address() as AddressInfo;
   const trusted = { port, ca: authority.ca, networks: loopback };
   await assert.rejects(
-    fetchText('https://localhost/a', { port, ca: authority.ca }),
+    fetchText('https://localhost/a', hostNames, { port, ca: authority.ca }),
     /inside a private network/,
   );
   assert.equal(paths.length, 0);
-  assert.equal(await fetchText('https://localhost/a', trusted), 'text');
-  await assert.rejects(fetchText('https://localhost/redirect', trusted), /returned 302/);
-  await assert.rejects(fetchText('https://localhost/large', trusted), /more than 100 kB/);
-  await assert.rejects(fetchText('https://localhost/slow', { ...trusted, timeoutMs: 200 }), {
-    name: 'AbortError',
-  });
+  assert.equal(await fetchText('https://localhost/a', hostNames, trusted), 'text');
+  await assert.rejects(fetchText('https://localhost/redirect', hostNames, trusted), /returned 302/);
+  await assert.rejects(
+    fetchText('https://localhost/large', hostNames, trusted),
+    /more than 100 kB/,
+  );
+  await assert.rejects(
+    fetchText('https://localhost/slow', hostNames, { ...trusted, timeoutMs: 200 }),
+    {
+      name: 'AbortError',
+    },
+  );
   assert.deepEqual(paths, ['/a', '/redirect', '/large', '/slow']);
   server.closeAllConnections();
 });
@@ -239,12 +248,12 @@ test('RFC 9110 section 15.2.2: a server that switches protocols without being as
   const trusted = { port, ca: authority.ca, networks: loopback };
   const expected = /the server switched protocols/;
 
-  const { status, text } = await postWebhook(url, {}, '{}', loopback);
+  const { status, text } = await postWebhook(url, {}, '{}', loopback, hostNames);
   assert.equal(status, 0);
   assert.match(text, expected);
   const request = { method: 'GET', headers: {}, body: undefined } as const;
-  await assert.rejects(fetchFromProvider(url, request, loopback), expected);
-  await assert.rejects(fetchText('https://localhost/a', trusted), expected);
+  await assert.rejects(fetchFromProvider(url, request, loopback, hostNames), expected);
+  await assert.rejects(fetchText('https://localhost/a', hostNames, trusted), expected);
   zones.set('mta-sts.switch.test', { A: ['127.0.0.1'] });
   const fetched = await fetchStsPolicy(dns, 'switch.test', trusted);
   assert.ok(fetched.kind === 'fault');

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readMemberships, saveMembership } from '../../src/account/membership-store.ts';
 import { findPersonByEmail, setOperator } from '../../src/account/person-store.ts';
+import { systemClock } from '../../src/foundation/clock.ts';
+import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
+import { HostNames } from '../../src/foundation/dns/host-names.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { PublicNetworks } from '../../src/foundation/network/public-networks.ts';
 import { fetchFromProvider } from '../../src/session/single-sign-on/provider-fetch.ts';
@@ -190,6 +193,7 @@ test('ASVS 4.0.3 5.2.6: an account’s issuer is a public https address', async 
 
 test('ASVS 4.0.3 5.2.6, 12.6.1: requests to an account’s provider reach public addresses only', async () => {
   const networks = new PublicNetworks([]);
+  const hostNames = new HostNames(new DnsClient([]), systemClock);
   const options = { method: 'GET', headers: {}, body: undefined };
   for (const target of [
     hostile.issuer,
@@ -201,7 +205,11 @@ test('ASVS 4.0.3 5.2.6, 12.6.1: requests to an account’s provider reach public
     'file:///etc/passwd',
     'https://user:word@id.test/',
   ])
-    await assert.rejects(fetchFromProvider(target, options, networks), /can’t be used/, target);
+    await assert.rejects(
+      fetchFromProvider(target, options, networks, hostNames),
+      /can’t be used/,
+      target,
+    );
 });
 
 test('an account’s provider brings in people with an address in its verified domain', async () => {

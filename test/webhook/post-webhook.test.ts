@@ -2,8 +2,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
+import { systemClock } from '../../src/foundation/clock.ts';
+import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
+import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
+import { HostNames } from '../../src/foundation/dns/host-names.ts';
 import { PublicNetworks } from '../../src/foundation/network/public-networks.ts';
 import { postWebhook } from '../../src/webhook/post-webhook.ts';
+import { TestDns } from '../support/test-dns.ts';
 
 /** What the endpoint responds to a request. */
 let respond: (socket: Socket) => void = () => undefined;
@@ -16,6 +21,9 @@ await once(server, 'listening');
 after(() => server.close());
 const { port } = server.address() as AddressInfo;
 const networks = new PublicNetworks(['127.0.0.0/8']);
+const zones = await new TestDns().start();
+const dns = new DnsClient([parseDnsServer(zones.server)], { rounds: 1 });
+const hostNames = new HostNames(dns, systemClock);
 
 const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
 const cases: Readonly<
@@ -55,8 +63,32 @@ const cases: Readonly<
 for (const [name, [response, status, text]] of Object.entries(cases))
   test(`the status of a response counts, whatever follows: ${name}`, async () => {
     respond = response;
-    const exchange = await postWebhook(`http://127.0.0.1:${port}/`, {}, '{}', networks);
+    const exchange = await postWebhook(`http://127.0.0.1:${port}/`, {}, '{}', networks, hostNames);
     assert.equal(exchange.status, status);
     assert.match(exchange.text, text);
     assert.ok(exchange.durationMs < 5_000);
   });
+
+test('50 endpoints whose DNS server never answers don’t delay the lookup of another endpoint', async () => {
+  respond = (socket) => socket.destroy();
+  zones.set('hook.test', { A: ['127.0.0.1'] });
+  let ended = 0;
+  const silent = Array.from({ length: 50 }, async (_, index) => {
+    zones.set(`hook${index}.silent.test`, { fault: 'silent' });
+    const url = `https://hook${index}.silent.test/`;
+    const exchange = await postWebhook(url, {}, '{}', networks, hostNames);
+    ended += 1;
+    return exchange;
+  });
+  const { text } = await postWebhook(`https://hook.test:${port}/`, {}, '{}', networks, hostNames);
+  // It was connected to, but speaks no TLS.
+  assert.match(text, /disconnected before secure TLS connection|ECONNRESET/);
+  assert.equal(ended, 0);
+  for (const exchange of await Promise.all(silent)) {
+    assert.equal(exchange.status, 0);
+    assert.match(
+      exchange.text,
+      /^the DNS lookup of hook\d+\.silent\.test failed: no answer in time$/,
+    );
+  }
+});

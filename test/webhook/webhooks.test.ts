@@ -7,6 +7,8 @@ import { after, test } from 'node:test';
 import { pino } from 'pino';
 import { permissionsOf } from '../../src/access/permission.ts';
 import { erasePerson } from '../../src/feedback/privacy/person-data-store.ts';
+import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
+import { HostNames } from '../../src/foundation/dns/host-names.ts';
 import type { ComparableAddress } from '../../src/foundation/email-address.ts';
 import { type AccountId, newId, newMessageId } from '../../src/foundation/ids.ts';
 import {
@@ -47,6 +49,7 @@ const webhooks = createWebhooks({
   clock,
   changes: { subscribe: () => undefined },
   allowedNetworks,
+  hostNames: new HostNames(new DnsClient([]), clock),
   attachments: { read: async () => undefined },
   publicUrl: () => shop.service.url,
 });

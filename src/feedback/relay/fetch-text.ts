@@ -1,5 +1,6 @@
 import { request } from 'node:https';
 import { ByteCollector } from '../../foundation/byte-collector.ts';
+import type { HostNames } from '../../foundation/dns/host-names.ts';
 import { guardedLookup } from '../../foundation/network/guarded-lookup.ts';
 import { PublicNetworks } from '../../foundation/network/public-networks.ts';
 import { refuseUpgrade } from '../../foundation/network/refuse-upgrade.ts';
@@ -8,7 +9,7 @@ import { refuseUpgrade } from '../../foundation/network/refuse-upgrade.ts';
 const maxBytes = 100_000;
 const defaultTimeoutMs = 5_000;
 
-/** Overrides for tests: name resolution and trusted certificates. */
+/** Overrides for tests: networks and trusted certificates. */
 export interface FetchTextOptions {
   readonly networks?: PublicNetworks;
   readonly port?: number;
@@ -21,14 +22,18 @@ export interface FetchTextOptions {
  * time and size, without following redirects.
  * @throws if the response isn't 200, is too long or times out
  */
-export function fetchText(url: string, options: FetchTextOptions = {}): Promise<string> {
+export function fetchText(
+  url: string,
+  hostNames: HostNames,
+  options: FetchTextOptions = {},
+): Promise<string> {
   const { networks = new PublicNetworks([]), port, ca } = options;
   return new Promise((resolve, reject) => {
     const outgoing = request(
       url,
       {
         agent: false,
-        lookup: guardedLookup(networks),
+        lookup: guardedLookup(networks, hostNames),
         signal: AbortSignal.timeout(options.timeoutMs ?? defaultTimeoutMs),
         ...(port !== undefined && { port }),
         ...(ca !== undefined && { ca }),

@@ -12,7 +12,9 @@ export interface DnsClientOptions {
 
 /** RFC 2308 section 5: max time to cache a negative answer. */
 const maxNegativeTtl = 3_600;
+/** RFC 1035 section 2.3.4. A longer label would be read as a compression pointer. */
 const maxNameLength = 253;
+const maxLabelBytes = 63;
 
 /** Queries the resolvers in order until one gives a usable answer. Caches nothing. */
 export class DnsClient implements Dns {
@@ -28,8 +30,7 @@ export class DnsClient implements Dns {
 
   async lookUp<Type extends DnsType>(name: string, type: Type): Promise<DnsAnswer<Type>> {
     let fault: DnsAnswer<Type> = { kind: 'fault', text: 'no DNS server configured', server: '' };
-    if (name === '' || name.length > maxNameLength)
-      return { kind: 'fault', text: 'not a domain name', server: '' };
+    if (!isName(name)) return { kind: 'fault', text: 'not a domain name', server: '' };
     for (let round = 0; round < this.#rounds; round += 1) {
       for (const server of this.#servers) {
         const answer = await this.#query(server, name, type);
@@ -60,6 +61,13 @@ export class DnsClient implements Dns {
       };
     }
   }
+}
+
+function isName(name: string): boolean {
+  const labels = name.replace(/\.$/, '').split('.');
+  const fits = (label: string): boolean =>
+    label !== '' && Buffer.byteLength(label) <= maxLabelBytes;
+  return name.length <= maxNameLength && labels.every(fits);
 }
 
 function readPacket<Type extends DnsType>(

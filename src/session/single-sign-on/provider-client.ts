@@ -18,6 +18,7 @@ import {
   type ServerMetadata,
 } from 'openid-client';
 import type { Clock } from '../../foundation/clock.ts';
+import type { HostNames } from '../../foundation/dns/host-names.ts';
 import { Busy } from '../../foundation/errors.ts';
 import { Limiter } from '../../foundation/limiter.ts';
 import type { PublicNetworks } from '../../foundation/network/public-networks.ts';
@@ -72,6 +73,8 @@ export interface ProviderClientDependencies {
   readonly clock: Clock;
   /** Where accounts' providers may be; the installation's may be anywhere. */
   readonly networks: PublicNetworks;
+  /** Resolves the names of accounts' providers. */
+  readonly hostNames: HostNames;
 }
 
 /** Talks to OpenID Connect providers: authorization code flow with PKCE, state and nonce. */
@@ -222,7 +225,8 @@ export class ProviderClient {
 
   #fetchOf(provider: SignInProvider): CustomFetch {
     const networks = this.#networksOf(provider);
-    return (url, options) => fetchFromProvider(url, options, networks);
+    return (url, options) =>
+      fetchFromProvider(url, options, networks, this.#dependencies.hostNames);
   }
 
   #networksOf({ accountId }: SignInProvider): PublicNetworks | undefined {

@@ -3,6 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import type { CustomFetchOptions } from 'openid-client';
 import { ByteCollector } from '../../foundation/byte-collector.ts';
+import type { HostNames } from '../../foundation/dns/host-names.ts';
 import { guardedLookup, privateAddressMessage } from '../../foundation/network/guarded-lookup.ts';
 import type { PublicNetworks } from '../../foundation/network/public-networks.ts';
 import { refuseUpgrade } from '../../foundation/network/refuse-upgrade.ts';
@@ -14,18 +15,20 @@ const maxResponseBytes = 256 * 1024;
  * Sends a request to a provider. Connects to the exact address that was checked, which prevents DNS rebinding; follows no
  * redirects and reads a limited response.
  * @param networks where the provider may be; undefined: anywhere, because an operator chose it
+ * @param hostNames resolves the provider's name if `networks` limit it; otherwise the system does
  * @throws Error if the URL isn't allowed, there is no response in time, or the response is too large
  */
 export async function fetchFromProvider(
   url: string,
   options: Pick<CustomFetchOptions, 'method' | 'headers' | 'body' | 'signal'>,
   networks: PublicNetworks | undefined,
+  hostNames: HostNames,
 ): Promise<Response> {
   const target = new URL(url);
   const problem = findTargetProblem(target, networks);
   if (problem !== undefined) throw new Error(`${url} can’t be used: ${problem}`);
   const body = options.body == null ? undefined : String(options.body);
-  const response = await send(target, options, body, networks);
+  const response = await send(target, options, body, networks, hostNames);
   const status = response.statusCode ?? 0;
   const content = await readLimited(response);
   const headers = new Headers();
@@ -59,6 +62,7 @@ function send(
   { method, headers, signal }: Pick<CustomFetchOptions, 'method' | 'headers' | 'signal'>,
   body: string | undefined,
   networks: PublicNetworks | undefined,
+  hostNames: HostNames,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const options = {
@@ -68,7 +72,7 @@ function send(
         ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
       },
       agent: false,
-      ...(networks && { lookup: guardedLookup(networks) }),
+      ...(networks && { lookup: guardedLookup(networks, hostNames) }),
       ...(signal && { signal }),
     };
     const sent =

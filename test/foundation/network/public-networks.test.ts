@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { systemClock } from '../../../src/foundation/clock.ts';
+import { DnsClient } from '../../../src/foundation/dns/dns-client.ts';
+import { HostNames } from '../../../src/foundation/dns/host-names.ts';
 import { PublicNetworks } from '../../../src/foundation/network/public-networks.ts';
 import { postWebhook } from '../../../src/webhook/post-webhook.ts';
 
 const strict = new PublicNetworks([]);
+const hostNames = new HostNames(new DnsClient([]), systemClock);
 
 test('private and special addresses are recognized in any notation', () => {
   for (const address of [
@@ -69,7 +73,7 @@ test('no request reaches a private network, whatever its address looks like', as
     'https://user:pass@8.8.8.8/',
     'nonsense',
   ]) {
-    const { status, text } = await postWebhook(url, {}, '{}', strict);
+    const { status, text } = await postWebhook(url, {}, '{}', strict, hostNames);
     assert.equal(status, 0, url);
     assert.notEqual(text, '', url);
   }
@@ -77,7 +81,7 @@ test('no request reaches a private network, whatever its address looks like', as
 
 test('names that resolve to a private network are rejected', async () => {
   // The system's hosts file resolves it to the loopback.
-  const { status, text } = await postWebhook('https://localhost/', {}, '{}', strict);
+  const { status, text } = await postWebhook('https://localhost/', {}, '{}', strict, hostNames);
   assert.equal(status, 0);
   assert.equal(text, 'the address is inside a private network, which isn’t in WEBHOOK_NETWORKS');
 });
