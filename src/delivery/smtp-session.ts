@@ -224,7 +224,7 @@ export class SmtpSession {
     const send = commands._sendCommand.bind(this.#connection);
     commands._sendCommand = (line, ...more) => {
       const lacks =
-        this.#announcesSmtpUtf8 && line.startsWith('MAIL FROM:') && !/> .*\bSMTPUTF8\b/.test(line);
+        this.#announcesSmtpUtf8 && line.startsWith('MAIL FROM:') && !/ SMTPUTF8(?: |$)/.test(line);
       send(lacks ? `${line} SMTPUTF8` : line, ...more);
     };
   }

@@ -63,7 +63,7 @@ test('each example sends a template in another language with an attachment, as i
   const key = await addKey(database, shop.id);
   const app = await createClientApp();
   const facts = { url: service.url, accountId: shop.id, templateId: 't-language', locale: 'de' };
-  // The others need programs beyond npm: test-system/client/languages.test.ts runs them.
+  // The others need programs beyond npm: test-long/client/languages.test.ts runs them.
   for (const id of ['curl', 'typescript'] as const) {
     await context.test(id, async () => {
       const values = { Name: `${id} O'Hara` };

@@ -27,6 +27,10 @@ const ownText = [
 const explained: ReadonlyMap<RegExp, string> = new Map([
   [/"((?:[^"\\]|\\.)*)"/g, 'the expression before it has made sure that each quote is closed'],
   [/ +[^ ]+/g, 'a header of a request is short and has no blanks at its end'],
+  [/<!--|<style\b(?:[^>"']|"[^"]*"|'[^']*')*>/gi, 'in a thread with a time limit'],
+  [/\b(\w+): \1\b/g, 'in a thread with a time limit'],
+  [/\/\*[\s\S]*?\*\//g, 'in a thread with a time limit'],
+  [/"((?:[^"\\]|\\[\s\S])*)"/g, 'in a thread with a time limit'],
   [/<pre\b|<textarea\b|white-space:\s*(?:pre\b(?!-line)|break)/i, 'in a thread with a time limit'],
   [/(?<![ \t])[ \t]*\n[ \t]*/g, 'starts only after another character'],
   [/(?<![ \t])[ \t]+$/gm, 'starts only after another character'],

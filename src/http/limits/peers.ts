@@ -84,8 +84,8 @@ export class Peers {
 
 /** An address without what proxies add: a port, and the brackets of IPv6 (RFC 7239 section 6). Undefined if it is none. */
 function readForwardedAddress(text: string): string | undefined {
-  const [, inBrackets, plain] =
-    /^\s*(?:\[([^\]]*)\](?::\d*)?|([^:]*)(?::\d*)?)\s*$/.exec(text) ?? [];
-  const address = unmapIpv4((inBrackets ?? plain ?? text).trim());
+  const given = text.trim();
+  const [, inBrackets, plain] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d*)?$/.exec(given) ?? [];
+  const address = unmapIpv4(inBrackets ?? plain ?? given);
   return isIP(address) === 0 ? undefined : address;
 }

@@ -13,9 +13,9 @@ import {
   type Image,
   installPackage,
   type StartedContainer,
-} from '../support/container.ts';
-import { freePort } from '../support/free-port.ts';
-import { packRepository } from '../support/pack-repository.ts';
+} from '../../test-system/support/container.ts';
+import { freePort } from '../../test-system/support/free-port.ts';
+import { packRepository } from '../../test-system/support/pack-repository.ts';
 
 const root = join(import.meta.dirname, '../..');
 const canBuild = {
