@@ -10,6 +10,9 @@ type Context = runner.TestContext;
 let file: Context | undefined;
 const running = new AsyncLocalStorage<Context>();
 
+/** The tests of the file. */
+const defined: Promise<void>[] = [];
+
 /** What the group of tests that is being read defines. */
 let group: ((context: Context) => Promise<void> | void)[] | undefined;
 
@@ -17,7 +20,10 @@ let group: ((context: Context) => Promise<void> | void)[] | undefined;
 export function readFile(path: string, url: string): void {
   void runner.test(path, async (context) => {
     file = context;
+    defined.length = 0;
     await import(url);
+    // The runner waits for its own promise only until no test is left, which can be in the middle of a file that awaits.
+    await Promise.all(defined);
   });
 }
 
@@ -28,7 +34,11 @@ export const test: Test = (...args) => {
   const define = args.map((value) => (typeof value === 'function' ? follow(value) : value));
   const add: Test = (...given) => (running.getStore() ?? file ?? runner).test(...given);
   const defineIn = () => add(...(define as Parameters<Test>));
-  if (group === undefined) return defineIn();
+  if (group === undefined) {
+    const done = defineIn();
+    if (running.getStore() === undefined) defined.push(done);
+    return done;
+  }
   group.push((context) => running.run(context, defineIn));
   return Promise.resolve();
 };
@@ -43,12 +53,12 @@ export function describe(
   ...rest: [read: () => void] | [options: runner.TestOptions, read: () => void]
 ): void {
   const [read, options = {}] = rest.toReversed() as [() => void, runner.TestOptions?];
-  const defined: typeof group = [];
-  group = defined;
+  const members: typeof group = [];
+  group = members;
   read();
   group = undefined;
   void test(name, options, async (context) => {
-    await Promise.all(defined.map((define) => define(context as Context)));
+    await Promise.all(members.map((define) => define(context as Context)));
   });
 }
 

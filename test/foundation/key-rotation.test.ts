@@ -7,6 +7,7 @@ import { ApiKeyParser } from '../../src/access/api-key.ts';
 import { TokenMint } from '../../src/access/token-mint.ts';
 import { sealedColumns } from '../../src/command/rotate-master.ts';
 import { ReturnPaths } from '../../src/delivery/return-path.ts';
+import { DeliveryTokens } from '../../src/feedback/relay/delivery-tokens.ts';
 import { TrackingTokens } from '../../src/feedback/tracking/tracking-tokens.ts';
 import { UnsubscribeTokens } from '../../src/feedback/unsubscribe/unsubscribe-token.ts';
 import { systemClock } from '../../src/foundation/clock.ts';
@@ -113,6 +114,11 @@ const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
     open: (key) => new ReturnPaths(key),
     make: (paths) => paths.make({ ...message, recipient: 0 }, 'shop.test'),
     accepts: (paths, address) => paths.read(address) !== undefined,
+  }),
+  'relay report': use({
+    open: (key) => new DeliveryTokens(key),
+    make: (tokens) => tokens.make(message.accountId, message.messageId),
+    accepts: (tokens, text) => tokens.read(text) !== undefined,
   }),
   'reply address': use({
     open: (key) => new ReplyAddresses(key),
