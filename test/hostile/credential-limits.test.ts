@@ -254,7 +254,6 @@ for (const [at, name] of (Object.keys(doors) as DoorName[]).entries())
         ? waitFor(
             `the answer of ${name} to: ${limit}`,
             async () => (await send()) === expected[name][limit] && expected[name][limit],
-            5_000,
           )
         : send());
     }
