@@ -74,7 +74,12 @@ test('operators are set by the manifest and exported', async () => {
   assert.deepEqual(changed(await apply(database, shop())), [], 'omitted members stay');
   const exported = await exportManifest(database.kysely, noFiles);
   assert.equal(exported.accounts[0]?.users?.[0]?.operator, true);
+  await assert.rejects(apply(database, users(false)), /last operator/);
+  await database.pool.query(
+    `insert into person (id, email, name, password_hash, operator)
+     values (gen_random_uuid(), 'other@shop.test', 'Other', 'hash', true)`,
+  );
   await apply(database, users(false));
-  const { rows } = await database.pool.query('select 1 from person where operator');
-  assert.equal(rows.length, 0);
+  const { rows } = await database.pool.query('select email from person where operator');
+  assert.deepEqual(rows, [{ email: 'other@shop.test' }]);
 });
