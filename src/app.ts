@@ -3,8 +3,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { createAccessModule } from './access/access-module.ts';
 import { AccountDirectory } from './account/account-directory.ts';
 import { logAuditEvents } from './audit/log-audit-events.ts';
-import type { Config } from './config/config.ts';
-import { signInSettingsOf } from './config/config.ts';
+import { type Config, signInSettingsOf } from './config/config.ts';
 import { registerConsoleRoutes } from './console-server/console-routes.ts';
 import {
   createDeliveryModule,

@@ -113,6 +113,7 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
   if (certificate !== undefined)
     registerCertificateMetrics(dependencies.metrics, certificate, 'bounce');
   let unmatchedReports = 0;
+  const reportersWarned = new Set<string>();
   const noteUnmatched = (reports: readonly Pick<RelayReport, 'kind' | 'detail'>[]): void => {
     unmatchedReports += reports.length;
     for (const { kind, detail } of reports) {
@@ -123,7 +124,6 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
       log.warn({ by, kind }, 'a report matches no message; more of them are only counted');
     }
   };
-  const reportersWarned = new Set<string>();
   const writeWith = async (
     kysely: Database['kysely'],
     events: readonly FeedbackEvent[],

@@ -49,7 +49,7 @@ export type GuessOrigin =
       /** That the client belongs to. */
       readonly accountId: AccountId;
       readonly remoteAddress: string;
-      /** The password opens more than this account, or nobody's; whoever runs the client may be a stranger to the person. */
+      /** The person isn't a user of this account alone, so the account may run the client to guess the password of a stranger. */
       readonly isForeign: boolean;
     };
 

@@ -54,7 +54,8 @@ export class PasswordAuthenticator {
     let claimed = origin.kind === 'client' ? await find() : undefined;
     const from = origin.kind === 'client' ? await this.#originOf(origin, claimed) : origin;
     const person = await throttle.attempt(`password ${address}`, from, async () => {
-      claimed ??= await find();
+      // A client's was looked up before, whether there is one or not.
+      if (origin.kind !== 'client') claimed = await find();
       const matches = await passwords.check(claimed?.passwordHash, password, from);
       return matches && claimed?.disabled === false ? claimed : undefined;
     });

@@ -45,7 +45,7 @@ async function take(lockPath: string): Promise<boolean> {
   return false;
 }
 
-/** One process at a time: the others could remove the lock of whoever comes after the first. */
+/** Lets one process at a time remove it. Otherwise the second could remove the lock that the first has just taken. */
 async function removeStale(lockPath: string): Promise<void> {
   const removing = `${lockPath}.stale`;
   if (!(await create(removing))) {
