@@ -16,15 +16,20 @@ const defined: Promise<void>[] = [];
 /** What the group of tests that is being read defines. */
 let group: ((context: Context) => Promise<void> | void)[] | undefined;
 
-/** Reads a file of tests that shares its process with others, one after another. */
-export function readFile(path: string, url: string): void {
-  void runner.test(path, async (context) => {
-    file = context;
-    defined.length = 0;
-    await import(url);
-    // The runner waits for its own promise only until no test is left, which can be in the middle of a file that awaits.
-    await Promise.all(defined);
-  });
+/** Reads files of tests that share this process, one after another. @param files their paths and URLs */
+export async function readFiles(files: readonly (readonly [string, string])[]): Promise<void> {
+  const read = files.map(([path, url]) =>
+    runner.test(path, async (context) => {
+      file = context;
+      defined.length = 0;
+      await import(url);
+      // The runner waits for its own promise only until no test is left, which can be in the middle of a file that awaits.
+      await Promise.all(defined);
+    }),
+  );
+  await Promise.all(read);
+  // After a failed hook, a service or a connection may keep the process alive.
+  setTimeout(() => process.exit(1), endWithinMs).unref();
 }
 
 type Test = (name: string, options: runner.TestOptions, run: runner.TestFn) => Promise<void>;
@@ -65,10 +70,15 @@ export function describe(
 type HookName = 'before' | 'after' | 'beforeEach' | 'afterEach';
 type Hook = (...args: Parameters<typeof runner.after>) => void;
 
+/** A hook that waits for what a failed test left (a connection, a lock) fails, and the next file of the process runs. */
+const hookTimeoutMs = 120_000;
+const endWithinMs = 60_000;
+
 function hook(name: HookName): Hook {
-  return (...args) => {
-    if (group === undefined) (running.getStore() ?? file ?? runner)[name](...args);
-    else group.push((context) => context[name](...args));
+  return (run, options) => {
+    const limited = { timeout: hookTimeoutMs, ...options };
+    if (group === undefined) (running.getStore() ?? file ?? runner)[name](run, limited);
+    else group.push((context) => context[name](run, limited));
   };
 }
 
