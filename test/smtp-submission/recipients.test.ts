@@ -154,7 +154,10 @@ test('a quota that is too small for all recipients stores and counts none', asyn
   const client = await world.open();
   await client.login(id, key);
   const four = ['a@people.test', 'b@people.test', 'c@people.test', 'd@people.test'];
-  assert.match(await client.submit(four, tagged('quota')), /^5\d\d 5\..*4 recipients, but .*permits 3/);
+  assert.match(
+    await client.submit(four, tagged('quota')),
+    /^5\d\d 5\..*4 recipients, but .*permits 3/,
+  );
   assert.deepEqual(await stored('quota'), []);
   assert.match(await client.submit(four.slice(1), tagged('quota')), /^250 /);
   assert.equal((await stored('quota')).length, 3);
