@@ -22,7 +22,9 @@ export async function openChaosAccounts(database: Database, id: string, archivin
   return {
     accountIds: [shop.id, archiving.id],
     async makeLogin(): Promise<ChaosLogin> {
-      const apiKey = await addKey(database, shop.id, { scopes: ['messages:send'] });
+      const apiKey = await addKey(database, shop.id, {
+        scopes: ['messages:send', 'messages:send-content'],
+      });
       return { accountId: shop.id, apiKey };
     },
     /** @param node that issues the tokens */
