@@ -32,7 +32,7 @@ export interface IntakeRouteDependencies {
 
 /**
  * `POST /intake/{ses,postmark,mailgun,sendgrid}`: relay webhooks. 200 once committed; 401 if authentication fails; 400
- * for invalid JSON; 503 if the database is unavailable, so that the relay retries.
+ * for invalid JSON; 503 if the database or the certificate of SNS is unavailable, so that the relay retries.
  */
 export function registerIntakeRoutes(http: Http, dependencies: IntakeRouteDependencies): void {
   const { secrets, clock, write } = dependencies;
@@ -50,7 +50,9 @@ export function registerIntakeRoutes(http: Http, dependencies: IntakeRouteDepend
         if (body === undefined) return refuse(reply, 400);
         const message = fieldsOf(body);
         if (!snsTopics.includes(textOf(message.TopicArn))) return refuse(reply, 401);
-        if (!(await signatures.isSigned(message))) return refuse(reply, 401);
+        const isSigned = await signatures.isSigned(message).catch(() => undefined);
+        if (isSigned === undefined) return refuse(reply.header('retry-after', '60'), 503);
+        if (!isSigned) return refuse(reply, 401);
         if (
           message.Type === 'SubscriptionConfirmation' &&
           isSnsAddress(textOf(message.SubscribeURL))
@@ -123,12 +125,14 @@ function sendgridSignature({ headers }: FastifyRequest) {
   };
 }
 
-function refuse(reply: FastifyReply, status: 400 | 401): FastifyReply {
-  const message =
-    status === 400
-      ? 'The body isn’t valid JSON'
-      : 'Authentication failed. Check the topic, password or key.';
-  return reply.code(status).send({ status, message });
+const refusals = {
+  400: 'The body isn’t valid JSON',
+  401: 'Authentication failed. Check the topic, password or key.',
+  503: 'The certificate of Amazon SNS can’t be fetched. Retry shortly.',
+} as const;
+
+function refuse(reply: FastifyReply, status: keyof typeof refusals): FastifyReply {
+  return reply.code(status).send({ status, message: refusals[status] });
 }
 
 function jsonOf(request: FastifyRequest): unknown {
