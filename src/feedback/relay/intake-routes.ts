@@ -30,14 +30,28 @@ export interface IntakeRouteDependencies {
   readonly writeOnce: (token: string, reports: readonly RelayReport[]) => Promise<void>;
 }
 
+/** The server answers 503 with Retry-After and logs the cause. */
+class SnsUnavailable extends Error {
+  override name = 'SnsUnavailable';
+  readonly statusCode = 503;
+
+  constructor(cause: unknown) {
+    super('Amazon SNS can’t be reached', { cause });
+  }
+}
+
 /**
  * `POST /intake/{ses,postmark,mailgun,sendgrid}`: relay webhooks. 200 once committed; 401 if authentication fails; 400
- * for invalid JSON; 503 if the database or the certificate of SNS is unavailable, so that the relay retries.
+ * for invalid JSON; 503 if the database or Amazon SNS is unavailable, so that the relay retries.
  */
 export function registerIntakeRoutes(http: Http, dependencies: IntakeRouteDependencies): void {
   const { secrets, clock, write } = dependencies;
   const { snsTopics, postmarkPassword, mailgunKey, sendgridKey } = secrets;
-  const signatures = new SnsSignatures(dependencies.fetchText);
+  const fetchFromSns: FetchText = (url) =>
+    dependencies.fetchText(url).catch((cause: unknown) => {
+      throw new SnsUnavailable(cause);
+    });
+  const signatures = new SnsSignatures(fetchFromSns);
   http.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     // SNS sends JSON as text/plain, and signatures cover the raw body.
@@ -50,14 +64,12 @@ export function registerIntakeRoutes(http: Http, dependencies: IntakeRouteDepend
         if (body === undefined) return refuse(reply, 400);
         const message = fieldsOf(body);
         if (!snsTopics.includes(textOf(message.TopicArn))) return refuse(reply, 401);
-        const isSigned = await signatures.isSigned(message).catch(() => undefined);
-        if (isSigned === undefined) return refuse(reply.header('retry-after', '60'), 503);
-        if (!isSigned) return refuse(reply, 401);
+        if (!(await signatures.isSigned(message))) return refuse(reply, 401);
         if (
           message.Type === 'SubscriptionConfirmation' &&
           isSnsAddress(textOf(message.SubscribeURL))
         )
-          await dependencies.fetchText(textOf(message.SubscribeURL));
+          await fetchFromSns(textOf(message.SubscribeURL));
         if (message.Type === 'Notification') await write(readSes(parse(textOf(message.Message))));
         return reply.send({ success: true });
       });
@@ -125,14 +137,12 @@ function sendgridSignature({ headers }: FastifyRequest) {
   };
 }
 
-const refusals = {
-  400: 'The body isn’t valid JSON',
-  401: 'Authentication failed. Check the topic, password or key.',
-  503: 'The certificate of Amazon SNS can’t be fetched. Retry shortly.',
-} as const;
-
-function refuse(reply: FastifyReply, status: keyof typeof refusals): FastifyReply {
-  return reply.code(status).send({ status, message: refusals[status] });
+function refuse(reply: FastifyReply, status: 400 | 401): FastifyReply {
+  const message =
+    status === 400
+      ? 'The body isn’t valid JSON'
+      : 'Authentication failed. Check the topic, password or key.';
+  return reply.code(status).send({ status, message });
 }
 
 function jsonOf(request: FastifyRequest): unknown {
