@@ -16,6 +16,9 @@ const defined: Promise<void>[] = [];
 /** What the group of tests that is being read defines. */
 let group: ((context: Context) => Promise<void> | void)[] | undefined;
 
+/** How long a process may live after its last test. */
+const endWithinMs = 60_000;
+
 /** Reads files of tests that share this process, one after another. @param files their paths and URLs */
 export async function readFiles(files: readonly (readonly [string, string])[]): Promise<void> {
   const read = files.map(([path, url]) =>
@@ -72,7 +75,6 @@ type Hook = (...args: Parameters<typeof runner.after>) => void;
 
 /** A hook that waits for what a failed test left (a connection, a lock) fails, and the next file of the process runs. */
 const hookTimeoutMs = 120_000;
-const endWithinMs = 60_000;
 
 function hook(name: HookName): Hook {
   return (run, options) => {
