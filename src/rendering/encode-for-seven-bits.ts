@@ -125,31 +125,52 @@ function withEncoding({ fields }: MimeEntity, encoding: string): Buffer {
 
 const maxColumn = 75;
 
-/** RFC 2045 section 6.7; CRLF in the content is a line break. */
-function toQuotedPrintable(content: Buffer): Buffer {
-  const lines = content.toString('latin1').split('\r\n');
-  return Buffer.from(lines.map(encodeLine).join('\r\n'), 'latin1');
-}
+const equals = 61;
+const hexDigits = Buffer.from('0123456789ABCDEF');
 
-function encodeLine(line: string): string {
-  let encoded = '';
+/**
+ * RFC 2045 section 6.7; CRLF in the content is a line break. Written octet by octet, because a string that grows by characters
+ * keeps an object for each, and collecting them takes more time than encoding.
+ */
+function toQuotedPrintable(content: Buffer): Buffer {
+  const longest = content.length * 3;
+  // A line that must break has at least maxColumn - 2 columns.
+  const encoded = Buffer.allocUnsafeSlow(longest + 3 * Math.ceil(longest / (maxColumn - 2)));
+  let at = 0;
   let column = 0;
-  for (let index = 0; index < line.length; index += 1) {
-    const code = line.charCodeAt(index);
-    const isLast = index === line.length - 1;
-    const isSpace = code === 32 || code === 9;
-    const isLiteral = (code > 32 && code < 127 && code !== 61) || (isSpace && !isLast);
-    const unit = isLiteral
-      ? line.charAt(index)
-      : `=${code.toString(16).toUpperCase().padStart(2, '0')}`;
-    if (column + unit.length > maxColumn) {
-      encoded += '=\r\n';
-      column = 0;
+  const breakLine = (): void => {
+    encoded[at] = cr;
+    encoded[at + 1] = lf;
+    at += 2;
+    column = 0;
+  };
+  const isLineEnd = (index: number): boolean => content[index] === cr && content[index + 1] === lf;
+  for (let index = 0; index < content.length; index += 1) {
+    if (isLineEnd(index)) {
+      breakLine();
+      index += 1;
+      continue;
     }
-    encoded += unit;
-    column += unit.length;
+    const octet = content[index] ?? 0;
+    const isSpace = octet === 32 || octet === 9;
+    const isLast = index + 1 === content.length || isLineEnd(index + 1);
+    const isLiteral = (octet > 32 && octet < 127 && octet !== equals) || (isSpace && !isLast);
+    const width = isLiteral ? 1 : 3;
+    if (column + width > maxColumn) {
+      encoded[at] = equals;
+      at += 1;
+      breakLine();
+    }
+    if (isLiteral) encoded[at] = octet;
+    else {
+      encoded[at] = equals;
+      encoded[at + 1] = hexDigits[octet >> 4] ?? 0;
+      encoded[at + 2] = hexDigits[octet & 15] ?? 0;
+    }
+    at += width;
+    column += width;
   }
-  return encoded;
+  return encoded.subarray(0, at);
 }
 
 function toBase64(content: Buffer): Buffer {
