@@ -63,6 +63,21 @@ export async function readTemplateFacts(
   }));
 }
 
+/** Who created a template, also one that was removed. */
+export async function readCreator(
+  kysely: Kysely,
+  accountId: AccountId,
+  id: TemplateId,
+): Promise<PersonId | undefined> {
+  const row = await kysely
+    .selectFrom('template')
+    .select('created_by')
+    .where('account_id', '=', accountId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return (row?.created_by ?? undefined) as PersonId | undefined;
+}
+
 /** A version of a template with its source. */
 interface VersionRow {
   readonly version: number;
@@ -143,18 +158,18 @@ interface DraftRow {
   readonly changedAt: Date;
 }
 
+/** The draft of a template that isn't deleted. A deleted one keeps its draft until it is restored. */
 export async function readDraft(
   kysely: Kysely,
   accountId: AccountId,
   templateId: TemplateId,
 ): Promise<DraftRow | undefined> {
-  const row = await kysely
-    .selectFrom('template_draft')
-    .select(['content', 'changed_at'])
-    .where('account_id', '=', accountId)
-    .where('template_id', '=', templateId)
-    .executeTakeFirst();
-  return row && { content: row.content, changedAt: row.changed_at };
+  const { rows } = await sql<DraftRow>`
+    select d.content, d.changed_at as "changedAt"
+    from template_draft d
+    join template t on t.account_id = ${accountId} and t.id = d.template_id and t.removed_at is null
+    where d.account_id = ${accountId} and d.template_id = ${templateId}`.execute(kysely);
+  return rows[0];
 }
 
 export async function saveDraft(

@@ -79,6 +79,21 @@ test('a template whose creator has left the account is renamed and published', a
   assert.equal(stranger.status, 422);
 });
 
+test('a deleted template that someone else creates again has its draft, setting and creator', async () => {
+  const back = `${path}/templates/t-back`;
+  await owner.put(back, { name: 'Back', whenUncertain: 'hold' });
+  await owner.put(`${back}/draft`, content);
+  const [before, draft] = [await owner.get(back), await owner.get(`${back}/draft`)];
+  assert.equal((await owner.delete(back)).status, 204);
+  assert.equal((await owner.get(`${back}/draft`)).status, 404);
+  assert.equal((await owner.delete(`${back}/draft`)).status, 404);
+  const developer = await managed.as('developer');
+  const restored = await developer.put(back, { name: 'Back' }, { 'if-none-match': '*' });
+  assert.equal(restored.status, 201, restored.text);
+  assert.deepEqual(restored.body, before.body);
+  assert.deepEqual((await owner.get(`${back}/draft`)).body, draft.body);
+});
+
 test('a draft with errors can be saved and previewed, but not published', async () => {
   await owner.put(`${template}/draft`, { ...content, html: '<p>{{#Open}}</p>' });
   const preview = await owner.post(`${template}/preview`, {});

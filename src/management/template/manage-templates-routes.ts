@@ -4,11 +4,11 @@ import { readMembers } from '../../account/membership-store.ts';
 import { findPersonByEmail } from '../../account/person-store.ts';
 import { strict } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
-import { comparableAddress } from '../../foundation/email-address.ts';
+import type { PersonId } from '../../foundation/ids.ts';
 import { TemplateSchema } from '../../manifest/manifest-schema.ts';
 import {
+  readCreator,
   readTemplateFacts,
-  removeDraft,
   type TemplateFacts,
 } from '../../template/template-page-store.ts';
 import { removeTemplate, saveTemplate } from '../../template/template-store.ts';
@@ -63,14 +63,14 @@ export const templateRoutes = resourceRoutes({
     id: 'putTemplate',
     summary: 'Create or update a template',
     description:
-      'Manages the settings. The content is in the draft. You can send with the template once a version is published. When updating, omitted members stay unchanged; defaults apply to new templates only.',
+      'Manages the settings. The content is in the draft. You can send with the template once a version is published. When updating, omitted members stay unchanged, also if the template was deleted; defaults apply to new templates only.',
     body: Type.Object(
       {
         name: TemplateSchema.properties.name,
         createdBy: Type.Optional(
           Type.String({
             description:
-              'Email of a user of the account, used as the sender if neither the request nor the template names one. Default: the caller.',
+              'Email of a user of the account, used as the sender if neither the request nor the template names one. Default: who created it, or the caller.',
             maxLength: 320,
           }),
         ),
@@ -78,12 +78,12 @@ export const templateRoutes = resourceRoutes({
       },
       strict,
     ),
-    write: (call) => async (transaction, before) => {
+    write: (call) => async (transaction) => {
       const { id: accountId } = accountOf(call);
       const { templateId: id } = call.params;
       const { name, whenUncertain } = call.body;
       if (/\p{Cc}/u.test(name)) throw invalidField('name', 'contains a control character');
-      const createdBy = await readCreator(transaction, call, before?.createdBy);
+      const createdBy = await creatorFor(transaction, call);
       await saveTemplate(transaction, { accountId, id, name, createdBy, whenUncertain });
     },
   },
@@ -91,29 +91,27 @@ export const templateRoutes = resourceRoutes({
     id: 'deleteTemplate',
     summary: 'Delete a template',
     description:
-      'Its versions are kept for messages already accepted. Creating it again restores them.',
-    write: (call) => async (transaction) => {
-      const { id: accountId } = accountOf(call);
-      await removeDraft(transaction, accountId, call.params.templateId);
-      await removeTemplate(transaction, accountId, call.params.templateId);
-    },
+      'Its versions are kept for messages already accepted. Creating it again restores it with them, its draft and its creator.',
+    write: (call) => (transaction) =>
+      removeTemplate(transaction, accountOf(call).id, call.params.templateId),
   },
 });
 
-async function readCreator(
+async function creatorFor(
   transaction: DatabaseTransaction,
   call: OperationCall<unknown, { readonly createdBy?: string }>,
-  before: string | undefined,
-) {
-  const email = call.body.createdBy === undefined ? before : comparableAddress(call.body.createdBy);
+): Promise<PersonId> {
+  const { id: accountId } = accountOf(call);
+  const { createdBy } = call.body;
+  const before = await readCreator(transaction, accountId, call.params.templateId);
+  const creator =
+    createdBy === undefined
+      ? (before ?? personOf(actorOf(call)))
+      : (await findPersonByEmail(transaction, createdBy))?.id;
   // A creator who has left the account stays: they don't lock the template.
-  if (email !== undefined && email === before)
-    return (await findPersonByEmail(transaction, email))?.id;
-  const members = await readMembers(transaction, accountOf(call).id);
-  const self = personOf(actorOf(call));
-  const found = members.find((member) =>
-    email === undefined ? member.personId === self : member.email === email,
-  );
-  if (found === undefined) throw invalidField('createdBy', 'must be a user of the account');
-  return found.personId;
+  if (creator !== undefined && creator === before) return creator;
+  const members = await readMembers(transaction, accountId);
+  if (creator === undefined || !members.some(({ personId }) => personId === creator))
+    throw invalidField('createdBy', 'must be a user of the account');
+  return creator;
 }
