@@ -1,13 +1,6 @@
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-const thisYear = new Intl.DateTimeFormat('en-US', { day: 'numeric', month: 'short' });
-const otherYear = new Intl.DateTimeFormat('en-US', {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-});
-
 /** The full date and time with the name of the time zone. */
 export function formatFullTime(time: Date, timeZone: string): string {
   return new Intl.DateTimeFormat('en-US', {
@@ -23,19 +16,26 @@ export function formatFullTime(time: Date, timeZone: string): string {
   }).format(time);
 }
 
-/** A short age, such as minutes or hours; the date from the day before yesterday on. */
-export function formatAge(time: Date, now: Date): string {
+/** A short age, such as minutes or hours; the date in the time zone from the day before yesterday on. */
+export function formatAge(time: Date, now: Date, timeZone: string): string {
   const age = now.getTime() - time.getTime();
   if (age < minuteMs) return 'now';
   if (age < hourMs) return `${Math.floor(age / minuteMs)} min`;
-  const days = calendarDays(time, now);
+  const [from, today] = [midnight(time, timeZone), midnight(now, timeZone)];
+  const days = (today.getTime() - from.getTime()) / (24 * hourMs);
   if (days <= 0 || age < 12 * hourMs) return `${Math.floor(age / hourMs)} h`;
   if (days === 1) return 'yesterday';
-  return (time.getFullYear() === now.getFullYear() ? thisYear : otherYear).format(time);
+  const year = from.getUTCFullYear() === today.getUTCFullYear() ? undefined : 'numeric';
+  return new Intl.DateTimeFormat('en-US', {
+    day: 'numeric',
+    month: 'short',
+    year,
+    timeZone,
+  }).format(time);
 }
 
-function calendarDays(from: Date, to: Date): number {
-  const midnight = (time: Date): number =>
-    Date.UTC(time.getFullYear(), time.getMonth(), time.getDate());
-  return (midnight(to) - midnight(from)) / (24 * hourMs);
+/** The day of a time in the time zone, as its midnight in UTC. */
+function midnight(time: Date, timeZone: string): Date {
+  // Sweden writes days as ISO 8601 does.
+  return new Date(new Intl.DateTimeFormat('sv-SE', { timeZone }).format(time));
 }

@@ -20,6 +20,11 @@ export interface PasswordAuthenticatorDependencies {
   readonly mustUseProvider: (person: PersonWithPassword) => Promise<boolean>;
 }
 
+type ClientOrigin = Extract<GuessOrigin, { readonly kind: 'client' }>;
+
+/** The origin of a password. Whether a client guesses a stranger's is for the authenticator to find out. */
+type PasswordOrigin = Exclude<GuessOrigin, ClientOrigin> | Omit<ClientOrigin, 'isForeign'>;
+
 /** The result of checking an address and a password. */
 export interface PasswordAuthentication {
   /** The authenticated person, or undefined. */
@@ -45,7 +50,7 @@ export class PasswordAuthenticator {
   async authenticate(
     email: string,
     password: string,
-    origin: GuessOrigin,
+    origin: PasswordOrigin,
   ): Promise<PasswordAuthentication> {
     const { findPerson, passwords, throttle, mustUseProvider } = this.#dependencies;
     const address = comparableAddress(email.slice(0, maxAddressLength + 1));
@@ -71,7 +76,7 @@ export class PasswordAuthenticator {
    * opens more is guarded as on the sign-in page (ASVS 4.0.3 2.2.1).
    */
   async #originOf(
-    origin: GuessOrigin & { readonly kind: 'client' },
+    origin: PasswordOrigin & { readonly kind: 'client' },
     claimed: PersonWithPassword | undefined,
   ): Promise<GuessOrigin> {
     const isOwn = claimed && (await this.#dependencies.belongsOnlyTo(claimed, origin.accountId));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -79,6 +79,24 @@ test('8: processes with one store share a token pair', async () => {
   await spoil(fileStore(path));
   await Promise.all(open().map((one) => one.send('t-0001', message)));
   assert.deepEqual(tokenRequests, ['refresh_token']);
+});
+
+test('a lock that a dead process left is removed once, so only one process at a time works with the file', async () => {
+  const path = join(folder, 'left.json');
+  const old = new Date(Date.now() - 3_600_000);
+  for (const left of [`${path}.lock`, `${path}.lock.stale`]) {
+    await writeFile(left, '');
+    await utimes(left, old, old);
+  }
+  let working = 0;
+  const work = async () => {
+    working += 1;
+    assert.equal(working, 1);
+    await stat(`${path}.lock`);
+    working -= 1;
+  };
+  await Promise.all(Array.from({ length: 16 }, () => fileStore(path).lock(work)));
+  await assert.rejects(stat(`${path}.lock`), { code: 'ENOENT' });
 });
 
 test('5.1 rule 4: when another client has replaced the refresh token, the password grant is used again', async () => {

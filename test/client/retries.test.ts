@@ -6,6 +6,7 @@ import {
   Signalpost,
   UnavailableError,
 } from '../../packages/client/src/index.ts';
+import { createManagement } from '../../packages/client/src/manage/index.ts';
 import { addKey } from '../support/api-key.ts';
 import { FaultyProxy, type ProxyFault } from '../support/faulty-proxy.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
@@ -112,4 +113,25 @@ test('a redirect is an error that names the new address, and gets no credential'
     () => signalpost.send('note', { to: 'ada@people.test' }),
     (error) => error instanceof RequestError && error.message.includes('https://else.test'),
   );
+});
+
+test('a change that may have been made is never an error that says it wasn’t', async () => {
+  const manage = createManagement({ url: proxy.url, key });
+  const list = '/manage/v1/accounts/{accountId}/lists/{listId}' as const;
+  const path = { accountId: shop.shop.id, listId: 'l-once' };
+  const create = () => manage.put(list, { path, body: { name: 'Once' }, ifNoneMatch: '*' });
+  const remove = () => manage.delete(list, { path });
+  for (const change of [create, remove]) {
+    faults('cut after');
+    await assert.rejects(change, UnavailableError);
+  }
+  faults('cut before');
+  await create();
+  faults();
+  await assert.rejects(create, (error) => error instanceof RequestError && error.status === 412);
+  await remove();
+  await assert.rejects(remove, (error) => error instanceof RequestError && error.status === 404);
+  faults('502');
+  const read = () => manage.get(list, { path });
+  await assert.rejects(read, (error) => error instanceof RequestError && error.status === 404);
 });

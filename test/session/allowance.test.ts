@@ -8,6 +8,7 @@ import {
 } from '../support/session-world.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
+import { waitForLock } from '../support/wait-for-lock.ts';
 
 const { url, database, clock } = await createTestDatabase();
 const nodes = [
@@ -65,6 +66,23 @@ test('8: five initial requests an hour are granted, the sixth is a 429 on either
     assert.equal(refused.headers.get('cache-control'), 'no-store');
     assert.equal(refused.headers.get('www-authenticate'), null);
   }
+});
+
+test('8: a request that leaves the hour while another one waits lets that one in', async () => {
+  await clock.reset();
+  const person = await world.addPerson();
+  const request = () => postToken(nodes[0], passwordFields(person, client));
+  for (let count = 0; count < 5; count += 1) assert.equal((await request()).status, 200);
+  await setAgeOfOldest(person.id, hour - minute);
+  const holder = await database.pool.connect();
+  await holder.query('begin');
+  await holder.query('select from session_pair where person_id = $1 for update', [person.id]);
+  const waiting = request();
+  await waitForLock(database);
+  await clock.advance(2 * minute);
+  await holder.query('rollback');
+  holder.release();
+  assert.equal((await waiting).status, 200);
 });
 
 test('8: the hour slides: a request counts for exactly 3600 seconds', async () => {

@@ -216,6 +216,22 @@ test('contract 5.2: people of an account that asks for single sign-on can’t us
   assert.equal((await postToken(service, passwordFields(program, client))).status, 200);
 });
 
+test('a person who has to use the provider is told so instead of that the password is wrong', async () => {
+  const person = await world.addPerson({ accounts: ['2000'] });
+  const { browser } = await withPassword(person.email);
+  await database.pool.query('update membership set account_id = $1 where person_id = $2', [
+    account,
+    person.id,
+  ]);
+  const page = await browser.open('/me/password');
+  const next = 'quite another password';
+  const refused = await browser.submit(page, { password, new: next });
+  assert.equal(refused.status, 403);
+  assert.match(refused.text, /You sign in with a provider/);
+  const wrong = await browser.submit(page, { password: 'wrong', new: next });
+  assert.match(wrong.text, /Incorrect current password/);
+});
+
 test('contract 5.2: a token of the password grant doesn’t reach an account that asks for single sign-on', async () => {
   const person = await world.addPerson({ accounts: [account, '2000'] });
   const tokens = await postToken(service, passwordFields(person, client));

@@ -97,6 +97,7 @@ export class Connection {
       request.repeatable ?? (request.method !== 'POST' || request.idempotencyKey !== undefined);
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
     let rejected: string | undefined;
+    let unanswered: SignalpostError | undefined;
     for (let attempt = 0; ; attempt += 1) {
       signal?.throwIfAborted();
       let failure: SignalpostError;
@@ -114,7 +115,9 @@ export class Connection {
           continue;
         }
         failure = errorOf(response, request.idempotencyKey);
-        if (!isTemporary(response, attempt, repeatable)) throw failure;
+        if (!isTemporary(response, attempt, repeatable))
+          throw (isEffectOfItself(request, response) && unanswered) || failure;
+        if (response.status >= 500 && !isUntouched(response)) unanswered ??= failure;
         waitMs = Math.max(waitMs, (retryAfter(response) ?? 0) * 1_000);
       } catch (error) {
         signal?.throwIfAborted();
@@ -127,8 +130,9 @@ export class Connection {
           { cause: error },
         );
         if (!repeatable) throw failure;
+        if (isSent) unanswered ??= failure;
       }
-      if (Date.now() + waitMs >= ends) throw failure;
+      if (Date.now() + waitMs >= ends) throw unanswered ?? failure;
       await sleep(waitMs, signal);
     }
   }
@@ -222,16 +226,33 @@ export function errorOf(response: Answer, idempotencyKey?: string): SignalpostEr
   return new RequestError(failure, body.type);
 }
 
-function isTemporary({ status, body }: Answer, attempt: number, repeatable: boolean): boolean {
-  // A 429 or the service's own 503 means that nothing happened.
-  if (status === 429) return true;
-  const name = (body as { readonly errorName?: unknown } | undefined)?.errorName;
-  if (status === 503 && name === 'IO_EXCEPTION') return true;
+function isTemporary(response: Answer, attempt: number, repeatable: boolean): boolean {
+  const { status } = response;
+  if (isUntouched(response)) return true;
   if (!repeatable) return false;
-  if (status === 409) return name === 'IDEMPOTENCY_IN_PROGRESS';
+  if (status === 409) return nameOf(response) === 'IDEMPOTENCY_IN_PROGRESS';
   if (status === 500) return attempt === 0;
   // From a proxy in front of the service: no node is healthy, or its node died.
   return status === 502 || status === 503 || status === 504;
+}
+
+/** A 429 or the service's own 503 means that nothing happened. */
+function isUntouched(response: Answer): boolean {
+  return (
+    response.status === 429 || (response.status === 503 && nameOf(response) === 'IO_EXCEPTION')
+  );
+}
+
+/**
+ * Whether an earlier attempt without a response can be the reason: it removed what a DELETE names (404), or changed what
+ * `If-Match` and `If-None-Match` compare (412). The outcome is then unknown.
+ */
+function isEffectOfItself({ method }: Request, { status }: Answer): boolean {
+  return status === 412 || (method === 'DELETE' && status === 404);
+}
+
+function nameOf({ body }: Answer): unknown {
+  return (body as { readonly errorName?: unknown } | undefined)?.errorName;
 }
 
 /** Seconds of `Retry-After` (RFC 9110 section 10.2.3). */

@@ -103,7 +103,7 @@ export class RateLimitedError extends SignalpostError {
 
 /**
  * The service didn't respond before the deadline: it was down, overloaded or unreachable. An email may have been accepted
- * anyway; sending again with the same `idempotencyKey` never sends it twice.
+ * anyway; sending again with the same `idempotencyKey` never sends it twice. A change may have been made, too: read it again.
  */
 export class UnavailableError extends SignalpostError {
   override readonly name = 'UnavailableError';

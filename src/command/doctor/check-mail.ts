@@ -35,6 +35,19 @@ export async function checkMail({ config }: DoctorContext): Promise<Diagnosis> {
   };
 }
 
+/** Checks that reports about delivered mail match messages; otherwise invalid addresses aren't suppressed. */
+export async function checkReports({ unused }: DoctorContext): Promise<Diagnosis> {
+  const count = unused?.unmatchedReports;
+  if (count === undefined) return { ok: true, finding: 'not checked without the database' };
+  if (count === 0) return { ok: true, finding: 'all reports match a message' };
+  return {
+    ok: false,
+    finding: `${count} ${count === 1 ? 'report' : 'reports'} of bounces and complaints since the service started ${count === 1 ? 'matches' : 'match'} no message`,
+    advice:
+      'See docs/tracking-and-reports.md#reports-that-match-no-message. The metric signalpost_unmatched_reports_total tells who sends them.',
+  };
+}
+
 async function tryRelay(
   server: SmtpServerSettings,
   name: string | undefined,

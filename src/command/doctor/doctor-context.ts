@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { findRunningEmbedded } from '../../embedded-database/find-running-embedded.ts';
 import { type Database, openDatabase } from '../../foundation/database/open-database.ts';
+import { countUnused } from '../../foundation/processes/process-store.ts';
 
 /** The result of a check: a finding, and advice if something is wrong. */
 export interface Diagnosis {
@@ -13,6 +14,8 @@ export interface Diagnosis {
 export interface DoctorContext {
   readonly config: Config;
   readonly database: Database | undefined;
+  /** What running processes couldn't use, read once; undefined without the database. */
+  readonly unused: Awaited<ReturnType<typeof countUnused>> | undefined;
   close(): Promise<void>;
 }
 
@@ -24,5 +27,6 @@ export async function openDoctorContext(config: Config): Promise<DoctorContext> 
       : { url: config.databaseUrl };
   const database =
     settings && openDatabase(settings, { applicationName: 'signalpost doctor', maxConnections: 2 });
-  return { config, database, close: async () => database?.close() };
+  const unused = await (database && countUnused(database.kysely).catch(() => undefined));
+  return { config, database, unused, close: async () => database?.close() };
 }

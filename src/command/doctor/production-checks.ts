@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { describeMemoryLimit, fullMemory, memoryShare } from '../../foundation/memory-share.ts';
-import { countUnused } from '../../foundation/processes/process-store.ts';
 import {
   minOpenFiles,
   readOpenFileLimit,
@@ -51,9 +50,8 @@ async function checkAddress({ config: { publicUrl } }: DoctorContext): Promise<D
   };
 }
 
-async function checkProxy({ config, database }: DoctorContext): Promise<Diagnosis> {
+async function checkProxy({ config, unused }: DoctorContext): Promise<Diagnosis> {
   const { host, tls, trustProxy } = config;
-  const unused = await (database && countUnused(database.kysely).catch(() => undefined));
   const unread = unused?.unreadForwarded ?? 0;
   if (unread > 0 && tls === undefined)
     return {

@@ -55,7 +55,7 @@ function renderRow(summary: CapturedMessageSummary, props: ListViewProps): strin
   <a class="mail" href="${messageUrl(summary.id, state)}" aria-current="${current}">
     <span class="avatar hue-${hueOf(to)}" aria-hidden="true">${initialOf(to)}</span>
     <span class="mail-to">!${highlightMatches(to, state.search)}</span>
-    <time datetime="${summary.receivedAt.toISOString()}" title="${formatFullTime(summary.receivedAt, timeZone)}">${formatAge(summary.receivedAt, now)}</time>
+    <time datetime="${summary.receivedAt.toISOString()}" title="${formatFullTime(summary.receivedAt, timeZone)}">${formatAge(summary.receivedAt, now, timeZone)}</time>
     <span class="mail-subject">!${highlightMatches(subject, state.search)}</span>
     <span class="mail-beginning">!${highlightMatches(tidyBeginning(summary.beginning), state.search)}</span>
   </a>

@@ -40,7 +40,7 @@ export function renderMessageView(props: MessageViewProps): string {
     <h1>${message.subject === '' ? '(no subject)' : message.subject}</h1>
     <dl class="facts">
       !${renderFacts(message)}
-      <div><dt>Received</dt><dd><time datetime="${message.receivedAt.toISOString()}" title="${received}">${received}</time> <span class="age" id="age" data-live>${describeAge(message.receivedAt, now)}</span></dd></div>
+      <div><dt>Received</dt><dd><time datetime="${message.receivedAt.toISOString()}" title="${received}">${received}</time> <span class="age" id="age" data-live>${describeAge(message.receivedAt, now, timeZone)}</span></dd></div>
     </dl>
     !${message.unread ? html`<p class="shield">This message can’t be read, so only its headers and source are shown.</p>` : ''}
   </header>
@@ -86,7 +86,7 @@ function renderAddress(value: string): string {
     : html`<strong>${mailbox.name}</strong> <span class="address">${mailbox.address}</span>`;
 }
 
-function describeAge(time: Date, now: Date): string {
-  const age = formatAge(time, now);
+function describeAge(time: Date, now: Date, timeZone: string): string {
+  const age = formatAge(time, now, timeZone);
   return /^\d+ (?:min|h)$/.test(age) ? `${age} ago` : age;
 }

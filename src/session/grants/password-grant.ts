@@ -54,7 +54,6 @@ export class PasswordGrant implements Grant {
       accountId: client.accountId,
       clientId: client.clientId,
       remoteAddress: origin.remoteAddress,
-      isForeign: true,
     });
     if (result.person !== undefined) return result.person;
     const reason = result.needsProvider ? 'needs_provider' : 'wrong_password';

@@ -54,8 +54,10 @@ export function registerChangePasswordRoutes(
     );
     if (result.person === undefined) {
       await record('refused');
-      const error = 'Incorrect current password.';
-      return sendPage(reply, changePasswordPage({ csrf, personal, error, status: 401 }));
+      const [status, error] = result.needsProvider
+        ? [403, 'You sign in with a provider, so your password can’t be used or changed.']
+        : [401, 'Incorrect current password.'];
+      return sendPage(reply, changePasswordPage({ csrf, personal, error, status }));
     }
     await browser.renew(request, reply);
     await changePassword(dependencies, person, next);
