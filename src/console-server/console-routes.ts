@@ -23,7 +23,8 @@ function consolePolicy(nonce: string): string {
 
 /**
  * For the frame that shows an email: its own script, any styles of the email, images embedded in it, and those that this service
- * hosts, which don't count as opens. `sandbox` gives it an opaque origin even if someone opens it directly.
+ * hosts, which don't count as opens. `sandbox` gives it an opaque origin even if someone opens it directly, and lets links open
+ * pages in new tabs.
  * @param hostedImages the URL below which hosted images are
  */
 function framePolicy(hostedImages: string): string {
@@ -35,7 +36,7 @@ function framePolicy(hostedImages: string): string {
     "form-action 'none'",
     "base-uri 'none'",
     "frame-ancestors 'self'",
-    'sandbox allow-scripts',
+    'sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox',
   ].join('; ');
 }
 

@@ -45,8 +45,7 @@ async function confirmSender(page: Page, visit: ConsoleVisit): Promise<void> {
   await steps.getByRole('link', { name: 'Open the inbox' }).click();
   await page.getByRole('link', { name: 'Confirm your sender address' }).click();
   const opened = visit.context.waitForEvent('page');
-  await page.getByRole('tab', { name: 'Links' }).click();
-  await page.getByRole('tabpanel').getByRole('link').first().click();
+  await page.frameLocator('iframe').getByRole('link', { name: 'Confirm address' }).click();
   const confirmation = await opened;
   await confirmation.getByRole('button', { name: 'Confirm' }).click();
   await confirmation.getByText('can now send from olive@shop.test').waitFor();

@@ -50,7 +50,7 @@ test('each page has its own nonce, runs scripts of this origin only, and can be 
 test('the frame for emails has its own origin and loads nothing remote but images that the service hosts', async () => {
   const response = await start().inject('/console/frame');
   const policy = String(response.headers['content-security-policy']);
-  assert.match(policy, /sandbox allow-scripts$/);
+  assert.match(policy, /sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox$/);
   assert.match(policy, /img-src data: https:\/\/mail\.example\/images\/;/);
   assert.match(policy, /frame-ancestors 'self'/);
 });

@@ -11,7 +11,12 @@ const service = await startTestService({ databaseUrl: url });
 const { owner, path, shop, as } = await openManagedShop(database, service);
 const inbox = `${path}/inbox/messages`;
 
-test('the only account can read the inbox; with a second account, neither can read or empty it', async () => {
+/** Whether the console shows the inbox to a caller. */
+async function seesInbox(client: ManagementClient): Promise<boolean> {
+  return (await client.get('/me')).body.inbox === true;
+}
+
+test('the only account can read the inbox; with a second account, neither can read or empty it, or is told to have one', async () => {
   await owner.post(`${path}/templates/t-0001/test-send`, { to: 'first@people.test' });
   const id = await waitFor('the mail to be captured', async () => {
     const { body } = await owner.get(inbox);
@@ -27,8 +32,10 @@ test('the only account can read the inbox; with a second account, neither can re
     assert.equal(response.status, 403);
     assert.match(String(response.body.detail), /mail of all accounts/);
   }
+  assert.equal(await seesInbox(owner), false);
   await database.pool.query(`delete from account where id = '7777'`);
   assert.equal((await owner.get(`${inbox}/${id}`)).status, 200);
+  assert.equal(await seesInbox(owner), true);
 });
 
 test('a captured mail is deleted once, by those who can empty the inbox', async () => {

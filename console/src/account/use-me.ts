@@ -36,9 +36,11 @@ export function useAccountId(): string {
   return account;
 }
 
-/** Whether the person has a permission in the account of the page. */
+/** Whether the person has a permission in the account of the page, and for the inbox, whether there is one and they can open it. */
 export function useMay(): (permission: string) => boolean {
   const { account } = useAccount();
+  const { data } = useMe();
   return (permission) =>
-    (account?.permissions as readonly string[] | undefined)?.includes(permission) ?? false;
+    (account?.permissions.some((granted) => granted === permission) ?? false) &&
+    (data?.inbox === true || !permission.startsWith('inbox:'));
 }

@@ -17,7 +17,7 @@ interface MailFrameProps {
   marks?: { against: string; kind: ChangeKind };
   /** Names of fields without a value, highlighted in place of `{{Name}}`. */
   unfilled?: readonly string[];
-  /** Called with the text that was clicked. */
+  /** Called with the text that was clicked, also in links, which then aren't followed. */
   onTextClick?: ((text: string) => void) | undefined;
   /** Called with the scale of the shown mail: at most 1. */
   onScale?: ((scale: number) => void) | undefined;
@@ -27,8 +27,8 @@ interface MailFrameProps {
 const maxScrollbar = 20;
 
 /**
- * Shows the HTML of a mail in a sandboxed frame without scripts, external resources or navigation, so viewing it never counts as
- * an open.
+ * Shows the HTML of a mail in a sandboxed frame without scripts and external resources, so viewing it never counts as an open.
+ * Its links open in new tabs, unless a click has another meaning.
  */
 export function MailFrame(props: MailFrameProps) {
   const {
@@ -43,6 +43,7 @@ export function MailFrame(props: MailFrameProps) {
     onScale,
   } = props;
   const { against, kind } = props.marks ?? {};
+  const picksText = onTextClick !== undefined;
   const frame = useRef<HTMLIFrameElement>(null);
   const { ref, width: measured } = useElementSize();
   const [space, setSpace] = useState(measured);
@@ -66,9 +67,9 @@ export function MailFrame(props: MailFrameProps) {
   useEffect(() => {
     // The frame's origin is opaque, so it can't be given as target; the mail isn't secret from its reader.
     const marks = against === undefined || kind === undefined ? undefined : { against, kind };
-    const mail = { html, colors, marks, unfilled };
+    const mail = { html, colors, marks, unfilled, picksText };
     if (ready) frame.current?.contentWindow?.postMessage(mail, '*');
-  }, [ready, html, colors, against, kind, unfilled]);
+  }, [ready, html, colors, against, kind, unfilled, picksText]);
 
   const scale = fit === undefined || space === 0 ? 1 : Math.min(1, space / fit);
   useEffect(() => onScale?.(scale), [onScale, scale]);
@@ -78,7 +79,7 @@ export function MailFrame(props: MailFrameProps) {
       <iframe
         ref={frame}
         src="/console/frame"
-        sandbox="allow-scripts"
+        sandbox="allow-scripts allow-popups allow-popups-to-escape-sandbox"
         title={title}
         className="mail-frame"
         style={{ height: shownHeight, ...(scale < 1 && { width: space / scale, scale }) }}

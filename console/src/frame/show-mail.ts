@@ -19,17 +19,26 @@ interface MailFrameMessage {
   readonly marks?: { readonly against: string; readonly kind: ChangeKind };
   /** Names of fields without a value, which stand in the text as `{{Name}}`. */
   readonly unfilled?: readonly string[];
+  /** Whether a click tells the page its text instead of following a link. */
+  readonly picksText: boolean;
 }
 
 function isMailFrameMessage(value: unknown): value is MailFrameMessage {
   return typeof value === 'object' && value !== null && 'html' in value && 'colors' in value;
 }
 
-function renderMail({ html, colors, marks, unfilled = [] }: MailFrameMessage): void {
+let picksText = false;
+
+function renderMail({ html, colors, marks, unfilled = [], ...rest }: MailFrameMessage): void {
+  picksText = rest.picksText;
   // Scripts in a parsed document never run.
   const mail = new DOMParser().parseFromString(html, 'text/html');
   // A refresh would leave the mail for a page that the policy blocks.
   for (const meta of mail.querySelectorAll('meta[http-equiv]')) meta.remove();
+  for (const link of mail.querySelectorAll<HTMLAnchorElement>('a[href], area[href]')) {
+    link.target = '_blank';
+    link.rel = 'noopener noreferrer';
+  }
   if (marks !== undefined) markChanges(mail, marks.against, marks.kind);
   markUnfilled(mail, unfilled);
   document.replaceChild(document.adoptNode(mail.documentElement), document.documentElement);
@@ -41,6 +50,12 @@ function renderMail({ html, colors, marks, unfilled = [] }: MailFrameMessage): v
   if (colors === 'invertLight') invertColors(document, 'light');
   if (colors === 'invertAll') invertColors(document, 'all');
   reportHeight();
+}
+
+/** Whether a link names its target in full; others would lead into the console. */
+function leadsOutside(link: Element): boolean {
+  const target = URL.parse(link.getAttribute('href') ?? '');
+  return target !== null && ['http:', 'https:', 'mailto:', 'tel:'].includes(target.protocol);
 }
 
 const darkQuery = /\(\s*prefers-color-scheme\s*:\s*dark\s*\)/gi;
@@ -74,7 +89,11 @@ addEventListener('message', (event) => {
   if (event.source === parent && isMailFrameMessage(event.data)) renderMail(event.data);
 });
 addEventListener('resize', reportHeight);
-addEventListener('click', ({ clientX, clientY }) => {
+addEventListener('click', (event) => {
+  const { clientX, clientY, target } = event;
+  const link = target instanceof Element ? target.closest('[href]') : null;
+  if (picksText || (link !== null && !leadsOutside(link))) event.preventDefault();
+  if (!picksText) return;
   const clicked = textAround(document.caretPositionFromPoint?.(clientX, clientY)?.offsetNode);
   if (clicked?.trim()) parent.postMessage({ clicked: clicked.slice(0, 1_000) }, '*');
 });

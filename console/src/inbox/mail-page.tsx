@@ -1,7 +1,6 @@
 import { Alert, Button, Code, Stack, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { useMemo } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { InboxMessage } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
@@ -14,7 +13,6 @@ import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { formatToMinute } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
 import { MailActions } from './mail-actions.tsx';
-import { linksOf, MailLinks } from './mail-links.tsx';
 import { useInbox } from './use-inbox.ts';
 import './inbox.css';
 
@@ -106,14 +104,12 @@ function Envelope({ mail }: { mail: InboxMessage }) {
 
 function Mail({ mail }: { mail: InboxMessage }) {
   const { html, text: plain, headers, source, unread } = mail;
-  const links = useMemo(() => (html === null ? [] : linksOf(html)), [html]);
   return (
     <Tabs defaultValue={unread ? 'source' : html === null ? 'text' : 'html'} keepMounted={false}>
       {unread && <Alert mb="md">{text('inbox.unread')}</Alert>}
       <Tabs.List mb="md">
         {html !== null && <Tabs.Tab value="html">HTML</Tabs.Tab>}
         <Tabs.Tab value="text">{text('message.plain')}</Tabs.Tab>
-        {links.length > 0 && <Tabs.Tab value="links">{text('inbox.links')}</Tabs.Tab>}
         <Tabs.Tab value="headers">{text('inbox.headers')}</Tabs.Tab>
         <Tabs.Tab value="source">{text('inbox.source')}</Tabs.Tab>
       </Tabs.List>
@@ -126,9 +122,6 @@ function Mail({ mail }: { mail: InboxMessage }) {
         <Code block className="plain-mail">
           {plain ?? ''}
         </Code>
-      </Tabs.Panel>
-      <Tabs.Panel value="links">
-        <MailLinks links={links} />
       </Tabs.Panel>
       <Tabs.Panel value="headers">
         <Facts facts={headers.map(({ name, value }) => [name, value] as const)} />

@@ -1,7 +1,6 @@
 import { createLink, useLocation, useParams } from '@tanstack/react-router';
 import { type ComponentProps, useEffect } from 'react';
 import { useMay } from '../account/use-me.ts';
-import { useSettings } from '../account/use-settings.ts';
 import { Icon, type IconName } from '../components/icon.tsx';
 import { type TextKey, text } from '../texts/text.ts';
 
@@ -76,9 +75,7 @@ function targetOf(name: PageName) {
 /** The pages visible to the person's role, by section. */
 export function useSections() {
   const may = useMay();
-  const { data: settings } = useSettings();
-  const isVisible = (name: PageName) =>
-    may(pages[name].permission) && (name !== 'inbox' || settings?.delivery === 'inbox');
+  const isVisible = (name: PageName) => may(pages[name].permission);
   return sections
     .map(({ title, names }) => ({ title, entries: names.filter(isVisible).map(targetOf) }))
     .filter(({ entries }) => entries.length > 0);

@@ -52,7 +52,7 @@ function WaitingSender({ sender: { address, linkExpiresAt } }: { sender: Sender 
   const { data: settings } = useSettings();
   const link = useSenderLink();
   const sent = linkExpiresAt !== null;
-  const isCaptured = sent && settings?.delivery === 'inbox' && may('inbox:read');
+  const isCaptured = sent && may('inbox:read');
   return (
     <Alert color={sent ? 'blue' : 'yellow'} p="sm">
       <Stack gap={6} align="flex-start">

@@ -42,8 +42,7 @@ export function SenderState({ sender }: { sender: Sender }) {
 function InboxHint() {
   const account = useAccountId();
   const may = useMay();
-  const { data: settings } = useSettings();
-  if (settings?.delivery !== 'inbox' || !may('inbox:read')) return null;
+  if (!may('inbox:read')) return null;
   return (
     <Text size="xs">
       {text('senders.inInbox')}{' '}

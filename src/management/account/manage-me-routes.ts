@@ -9,6 +9,7 @@ import { Nullable, strict } from '../../foundation/common-schemas.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { canOperate } from '../access/admit-actor.ts';
 import { Problem } from '../answer/problem.ts';
+import { readableInbox } from '../inbox/manage-inbox-routes.ts';
 import { actorOf, defineOperation } from '../operation.ts';
 import { AccountView, viewAccount } from './account-view.ts';
 
@@ -42,6 +43,9 @@ export const getMe = defineOperation({
       ),
       operator: Type.Boolean({
         description: 'Whether the caller is an operator of the installation.',
+      }),
+      inbox: Type.Boolean({
+        description: 'Whether mail is captured and the caller may see that of every account.',
       }),
       address: Type.String({ description: 'The IP address that the call comes from.' }),
       accounts: Type.Array(MyAccountView),
@@ -84,6 +88,7 @@ export const getMe = defineOperation({
               formats: await readFormats(kysely, person.id),
             },
       operator: await canOperate(call.dependencies, actor),
+      inbox: (await readableInbox(call)) !== undefined,
       address: call.request.ip,
       accounts: list,
     };

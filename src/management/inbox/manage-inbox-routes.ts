@@ -23,17 +23,20 @@ const InboxSummaryView = Type.Object(
   { ...strict, title: 'InboxSummary' },
 );
 
-/**
- * The captured messages the caller may see.
- * @throws Problem if mail isn't captured, or the caller can't read the mail of every account
- */
-async function inboxOf(call: OperationCall): Promise<InboxStore> {
+/** The captured messages the caller may see; undefined if mail isn't captured, or the caller can't read that of every account. */
+export async function readableInbox(call: OperationCall): Promise<InboxStore | undefined> {
   const { inbox, database } = call.dependencies;
-  if (inbox === undefined)
-    throw new Problem('not-found', 'This installation doesn’t capture mail, so it has no inbox');
   const actor = actorOf(call);
-  if (await canOperate(call.dependencies, actor)) return inbox;
-  if (await canReadMailOfAccounts(database.kysely, actor)) return inbox.ofAccounts();
+  if (inbox === undefined || (await canOperate(call.dependencies, actor))) return inbox;
+  return (await canReadMailOfAccounts(database.kysely, actor)) ? inbox.ofAccounts() : undefined;
+}
+
+/** @throws Problem if the caller can't open the inbox */
+async function inboxOf(call: OperationCall): Promise<InboxStore> {
+  if (call.dependencies.inbox === undefined)
+    throw new Problem('not-found', 'This installation doesn’t capture mail, so it has no inbox');
+  const readable = await readableInbox(call);
+  if (readable !== undefined) return readable;
   throw new Problem(
     'forbidden',
     'The inbox contains mail of all accounts. Only operators, and users who are owners or developers of every account, can open it',

@@ -2,7 +2,6 @@ import { Alert, Button, Group, Modal, NativeSelect, Stack, Text } from '@mantine
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useMay, useMe } from '../../account/use-me.ts';
-import { useSettings } from '../../account/use-settings.ts';
 import type { paths } from '../../api/management.generated.ts';
 import { answerOf, api } from '../../api/management.ts';
 import { Field } from '../../components/field.tsx';
@@ -139,7 +138,6 @@ interface TestOutcomeProps {
 function TestOutcome({ sent: { to, messageId }, close, again }: TestOutcomeProps) {
   const { accountId } = useTemplatePath();
   const may = useMay();
-  const { data: settings } = useSettings();
   const canRead = may('messages:read');
   const { data: message, error } = useQuery({
     queryKey: ['messages', accountId, messageId],
@@ -152,8 +150,7 @@ function TestOutcome({ sent: { to, messageId }, close, again }: TestOutcomeProps
     enabled: canRead,
     refetchInterval: ({ state }) => (isFinalMessageState(state.data?.state) ? false : pollMs),
   });
-  const isCaptured =
-    settings?.delivery === 'inbox' && message?.state === 'delivered' && may('inbox:read');
+  const isCaptured = message?.state === 'delivered' && may('inbox:read');
   return (
     <Stack>
       {!isCaptured && (

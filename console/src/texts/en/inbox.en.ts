@@ -19,7 +19,6 @@ export const inboxTexts = {
   'inbox.delete': 'Delete',
   'inbox.deleteTitle': 'Delete this mail?',
   'inbox.deleteConsequence': 'It’s removed from the inbox. You can’t undo this.',
-  'inbox.links': 'Links',
   'inbox.back': 'All mail',
   'inbox.headers': 'Headers',
   'inbox.source': 'Source',
