@@ -1,10 +1,12 @@
 import { sql } from 'kysely';
+import type { Permission } from '../access/permission.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { type AccountId, type MessageId, newId } from '../foundation/ids.ts';
 import type { WebhookKind } from '../message/event-kinds.ts';
 import { recipientAddress, traceContext } from '../message/message-sql.ts';
 import { suspectAfter } from '../queue/attempt.ts';
 import type { AccountEvent } from './account-event-store.ts';
+import { asReadableBy } from './describe-event.ts';
 import type { WebhookExchange } from './post-webhook.ts';
 
 type Kysely = Database['kysely'];
@@ -299,21 +301,26 @@ export async function readDelivery(
   endpointId: string,
   eventId: string,
 ): Promise<DeliveryDetail | undefined> {
-  const { rows } = await sql<LoggedDelivery & DeliveryDetail['event'] & { tries: DeliveryTry[] }>`
+  const { rows } = await sql<
+    LoggedDelivery & DeliveryDetail['event'] & { tries: DeliveryTry[]; permissions: Permission[] }
+  >`
     select ${logColumns}, d.tries, d.recipient, d.detail, m.template_id as "templateId", m.tag, m.external_id as "externalId",
-      m.content -> 'attributes' as attributes
+      m.content -> 'attributes' as attributes,
+      array(select unnest(permissions) from webhook_endpoint where account_id = ${accountId} and id = ${endpointId}) as permissions
     from webhook_delivery d ${messageOfDelivery}
     where d.account_id = ${accountId} and d.endpoint_id = ${endpointId} and d.event_id = ${eventId}`.execute(
     kysely,
   );
   const [row] = rows;
   if (row === undefined) return undefined;
-  const { tries, recipient, detail, templateId, tag, externalId, attributes, ...entry } = row;
+  const { tries, recipient, detail, templateId, tag, externalId, attributes, ...rest } = row;
+  const { permissions, ...entry } = rest;
   const { kind, at, messageId, address } = entry;
   const message = { messageId, templateId, tag, externalId, attributes };
+  const event = { eventId, kind, at, recipient, detail, address, ...message };
   return {
     ...entry,
-    event: { eventId, kind, at, recipient, detail, address, ...message },
+    event: asReadableBy({ permissions: new Set(permissions) }, event),
     tries: tries.toReversed(),
   };
 }

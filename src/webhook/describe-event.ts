@@ -16,13 +16,19 @@ export const eventFields = {
     {
       eventId: Uuid,
       messageId: Uuid,
-      externalId: Nullable(Type.String()),
+      externalId: Nullable(
+        Type.String({
+          description:
+            'Null, like `tag`, for a webhook that was last saved by a key without `messages:read`.',
+        }),
+      ),
       templateId: Nullable(Type.String()),
       tag: Nullable(Type.String()),
       attributes: Type.Unsafe<Readonly<Record<string, string>>>({
         type: 'object',
         additionalProperties: { type: 'string' },
-        description: 'Those of the message.',
+        description:
+          'Those of the message; none for a webhook that was last saved by a key without `messages:read`.',
       }),
       recipient: Nullable(
         Type.Integer({ description: '0 is To, the others count the Cc addresses from 1.' }),
@@ -41,13 +47,16 @@ export const eventFields = {
 
 const EventSchema = Type.Object(eventFields);
 
-/** The event as an endpoint may get it: without its address, unless whoever saved the endpoint could read recipients. */
-export function asReadableBy<Event extends { readonly address: string | null }>(
+type Attributes = Pick<AccountEvent, 'address' | 'externalId' | 'tag' | 'attributes'>;
+
+/** The event as an endpoint may get it: with what whoever saved the endpoint could read of the message. */
+export function asReadableBy<Event extends Attributes>(
   { permissions }: { readonly permissions: ReadonlySet<Permission> },
   event: Event,
 ): Event {
-  const mayReadRecipients = permissions.has('messages:read') || permissions.has('messages:status');
-  return mayReadRecipients ? event : { ...event, address: null };
+  if (permissions.has('messages:read')) return event;
+  const address = permissions.has('messages:status') ? event.address : null;
+  return { ...event, address, externalId: null, tag: null, attributes: null };
 }
 
 /** The body of an event's webhook. */

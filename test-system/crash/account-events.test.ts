@@ -83,7 +83,7 @@ async function insertEvent(
 
 test('events of a message come in order, with the content of webhooks', async () => {
   const after = await latest();
-  const { id, mail } = await shop.send('note', { attributes: { order: 'A-1' } });
+  const { id, mail } = await shop.send('note', { metadata: { attributes: { order: 'A-1' } } });
   const items = await waitForEvents(after, 2);
   assert.deepEqual(
     items.map(({ type, data }) => [type, data.messageId, data.recipient, data.address]),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHmac, createSign, generateKeyPairSync, sign } from 'node:crypto';
+import { createHmac, createSign, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -51,7 +51,7 @@ function fromMailgun(
   key = 'mailgun-key',
 ) {
   const timestamp = String(Math.floor(at / 1_000));
-  const token = Math.random().toString(36).repeat(4);
+  const token = randomBytes(25).toString('hex');
   const signature = createHmac('sha256', key).update(`${timestamp}${token}`).digest('hex');
   return { signature: { timestamp, token, signature }, 'event-data': data };
 }
@@ -186,6 +186,34 @@ test('Mailgun: a replayed signed request changes nothing, whatever accompanies i
     assert.equal((await post('mailgun', again)).status, 200);
   assert.equal((await shop.events(id, 'bounced', 'complained')).length, 1);
   assert.deepEqual(await shop.events(other, 'bounced', 'complained'), []);
+});
+
+test('Mailgun: a used signature counts for no other time and token', async () => {
+  const { id, mail } = await shop.send('note');
+  const data = (event: string, report: string) => ({
+    event,
+    id: report,
+    recipient: 'ann@people.test',
+    'user-variables': returned(mail).variables,
+  });
+  const used = fromMailgun(data('unsubscribed', 'first'));
+  assert.equal((await post('mailgun', used)).status, 200);
+  const { timestamp, token, signature } = used.signature;
+  const input = `${timestamp}${token}`;
+  for (const length of [9, 11]) {
+    const moved = { timestamp: input.slice(0, length), token: input.slice(length), signature };
+    const body = { signature: moved, 'event-data': data('complained', `moved ${length}`) };
+    assert.equal((await post('mailgun', body)).status, 401, `${length}`);
+  }
+  // With a zero before it, the time is still right.
+  const long = { timestamp: `0${timestamp}`, token: token.slice(1) };
+  const signed = createHmac('sha256', 'mailgun-key')
+    .update(long.timestamp + long.token)
+    .digest('hex');
+  const zero = { ...long, signature: signed };
+  const request = { signature: zero, 'event-data': data('complained', 'zero') };
+  assert.equal((await post('mailgun', request)).status, 401);
+  assert.deepEqual(await shop.events(id, 'complained'), []);
 });
 
 test('SendGrid: events are accepted if the raw body is signed', async () => {

@@ -64,7 +64,7 @@ function withAttachment(bytes: Buffer): string {
 }
 
 test('a reply arrives at the webhook with its text, HTML, attachment, thread and message', async () => {
-  const message = await world.send({ attributes: { order: 'A-1' } });
+  const message = await world.send({ metadata: { attributes: { order: 'A-1' } } });
   assert.match(message.replyTo, /^r-[a-z2-7]{52}@bounces\.shop\.test$/);
   const file = Buffer.from('%PDF-1.4 an invoice');
   const { id, event, reply } = await world.reply(message, withAttachment(file));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { accountLimits } from '../../src/account/account-limits.ts';
 import { lockAccount } from '../../src/change/change-lock-store.ts';
 import { readContacts } from '../../src/manifest/read-contacts.ts';
 import {
@@ -199,7 +200,7 @@ test('an import stopped by a restart or kill -9 says so and continues with the s
   assert.ok(rowsBefore > 0 && rowsBefore < people, `${rowsBefore} rows were read`);
   const [problem] = stopped.problems as { line: number; reason: string }[];
   assert.equal(problem?.line, 0);
-  assert.match(problem?.reason ?? '', /^The service restarted after \d+ rows\./);
+  assert.match(problem?.reason ?? '', /^The service restarted\. \d+ rows are imported\./);
 
   const wrongFile = await owner.call('PUT', address, `${file}\nmore@people.test`, csv);
   assert.equal(wrongFile.status, 409);
@@ -225,6 +226,29 @@ test('an import stopped by a restart or kill -9 says so and continues with the s
     'a done import is repeated',
   );
   assert.equal((await owner.get(`${other}/imports`)).body.nextCursor, null);
+});
+
+test('an import that reaches a limit says which, and continues once there is room', async () => {
+  const full = `${path}/lists/l-0901`;
+  await owner.put(full, { name: 'Full' });
+  const resize = (size: number) =>
+    sql`update contact_list set source_size = ${size} where account_id = ${shop.id} and id = 'l-0901'`.execute(
+      database.kysely,
+    );
+  await resize(accountLimits.contactsOfList.max - 1);
+  const address = `${full}/imports/${randomUUID()}`;
+  const file = 'email\na@full.test\nb@full.test';
+  await owner.call('PUT', address, file, csv);
+  const stopped = await finish(owner, address);
+  assert.equal(stopped.state, 'stopped');
+  const [problem] = stopped.problems as { reason: string }[];
+  assert.equal(
+    problem?.reason,
+    'A list can have 10,000,000 contacts. Remove some before you add another. 0 rows are imported. To continue, import the same file again',
+  );
+  await resize(0);
+  await owner.call('PUT', address, file, csv);
+  assert.equal((await finish(owner, address)).state, 'done');
 });
 
 test('the largest allowed contact survives export and import', async () => {

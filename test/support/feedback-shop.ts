@@ -80,7 +80,7 @@ export class FeedbackShop {
       readonly trackOpens?: boolean;
       readonly trackClicks?: boolean;
       readonly transactional?: boolean;
-      readonly attributes?: Readonly<Record<string, string>>;
+      readonly metadata?: Readonly<Record<string, unknown>>;
       readonly receiveReplies?: boolean;
     } = {},
   ): Promise<SentMail> {
@@ -92,7 +92,7 @@ export class FeedbackShop {
         content: { personalizationDataMap: options.values ?? {} },
         metadata: {
           transactional: options.transactional ?? false,
-          attributes: options.attributes,
+          ...options.metadata,
         },
         actions: {
           trackOpens: options.trackOpens ?? false,

@@ -166,7 +166,9 @@ test('events arrive signed and in order, with everything that a receiver needs',
     url: receiver.url,
     kinds,
   });
-  const { id, mail } = await shop.send('note', { attributes: { order: 'A-1', store: 'Wien' } });
+  const { id, mail } = await shop.send('note', {
+    metadata: { attributes: { order: 'A-1', store: 'Wien' } },
+  });
   await waitFor('both events', () => receiver.about(id).length === 2);
   const [accepted, delivered] = receiver.about(id);
   assert.ok(accepted && delivered);
@@ -628,18 +630,33 @@ test('an attempt running while its person is erased stores no personal data', as
   await removeEndpoint(kysely, accountId, endpointId);
 });
 
-test('an endpoint of a key that can’t read recipients gets events without their addresses', async () => {
-  const receiver = await Receiver.open();
-  const { id: endpointId } = await openEndpoint({
-    url: receiver.url,
-    kinds: ['delivered'],
-    permissions: new Set(['webhooks:write']),
-  });
-  const { id } = await shop.send('note');
-  await waitFor('the event', () => receiver.about(id).length === 1);
-  const [delivered] = receiver.about(id);
-  assert.equal(delivered?.body.data.address, null);
-  await removeEndpoint(kysely, accountId, endpointId);
+test('an endpoint gets of a message what whoever saved it can read, also in the log of what isn’t sent yet', async () => {
+  for (const [scopes, address] of [
+    [[], null],
+    [['messages:status'], 'ann@people.test'],
+  ] as const) {
+    const receiver = await Receiver.open();
+    receiver.status = 500;
+    const { id: endpointId } = await openEndpoint({
+      url: receiver.url,
+      kinds: ['delivered'],
+      permissions: new Set(['webhooks:write', ...scopes]),
+    });
+    const metadata = { externalId: 'A-1', tagList: ['orders'], attributes: { order: 'A-1' } };
+    const { id } = await shop.send('note', { to: 'ann@people.test', metadata });
+    await waitFor('the event', () => receiver.about(id).length > 0);
+    const [posted] = receiver.about(id);
+    const readable = { address, externalId: null, tag: null, attributes: {} };
+    const { eventId, messageId, templateId, recipient, detail, ...rest } = posted?.body.data ?? {};
+    assert.deepEqual(rest, readable);
+    const logged = await readDelivery(kysely, accountId, endpointId, String(eventId));
+    assert.ok(logged);
+    assert.deepEqual(
+      [logged.event.address, logged.event.externalId, logged.event.attributes],
+      [address, null, null],
+    );
+    await removeEndpoint(kysely, accountId, endpointId);
+  }
 });
 
 test('a lease that was lost changes nothing', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { addAbortSignal, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Static, Type } from 'typebox';
+import { AccountLimitReached } from '../../account/account-limit-store.ts';
 import { lockActiveAccount } from '../../account/account-store.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { Wire } from '../../foundation/wire.ts';
@@ -211,20 +212,23 @@ async function runImport<Item extends object>(
     if (error instanceof InvalidImportFile)
       await end('failed', error.message, error.line).catch(() => undefined);
     else {
-      const isSuspended = error instanceof Suspended;
-      if (!stopping.aborted && !isSuspended) logFailure(call.request, error, 'file import failed');
-      const why = isSuspended
-        ? 'The account was suspended'
-        : stopping.aborted
-          ? 'The service restarted'
-          : 'An internal error occurred';
-      const rest = `after ${rowsRead} rows. They are imported; continue with the same file`;
-      await end('stopped', `${why} ${rest}`).catch(() => undefined);
+      const why = stopping.aborted ? 'The service restarted' : expectedReason(error);
+      if (why === undefined) logFailure(call.request, error, 'file import failed');
+      const rest = `${rowsRead} rows are imported. To continue, import the same file again`;
+      await end('stopped', `${why ?? 'An internal error occurred'}. ${rest}`).catch(
+        () => undefined,
+      );
     }
   } finally {
     rows?.destroy();
     await file.discard().catch(() => undefined);
   }
+}
+
+/** Why an import stopped, if neither the file nor the service is at fault. */
+function expectedReason(error: unknown): string | undefined {
+  if (error instanceof AccountLimitReached) return error.message;
+  return error instanceof Suspended ? 'The account was suspended' : undefined;
 }
 
 /** How the file is written, from its beginning. */
