@@ -42,7 +42,7 @@ export async function admitMail(
 }
 
 /** Asks for permission only when it is this message's turn, so that it never waits for a slot that it holds itself. */
-function admitLater(transport: Transport, outline: MailOutline): AdmittedTransaction {
+export function admitLater(transport: Transport, outline: MailOutline): AdmittedTransaction {
   return {
     to: outline.to,
     cancel: () => undefined,

@@ -22,7 +22,7 @@ import type {
 } from '../queue/attempt.ts';
 import type { EncodedAttachment } from '../rendering/compose-attachments.ts';
 import { secretNamesOf } from '../template/secret-names.ts';
-import { admitMail, postponeMessage, reportBacklogs } from './admit-mail.ts';
+import { admitLater, admitMail, postponeMessage, reportBacklogs } from './admit-mail.ts';
 import { postponedResult, resultForAll } from './attempt-results.ts';
 import type { CheckDue, DueMessage } from './check-due-message.ts';
 import type { DeferBacklog } from './defer-backlog.ts';
@@ -47,7 +47,7 @@ import { sendMessage } from './send-message.ts';
 import type { FindIdentity } from './sending-identity.ts';
 import { withImages } from './template-images.ts';
 import { tracePart } from './trace-attempt.ts';
-import type { Transport } from './transport.ts';
+import type { SendingAdmission, Transport } from './transport.ts';
 
 export interface DeliveryDependencies {
   readonly findVersion: FindVersion;
@@ -220,22 +220,26 @@ async function deliver(
   if (envelope.size === 0) return resultWithoutEnvelope(message, selection);
   const identity = await findSendingIdentity(findIdentity, message, from.address, envelope.size);
   if ('problem' in identity) return waitForSender(message, identity);
-  const separate = hiddenOf(content);
-  const admission = await admitMail(
-    transport,
-    {
-      to: [...envelope.keys()],
-      fromDomain: domainOf(from.address),
-      urgent: message.transactional,
-      pool: identity.pool,
-    },
-    separate,
-  );
-  if (deferBacklog !== undefined && !redirected) reportBacklogs(deferBacklog, message, admission);
-  if (admission.transactions.length === 0) {
+  const outline = {
+    to: [...envelope.keys()],
+    fromDomain: domainOf(from.address),
+    urgent: message.transactional,
+    pool: identity.pool,
+  };
+  const admit = () => admitMail(transport, outline, hiddenOf(content));
+  const postpone = (waiting: SendingAdmission): AttemptResult => {
     identity.release?.(envelope.size);
-    return postponeMessage(message, admission, selection);
-  }
+    return postponeMessage(message, waiting, selection);
+  };
+  let admission = await admit();
+  if (deferBacklog !== undefined && !redirected) reportBacklogs(deferBacklog, message, admission);
+  if (admission.transactions.length === 0) return postpone(admission);
+  // Complete messages may wait for a thread, and the slots of their destinations mustn't wait with them.
+  const isRaw = message.templateId === rawTemplateId;
+  const cancel = (): void => {
+    for (const transaction of admission.transactions) transaction.cancel();
+  };
+  if (isRaw) cancel();
   const archive = archiveNumber(content);
   const isArchive = (first: number): boolean => first === archive;
   const forms = new Map<MailForm, PreparedTransaction>();
@@ -244,14 +248,25 @@ async function deliver(
     if (forms.has(form)) continue;
     const prepared = await prepareTransaction(message, () => prepare(form), identity, log);
     if ('results' in prepared) {
-      for (const transaction of admission.transactions) transaction.cancel();
+      if (!isRaw) cancel();
       identity.release?.(envelope.size);
       return prepared;
     }
     forms.set(form, prepared);
   }
+  if (isRaw) admission = await admit();
+  if (admission.transactions.length === 0) return postpone(admission);
+  const admitRest = (to: readonly string[]) => admitLater(transport, { ...outline, to });
   return await sendMessage(
-    { message, lease: withDeadline(message, lease), recipients, selection, admission, identity },
+    {
+      message,
+      lease: withDeadline(message, lease),
+      recipients,
+      selection,
+      admission,
+      admitRest,
+      identity,
+    },
     (first) => forms.get(isArchive(first) ? 'archive' : 'recipients'),
   );
 }

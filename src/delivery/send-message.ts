@@ -5,7 +5,7 @@ import type { RecipientSelection } from './delivery-gates.ts';
 import { redirectHeader } from './prepare-mail.ts';
 import type { PreparedTransaction } from './prepare-transaction.ts';
 import type { DeliveryRoute } from './route-recipients.ts';
-import { sendTransactions } from './send-transactions.ts';
+import { sendTransactions, type TransactionContext } from './send-transactions.ts';
 import type { SendingIdentity } from './sending-identity.ts';
 import {
   hasReachedServer,
@@ -20,6 +20,7 @@ export interface SendMessageContext {
   readonly recipients: readonly EmailAddress[];
   readonly selection: RecipientSelection;
   readonly admission: SendingAdmission;
+  readonly admitRest: TransactionContext['admitRest'];
   readonly identity: SendingIdentity;
 }
 
@@ -29,7 +30,7 @@ export interface SendMessageContext {
  * @returns undefined if the lease was lost
  */
 export async function sendMessage(
-  { message, lease, recipients, selection, admission, identity }: SendMessageContext,
+  { message, lease, recipients, selection, admission, admitRest, identity }: SendMessageContext,
   preparedFor: (first: number) => PreparedTransaction | undefined,
 ): Promise<AttemptResult | undefined> {
   const { route, untried } = selection;
@@ -57,7 +58,7 @@ export async function sendMessage(
     };
   };
   const result = await sendTransactions(
-    { message, lease, route, recipients, notes, onResult },
+    { message, lease, route, recipients, notes, onResult, admitRest },
     admission.transactions,
     [...untried, ...deferredResults(admission.postponed, route)],
     makeMail,

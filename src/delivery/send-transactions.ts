@@ -9,6 +9,7 @@ import type {
   RecipientResult,
   RecordableResult,
 } from '../queue/attempt.ts';
+import { saysTooManyRecipients } from './classify-reply.ts';
 import { classifyTransaction } from './classify-transaction.ts';
 import { maskAddresses, maskDeep } from './mask-addresses.ts';
 import type { DeliveryRoute } from './route-recipients.ts';
@@ -20,8 +21,10 @@ export interface TransactionContext {
   readonly route: DeliveryRoute;
   readonly recipients: readonly EmailAddress[];
   readonly notes: readonly AttemptNote[];
-  /** Called with the result of each transaction and its recipients. */
+  /** Called with the result of each transaction and its recipients, without those of its rest. */
   readonly onResult: (result: TransactionResult, to: readonly string[]) => void;
+  /** Makes a transaction for recipients that didn't fit into one. */
+  readonly admitRest: (to: readonly string[]) => AdmittedTransaction;
 }
 
 /**
@@ -38,13 +41,14 @@ export type MakeMail = (to: readonly string[], first: number) => OutgoingMail;
  * @returns undefined if the lease was lost
  */
 export async function sendTransactions(
-  { message, lease, route, recipients, notes, onResult }: TransactionContext,
-  transactions: readonly AdmittedTransaction[],
+  { message, lease, route, recipients, notes, onResult, admitRest }: TransactionContext,
+  admitted: readonly AdmittedTransaction[],
   priorResults: readonly RecipientResult[],
   makeMail: MakeMail,
 ): Promise<AttemptResult | undefined> {
   let results: readonly RecordableResult[] = priorResults.map(asRecordable);
   let allNotes = notes;
+  const transactions = [...admitted];
   const cancelFrom = (index: number): void => {
     for (const transaction of transactions.slice(index)) transaction.cancel();
   };
@@ -63,15 +67,31 @@ export async function sendTransactions(
     }
     const mail = makeMail(transaction.to, next[0] ?? 0);
     const result = await transaction.send(mail, lease.markDot, lease.stopping);
-    onResult(result, transaction.to);
+    const rest = restOf(result, transaction.to);
+    const tried = transaction.to.filter((address) => !rest.includes(address));
+    if (rest.length > 0) transactions.splice(index + 1, 0, admitRest(rest));
+    onResult(result, tried);
     if (result.end.kind === 'lost' || result.end.kind === 'stopped') cancelFrom(index + 1);
     if (result.end.kind === 'lost') return undefined;
     if (result.end.kind === 'stopped') break;
-    const classified = resultsOf(route, transaction.to, result, recipients);
+    const classified = resultsOf(route, tried, result, recipients);
     results = [...results, ...classified.map(asRecordable)];
     allNotes = [...allNotes, ...simulatedComplaints(classified, recipients)];
   }
   return { results, notes: allNotes };
+}
+
+/**
+ * The recipients that a server refused because it takes no more in one transaction; the others have the message. They go at once
+ * in the next one (RFC 5321 section 4.5.3.1.10), which ends, because a transaction without an accepted recipient has no rest.
+ */
+function restOf({ end, refused }: TransactionResult, to: readonly string[]): readonly string[] {
+  if (end.kind !== 'reply' || end.stage !== 'final' || Math.floor(end.reply.code / 100) !== 2)
+    return [];
+  return to.filter((address) => {
+    const reply = refused.get(address);
+    return reply !== undefined && saysTooManyRecipients(reply);
+  });
 }
 
 function asRecordable(result: RecipientResult): RecordableResult {

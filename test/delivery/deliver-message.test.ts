@@ -82,6 +82,61 @@ test('a rejected cc never fails the To and is retried separately', async () => {
   assert.equal(sink.mails[1]?.source, sink.mails[0]?.source);
 });
 
+test('RFC 5321 4.5.3.1.10: recipients that a server takes no more of in one transaction are next, at once', async () => {
+  for (const refusal of ['452 4.5.3 Too many recipients', '452 Later', '552 Too many recipients']) {
+    let accepted = 0;
+    const sink = await startSink({
+      onMail: () => {
+        accepted = 0;
+        return undefined;
+      },
+      onRcpt: () => {
+        accepted += 1;
+        return accepted > 1 ? refusal : undefined;
+      },
+    });
+    world.deliverTo(sink.port);
+    const id = await world.accept({ cc: ['bob@people.test', 'cy@people.test'] });
+    await waitFor('the queue entry to go', async () => (await world.entry(id)) === undefined);
+    assert.deepEqual(
+      sink.mails.map(({ to }) => to),
+      [['ann@people.test'], ['bob@people.test'], ['cy@people.test']],
+    );
+    assert.equal(new Set(sink.mails.map(({ source }) => source)).size, 1, 'the same bytes');
+    const events = await world.events(id);
+    assert.deepEqual(
+      events.map(({ kind, recipient, detail }) => [kind, recipient, detail.attempt]).sort(),
+      [
+        ['delivered', 0, 1],
+        ['delivered', 1, 1],
+        ['delivered', 2, 1],
+      ],
+    );
+    await world.close();
+  }
+});
+
+test('a recipient that is refused with 452 for another reason, or alone, is deferred', async () => {
+  for (const [address, reply] of [
+    ['bob', '452 4.2.2 Mailbox full'],
+    ['ann', '452 4.5.3 Too many recipients'],
+  ] as const) {
+    let refusals = 0;
+    const sink = await startSink({
+      onRcpt: (to) => {
+        if (!to.startsWith(address)) return undefined;
+        refusals += 1;
+        return reply;
+      },
+    });
+    world.deliverTo(sink.port);
+    const id = await world.accept(address === 'ann' ? {} : { cc: ['bob@people.test'] });
+    assert.equal((await world.waitUntilIdle(id)).pending.length, 1);
+    assert.equal(refusals, 1);
+    await world.close();
+  }
+});
+
 test('a temporary reply defers with a next attempt time and a reason, and the next attempt sends the same bytes', async () => {
   let open = false;
   const sources: string[] = [];

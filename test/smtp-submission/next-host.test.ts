@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { openDirectSubmission } from '../support/direct-submission.ts';
 import { readSentMail } from '../support/read-mail.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { waitForLock } from '../support/wait-for-lock.ts';
 
 const able = await openDirectSubmission('127.0.0.91', { address: '127.0.0.92', port: 0 });
 const unable = await openDirectSubmission('127.0.0.93', {
@@ -119,4 +120,44 @@ test('RFC 6531 section 3.2: a message that needs SMTPUTF8 fails for good where t
   });
   assert.equal(rows[0].kind, 'bounced');
   assert.equal(rows[0].detail.status, '5.6.7');
+});
+
+test('a complete message that waits to be read holds no slot of its destination', async () => {
+  const { direct } = able;
+  const { pool } = direct.database;
+  direct.zones
+    .set('slots.test', { MX: [[10, 'mx.slots.test']] })
+    .set('mx.slots.test', { A: ['127.0.0.92'] });
+  await pool.query(
+    `insert into destination (name, label, rate, good, connections, override_rate, override_connections)
+     values ('slots.test', 'slots.test', 10, 5, 20, 100, 1)`,
+  );
+  await pool.query(
+    "insert into delivery_pause (account_id, destination, paused_at) values ($1, '*', now())",
+    [direct.shop.id],
+  );
+  const to = 'waits@slots.test';
+  await able.submit(to, transactional + eightBit(to));
+  const gate = await pool.connect();
+  try {
+    await gate.query('begin');
+    await gate.query('lock table attachment_content in access exclusive mode');
+    await pool.query('delete from delivery_pause');
+    await waitForLock(direct.database);
+    const blockedSince = async () => {
+      const { rows } = await pool.query(
+        `select max(query_start)::text as since from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return rows[0].since;
+    };
+    const since = await blockedSince();
+    await direct.send('passes@slots.test');
+    await able.mailTo('passes@slots.test');
+    assert.equal(await blockedSince(), since, 'the first still waits');
+  } finally {
+    await gate.query('rollback');
+    gate.release();
+  }
+  await able.mailTo(to);
 });
