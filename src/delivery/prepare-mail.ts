@@ -70,7 +70,12 @@ export function prepareMail(
   });
   const { from, replyTo, to, toName, headers, suppressedCc } = content;
   const cc = withoutSkipped(visibleCc(content), suppressedCc);
-  const ownLines = headers && Object.entries(headers).map((header) => customHeader(...header));
+  // Sorted, because JSON in the database doesn't keep their order, and every attempt sends the same bytes.
+  const ownLines =
+    headers &&
+    Object.keys(headers)
+      .sort()
+      .map((name) => customHeader(name, headers[name] ?? ''));
   const mail = composeMime(
     rendered,
     {

@@ -4,7 +4,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import type { StoredEventKind } from '../message/event-kinds.ts';
 import { isLeased, toDomain, waitUntil } from '../message/message-sql.ts';
-import { scheduledClassOffset, scheduledReason } from '../message/scheduled-class.ts';
+import { scheduledClassOffset, scheduledReason, unschedule } from '../message/scheduled-class.ts';
 import { insertEvents } from '../message/write-events.ts';
 import { releasePaused } from './release-paused-store.ts';
 
@@ -71,11 +71,6 @@ const changes: Readonly<Record<Action, { readonly set: string; readonly unless: 
     unless: `q.canceled or ${leased} or ${isAhead}`,
   },
 };
-
-const unlistStatement = `unlisted as (
-          update scheduled_message s set waiting = false from changed
-          where changed.retention_days > ${scheduledClassOffset} and s.account_id = $1
-            and s.message_id = changed.message_id),`;
 
 /** User actions on waiting messages: pause, resume, cancel, retry now. Workers see them at their next claim. */
 export class QueueControlStore {
@@ -193,8 +188,8 @@ export class QueueControlStore {
           update queue_entry q set ${set}
           from chosen, moment
           where q.account_id = $1 and q.message_id = chosen.message_id and not (${unless})
-          returning q.message_id, q.retention_days),
-        ${action === 'cancel' ? unlistStatement : ''}
+          returning q.account_id, q.message_id, q.retention_days),
+        ${action === 'cancel' ? `${unschedule('changed')},` : ''}
         busy as (
           select count(*)::int as count from queue_entry q join chosen using (message_id) cross join moment
           where q.account_id = $1 and ${leased}),

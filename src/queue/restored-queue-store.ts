@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
-import { scheduledClassOffset } from '../message/scheduled-class.ts';
+import { scheduledClassOffset, unschedule } from '../message/scheduled-class.ts';
 import { insertEvents } from '../message/write-events.ts';
 
 /** Messages of an account that a restore has held or canceled. */
@@ -12,7 +12,7 @@ export interface RestoredMessages {
 const restoredReason =
   'the database was restored from a backup; the message may have been sent since';
 
-/** Without those whose send time is still ahead, which can't have been sent. */
+/** Without those whose send time is still ahead, which can't have been sent unless they were moved since. */
 const chosen = `
   moment as materialized (select now() as now),
   chosen as materialized (
@@ -71,10 +71,7 @@ export async function cancelRestoredMessages(database: Database): Promise<Restor
         lease_owner = null, stage = null, in_transaction = null, reason = 'canceled by a restore'
       from chosen, moment
       where q.account_id = chosen.account_id and q.message_id = chosen.message_id),
-    unlisted as (
-      update scheduled_message s set waiting = false from chosen
-      where chosen.retention_days > ${scheduledClassOffset} and s.account_id = chosen.account_id
-        and s.message_id = chosen.message_id),
+    ${unschedule('chosen')},
     recorded as (
       ${insertEvents({
         accountId: 'account_id',

@@ -3,7 +3,7 @@ import type { CommitWith } from '../foundation/database/commit-with.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import { isLeased, waitUntil } from '../message/message-sql.ts';
-import { scheduledClassOffset, scheduledReason } from '../message/scheduled-class.ts';
+import { scheduledClassOffset, scheduledReason, unschedule } from '../message/scheduled-class.ts';
 import { insertEvents } from '../message/write-events.ts';
 
 /** Selects an account's scheduled messages: one, or all with a tag or external id. */
@@ -192,10 +192,8 @@ const cancelStatement = (condition: string): string => `${chosen(condition)},
       ${waitUntil('moment.now', 'q', 'moment.now')}
     from chosen, moment
     where q.account_id = $1 and q.message_id = chosen.message_id and ${isFree}
-    returning q.message_id, q.retention_days),
-  unlisted as (
-    update scheduled_message s set waiting = false from changed
-    where s.account_id = $1 and s.message_id = changed.message_id),
+    returning q.account_id, q.message_id, q.retention_days),
+  ${unschedule('changed')},
   ${event('cancel-asked', `'{"by": "hand"}'`)}
   ${result}`;
 

@@ -467,8 +467,12 @@ test('partitions are dropped once all their rows exceed the retention of their c
     before.filter((name) => name.includes('_90_')).length,
   );
   assert.equal(await world.state(kept), 'queued');
+  const isQueued = async () =>
+    (await pool.query('select from queue_entry where message_id = $1', [kept])).rowCount === 1;
+  assert.equal(await isQueued(), true);
   await world.clock.advance(130 * day);
   await dropOldPartitions(world.database, world.log);
   await world.clock.reset();
   assert.equal(await world.state(kept), 'gone');
+  assert.equal(await isQueued(), false);
 });

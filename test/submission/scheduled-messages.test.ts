@@ -12,8 +12,11 @@ import {
 import { sweepAttachments } from '../../src/feedback/privacy/sweep-attachments-store.ts';
 import { addSuppressions } from '../../src/feedback/suppression/suppression-store.ts';
 import type { ComparableAddress } from '../../src/foundation/email-address.ts';
+import type { MessageId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { ensureMessagePartitions } from '../../src/message/message-partitions-store.ts';
+import { QueueControlStore } from '../../src/queue/control-store.ts';
+import { ScheduleStore } from '../../src/queue/schedule-store.ts';
 import { addKey } from '../support/api-key.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
 import { readInbox } from '../support/inbox-client.ts';
@@ -150,6 +153,55 @@ test('erasing a person cancels their scheduled messages', async () => {
     keepSuppressions: false,
   });
   await waitForState(id, 'canceled');
+  assert.equal(await isKeptFromNow(id), true);
+});
+
+/** Whether a message's retention counts from now, not from its send time. */
+async function isKeptFromNow(id: string): Promise<boolean> {
+  const { rows } = await pool.query(
+    `select send_at <= now() and keep_until <= now() + interval '400 days' as now from scheduled_message
+     where message_id = $1`,
+    [id],
+  );
+  return rows[0].now;
+}
+
+test('a scheduled message that is canceled is kept as long as one that was sent then', async () => {
+  const sendAt = ahead(300 * day);
+  const [queued, listed, waiting] = [
+    await accept({ sendAt }),
+    await accept({ sendAt }),
+    await accept({ sendAt }),
+  ];
+  await new QueueControlStore(database).control('cancel', {
+    accountId: shop.id,
+    messageId: queued.id as MessageId,
+  });
+  await new ScheduleStore(database).cancel({
+    accountId: shop.id,
+    messageId: listed.id as MessageId,
+  });
+  for (const { id } of [queued, listed]) {
+    await waitForState(id, 'canceled');
+    assert.equal(await isKeptFromNow(id), true);
+  }
+  assert.equal(await isKeptFromNow(waiting.id), false);
+});
+
+test('headers of a request have the same order after the message was moved', async () => {
+  const headers = { 'X-Second-Longer': '2', 'X-First': '1', 'X-Third': '3' };
+  const stays = await accept({}, { content: { headers } });
+  const moves = await accept({ sendAt: ahead(2 * day) }, { content: { headers } });
+  await new ScheduleStore(database).move(
+    { accountId: shop.id, messageId: moves.id as MessageId },
+    new Date(ahead(day)),
+  );
+  await clock.advance(day + minute);
+  const order = ({ source }: { readonly source: string }) =>
+    [...source.matchAll(/^X-(?:First|Second-Longer|Third)(?=:)/gm)].map(([name]) => name);
+  const sent = order(await mailTo(stays.to));
+  assert.equal(sent.length, 3);
+  assert.deepEqual(order(await mailTo(moves.to)), sent);
 });
 
 test('an address that is suppressed in the meantime isn’t sent to, and neither are its copies', async () => {
@@ -317,6 +369,7 @@ test('a message scheduled 365 days ahead in a 30-day class survives retention, a
     const { rows } = await pool.query(
       `select (select content ->> 'to' from message where id = $1) as to,
          (select count(*)::int from message where id = $1) as messages,
+         (select count(*)::int from queue_entry where message_id = $1) as queued,
          (select count(*)::int from message_event where message_id = $1) as events,
          (select count(*)::int from message_search where message_id = $1) as searched,
          (select count(*)::int from message_attribute where message_id = $1) as attributed,
@@ -331,6 +384,11 @@ test('a message scheduled 365 days ahead in a 30-day class survives retention, a
     (await pool.query('select from attachment_content')).rowCount ?? 0;
   const plain = await accept({});
   await mailTo(plain.to);
+  const paused = await accept({ sendAt: ahead(day) });
+  await new QueueControlStore(database).control('pause', {
+    accountId: shop.id,
+    messageId: paused.id as MessageId,
+  });
   const { id, to } = await accept(
     { sendAt: ahead(365 * day) },
     {
@@ -350,6 +408,7 @@ test('a message scheduled 365 days ahead in a 30-day class survives retention, a
     assert.equal(await countContents(), 1);
   }
   assert.equal((await stored(plain.id)).messages, 0);
+  assert.equal((await stored(paused.id)).queued, 0);
   assert.equal(await countMails(to), 0);
   await clock.advance(day + minute);
   const mail = await mailTo(to);
@@ -378,6 +437,7 @@ test('a message scheduled 365 days ahead in a 30-day class survives retention, a
   assert.deepEqual(await stored(id), {
     to: null,
     messages: 0,
+    queued: 0,
     events: 0,
     searched: 0,
     attributed: 0,

@@ -12,6 +12,9 @@ export async function deleteOldScheduled(kysely: Database['kysely']): Promise<vo
       with part as materialized (
         select account_id, message_id, retention_days from scheduled_message
         where keep_until < now() order by keep_until limit ${chunkSize} for update skip locked),
+      unqueued as (
+        delete from queue_entry q using part
+        where q.account_id = part.account_id and q.message_id = part.message_id),
       searched as (
         delete from message_search s using part
         where s.account_id = part.account_id and s.message_id = part.message_id

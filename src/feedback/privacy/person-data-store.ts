@@ -16,6 +16,7 @@ import {
   suppressedCcAddresses,
   toAddress,
 } from '../../message/message-sql.ts';
+import { unschedule } from '../../message/scheduled-class.ts';
 import { cursorOf, waitForCursor } from '../feed/feed-cursor-store.ts';
 import { eraseRepliesFrom, eraseRepliesTo } from '../reply/erase-replies-store.ts';
 import { exportReplies } from '../reply/export-replies-store.ts';
@@ -163,6 +164,7 @@ async function eraseSome(
       from queue_entry q join touched t using (account_id, message_id)
       for update of q),
     ${cancelWaiting('own')},
+    ${sql.raw(unschedule('own'))},
     ${eraseAttachments('own')},
     -- Without recipients left, the message is due at once and then ends like any other.
     unqueued as (
