@@ -51,10 +51,14 @@ class ManualStore {
   }
 }
 
-function open(): Engagement {
+function open(account: string | number = '46100'): Engagement {
   return {
     id: newId(),
-    message: { accountId: '46100' as AccountId, messageId: newMessageId(), retentionDays: 30 },
+    message: {
+      accountId: String(account) as AccountId,
+      messageId: newMessageId(),
+      retentionDays: 30,
+    },
     kind: 'opened',
     at: 0,
     link: undefined,
@@ -135,7 +139,7 @@ test('a shutdown goes on while the database takes batches, for twice its timeout
 
 test('items being written count towards the limit, and lost items are reported', async () => {
   const store = new ManualStore(10);
-  const items = Array.from({ length: 25 }, open);
+  const items = Array.from({ length: 25 }, (_, account) => open(account));
   for (const item of items.slice(0, 8)) store.writer.add(item);
   await waitFor('the first write', () => store.concurrent === 1);
   for (const item of items.slice(8)) store.writer.add(item);
@@ -144,4 +148,19 @@ test('items being written count towards the limit, and lost items are reported',
   assert.ok(second.length <= 2, `${second.length} waited beside 8 that were being written`);
   await store.writer.stop();
   assert.equal(store.written.length + store.lost, items.length);
+});
+
+test('an account whose opens wait for the database loses its own beyond a quarter, never those of others', async () => {
+  const store = new ManualStore(8);
+  const first = [open(), open()];
+  const other = open('46101');
+  for (const item of [...first, open(), open(), other, open()]) store.writer.add(item);
+  assert.deepEqual(await store.end(), [...first, other]);
+  await endOfTurn();
+  const later = open();
+  store.writer.add(later);
+  await store.end();
+  await store.writer.stop();
+  assert.deepEqual(store.written, [...first, other, later]);
+  assert.equal(store.lost, 3);
 });

@@ -52,6 +52,47 @@ for (const [name, source] of sources) {
   });
 }
 
+/** A message of a program that writes no report. */
+function inWords(subject: string, ...words: string[]): FeedbackMail {
+  const lines = ['From: mailer-daemon@mx.test', `Subject: ${subject}`, '', ...words];
+  return parseFeedbackMail(Buffer.from(lines.join('\r\n')));
+}
+
+test('a promise to try again is a delay, whatever the subject says', () => {
+  for (const [subject, words] of [
+    ['Delivery Status Notification (Delay)', 'Message will be retried for 2 more day(s)'],
+    ['Mail Delivery Warning', 'It was postponed. We will continue to try to deliver it.'],
+    ['Returned mail', 'Delivery attempts will continue for three days.'],
+  ] as const)
+    assert.equal(inWords(subject, words).kind, 'delay', subject);
+});
+
+test('the cause is recognized in words around names with dots', () => {
+  for (const [words, cause] of [
+    ['host customer.example not found', 'no-domain'],
+    ['The domain customer.example does not exist', 'no-domain'],
+    ['No mx record found for domain=customer.example', 'no-domain'],
+    ['The message could not be routed (#5.4.4)', 'no-domain'],
+    ['The address ann.b@customer.example is unknown', 'no-mailbox'],
+  ] as const) {
+    const bounce = inWords('Mail delivery failed', words);
+    assert.equal(bounce.kind === 'bounce' && bounce.cause, cause, words);
+  }
+});
+
+test('a mailbox is not invalid where the words contradict its status', () => {
+  for (const words of ['max message size exceeded', 'Greylisted, try again later']) {
+    const bounce = inWords('Mail delivery failed', `550 5.1.1 RCPT TO:<a@b.test> ${words}`);
+    assert.notEqual(bounce.kind === 'bounce' && bounce.cause, 'no-mailbox', words);
+  }
+});
+
+test('RFC 2920 3.1: DATA refused for want of recipients leaves what was said of them', () => {
+  const words = ['>>> DATA', '<<< 550 unknown user', '<<< 503-All RCPT commands were rejected'];
+  const bounce = inWords('Mail delivery failed', ...words);
+  assert.equal(bounce.kind === 'bounce' && bounce.cause, 'no-mailbox');
+});
+
 test('no diagnostic contains an address', () => {
   for (const [name, source] of sources) {
     const report = parseFeedbackMail(source);

@@ -1,6 +1,6 @@
 import { causeAfterText, classifyReply } from '../../delivery/classify-reply.ts';
 import type { PermanentCause } from '../../delivery/reply-rules.ts';
-import { bouncePhrases } from './bounce-phrases.ts';
+import { bouncePhrases, otherThanMailbox } from './bounce-phrases.ts';
 import type { FeedbackMail } from './feedback-mail.ts';
 
 const maxDiagnosticLength = 500;
@@ -42,6 +42,8 @@ export function classifyBounce(
     const phrase = bouncePhrases.find(({ text }) => text.test(words.slice(0, 4_000)));
     if (phrase !== undefined) cause = phrase.cause;
   }
+  if (cause === 'no-mailbox')
+    cause = otherThanMailbox.find(({ text }) => text.test(words.slice(0, 4_000)))?.cause ?? cause;
   if (permanent && afterText)
     cause = causeAfterText(cause as PermanentCause, { enhanced: reply?.enhanced, text: words });
   return {

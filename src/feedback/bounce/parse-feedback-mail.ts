@@ -106,7 +106,12 @@ function refusedAfterData(words: string): boolean {
     return true;
   const [, later = ''] = />>> DATA\s{1,4}<<< 5([\s\S]{0,2000})/.exec(words) ?? [];
   // With pipelining, DATA without a valid recipient is rejected too; the relevant reply is the earlier one to RCPT.
-  return later !== '' && !/<<< 5\d\d [^\n]{0,40}(need rcpt|no valid recipients)/i.test(later);
+  return (
+    later !== '' &&
+    !/<<< 5\d\d[ -][^\n]{0,40}(need rcpt|no valid recipients|rcpt commands were rejected)/i.test(
+      later,
+    )
+  );
 }
 
 /** RFC 5965, and complaints that providers send without a report part. */
@@ -156,7 +161,12 @@ function fromWords(mail: MimeEntity, parts: readonly MimeEntity[]): FeedbackMail
   return isInconclusive && !bounceSubjects.test(subject) ? { kind: 'unknown' } : bounce;
 }
 
+/** Programs that say in words alone that they try again. */
+const retryPromises =
+  /\bmessage will be retried\b|\bwill continue to (?:try|attempt)\b|\bdelivery attempts will continue\b/i;
+
 function isDelay(subject: string, words: string): boolean {
+  if (retryPromises.test(words)) return true;
   return (
     /delayed|still being (tried|retried)|warning[: ]|verzögert|retardé/i.test(subject) &&
     /(will (be retried|continue|keep trying)|still (trying|being)|do not need to resend|no action is required|not yet been delivered|wird weiter)/i.test(

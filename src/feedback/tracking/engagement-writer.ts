@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { AccountId } from '../../foundation/ids.ts';
 import type { Log } from '../../foundation/log.ts';
 import type { Engagement } from './engagement.ts';
 import { EngagementLimit } from './engagement-limit.ts';
@@ -9,6 +10,8 @@ const holdMs = 2_500;
 const maxBatchSize = 500;
 /** Beyond this the oldest are dropped, so that a long database outage can't exhaust memory. */
 const maxWaiting = 200_000;
+/** Of them, those of one account; its later ones are dropped, so that its readers can't push out those of others. */
+const accountShare = 1 / 4;
 const retryMs = 1_000;
 
 export interface EngagementWriterOptions {
@@ -31,6 +34,8 @@ export class EngagementWriter {
   readonly #hold: number;
   readonly #limit = new EngagementLimit();
   #waiting: Engagement[] = [];
+  /** Events by account that aren't written yet. */
+  readonly #waitingOf = new Map<AccountId, number>();
   /** Taken from the pending events but not written yet. */
   #inFlight = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -57,10 +62,18 @@ export class EngagementWriter {
     }
     if (!this.#limit.consume(item)) return;
     const limit = this.#options.maxWaiting ?? maxWaiting;
+    const { accountId } = item.message;
+    if ((this.#waitingOf.get(accountId) ?? 0) >= limit * accountShare) {
+      this.#dropped += 1;
+      return;
+    }
     if (this.#waiting.length + this.#inFlight >= limit)
-      this.#dropped += this.#waiting.splice(0, maxBatchSize).length;
+      this.#dropped += this.#forget(this.#waiting.splice(0, maxBatchSize)).length;
     if (this.#waiting.length + this.#inFlight >= limit) this.#dropped += 1;
-    else this.#waiting.push(item);
+    else {
+      this.#waiting.push(item);
+      this.#waitingOf.set(accountId, (this.#waitingOf.get(accountId) ?? 0) + 1);
+    }
     this.#schedule(this.#hold);
   }
 
@@ -91,6 +104,16 @@ export class EngagementWriter {
     this.#givenUp = true;
     const lost = this.#waiting.length + this.#inFlight + this.#dropped;
     if (lost > 0) this.#logLoss(lost);
+  }
+
+  /** These events don't wait any more. */
+  #forget(items: readonly Engagement[]): readonly Engagement[] {
+    for (const { message } of items) {
+      const left = (this.#waitingOf.get(message.accountId) ?? 0) - 1;
+      if (left > 0) this.#waitingOf.set(message.accountId, left);
+      else this.#waitingOf.delete(message.accountId);
+    }
+    return items;
   }
 
   #logLoss(lost: number): void {
@@ -124,7 +147,7 @@ export class EngagementWriter {
       const batch = items.slice(from, from + maxBatchSize);
       try {
         this.#limit.recordFull(batch, await this.#options.write(batch));
-        this.#inFlight -= batch.length;
+        this.#inFlight -= this.#forget(batch).length;
         if (!this.#givenUp) this.#extend();
       } catch (error) {
         this.#options.log.warn({ err: error }, 'could not write opens and clicks; retrying');
