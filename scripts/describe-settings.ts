@@ -89,7 +89,6 @@ const topics: Readonly<Record<string, readonly string[]>> = {
     'LOG_ACCESS',
     'LOG_AUDIT',
     'LOG_MESSAGES',
-    'NATS_URL',
   ],
   OpenTelemetry: [
     'OTEL_EXPORTER_OTLP_ENDPOINT',

@@ -82,7 +82,6 @@ import { createSubmission } from './submission/submission-module.ts';
 import { createSystemMailModule } from './system-mail/system-mail-module.ts';
 import { TemplateDirectory } from './template/template-directory.ts';
 import { AccountEvents, followAccountEvents } from './webhook/account-events.ts';
-import { EventPublisher } from './webhook/event-stream/event-publisher.ts';
 import { createWebhooks } from './webhook/webhook-module.ts';
 
 export interface AppDependencies {
@@ -346,9 +345,6 @@ export function createApp(dependencies: AppDependencies): App {
     ...(loggedMessages === undefined
       ? []
       : [logMessageEvents(database, log, loggedMessages === 'addresses')]),
-    ...(config.nats === undefined
-      ? []
-      : [new EventPublisher({ database, log, target: config.nats })]),
   ];
   const http = createHttp({
     log,

@@ -5,7 +5,6 @@ import { checkAccess } from './doctor/check-access.ts';
 import { checkClock } from './doctor/check-clock.ts';
 import { checkDatabase } from './doctor/check-database.ts';
 import { checkDisk } from './doctor/check-disk.ts';
-import { checkEventStream } from './doctor/check-event-stream.ts';
 import { checkKey } from './doctor/check-key.ts';
 import { checkMail, checkReports } from './doctor/check-mail.ts';
 import { checkOperators } from './doctor/check-operators.ts';
@@ -49,15 +48,13 @@ export async function doctor(options: DoctorOptions, shell: CommandShell): Promi
   const context = await openDoctorContext(readConfig(shell.environment));
   let healthy = true;
   try {
-    const { nats, databaseReadUrl } = context.config;
-    const published =
-      nats === undefined ? [] : [{ name: 'events', check: () => checkEventStream(nats) }];
+    const { databaseReadUrl } = context.config;
     const replicated =
       databaseReadUrl === undefined
         ? []
         : [{ name: 'replicas', check: checkReplicas(databaseReadUrl) }];
     const asked = options.production ? productionChecks : [];
-    for (const { name, check } of [...checks, ...replicated, ...published, ...asked]) {
+    for (const { name, check } of [...checks, ...replicated, ...asked]) {
       const diagnosis = await check(context).catch(toDiagnosis);
       healthy &&= diagnosis.ok;
       const { ok, finding, advice } = diagnosis;

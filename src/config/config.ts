@@ -14,7 +14,6 @@ import { type CertificateFiles, readCertificate } from '../http/tls/certificate.
 import type { SignInProvider } from '../session/single-sign-on/sign-in-provider.ts';
 import type { SmtpSubmissionSettings } from '../smtp-submission/smtp-submission-module.ts';
 import type { AttachmentSettings } from '../submission/check-attachments.ts';
-import { type NatsTarget, parseNatsUrl } from '../webhook/event-stream/nats-target.ts';
 import { findSettingWarnings } from './find-setting-warnings.ts';
 import { readAttachmentLimit, readRefusedTypes } from './read-attachment-settings.ts';
 import { readBackupSettings } from './read-backup-settings.ts';
@@ -47,6 +46,7 @@ import {
   type SenderMailbox,
 } from './read-setting.ts';
 import { readSignInProvider } from './read-sign-in-provider.ts';
+import { refuseRemovedSettings } from './removed-settings.ts';
 
 /** How messages leave: to the local inbox, to an SMTP relay, or directly to the recipients' servers. */
 type DeliveryKind = 'inbox' | 'relay' | 'direct';
@@ -100,8 +100,6 @@ export interface Config {
   readonly logLevel: string;
   readonly logOutputs: LogOutputs;
   readonly logLines: LogLines;
-  /** Where message events are published; undefined: nowhere. */
-  readonly nats: NatsTarget | undefined;
   /** Base64 of 32 bytes; undefined: a key file in `dataDir`. */
   readonly key: string | undefined;
   /** The previous key, or the one still in use, while the master key is rotated. */
@@ -159,9 +157,10 @@ type Read = (name: string) => string | undefined;
 
 /**
  * Reads the environment once. An empty variable counts as not set.
- * @throws OperatorError if a value is invalid or settings contradict each other; it says what to change
+ * @throws OperatorError if a value is invalid, settings contradict each other or one was removed; it says what to change
  */
 export function readConfig(given: Environment): Config {
+  refuseRemovedSettings(given);
   const settingWarnings = findSettingWarnings(given);
   try {
     return { ...readSettings(readSecretFiles(given)), settingWarnings };
@@ -178,7 +177,6 @@ function readSettings(environment: Environment): Omit<Config, 'settingWarnings'>
     return value === '' ? undefined : value;
   };
   const smtpUrl = readSmtpUrl(read('SMTP_URL'));
-  const natsUrl = read('NATS_URL');
   const databaseUrl = readDatabaseUrl(read('DATABASE_URL'));
   const demo = readSwitch('DEMO', read('DEMO')) ?? databaseUrl === undefined;
   const hostname = readHostName('SMTP_HOSTNAME', read('SMTP_HOSTNAME'));
@@ -242,7 +240,6 @@ function readSettings(environment: Environment): Omit<Config, 'settingWarnings'>
     ]),
     logOutputs: readLogOutputs(read),
     logLines: readLogLines(read),
-    nats: natsUrl === undefined ? undefined : parseNatsUrl(natsUrl),
     key: readKey('SIGNALPOST_KEY', read('SIGNALPOST_KEY')),
     previousKey: readPreviousKey(read),
     hostname,

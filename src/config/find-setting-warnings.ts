@@ -2,27 +2,17 @@ import { secretNames, settingDefinitions } from './settings-table.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Settings of earlier releases that no longer have an effect. */
-const endedNames = ['PASSWORD_TEMPLATE', 'SENDER_TEMPLATE'];
-
 const knownNames: readonly string[] = settingDefinitions.flatMap(({ name }) => name.split(', '));
 
 const allNames: ReadonlySet<string> = new Set([
   ...knownNames,
   ...secretNames.map((name) => `${name}_FILE`),
-  ...endedNames,
 ]);
 
 /** Warnings about variables that look like settings but have no effect, with what to do instead. */
 export function findSettingWarnings(environment: Environment): string[] {
   const set = (name: string) => (environment[name]?.trim() ?? '') !== '';
-  const ended = endedNames
-    .filter(set)
-    .map(
-      (name) =>
-        `${name} no longer has an effect; remove it. These emails have built-in templates and come from SYSTEM_MAIL_FROM, and operators can replace their text.`,
-    );
-  const misspelled = Object.keys(environment)
+  return Object.keys(environment)
     .filter((name) => set(name) && !allNames.has(name))
     .flatMap((name) => {
       const meant = findMeantName(name);
@@ -31,7 +21,6 @@ export function findSettingWarnings(environment: Environment): string[] {
         ? []
         : [`${name} isn’t a setting and has no effect. Did you mean ${meant}?`];
     });
-  return [...ended, ...misspelled];
 }
 
 /** The setting that a misspelled variable most likely means. */

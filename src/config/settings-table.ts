@@ -465,13 +465,6 @@ export const settingDefinitions: readonly Setting[] = [
     default: '0',
     meaning: '`1` logs each HTTP request, with the client’s IP address.',
   },
-  {
-    name: 'NATS_URL',
-    default: '(none)',
-    meaning:
-      'NATS server with JetStream that receives the events of all messages: `nats://host:4222`, or `tls://` with TLS; `user:password@` or `token@` before the host, and several hosts separated by commas.',
-    secret: true,
-  },
   { name: 'LOG_AUDIT', default: '0', meaning: '`1` logs each event of the audit log.' },
   {
     name: 'LOG_MESSAGES',

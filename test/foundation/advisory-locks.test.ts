@@ -26,7 +26,6 @@ const released: Readonly<Record<AdvisoryLock, string>> = {
   budgets: '7233480026',
   recordedWindows: '7233480027',
   systemTemplates: '1283080416041219490',
-  eventStream: '6453963267908597788',
 };
 
 async function keyOf(lock: AdvisoryLock): Promise<string> {

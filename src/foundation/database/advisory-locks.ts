@@ -19,8 +19,6 @@ export const advisoryLocks = {
   recordedWindows: 7_233_480_027,
   /** Serializes the publication of system templates. */
   systemTemplates: 'signalpost system templates',
-  /** Held while a node publishes events to NATS. */
-  eventStream: 'signalpost event stream',
 } as const;
 
 export type AdvisoryLock = keyof typeof advisoryLocks;

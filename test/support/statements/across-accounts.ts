@@ -113,6 +113,5 @@ export const acrossAccounts: Readonly<Record<string, AcrossAccounts>> = {
   'template/variant-store.ts': { statements: 1, why: cached },
   'webhook/account-event-store.ts': { statements: 2, why: feed },
   'webhook/delivery-store.ts': { statements: 1, why: aged },
-  'webhook/event-stream/event-stream-store.ts': { statements: 1, why: feed },
   'webhook/fan-out-store.ts': { statements: 2, why: 'finds the accounts that have work' },
 };

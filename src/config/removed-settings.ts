@@ -1,0 +1,27 @@
+import { OperatorError } from '../foundation/errors.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const builtInMail =
+  'These emails have built-in templates and come from SYSTEM_MAIL_FROM, and operators can replace their text.';
+
+/** Settings of earlier releases, with what to do instead. */
+export const removedSettings: Readonly<Record<string, string>> = {
+  PASSWORD_TEMPLATE: builtInMail,
+  SENDER_TEMPLATE: builtInMail,
+  NATS_URL:
+    'Let a program follow the event feed of each account, or get webhooks, and pass the events on: docs/webhooks.md.',
+};
+
+/**
+ * Refuses settings that have no effect anymore, because what depends on them would be missing silently.
+ * @throws OperatorError
+ */
+export function refuseRemovedSettings(environment: Environment): void {
+  const lines = Object.entries(removedSettings).flatMap(([name, instead]) =>
+    [name, `${name}_FILE`]
+      .filter((variable) => (environment[variable]?.trim() ?? '') !== '')
+      .map((variable) => `${variable} was removed; unset it. ${instead}`),
+  );
+  if (lines.length > 0) throw new OperatorError(lines.join('\n'));
+}
