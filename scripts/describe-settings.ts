@@ -17,7 +17,6 @@ const topics: Readonly<Record<string, readonly string[]>> = {
   'Data and keys': [
     'DATA_DIR',
     'DATABASE_URL',
-    'DATABASE_READ_URL',
     'SIGNALPOST_KEY',
     'SIGNALPOST_KEY_PREVIOUS',
     'DEMO',

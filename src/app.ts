@@ -23,7 +23,6 @@ import { ChangeListener } from './foundation/change-listener.ts';
 import { type Clock, systemClock } from './foundation/clock.ts';
 import { isSchemaCurrent } from './foundation/database/migrate.ts';
 import type { Database } from './foundation/database/open-database.ts';
-import { ReadReplicas } from './foundation/database/replica/read-replicas.ts';
 import { openSharedPool } from './foundation/database/shared-pool.ts';
 import { DnsCache } from './foundation/dns/dns-cache.ts';
 import { DnsClient } from './foundation/dns/dns-client.ts';
@@ -369,14 +368,6 @@ export function createApp(dependencies: AppDependencies): App {
   const readMetrics = dependencies.shareMetrics?.(metrics) ?? (() => metrics.metrics());
   registerMetricsRoutes(http, readMetrics, config.metrics);
   const connections = openSharedPool(database, managementConnections(dependencies.processes));
-  const replicas = new ReadReplicas({
-    url: config.databaseReadUrl,
-    primary: database,
-    primaryPool: connections,
-    connections: managementConnections(dependencies.processes),
-    log,
-    metrics,
-  });
   const processReport = new ProcessReport({
     database,
     log,
@@ -391,7 +382,6 @@ export function createApp(dependencies: AppDependencies): App {
     facts: { ...config, version: packageJson.version },
     database,
     connections,
-    replicas,
     changes,
     key,
     clock,
@@ -440,7 +430,6 @@ export function createApp(dependencies: AppDependencies): App {
     async start() {
       for (const warning of config.settingWarnings) log.warn(warning);
       await changes.start();
-      if (roles.has('management')) replicas.start();
       processReport.start();
       access.start();
       session.start();
@@ -463,7 +452,6 @@ export function createApp(dependencies: AppDependencies): App {
     async stop() {
       await Promise.all([http.close(), smtpSubmission.stop()]);
       await management.stop();
-      await replicas.close();
       await connections.close();
       await systemMail.stop();
       await submission.stop();

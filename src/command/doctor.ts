@@ -8,7 +8,6 @@ import { checkDisk } from './doctor/check-disk.ts';
 import { checkKey } from './doctor/check-key.ts';
 import { checkMail, checkReports } from './doctor/check-mail.ts';
 import { checkOperators } from './doctor/check-operators.ts';
-import { checkReplicas } from './doctor/check-replicas.ts';
 import { checkServer } from './doctor/check-server.ts';
 import { checkSettings } from './doctor/check-settings.ts';
 import { checkSystemMail } from './doctor/check-system-mail.ts';
@@ -48,13 +47,8 @@ export async function doctor(options: DoctorOptions, shell: CommandShell): Promi
   const context = await openDoctorContext(readConfig(shell.environment));
   let healthy = true;
   try {
-    const { databaseReadUrl } = context.config;
-    const replicated =
-      databaseReadUrl === undefined
-        ? []
-        : [{ name: 'replicas', check: checkReplicas(databaseReadUrl) }];
     const asked = options.production ? productionChecks : [];
-    for (const { name, check } of [...checks, ...replicated, ...asked]) {
+    for (const { name, check } of [...checks, ...asked]) {
       const diagnosis = await check(context).catch(toDiagnosis);
       healthy &&= diagnosis.ok;
       const { ok, finding, advice } = diagnosis;

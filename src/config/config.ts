@@ -24,7 +24,6 @@ import {
   readBearerToken,
   readChoice,
   readCount,
-  readDatabaseReadUrl,
   readDatabaseUrl,
   readDays,
   readDomainList,
@@ -59,8 +58,6 @@ export interface Config {
   readonly dataDir: string;
   /** Undefined: the embedded database under `dataDir`. */
   readonly databaseUrl: string | undefined;
-  /** Replicas that may serve reports, lists and exports; undefined: the database does. */
-  readonly databaseReadUrl: string | undefined;
   readonly demo: boolean;
   readonly delivery: DeliveryKind;
   readonly smtpUrl: string | undefined;
@@ -189,7 +186,6 @@ function readSettings(environment: Environment): Omit<Config, 'settingWarnings'>
     drainSeconds: readSeconds('DRAIN_SECONDS', read('DRAIN_SECONDS') ?? '0'),
     dataDir,
     databaseUrl,
-    databaseReadUrl: readDatabaseReadUrl(read('DATABASE_READ_URL'), databaseUrl),
     demo,
     delivery,
     smtpUrl,

@@ -164,23 +164,6 @@ export function readDatabaseUrl(text: string | undefined): string | undefined {
 }
 
 /**
- * URLs of replicas of the database.
- * @throws OperatorError if it isn't a PostgreSQL URL, or without DATABASE_URL
- */
-export function readDatabaseReadUrl(
-  text: string | undefined,
-  databaseUrl: string | undefined,
-): string | undefined {
-  if (text === undefined) return undefined;
-  if (databaseUrl === undefined)
-    throw new OperatorError(
-      'DATABASE_READ_URL needs DATABASE_URL, because the embedded database has no replicas. Set both or neither.',
-    );
-  splitDatabaseUrl(text, 'DATABASE_READ_URL');
-  return text;
-}
-
-/**
  * A base URL without a query or a trailing slash.
  * @param allowInsecure allow http for hosts other than this machine
  * @throws OperatorError

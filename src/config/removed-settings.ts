@@ -9,6 +9,8 @@ const builtInMail =
 export const removedSettings: Readonly<Record<string, string>> = {
   PASSWORD_TEMPLATE: builtInMail,
   SENDER_TEMPLATE: builtInMail,
+  DATABASE_READ_URL:
+    'Reports, lists and exports are read from DATABASE_URL, so give that server the resources of its replicas.',
   NATS_URL:
     'Let a program follow the event feed of each account, or get webhooks, and pass the events on: docs/webhooks.md.',
 };

@@ -47,13 +47,6 @@ export const settingDefinitions: readonly Setting[] = [
     secret: true,
   },
   {
-    name: 'DATABASE_READ_URL',
-    default: '(none)',
-    meaning:
-      'Streaming replicas of `DATABASE_URL` that serve reports, the message list and exports while they keep up: `postgres://user:password@replica1:5432,replica2:5432/name`. See docs/operate/scale.md.',
-    secret: true,
-  },
-  {
     name: 'SIGNALPOST_KEY',
     default: '(key file)',
     meaning:

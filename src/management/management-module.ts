@@ -1,5 +1,4 @@
 import type { Database } from '../foundation/database/open-database.ts';
-import type { ReadReplicas } from '../foundation/database/replica/read-replicas.ts';
 import type { SharedPool } from '../foundation/database/shared-pool.ts';
 import { Limiter } from '../foundation/limiter.ts';
 import { PeriodicTask } from '../foundation/periodic-task.ts';
@@ -20,7 +19,6 @@ interface ManagementModuleDependencies
   > {
   /** Database connections of the API. */
   readonly connections: SharedPool;
-  readonly replicas: Pick<ReadReplicas, 'forRead'>;
 }
 
 /** The management API, as seen by the rest of the service. */
@@ -32,10 +30,9 @@ interface Management {
 
 const hourMs = 3_600_000;
 
-/** One change per account at a time; the database would serialize them anyway. */
 /** Wires up the management API. */
 export function createManagement(dependencies: ManagementModuleDependencies): Management {
-  const { facts, connections, replicas } = dependencies;
+  const { facts, connections } = dependencies;
   const stopping = new AbortController();
   const shared = {
     ...dependencies,
@@ -59,10 +56,8 @@ export function createManagement(dependencies: ManagementModuleDependencies): Ma
   return {
     registerRoutes(http) {
       http.addHook('preClose', async () => stopping.abort());
-      registerManagementRoutes(http, installationDependencies, (account, reads) =>
-        dependenciesWith(
-          reads === undefined ? connections.forAccount(account) : replicas.forRead(account, reads),
-        ),
+      registerManagementRoutes(http, installationDependencies, (account) =>
+        dependenciesWith(connections.forAccount(account)),
       );
       registerDocumentRoutes(http, facts.version);
     },

@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ReadFreshness } from '../foundation/database/replica/read-replicas.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import { type Holding, Limiter } from '../foundation/limiter.ts';
 import { policies } from '../foundation/policies.ts';
@@ -23,13 +22,12 @@ import { routeTable } from './route-table.ts';
 /**
  * Registers the route table under `/manage/v1`. Checks run in the order path, caller, permission, query, body. Responses
  * are private and carry an ETag; errors are problem details (RFC 9457).
- * @param dependenciesOf dependencies with the connection share of an account, or of a caller without one, and for a read that
- *   a replica may serve
+ * @param dependenciesOf dependencies with the connection share of an account, or of a caller without one
  */
 export function registerManagementRoutes(
   http: Http,
   dependencies: ManagementDependencies,
-  dependenciesOf: (share: string, reads: ReadFreshness | undefined) => ManagementDependencies,
+  dependenciesOf: (share: string) => ManagementDependencies,
 ): void {
   const checker = new InputChecker();
   const shares = new Limiter(policies.managementRequests);
@@ -76,10 +74,7 @@ function answerUnknownPath(request: FastifyRequest, reply: FastifyReply): Fastif
 
 interface RouteContext {
   readonly dependencies: ManagementDependencies;
-  readonly dependenciesOf: (
-    share: string,
-    reads: ReadFreshness | undefined,
-  ) => ManagementDependencies;
+  readonly dependenciesOf: (share: string) => ManagementDependencies;
   readonly checker: InputChecker;
   /** Held while a request is handled, which begins once its body has arrived. */
   readonly shares: Limiter;
@@ -122,7 +117,7 @@ function registerRoute(
       const { writable, readOnly, writesNothing } = readOnlyMembers.split(request.body);
       const body = writesNothing ? {} : checker.readBody(operation, writable, bodyValues);
       if (operation.status !== undefined) reply.code(operation.status);
-      const callDependencies = dependenciesOf(shareOf(admitted), operation.reads);
+      const callDependencies = dependenciesOf(shareOf(admitted));
       const { accountId } = request.params as Readonly<Record<string, string>>;
       const reauthorize = async (): Promise<void> => {
         const actor = await identifyActor(dependencies, request);

@@ -3,7 +3,6 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { Permission } from '../access/permission.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Account } from '../account/account.ts';
-import type { ReadFreshness } from '../foundation/database/replica/read-replicas.ts';
 import type { AccountId, ClientId, ListId, MessageId, TemplateId } from '../foundation/ids.ts';
 import type { Wire } from '../foundation/wire.ts';
 import type { SystemMailKind } from '../outbox/system-mail.ts';
@@ -93,8 +92,6 @@ export interface ManagementOperation {
   readonly alsoProduces?: 'text/event-stream' | undefined;
   /** Stays open to wait for something, so it takes no share of the concurrent requests; the handler limits it. */
   readonly longLived?: boolean | undefined;
-  /** May be served by a replica of the database: it decides nothing and changes nothing. */
-  readonly reads?: ReadFreshness | undefined;
   /** Can return 410. */
   readonly gone?: boolean | undefined;
   /** Success status if it isn't 200 or 204, or to keep a conditional endpoint from returning 201. */

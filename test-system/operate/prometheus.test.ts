@@ -58,17 +58,13 @@ async function startService(): Promise<ScenicService> {
 const service = await startService();
 
 /**
- * Only in services with settings that this one is without; `test/http/tls`, `test/smtp-submission` and `read-replica.test.ts`
- * see them.
+ * Only in services with settings that this one is without; `test/http/tls` and `test/smtp-submission` see them.
  */
 const absentMetrics = [
   'signalpost_submission_sessions',
   'signalpost_submission_replies_total',
   'signalpost_submission_certificate_expiry_timestamp_seconds',
   'signalpost_tls_certificate_expiry_timestamp_seconds',
-  'signalpost_replica_lag_seconds',
-  'signalpost_replica_used',
-  'signalpost_replica_reads_total',
 ];
 
 /** Sends a receipt; an address without an order is refused. @returns the status */

@@ -40,8 +40,6 @@ const walAge = series('signalpost_backup_wal_age_seconds');
 const backupFailing = series('signalpost_backup_failing');
 const processes = series('signalpost_processes');
 const vanished = series('signalpost_service_processes', { state: 'vanished' });
-const replica = { replica: 'db2:5432/mail' };
-const replicaUsed = series('signalpost_replica_used', replica);
 
 const day = 86_400;
 
@@ -88,7 +86,6 @@ export const healthySeries: Series = {
   [processes]: '4+0x180',
   [series('signalpost_service_processes', { state: 'running' })]: '8+0x180',
   [vanished]: '0+0x180',
-  [replicaUsed]: '1+0x180',
 };
 
 /** A case of every alert in `ops/alerts.yaml`. */
@@ -251,12 +248,6 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
     harmless: { [vanished]: '0+0x10 1 0+0x168' },
     labels: {},
     minute: 12,
-  },
-  SignalpostReplicaUnused: {
-    cause: { [replicaUsed]: '1+0x10 0+0x170' },
-    harmless: { [replicaUsed]: '1+0x10 0+0x8 1+0x160' },
-    labels: { ...instance, ...replica },
-    minute: 21,
   },
   SignalpostProcessesMissing: {
     cause: { [processes]: '4+0x10 3+0x170' },

@@ -3,34 +3,27 @@ import { OperatorError } from '../errors.ts';
 /** Scheme, user and password, hosts, the rest. */
 const urlPattern = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#@]*)(.*)$/is;
 
-/** The setting that a URL is from. */
-type DatabaseSetting = 'DATABASE_URL' | 'DATABASE_READ_URL';
-
 /** Values of target_session_attrs for a server that accepts writes. */
 const writable = new Set(['read-write', 'primary']);
 
 /**
  * Splits a database URL with several hosts into a URL for each, in the forms that libpq accepts:
  * `postgres://user:password@host1:5432,host2/name` and `postgres:///name?host=host1,host2`.
- * @param setting its name; one that is only read from may name any kind of server
  * @throws OperatorError if it isn't a database URL
  */
-export function splitDatabaseUrl(
-  text: string,
-  setting: DatabaseSetting = 'DATABASE_URL',
-): string[] {
+export function splitDatabaseUrl(text: string): string[] {
   const [, scheme, user, hosts, rest] = urlPattern.exec(text) ?? [];
-  if (hosts === undefined) throw invalidUrl(setting);
+  if (hosts === undefined) throw invalidUrl();
   return hosts
     .split(',')
-    .flatMap((host) => splitParameters(`${scheme}${user}${host}${rest}`, setting));
+    .flatMap((host) => splitParameters(`${scheme}${user}${host}${rest}`));
 }
 
-function splitParameters(text: string, setting: DatabaseSetting): string[] {
+function splitParameters(text: string): string[] {
   const url = URL.parse(text);
-  if (url === null) throw invalidUrl(setting);
+  if (url === null) throw invalidUrl();
   const wanted = url.searchParams.get('target_session_attrs');
-  if (setting === 'DATABASE_URL' && wanted !== null && !writable.has(wanted))
+  if (wanted !== null && !writable.has(wanted))
     throw new OperatorError(
       'DATABASE_URL must have target_session_attrs=read-write, or none: Signalpost writes to its database.',
     );
@@ -39,7 +32,7 @@ function splitParameters(text: string, setting: DatabaseSetting): string[] {
   if (hosts.length < 2) return [wanted === null ? text : url.href];
   const ports = url.searchParams.get('port')?.split(',') ?? [];
   if (ports.length > 1 && ports.length !== hosts.length)
-    throw new OperatorError(`${setting} must have one port for all hosts, or one for each.`);
+    throw new OperatorError('DATABASE_URL must have one port for all hosts, or one for each.');
   return hosts.map((host, index) => {
     const single = new URL(url);
     single.searchParams.set('host', host);
@@ -49,6 +42,6 @@ function splitParameters(text: string, setting: DatabaseSetting): string[] {
   });
 }
 
-function invalidUrl(setting: DatabaseSetting): OperatorError {
-  return new OperatorError(`${setting} must look like postgres://user:password@host:5432/name.`);
+function invalidUrl(): OperatorError {
+  return new OperatorError('DATABASE_URL must look like postgres://user:password@host:5432/name.');
 }

@@ -9,8 +9,6 @@ import { ServiceClient } from './service-client.ts';
 export interface SharedPool {
   /** The database for requests of one account. @param account or another group with its own share */
   forAccount(account: string): Database;
-  /** A connection in a slot of the account. @throws Busy if it gets none in time */
-  connect(account: string): Promise<pg.PoolClient>;
   close(): Promise<void>;
 }
 
@@ -22,7 +20,6 @@ const connectionTimeoutMs = 5_000;
 /**
  * Opens a small connection pool that accounts share fairly. Statements and locks have timeouts, and callers that get no
  * connection in time receive `Busy`.
- * @param base the database to connect to
  */
 export function openSharedPool(base: Database, connections: number): SharedPool {
   const client = clientSettings(base.settings, 'signalpost management');
@@ -42,7 +39,6 @@ export function openSharedPool(base: Database, connections: number): SharedPool 
     connections / policies.managementConnections.total,
   );
   return {
-    connect: (account) => connectInSlot(pool, slots, account),
     forAccount(account) {
       const connect = () => connectInSlot(pool, slots, account);
       const end = async () => undefined;

@@ -539,55 +539,6 @@ export const metricsTable = {
         },
       ],
     },
-    signalpost_replica_lag_seconds: {
-      type: 'gauge',
-      help: 'How far a replica of DATABASE_READ_URL may be behind',
-      labels: ['replica'],
-      aggregator: 'max',
-      panels: [
-        {
-          title: 'Lag of replicas',
-          unit: 's',
-          queries: [
-            { query: 'signalpost_replica_lag_seconds', legend: '{{instance}} {{replica}}' },
-          ],
-        },
-      ],
-    },
-    signalpost_replica_used: {
-      type: 'gauge',
-      help: 'Processes that read from a replica of DATABASE_READ_URL',
-      labels: ['replica'],
-      alerts: [
-        {
-          name: 'SignalpostReplicaUnused',
-          query: 'signalpost_replica_used == 0',
-          duration: '10m',
-          severity: 'warning',
-          summary:
-            '{{ $labels.instance }} doesn’t read from {{ $labels.replica }}; the primary serves reports and lists.',
-          action: 'Check the replica with `signalpost doctor`.',
-          docs: 'docs/operate/scale.md#read-from-replicas',
-        },
-      ],
-    },
-    signalpost_replica_reads_total: {
-      type: 'counter',
-      help: 'Statements of reads that a replica may serve, by the server that ran them',
-      labels: ['server'],
-      panels: [
-        {
-          title: 'Statements of reports, lists and exports',
-          unit: 'reqps',
-          queries: [
-            {
-              query: 'sum by (server) (rate(signalpost_replica_reads_total[5m]))',
-              legend: '{{server}}',
-            },
-          ],
-        },
-      ],
-    },
     signalpost_clock_offset_seconds: {
       type: 'gauge',
       help: 'How much the clock of the node’s machine differs from the database’s',

@@ -111,7 +111,6 @@ export const exportContacts = defineOperation({
   description:
     'The file can be imported again. It has a column for every field that any contact has.',
   produces: 'text/csv',
-  reads: 'current',
   async handle(call) {
     await requireList(call);
     call.reply

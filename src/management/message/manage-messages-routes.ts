@@ -144,7 +144,6 @@ export const listMessages = defineOperation({
     'Each page has a time budget of a few milliseconds, so it can be short or empty even if more pages follow. Continue until `nextCursor` is null.',
   query: pageQuery(messageFilters),
   answer: pageOf(MessageLineView),
-  reads: 'current',
   async handle(call) {
     const [before] = readCursor(call.query, 'uuid') ?? [];
     const { cursor: _, limit: __, ...filters } = call.query;
@@ -164,7 +163,6 @@ export const exportMessages = defineOperation({
   description: `The newest ${maxExported.toLocaleString('en-US')} messages that match. Filter by time to export earlier ones.`,
   query: exportQuery,
   produces: 'text/csv',
-  reads: 'current',
   async handle(call) {
     const filter = filterOf(call.query);
     call.reply

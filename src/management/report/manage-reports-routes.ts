@@ -127,7 +127,6 @@ export const getReport = defineOperation({
   description: 'Counts lag events by about a second.',
   query,
   answer: ReportView,
-  reads: 'recent',
   async handle(call) {
     const rows = await readRows(call);
     return {
@@ -141,7 +140,6 @@ export const exportReport = defineOperation({
   summary: 'Export a report as CSV',
   query,
   produces: 'text/csv',
-  reads: 'recent',
   async handle(call) {
     const rows = await readRows(call);
     call.reply

@@ -122,7 +122,6 @@ export const exportSuppressionList = defineOperation({
   id: 'exportSuppressions',
   summary: 'Export suppressions as CSV',
   produces: 'text/csv',
-  reads: 'current',
   async handle(call) {
     call.reply
       .header('content-disposition', 'attachment; filename="suppressions.csv"')
