@@ -57,7 +57,7 @@ async function serveHere(): Promise<void> {
   if (cluster.isWorker) reportUrl(url);
   else announce(url);
   await aborted(signal);
-  await stopWithTimeout(app, installation, { log, close: async () => undefined });
+  await stopWithTimeout(app, installation, log);
 }
 
 /** The service as `serve` runs it, with the routes above. */

@@ -138,7 +138,6 @@ create table audit_event (
   remote_address text,
   request_id text,
   detail jsonb not null default '{}'::jsonb,
-  tx xid8 default pg_current_xact_id(),
   audit_event_pkey PRIMARY KEY (id)
 );
 CREATE INDEX audit_event_account ON audit_event USING btree (account_id, at, id);
@@ -146,7 +145,6 @@ CREATE INDEX audit_event_at ON audit_event USING btree (at);
 CREATE INDEX audit_event_client ON audit_event USING btree (client_id, at) WHERE (client_id IS NOT NULL);
 CREATE INDEX audit_event_kind ON audit_event USING btree (account_id, kind, at, id);
 CREATE INDEX audit_event_person ON audit_event USING btree (person_id, at) WHERE (person_id IS NOT NULL);
-CREATE INDEX audit_event_tx ON audit_event USING btree (tx) WHERE (tx IS NOT NULL);
 
 create table browser_session (
   hash bytea not null,
@@ -514,13 +512,6 @@ create table known_browser (
   last_used_at timestamp with time zone not null default now(),
   known_browser_pkey PRIMARY KEY (person_id, proven_by, hash),
   known_browser_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id) ON DELETE CASCADE
-);
-
-create table log_cursor (
-  name text not null,
-  tx xid8 not null,
-  moved_at timestamp with time zone not null default now(),
-  log_cursor_pkey PRIMARY KEY (name)
 );
 
 create table membership (

@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import packageJson from '../package.json' with { type: 'json' };
 import { createAccessModule } from './access/access-module.ts';
 import { AccountDirectory } from './account/account-directory.ts';
-import { logAuditEvents } from './audit/log-audit-events.ts';
+import { AuditLines } from './audit/audit-lines.ts';
 import { type Config, signInSettingsOf } from './config/config.ts';
 import { registerConsoleRoutes } from './console-server/console-routes.ts';
 import {
@@ -16,7 +16,7 @@ import { findRelayIdentity } from './delivery/find-identity.ts';
 import { ReturnPaths } from './delivery/return-path.ts';
 import { EventFeed } from './feedback/feed/event-feed.ts';
 import { createFeedback } from './feedback/feedback-module.ts';
-import { logMessageEvents } from './feedback/message-log/log-message-events.ts';
+import { withMessageLines } from './feedback/message-log/log-message-events.ts';
 import { suppressBounced } from './feedback/suppression/suppress-bounced-store.ts';
 import { recordTemplateUsage } from './feedback/template-usage/template-usage-store.ts';
 import { ChangeListener } from './foundation/change-listener.ts';
@@ -328,9 +328,14 @@ export function createApp(dependencies: AppDependencies): App {
     publicUrl: () => publicUrl(http, config.publicUrl),
   });
   const events = new AccountEvents({ database, changes, log });
+  const { messages: loggedMessages } = config.logLines;
   const feeds = [
     // Alone, because webhooks wait for it, and the others take long for many events.
-    [followAccountEvents],
+    [
+      loggedMessages === undefined
+        ? followAccountEvents
+        : withMessageLines(followAccountEvents, log, loggedMessages === 'addresses'),
+    ],
     // Search comes last because it is slow.
     [suppressBounced, rollUp, recordTemplateUsage, writeSearchRows, followSubjects(templates)],
   ].map((followers) => new EventFeed({ database, log, followers }));
@@ -338,13 +343,7 @@ export function createApp(dependencies: AppDependencies): App {
     for (const feed of feeds) feed.wake();
   };
   const reportUpkeep = new ReportUpkeep({ database, clock, log });
-  const { audit: logsAudit, messages: loggedMessages } = config.logLines;
-  const logTails = [
-    ...(logsAudit ? [logAuditEvents(database, log)] : []),
-    ...(loggedMessages === undefined
-      ? []
-      : [logMessageEvents(database, log, loggedMessages === 'addresses')]),
-  ];
+  const auditLines = config.logLines.audit ? new AuditLines(database, log) : undefined;
   const http = createHttp({
     log,
     certificate,
@@ -431,6 +430,7 @@ export function createApp(dependencies: AppDependencies): App {
       for (const warning of config.settingWarnings) log.warn(warning);
       await changes.start();
       processReport.start();
+      auditLines?.start();
       access.start();
       session.start();
       await submission.start();
@@ -438,7 +438,6 @@ export function createApp(dependencies: AppDependencies): App {
       await feedback.start();
       await smtpSubmission.start();
       if (roles.has('worker')) {
-        for (const tail of logTails) await tail.start();
         await direct?.start();
         delivery.start();
         sendingDomains.start();
@@ -462,10 +461,10 @@ export function createApp(dependencies: AppDependencies): App {
       for (const feed of feeds) await feed.stop();
       await events.stop();
       await reportUpkeep.stop();
-      for (const tail of logTails) await tail.stop();
       await webhooks.stop();
       await session.stop();
       await access.stop();
+      await auditLines?.stop();
       await inbox?.stop();
       await attachments.close();
       await processReport.stop();

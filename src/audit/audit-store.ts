@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import { newId } from '../foundation/ids.ts';
@@ -26,6 +27,14 @@ export interface AuditEvent {
   readonly detail?: Readonly<Record<string, string | number | boolean | readonly AuditChange[]>>;
 }
 
+/** An event that this process has recorded, perhaps in a transaction that will be rolled back. */
+export interface RecordedEvent extends AuditEvent {
+  readonly id: string;
+}
+
+/** Gets each `RecordedEvent`. A channel, so that whatever records an event needs no log. */
+export const recordedEvents = channel('signalpost.audit');
+
 /** Writes the audit log. */
 export class AuditStore {
   readonly #database: Pick<Database, 'kysely'>;
@@ -37,11 +46,23 @@ export class AuditStore {
 
   async record(event: AuditEvent): Promise<void> {
     const { kind, outcome, origin } = event;
+    const id = newId();
     await sql`
       insert into audit_event (id, kind, outcome, person_id, client_id, account_id, remote_address, request_id, detail)
-      values (${newId()}, ${kind}, ${outcome}, ${event.personId ?? null}, ${event.clientId ?? null},
+      values (${id}, ${kind}, ${outcome}, ${event.personId ?? null}, ${event.clientId ?? null},
         ${event.accountId ?? null}, ${origin.remoteAddress}, ${origin.requestId}, ${JSON.stringify(event.detail ?? {})})`.execute(
       this.#database.kysely,
     );
+    recordedEvents.publish({ id, ...event });
   }
+}
+
+/** When events were recorded, by ID; without those whose transaction hasn't committed. */
+export async function findRecorded(
+  kysely: Database['kysely'],
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Date>> {
+  const { rows } = await sql<{ id: string; at: Date }>`
+    select id, at from audit_event where id = any(${ids}::uuid[])`.execute(kysely);
+  return new Map(rows.map(({ id, at }) => [id, at]));
 }

@@ -1,7 +1,7 @@
 import '../foundation/lock-intrinsics.ts';
 import { setPriority } from 'node:os';
 import { workerData } from 'node:worker_threads';
-import { openLog } from '../foundation/log-output/open-log.ts';
+import { createLog } from '../foundation/log.ts';
 import { type BackupServiceJob, runBackups } from './run-backups.ts';
 
 /** Yields to the event loop, but keeps up with the WAL of a busy service, unlike the lowest priority. */
@@ -16,5 +16,4 @@ if (process.platform === 'linux')
   }
 
 const job: BackupServiceJob = workerData;
-const { log } = await openLog(job.logLevel, job.logOutputs);
-await runBackups(job, log);
+await runBackups(job, createLog(job.logLevel));

@@ -3,7 +3,6 @@ import type { ConnectionSettings } from '../embedded-database/connection-setting
 import type { DataFolder } from '../embedded-database/data-folder.ts';
 import type { KeySource } from '../foundation/load-master-key.ts';
 import type { Log } from '../foundation/log.ts';
-import type { LogOutputs } from '../foundation/log-output/log-outputs.ts';
 import { WalArchiver } from './archive-wal.ts';
 import { createEncrypter } from './backup-encryption.ts';
 import { BackupKeys } from './backup-keys.ts';
@@ -28,7 +27,6 @@ export interface BackupServiceJob {
   readonly keys: KeySource;
   readonly release: string;
   readonly logLevel: string;
-  readonly logOutputs: LogOutputs;
 }
 
 const baseIntervalMs = 24 * 60 * 60 * 1_000;

@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import { readConfig } from '../config/config.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import { openLog } from '../foundation/log-output/open-log.ts';
+import { createLog } from '../foundation/log.ts';
 import { type NodeRole, nodeRoles } from '../foundation/processes/node-role.ts';
 import { openTracing } from '../foundation/tracing/open-tracing.ts';
 import { readInboxToken } from '../manifest/demo-environment.ts';
@@ -36,7 +36,7 @@ export async function serve(
   if (processes <= 1) return serveProcess(shell, roleText, 1);
   const config = readConfig(shell.environment);
   const roles = [...readRoles(roleText)].join(', ');
-  const { log, close } = await openLog(config.logLevel, config.logOutputs);
+  const log = createLog(config.logLevel);
   const stopping = stopSignal();
   stopping.addEventListener('abort', () =>
     notifyServiceManager(shell.environment, 'STOPPING=1', log),
@@ -46,7 +46,7 @@ export async function serve(
   return superviseProcesses(work, stopping, log, (url) => {
     shell.out(`Signalpost (${roles}) is running at ${url}\n`);
     notifyServiceManager(shell.environment, 'READY=1', log);
-  }).finally(close);
+  });
 }
 
 /** One process of a node. */
@@ -62,8 +62,7 @@ async function serveProcess(
       'serve requires DATABASE_URL, because its nodes share one database; start runs everything in one process.',
     );
   }
-  const opened = await openLog(config.logLevel, config.logOutputs);
-  const { log } = opened;
+  const log = createLog(config.logLevel);
   const signal = stopSignal();
   const installation = await openInstallation(config, log, signal).catch((error: unknown) => {
     if (error !== signal.reason) throw error;
@@ -97,7 +96,7 @@ async function serveProcess(
     }
     await drain(app, config);
   } finally {
-    await stopWithTimeout(app, installation, opened);
+    await stopWithTimeout(app, installation, log);
   }
   return 0;
 }

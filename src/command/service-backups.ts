@@ -28,7 +28,7 @@ export function prepareServiceBackups(
   log: Log,
 ): ServiceBackups {
   if (embedded === undefined) return noBackups;
-  const { key, previousKey, dataDir, logLevel, logOutputs } = config;
+  const { key, previousKey, dataDir, logLevel } = config;
   const { folder, admin } = embedded;
   let stop = noBackups.stopBackups;
   return {
@@ -43,7 +43,6 @@ export function prepareServiceBackups(
         keys: { key, previousKey, dataDir },
         release: await readReleaseVersion(),
         logLevel,
-        logOutputs,
       };
       stop = startBackups(job, log);
     },

@@ -1,6 +1,6 @@
 import { readConfig } from '../config/config.ts';
 import { buildMissingConsole } from '../console-server/build-missing-console.ts';
-import { openLog } from '../foundation/log-output/open-log.ts';
+import { createLog } from '../foundation/log.ts';
 import { openTracing } from '../foundation/tracing/open-tracing.ts';
 import { hasDemoKey } from '../manifest/demo-environment.ts';
 import { endOrphanedLeases } from '../queue/orphaned-lease-store.ts';
@@ -25,8 +25,7 @@ import { withInboxToken } from './with-inbox-token.ts';
  */
 export async function start(shell: CommandShell): Promise<number> {
   const settings = readConfig(shell.environment);
-  const opened = await openLog(settings.logLevel, settings.logOutputs);
-  const { log } = opened;
+  const log = createLog(settings.logLevel);
   const socket = inheritedSocket(shell.environment);
   const signal = stopSignal();
   try {
@@ -67,7 +66,7 @@ export async function start(shell: CommandShell): Promise<number> {
       await drain(app, config);
     } finally {
       await backups.stopBackups();
-      await stopWithTimeout(app, installation, opened);
+      await stopWithTimeout(app, installation, log);
     }
     return 0;
   } catch (error) {

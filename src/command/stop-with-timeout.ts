@@ -1,15 +1,15 @@
 import type { App } from '../app.ts';
-import type { OpenedLog } from '../foundation/log-output/open-log.ts';
+import type { Log } from '../foundation/log.ts';
 import type { Installation } from './open-installation.ts';
 
 /** Timeout of a graceful stop. The next start recovers unfinished messages by their leases. */
 const stopTimeoutMs = 28_000;
 
-/** Stops the service, then the database and the log, within 30 seconds. */
+/** Stops the service, then the database, within 30 seconds. */
 export async function stopWithTimeout(
   app: App,
   installation: Installation,
-  { log, close: closeLog }: OpenedLog,
+  log: Log,
 ): Promise<void> {
   const timer = setTimeout(() => {
     log.warn('shutdown timed out; the next start will finish the rest');
@@ -18,6 +18,5 @@ export async function stopWithTimeout(
   timer.unref();
   await app.stop();
   await installation.close();
-  await closeLog();
   clearTimeout(timer);
 }

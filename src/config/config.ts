@@ -6,7 +6,6 @@ import { parseSource, type Source } from '../delivery/direct/source-pools.ts';
 import { readSmtpServers } from '../delivery/smtp-server-settings.ts';
 import { type DnsServer, parseDnsServer } from '../foundation/dns/dns-server.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import type { LogOutputs } from '../foundation/log-output/log-outputs.ts';
 import type { TraceSettings } from '../foundation/tracing/trace-settings.ts';
 import { capToOpenFileLimit } from '../http/limits/cap-to-open-file-limit.ts';
 import type { ConnectionLimits } from '../http/limits/limit-connections.ts';
@@ -17,7 +16,7 @@ import type { AttachmentSettings } from '../submission/check-attachments.ts';
 import { findSettingWarnings } from './find-setting-warnings.ts';
 import { readAttachmentLimit, readRefusedTypes } from './read-attachment-settings.ts';
 import { readBackupSettings } from './read-backup-settings.ts';
-import { type LogLines, readLogLines, readLogOutputs } from './read-log-settings.ts';
+import { type LogLines, readLogLines } from './read-log-settings.ts';
 import { readTraceSettings } from './read-otlp-settings.ts';
 import { readSecretFiles } from './read-secret-files.ts';
 import {
@@ -95,7 +94,6 @@ export interface Config {
   /** The installation's provider of OpenID Connect; undefined: none. */
   readonly signInProvider: SignInProvider | undefined;
   readonly logLevel: string;
-  readonly logOutputs: LogOutputs;
   readonly logLines: LogLines;
   /** Base64 of 32 bytes; undefined: a key file in `dataDir`. */
   readonly key: string | undefined;
@@ -234,7 +232,6 @@ function readSettings(environment: Environment): Omit<Config, 'settingWarnings'>
       'error',
       'silent',
     ]),
-    logOutputs: readLogOutputs(read),
     logLines: readLogLines(read),
     key: readKey('SIGNALPOST_KEY', read('SIGNALPOST_KEY')),
     previousKey: readPreviousKey(read),

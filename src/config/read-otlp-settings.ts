@@ -1,32 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { codeOf } from '../foundation/database/sqlstate.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import type { LogOutputs } from '../foundation/log-output/log-outputs.ts';
 import type { OtlpTarget, TelemetryIdentity } from '../foundation/tracing/otlp-target.ts';
 import { samplerNames, type TraceSettings } from '../foundation/tracing/trace-settings.ts';
 import { readChoice } from './read-setting.ts';
 
 type Read = (name: string) => string | undefined;
-
-/** What the OpenTelemetry specification calls the settings of a signal. */
-interface OtlpSignal {
-  readonly exporter: string;
-  readonly endpoint: string;
-  /** Below the common endpoint. */
-  readonly path: string;
-}
-
-const traces: OtlpSignal = {
-  exporter: 'OTEL_TRACES_EXPORTER',
-  endpoint: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
-  path: 'v1/traces',
-};
-
-const logs: OtlpSignal = {
-  exporter: 'OTEL_LOGS_EXPORTER',
-  endpoint: 'OTEL_EXPORTER_OTLP_LOGS_ENDPOINT',
-  path: 'v1/logs',
-};
 
 /**
  * Reads the standard settings of OpenTelemetry for traces.
@@ -34,7 +13,7 @@ const logs: OtlpSignal = {
  * @throws OperatorError
  */
 export function readTraceSettings(read: Read): TraceSettings | undefined {
-  const target = readOtlpTarget(read, traces, 'otlp');
+  const target = readOtlpTarget(read);
   if (target === undefined) return undefined;
   const sampler = readChoice(
     'OTEL_TRACES_SAMPLER',
@@ -44,38 +23,18 @@ export function readTraceSettings(read: Read): TraceSettings | undefined {
   return { target, identity: readIdentity(read), sampler, ratio: readRatio(read) };
 }
 
-/**
- * Reads the standard settings of OpenTelemetry for logs. An endpoint for traces doesn't turn them on.
- * @returns undefined if logs aren't exported
- * @throws OperatorError
- */
-export function readOtlpLogSettings(read: Read): LogOutputs['otlp'] {
-  const byDefault = read(logs.endpoint) === undefined ? 'none' : 'otlp';
-  const target = readOtlpTarget(read, logs, byDefault);
-  if (target !== undefined) return { target, identity: readIdentity(read) };
-  if (read(logs.exporter) !== 'otlp' || isDisabled(read)) return undefined;
-  throw new OperatorError(
-    `${logs.exporter}=otlp needs ${logs.endpoint} or OTEL_EXPORTER_OTLP_ENDPOINT, the URL of a collector.`,
-  );
-}
+const endpoint = 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
 
-function isDisabled(read: Read): boolean {
-  return read('OTEL_SDK_DISABLED')?.toLowerCase() === 'true';
-}
-
-function readOtlpTarget(
-  read: Read,
-  { exporter, endpoint, path }: OtlpSignal,
-  byDefault: 'otlp' | 'none',
-): OtlpTarget | undefined {
-  const choice = readChoice(exporter, read(exporter) ?? byDefault, ['otlp', 'none']);
-  if (choice === 'none' || isDisabled(read)) return undefined;
+function readOtlpTarget(read: Read): OtlpTarget | undefined {
+  const exporter = 'OTEL_TRACES_EXPORTER';
+  const choice = readChoice(exporter, read(exporter) ?? 'otlp', ['otlp', 'none']);
+  if (choice === 'none' || read('OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return undefined;
   const own = read(endpoint);
   const common = read('OTEL_EXPORTER_OTLP_ENDPOINT');
   const url =
     own === undefined
       ? common &&
-        `${readEndpoint('OTEL_EXPORTER_OTLP_ENDPOINT', common).replace(/\/*$/, '')}/${path}`
+        `${readEndpoint('OTEL_EXPORTER_OTLP_ENDPOINT', common).replace(/\/*$/, '')}/v1/traces`
       : readEndpoint(endpoint, own);
   if (url === undefined) return undefined;
   readChoice(

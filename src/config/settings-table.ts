@@ -411,16 +411,6 @@ export const settingDefinitions: readonly Setting[] = [
       'Attributes of every export, such as `deployment.environment.name=production`; separate several with commas.',
   },
   {
-    name: 'OTEL_EXPORTER_OTLP_LOGS_ENDPOINT',
-    default: '(with `OTEL_LOGS_EXPORTER=otlp`, `v1/logs` below `OTEL_EXPORTER_OTLP_ENDPOINT`)',
-    meaning: 'URL for logs.',
-  },
-  {
-    name: 'OTEL_LOGS_EXPORTER',
-    default: '(`otlp` with `OTEL_EXPORTER_OTLP_LOGS_ENDPOINT`, otherwise `none`)',
-    meaning: '`otlp` exports the log too.',
-  },
-  {
     name: 'OTEL_TRACES_EXPORTER',
     default: 'otlp',
     meaning: '`none` turns traces off even if an endpoint is set.',
@@ -443,22 +433,15 @@ export const settingDefinitions: readonly Setting[] = [
   },
   { name: 'LOG_LEVEL', default: 'info', meaning: '`debug`, `info`, `warn`, `error` or `silent`.' },
   {
-    name: 'LOG_FILE',
-    default: '(standard error)',
-    meaning: 'File to append the log to. If it is renamed or removed, a new one is created.',
-  },
-  {
-    name: 'LOG_SYSLOG',
-    default: '(none)',
-    meaning:
-      'Syslog server that also receives the log: `udp://host:514`, `tcp://host:514`, or `unix:/path` of a stream socket.',
-  },
-  {
     name: 'LOG_ACCESS',
     default: '0',
     meaning: '`1` logs each HTTP request, with the client’s IP address.',
   },
-  { name: 'LOG_AUDIT', default: '0', meaning: '`1` logs each event of the audit log.' },
+  {
+    name: 'LOG_AUDIT',
+    default: '0',
+    meaning: '`1` logs each event of the audit log that the service records.',
+  },
   {
     name: 'LOG_MESSAGES',
     default: '0',

@@ -2,8 +2,8 @@ import pg from 'pg';
 import { mapFeedPosition, mapRowTransaction } from '../feedback/feed/transaction-map-store.ts';
 import type { MoveColumn, MoveTable } from './move-catalog-store.ts';
 
-/** The positions of followers and logs. All other transaction IDs are those of rows. */
-const positionTables: readonly string[] = ['feed_cursor', 'log_cursor'];
+/** The positions of followers. All other transaction IDs are those of rows. */
+const positionTable = 'feed_cursor';
 
 /** Types whose values are meaningful only in the server that assigned them. */
 const serverTypes = /^(xid|cid|tid|pg_lsn|pg_snapshot|txid_snapshot|oid|reg\w+)(\[\])?$/;
@@ -17,7 +17,7 @@ export function movedValues({ key, columns }: Pick<MoveTable, 'key' | 'columns'>
     if (serverTypes.test(type)) throw new Error(`${key}.${name} can’t be moved: ${type}`);
     const column = `t.${pg.escapeIdentifier(name)}`;
     if (type !== 'xid8') return column;
-    return positionTables.includes(key) ? mapFeedPosition(column) : mapRowTransaction(column);
+    return key === positionTable ? mapFeedPosition(column) : mapRowTransaction(column);
   });
 }
 

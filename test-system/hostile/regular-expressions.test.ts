@@ -17,7 +17,6 @@ const ownText = [
   'demo-data',
   'embedded-database',
   'foundation/database',
-  'foundation/log-output',
   'manifest',
   'move',
   'template-types',

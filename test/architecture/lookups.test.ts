@@ -6,7 +6,6 @@ import { test } from 'node:test';
 const systemLookups: Readonly<Record<string, string>> = {
   'src/foundation/dns/dns-server.ts': 'reads the machine’s resolvers, and looks up nothing',
   'src/foundation/dns/host-names.ts': 'names without a dot, which no stranger’s server answers for',
-  'src/foundation/log-output/syslog.ts': 'the operator’s log server',
 };
 
 /** Requests without a lookup of their own, and whose hosts they are for. */

@@ -110,39 +110,6 @@ test('without rows, followers begin with the first transaction that follows', as
   ]);
 });
 
-test('a log of audit events continues where it stopped, and events from before logs have no transaction', async () => {
-  await withFeed({ transactions: [5n, 900n, 1_100n], cursors: [1_200n] }, async (client) => {
-    await client.query('delete from audit_event');
-    await client.query(
-      `insert into audit_event (id, kind, outcome, tx)
-       select gen_random_uuid(), 'set_up', 'succeeded', tx::xid8
-       from unnest('{null,7,1000,1000,1005,1300}'::text[]) as tx`,
-    );
-    await client.query("insert into log_cursor (name, tx) values ('audit', '1001')");
-    await createTransactionMap(client);
-    const { rows } = await client.query<{
-      before: string | null;
-      after: string | null;
-      unread: boolean;
-    }>(
-      `select t.tx::text as before, ${mapRowTransaction('t.tx')}::text as after,
-         ${mapRowTransaction('t.tx')} >= ${mapFeedPosition("'1001'::xid8")} as unread
-       from audit_event as t order by t.tx nulls first`,
-    );
-    assert.equal(rows[0]?.after, null);
-    assert.deepEqual(
-      rows.slice(1).map(({ before, unread }) => [before, unread]),
-      [
-        ['7', false],
-        ['1000', false],
-        ['1000', false],
-        ['1005', true],
-        ['1300', true],
-      ],
-    );
-  });
-});
-
 test('a server gives up transactions until a given one, and no more', async () => {
   const client = new pg.Client({ connectionString: database.pool.options.connectionString });
   await client.connect();

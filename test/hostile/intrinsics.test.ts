@@ -40,7 +40,7 @@ for (const file of threads)
     const worker = new Worker(pathToFileURL(join(root, file)), {
       execArgv: ['--import', probe],
       // The backup thread ends at once without a job.
-      workerData: { logLevel: 'silent', logOutputs: [] },
+      workerData: { logLevel: 'silent' },
       stderr: true,
     });
     const said = new Promise<string>((resolve) => {

@@ -23,18 +23,6 @@ export interface ReceivedSpan {
   readonly resource: Attributes;
 }
 
-/** A log record as the collector received it. */
-export interface ReceivedLog {
-  readonly body: unknown;
-  readonly severityNumber: string;
-  readonly severityText: string;
-  readonly timeUnixNano: string;
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly attributes: Attributes;
-  readonly resource: Attributes;
-}
-
 type Attributes = Readonly<Record<string, unknown>>;
 
 /** An export request. */
@@ -47,16 +35,9 @@ interface Received {
 const folder = join(import.meta.dirname, 'opentelemetry-proto');
 const root = new protobuf.Root();
 root.resolvePath = (_origin, target) => join(folder, target);
-root.loadSync([
-  'opentelemetry/proto/collector/trace/v1/trace_service.proto',
-  'opentelemetry/proto/collector/logs/v1/logs_service.proto',
-]);
+root.loadSync(['opentelemetry/proto/collector/trace/v1/trace_service.proto']);
 const traceRequest = root.lookupType(
   'opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest',
-);
-
-const logsRequest = root.lookupType(
-  'opentelemetry.proto.collector.logs.v1.ExportLogsServiceRequest',
 );
 
 /** A receiver of OTLP over HTTP that decodes with the official definitions. */
@@ -103,13 +84,6 @@ export class OtlpCollector {
       .flatMap(({ body }) => spansOf(decode(traceRequest, body)));
   }
 
-  /** All log records received so far. */
-  get logs(): ReceivedLog[] {
-    return this.received
-      .filter(({ path }) => path === '/v1/logs')
-      .flatMap(({ body }) => logsOf(decode(logsRequest, body)));
-  }
-
   /** Everything received, as text that contains each string of it. */
   get text(): string {
     return this.received.map(({ body }) => body.toString('latin1')).join('\n');
@@ -139,21 +113,6 @@ function spansOf(request: Decoded): ReceivedSpan[] {
           traceState: link.traceState,
         })),
         status: span.status?.code ?? 'STATUS_CODE_UNSET',
-        resource: attributesOf(resource.attributes),
-      })),
-    ),
-  );
-}
-
-function logsOf(request: Decoded): ReceivedLog[] {
-  return request.resourceLogs.flatMap(({ resource, scopeLogs }: Decoded) =>
-    scopeLogs.flatMap(({ logRecords }: Decoded) =>
-      logRecords.map((record: Decoded) => ({
-        ...record,
-        body: readValue(record.body),
-        traceId: hex(record.traceId),
-        spanId: hex(record.spanId),
-        attributes: attributesOf(record.attributes),
         resource: attributesOf(resource.attributes),
       })),
     ),

@@ -3,7 +3,7 @@ import { type App, createApp } from '../../src/app.ts';
 import { type Config, readConfig } from '../../src/config/config.ts';
 import type { Clock } from '../../src/foundation/clock.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
-import { openLog } from '../../src/foundation/log-output/open-log.ts';
+import { createLog } from '../../src/foundation/log.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
 import { type NodeRole, nodeRoles } from '../../src/foundation/processes/node-role.ts';
 import { openTracing } from '../../src/foundation/tracing/open-tracing.ts';
@@ -26,6 +26,8 @@ export interface TestServiceOptions {
   readonly worker?: boolean;
   /** Additional settings, as an operator would set them. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Gets the lines of the log. Default: standard error. */
+  readonly logTo?: (line: string) => void;
 }
 
 export interface TestService {
@@ -58,7 +60,7 @@ export async function startTestService(options: TestServiceOptions): Promise<Tes
     }),
   };
   const database = openDatabase({ url: options.databaseUrl });
-  const { log, close } = await openLog(config.logLevel, config.logOutputs);
+  const log = createLog(config.logLevel, options.logTo && { write: options.logTo });
   const app = createApp({
     config,
     database,
@@ -75,10 +77,7 @@ export async function startTestService(options: TestServiceOptions): Promise<Tes
   const url = await app.http.listen({ host: config.host, port: config.port });
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => {
-    stopping ??= app
-      .stop()
-      .then(() => database.close())
-      .then(close);
+    stopping ??= app.stop().then(() => database.close());
     return stopping;
   };
   after(stop);

@@ -4,7 +4,7 @@ import type pg from 'pg';
  * Transaction IDs mean something only in the server that gave them. For another server, they are renumbered: in the same
  * order, and lower than every transaction that the other server starts from then on.
  *
- * - What a follower or a log has yet to read keeps its transactions exactly, so each one continues where it stopped, and nothing is
+ * - What a follower has yet to read keeps its transactions exactly, so each one continues where it stopped, and nothing is
  *   read twice or skipped.
  * - What all followers have read keeps its order, with about 100 rows to a number: a later follower, which begins with the
  *   first row, still gets windows of a bounded size, and the other server has to give up few numbers.
@@ -18,15 +18,11 @@ const createMap = `
   create temp table transaction_map as
   with counted as (
     select tx, count(*) as rows from (
-      select tx from message union all select tx from message_event
-      union all select tx from audit_event where tx is not null) as either
+      select tx from message union all select tx from message_event) as either
     group by tx),
-  -- A log that was off for an hour begins at the present.
-  positions as (
-    select tx from feed_cursor union all select tx from log_cursor where moved_at > now() - interval '1 hour'),
   placed as (
     select tx, div(sum(rows) over (order by tx) - rows, ${rowsPerNumber}) as hundred,
-      tx >= coalesce((select min(tx) from positions), '0'::xid8) as unread
+      tx >= coalesce((select min(tx) from feed_cursor), '0'::xid8) as unread
     from counted),
   firsts as (
     select min(tx) as first from placed group by unread, case when unread then tx end, case when unread then null else hundred end)
@@ -37,7 +33,7 @@ export function mapRowTransaction(column: string): string {
   return `(select number from pg_temp.transaction_map where first <= ${column} order by first desc limit 1)`;
 }
 
-/** SQL for the new position of a follower or a log, which has read all transactions below it. @param column SQL of its position */
+/** SQL for the new position of a follower, which has read all transactions below it. @param column SQL of its position */
 export function mapFeedPosition(column: string): string {
   return `coalesce((select number from pg_temp.transaction_map where first >= ${column} order by first limit 1),
     (select (max(number)::text::numeric + 1)::text::xid8 from pg_temp.transaction_map), '${firstNumber}'::xid8)`;

@@ -1,32 +1,24 @@
-import type { Database } from '../../foundation/database/open-database.ts';
 import { domainOf, type EmailAddress } from '../../foundation/email-address.ts';
 import type { Log } from '../../foundation/log.ts';
-import { LogTail } from '../../foundation/log-output/log-tail.ts';
 import { readTraceContext } from '../../foundation/tracing/trace-context.ts';
-import {
-  findMessageWindowEnd,
-  type MessageEventRow,
-  readMessageWindow,
-} from './message-log-store.ts';
+import type { Follower } from '../feed/event-feed.ts';
+import { type MessageEventRow, readMessageEvents } from './message-log-store.ts';
 
 /**
- * Writes each event of a message as a line, whatever LOG_LEVEL is.
+ * Also writes each event of the follower's windows as a line, whatever LOG_LEVEL is. The lines come before the commit, so a crash
+ * repeats the last ones but loses none.
  * @param withAddresses write whole addresses instead of their domains
  */
-export function logMessageEvents(
-  database: Database,
-  log: Log,
-  withAddresses: boolean,
-): LogTail<MessageEventRow> {
+export function withMessageLines(follower: Follower, log: Log, withAddresses: boolean): Follower {
   const lines = log.child({ log: 'message' }, { level: 'info' });
-  return new LogTail({
-    name: 'message',
-    database,
-    log,
-    findEnd: findMessageWindowEnd,
-    read: readMessageWindow,
-    write: (row) => lines.info(describeRow(row, withAddresses), 'message event'),
-  });
+  return {
+    ...follower,
+    async follow(transaction, window, throttle) {
+      await follower.follow(transaction, window, throttle);
+      for (const row of await readMessageEvents(transaction, window))
+        lines.info(describeRow(row, withAddresses), 'message event');
+    },
+  };
 }
 
 /** Without the texts of replies and reasons, which can quote an address. */

@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
-import { findWindowEnd } from '../../foundation/log-output/log-cursor-store.ts';
-import type { LogWindow } from '../../foundation/log-output/log-tail.ts';
 import { recipientAddress, traceContext } from '../../message/message-sql.ts';
+import { type FeedRange, inWindow } from '../feed/feed-window-store.ts';
 
 type Kysely = Database['kysely'];
+
+const oldest = sql`interval '1 hour'`;
 
 /** An event of a message; `accepted` is that of the message itself. */
 export interface MessageEventRow {
@@ -23,35 +24,19 @@ export interface MessageEventRow {
   readonly trace: unknown;
 }
 
-/** The end of a window of about `limit` messages and events. */
-export function findMessageWindowEnd(
+/** The messages and events of a window, in commit order. Older ones were missed while nobody followed, and stay out of the log. */
+export async function readMessageEvents(
   transaction: Kysely,
-  from: string,
-  end: string,
-  limit: number,
-): Promise<string> {
-  const first = sql`
-    select tx from (
-      (select tx from message_event where tx >= ${from}::xid8 and tx < ${end}::xid8 order by tx limit ${limit})
-      union all
-      (select tx from message where tx >= ${from}::xid8 and tx < ${end}::xid8 order by tx limit ${limit})) as either
-    order by tx limit ${limit}`;
-  return findWindowEnd(transaction, first, end, limit);
-}
-
-/** The messages and events of a window, in commit order. */
-export async function readMessageWindow(
-  transaction: Kysely,
-  { from, until }: LogWindow,
+  range: FeedRange,
 ): Promise<MessageEventRow[]> {
   const { rows } = await sql<MessageEventRow>`
     with found as (
       select account_id, id as message_id, retention_days, 'accepted' as kind, null::smallint as recipient, accepted_at as at,
         null::json as detail, tx
-      from message where tx >= ${from}::xid8 and tx < ${until}::xid8
+      from message where ${inWindow(range, 'message')} and accepted_at > now() - ${oldest}
       union all
       select account_id, message_id, retention_days, kind, recipient, at, detail, tx
-      from message_event where tx >= ${from}::xid8 and tx < ${until}::xid8)
+      from message_event where ${inWindow(range, 'message_event')} and at > now() - ${oldest})
     select f.at, f.account_id as "accountId", f.message_id as "messageId", m.template_id as "templateId", f.kind, f.recipient,
       (f.detail ->> 'attempt')::int as attempt, ${sql.raw(recipientAddress('m', 'f.recipient'))} as address,
       f.detail ->> 'reply' as reply, f.detail ->> 'cause' as cause, ${sql.raw(traceContext('m'))} as trace

@@ -134,7 +134,6 @@ export interface AuditEventTable {
   person_id: string | null;
   remote_address: string | null;
   request_id: string | null;
-  tx: Generated<string | null>;
 }
 
 export interface BrowserSessionTable {
@@ -417,12 +416,6 @@ export interface KnownBrowserTable {
   last_used_at: Generated<Timestamp>;
   person_id: string;
   proven_by: string;
-}
-
-export interface LogCursorTable {
-  moved_at: Generated<Timestamp>;
-  name: string;
-  tx: string;
 }
 
 export interface MembershipTable {
@@ -1080,7 +1073,6 @@ export interface DB {
   key_leftover: KeyLeftoverTable;
   key_node: KeyNodeTable;
   known_browser: KnownBrowserTable;
-  log_cursor: LogCursorTable;
   membership: MembershipTable;
   message: MessageTable;
   message_attachment: MessageAttachmentTable;

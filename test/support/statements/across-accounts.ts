@@ -26,7 +26,7 @@ export const acrossAccounts: Readonly<Record<string, AcrossAccounts>> = {
   'feedback/feed/feed-cursor-store.ts': { statements: 2, why: feed },
   'feedback/feed/feed-window-store.ts': { statements: 2, why: feed },
   'feedback/feed/transaction-map-store.ts': { statements: 1, why: feed },
-  'feedback/message-log/message-log-store.ts': { statements: 2, why: feed },
+  'feedback/message-log/message-log-store.ts': { statements: 1, why: feed },
   'feedback/privacy/delete-removed-images-store.ts': { statements: 1, why: aged },
   'feedback/privacy/delete-scheduled-store.ts': { statements: 1, why: aged },
   'feedback/privacy/delete-trial-versions-store.ts': { statements: 1, why: aged },

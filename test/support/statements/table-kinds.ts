@@ -44,7 +44,6 @@ export const tableKinds: Readonly<Record<string, TableKind>> = {
   invitation: 'directory',
   key_leftover: 'directory',
   key_node: 'database',
-  log_cursor: 'database',
   membership: 'directory',
   message: 'account',
   message_attachment: 'account',
