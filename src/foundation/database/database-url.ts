@@ -14,9 +14,7 @@ const writable = new Set(['read-write', 'primary']);
 export function splitDatabaseUrl(text: string): string[] {
   const [, scheme, user, hosts, rest] = urlPattern.exec(text) ?? [];
   if (hosts === undefined) throw invalidUrl();
-  return hosts
-    .split(',')
-    .flatMap((host) => splitParameters(`${scheme}${user}${host}${rest}`));
+  return hosts.split(',').flatMap((host) => splitParameters(`${scheme}${user}${host}${rest}`));
 }
 
 function splitParameters(text: string): string[] {
