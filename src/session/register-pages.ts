@@ -13,10 +13,8 @@ export function registerPages(http: Http, register: (scope: Http) => void): void
         reply
           .type('text/javascript; charset=utf-8')
           .header('cache-control', 'public, max-age=31536000, immutable')
-          .header('x-content-type-options', 'nosniff')
-          .header('vary', 'accept-encoding');
-        if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return script.content();
-        return reply.header('content-encoding', 'gzip').send(await script.zipped());
+          .header('x-content-type-options', 'nosniff');
+        return script.content.send(request, reply);
       });
     register(scope);
   });

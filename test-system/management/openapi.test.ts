@@ -79,6 +79,17 @@ test('the documentation loads nothing from other hosts and runs no inline script
   assert.ok(script.text.length > 100_000);
 });
 
+test('the documentation and its document are compressed for clients that accept it', async () => {
+  for (const path of ['/docs/viewer.js', '/openapi.json']) {
+    const plain = await fetch(service.url + path, { headers: { 'accept-encoding': 'identity' } });
+    const zipped = await fetch(service.url + path, { headers: { 'accept-encoding': 'gzip' } });
+    assert.equal(plain.headers.get('content-encoding'), null);
+    assert.equal(zipped.headers.get('content-encoding'), 'gzip');
+    assert.equal(zipped.headers.get('vary'), 'accept-encoding');
+    assert.equal(await zipped.text(), await plain.text());
+  }
+});
+
 test('the type URL of a problem describes it', async () => {
   const refused = await sendRequest(`${service.url}/manage/v1/me`);
   assert.equal(refused.body.type, '/problems/unauthenticated');

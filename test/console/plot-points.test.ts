@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { niceAxisMax, plotPoints } from '../../console/src/report/plot-points.ts';
+import { figureOf } from '../../console/src/report/report-figures.ts';
 
 const counts = {
   accepted: 10,
@@ -26,6 +27,11 @@ const counts = {
 };
 
 const local = (day: number) => new Date(2026, 2, day).toISOString();
+
+test('a canceled message is not counted as undelivered', () => {
+  assert.equal(figureOf('open', counts), 1);
+  assert.equal(figureOf('open', { ...counts, canceled: 1 }), 0);
+});
 
 test('days without messages are included, and messages neither delivered nor bounced count as open', () => {
   const points = plotPoints(

@@ -6,11 +6,11 @@ import { useAccountId, useMay } from '../account/use-me.ts';
 import type { AuditEvent } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
-import { describeValue } from '../components/change-list.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { TimeText } from '../components/time-text.tsx';
+import { describeValue } from '../format/describe-value.ts';
 import { formatDay } from '../format/format-time.ts';
 import { text, textOr } from '../texts/text.ts';
 import { AuditFilterBar } from './audit-filter-bar.tsx';
@@ -129,8 +129,7 @@ function Thing({ event }: { event: AuditEvent }): ReactNode {
   const what = thingOf(event);
   const { id } = event.detail;
   if (what === undefined) return null;
-  const quoted = `“${what}”`;
-  if (typeof id !== 'string' || event.kind.endsWith('_removed')) return <strong>{quoted}</strong>;
+  if (typeof id !== 'string' || event.kind.endsWith('_removed')) return <strong>{what}</strong>;
   if (event.kind.startsWith('template_'))
     return (
       <PageAnchor
@@ -138,7 +137,7 @@ function Thing({ event }: { event: AuditEvent }): ReactNode {
         params={{ account, template: id }}
         underline="always"
       >
-        {quoted}
+        {what}
       </PageAnchor>
     );
   if (event.kind.startsWith('message_'))
@@ -148,7 +147,7 @@ function Thing({ event }: { event: AuditEvent }): ReactNode {
         params={{ account, message: id }}
         underline="always"
       >
-        {quoted}
+        {what}
       </PageAnchor>
     );
   if (event.kind.startsWith('webhook_'))
@@ -158,7 +157,7 @@ function Thing({ event }: { event: AuditEvent }): ReactNode {
         params={{ account, webhook: id }}
         underline="always"
       >
-        {quoted}
+        {what}
       </PageAnchor>
     );
   if (event.kind.startsWith('domain_'))
@@ -168,14 +167,14 @@ function Thing({ event }: { event: AuditEvent }): ReactNode {
         params={{ account, domain: id }}
         underline="always"
       >
-        {quoted}
+        {what}
       </PageAnchor>
     );
   if (event.kind.startsWith('list_') || event.kind === 'contacts_imported')
     return (
       <PageAnchor to="/$account/lists/$list" params={{ account, list: id }} underline="always">
-        {quoted}
+        {what}
       </PageAnchor>
     );
-  return <strong>{quoted}</strong>;
+  return <strong>{what}</strong>;
 }

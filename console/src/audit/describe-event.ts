@@ -1,6 +1,7 @@
 import './audit-texts.ts';
 import type { AuditEvent } from '../api/management.generated.ts';
-import { describeValue } from '../components/change-list.tsx';
+import { describeValue } from '../format/describe-value.ts';
+import { formatSize } from '../format/format-number.ts';
 import { text, textOr } from '../texts/text.ts';
 
 /** A changed setting with its values. */
@@ -21,8 +22,14 @@ export function describeActor(event: AuditEvent): string {
   return text(remoteAddress === 'command line' ? 'audit.byCommand' : 'audit.byService');
 }
 
-/** What it concerned: its name, or else its ID; undefined for what needs none. */
-export function thingOf({ detail }: AuditEvent): string | undefined {
+/** What it concerned, in quotes: its name, or else its ID; undefined for what needs none. Messages have no name that isn't personal. */
+export function thingOf(event: AuditEvent): string | undefined {
+  if (event.kind.startsWith('message_')) return text('audit.aMessage');
+  const name = nameOf(event);
+  return name && `“${name}”`;
+}
+
+function nameOf({ detail }: AuditEvent): string | undefined {
   if (detail.id === '*') return text('audit.allDomains');
   if (typeof detail.name === 'string' && detail.name !== '') return detail.name;
   return typeof detail.id === 'string' ? detail.id : undefined;
@@ -54,7 +61,9 @@ const said = new Set(['id', 'name', 'apiKey', 'changes', 'version', 'replacedBy'
 export function otherDetails(event: AuditEvent): string[] {
   const shown = new Set(changesOf(event).map(({ name }) => name));
   return Object.entries(event.detail).flatMap(([name, value]) => {
-    if (said.has(name)) return [];
+    // Nothing of a kind, such as no overlap of two secrets, needs no word.
+    if (said.has(name) || value === 0) return [];
+    if (name === 'size') return [text('audit.fileSize', { size: formatSize(Number(value)) })];
     if (name !== 'changed' || typeof value !== 'string')
       return [`${textOr(`member.${name}`, name)}: ${describeValue(value)}`];
     const others = value.split(', ').filter((one) => !shown.has(one));

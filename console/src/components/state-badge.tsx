@@ -7,7 +7,7 @@ import { text } from '../texts/text.ts';
 interface StateBadgeProps {
   state: Message['state'];
   /** Shown instead of the state. */
-  waits?: 'paused' | 'scheduled' | undefined;
+  waits?: 'paused' | 'scheduled' | 'canceling' | undefined;
 }
 
 /** A message state as a word; the color only reinforces it. */

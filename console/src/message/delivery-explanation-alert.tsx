@@ -91,11 +91,13 @@ export function DeliveryExplanationAlert({ message }: { message: Message }) {
     return (
       <PausedAlert paused={nextAttempt.paused} domain={recipients[0]?.address?.split('@').at(-1)} />
     );
-  // The badge and the schedule say it.
-  if (waitOf(message) === 'scheduled') return null;
+  // The badge says it, and the schedule.
+  const wait = waitOf(message);
+  if (wait === 'scheduled' || wait === 'canceling') return null;
   if (state === 'delivered') return <DeliveredNote message={message} />;
   const last = events.findLast(({ kind }) => kind === state || kind === 'deferred');
-  const { reply, reason } = parseEventDetail(last?.detail);
+  const { reply, reason } = parseEventDetail(last?.detail, recipients);
+  const hasWhy = reply !== undefined || reason !== undefined;
   return (
     <Alert color={stateViews[state].alert} title={text('why.title')} role="status">
       <Text size="sm">{text(`why.state.${state}`)}</Text>
@@ -103,12 +105,12 @@ export function DeliveryExplanationAlert({ message }: { message: Message }) {
       {reply === undefined && reason !== undefined && (
         <Text size="sm">{text('why.reason', { reason })}</Text>
       )}
+      {state === 'bounced' && <Text size="sm">{recipients[0]?.explanation.nextStep}</Text>}
       {nextAttempt !== null && (
         <Text size="sm">
-          {text('why.waits', { reason: nextAttempt.reason })}
+          {!hasWhy && `${text('why.waits', { reason: nextAttempt.reason })} `}
           {nextAttempt.at !== null && (
             <>
-              {' '}
               {text('why.next')} <TimeText value={nextAttempt.at} distance />.
             </>
           )}

@@ -1,5 +1,6 @@
 import type { Message } from '../api/management.generated.ts';
-import { text } from '../texts/text.ts';
+import { formatDuration } from '../format/format-number.ts';
+import { text, textOr } from '../texts/text.ts';
 
 /** Common members of event details; all optional. */
 interface EventDetail {
@@ -16,34 +17,59 @@ interface EventDetail {
   readonly transcript: readonly string[];
 }
 
-/** Parses the detail of an event, whose form depends on its kind. */
-export function parseEventDetail(detail: unknown): EventDetail {
+/** Parses the detail of an event, whose form depends on its kind, in words, with the addresses of the message's recipients. */
+export function parseEventDetail(
+  detail: unknown,
+  recipients: Message['recipients'] = [],
+): EventDetail {
   if (typeof detail !== 'object' || detail === null)
     return { byHand: false, lines: [], transcript: [] };
   const { reply, reason, transcript, sendAt, replyId, ...rest } = detail as Record<string, unknown>;
+  const unmask = (masked: string) => unmaskAddresses(masked, recipients);
   const lines = Object.entries(rest)
     .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
     .map(([name, value]) => describeMember(name, value))
     .filter((line) => line !== '');
+  const words =
+    typeof reply === 'object' && reply !== null ? describeReply(reply) : (reply as unknown);
   return {
-    ...(typeof reply === 'string' && { reply }),
-    ...(typeof reply === 'object' && reply !== null && { reply: describeReply(reply) }),
-    ...(typeof reason === 'string' && { reason }),
+    ...(typeof words === 'string' && { reply: unmask(words) }),
+    // The reply is shown beside it.
+    ...(typeof reason === 'string' && {
+      reason: unmask(typeof words === 'string' ? reason.replace(`: ${words}`, '') : reason),
+    }),
     ...(typeof sendAt === 'string' && { sendAt }),
     ...(typeof replyId === 'string' && { replyId }),
     byHand: rest.by === 'hand',
-    lines,
-    transcript: readTranscript(transcript),
+    lines: lines.map(unmask),
+    transcript: readTranscript(transcript).map(unmask),
   };
 }
 
-/** Members that need no name, or are known by another one; empty for what only programs need. */
+/** Puts the recipients back into what a server said; without an erased address, its placeholder stays. */
+function unmaskAddresses(masked: string, recipients: Message['recipients']): string {
+  return masked.replaceAll(/<{1,2}(?:to|cc (\d+))>{1,2}/g, (placeholder, index = '0') => {
+    const address = recipients[Number(index)]?.address;
+    return address == null ? placeholder : `<${address}>`;
+  });
+}
+
+/** What only programs need. */
+const hidden = new Set(['stage', 'automatic', 'header', 'permanent', 'code']);
+
+/** A member as words; empty for what needs none. */
 function describeMember(name: string, value: unknown): string {
-  if (name === 'attempt') return text('event.attempt', { count: String(value) });
-  if (name === 'server') return String(value);
-  if (name === 'by' && value === 'hand') return '';
-  if (name === 'stage' || name === 'automatic') return '';
-  return `${name}: ${String(value)}`;
+  const shown = String(value);
+  if (hidden.has(name) || (name === 'by' && value === 'hand')) return '';
+  if (name === 'attempt') return text('event.attempt', { count: shown });
+  if (name === 'retryInSeconds')
+    return text('event.retryIn', {
+      time: formatDuration(Math.max(1, Math.round(Number(value) / 60)) * 60_000),
+    });
+  if (name === 'cause') return textOr(`event.cause.${shown}`, shown.replaceAll('-', ' '));
+  if (name === 'server' || name === 'message') return shown;
+  const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return `${words}: ${value === true ? text('yes') : value === false ? text('no') : shown}`;
 }
 
 /** Whether an event is a reply that a program sent, or else a person. */

@@ -39,9 +39,10 @@ export function MessageActions({ message }: { message: Message }) {
 
   if (!may('messages:control')) return null;
   const final = isFinalMessageState(message.state);
-  const waiting = !final && message.state !== 'sending';
+  const wait = waitOf(message);
+  const waiting = !final && message.state !== 'sending' && wait !== 'canceling';
   const paused = message.nextAttempt?.paused ?? null;
-  const scheduled = waitOf(message) === 'scheduled';
+  const scheduled = wait === 'scheduled';
   const to = message.recipients[0]?.address ?? message.messageId;
   return (
     <div>

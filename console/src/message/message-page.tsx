@@ -2,6 +2,7 @@ import { Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useLocation, useParams } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
+import type { Message } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { PageAnchor, PageButton } from '../components/links.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
@@ -20,6 +21,12 @@ import { MessageTimeline } from './message-timeline.tsx';
 import { RenderedMessagePanel, useRenderedMessage } from './rendered-message.tsx';
 import './message.css';
 
+/** Unfinished messages change often, most of all while a worker cancels them; final ones can only get opens and clicks. */
+function pollMs(message: Message | undefined): number {
+  if (isFinalMessageState(message?.state)) return 15_000;
+  return message !== undefined && waitOf(message) === 'canceling' ? 250 : 2_000;
+}
+
 /** A message: state, explanation, events and content. */
 export function MessagePage() {
   const accountId = useAccountId();
@@ -36,8 +43,7 @@ export function MessagePage() {
           params: { path: { accountId, messageId } },
         }),
       ),
-    // Polls unfinished messages often; final ones can only get opens and clicks.
-    refetchInterval: ({ state }) => (isFinalMessageState(state.data?.state) ? 15_000 : 2_000),
+    refetchInterval: ({ state }) => pollMs(state.data),
   });
   const { data } = message;
   const erased = data !== undefined && isContentErased(data);

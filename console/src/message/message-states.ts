@@ -30,9 +30,10 @@ export function isFinalMessageState(state: MessageState | undefined): boolean {
   return state !== undefined && stateViews[state].final;
 }
 
-/** What a message waits for besides its turn: a person who resumes it, or its send time. */
-export function waitOf({ nextAttempt }: Pick<Message, 'nextAttempt'>) {
+/** What a message waits for besides its turn: a person who resumes it, its send time, or a worker that confirms its cancellation. */
+export function waitOf({ nextAttempt, events }: Pick<Message, 'nextAttempt' | 'events'>) {
   if (nextAttempt === null) return undefined;
+  if (events.some(({ kind }) => kind === 'cancel-asked')) return 'canceling';
   if (nextAttempt.paused !== null) return 'paused';
   return nextAttempt.reason === 'scheduled' ? 'scheduled' : undefined;
 }

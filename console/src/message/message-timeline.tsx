@@ -83,7 +83,10 @@ function EventTitle({ event, message, captured }: EventProps & { captured: boole
 
 function Event({ event, message, person }: EventProps & { person: string | undefined }) {
   const { at, recipient, detail } = event;
-  const { reply, reason, sendAt, byHand, lines, transcript } = parseEventDetail(detail);
+  const { reply, reason, sendAt, byHand, lines, transcript } = parseEventDetail(
+    detail,
+    message.recipients,
+  );
   const facts: ReactNode[] = [
     ...(recipient !== null && recipient > 0 ? [message.recipients[recipient]?.address] : []),
     ...lines,

@@ -9,7 +9,7 @@ export type ReportFigure =
   | 'opened'
   | 'clicked'
   | 'complained'
-  /** Accepted and neither delivered nor bounced. */
+  /** Accepted, and neither delivered, bounced nor canceled. */
   | 'open';
 
 /** The figure that each count is part of; null: only in the CSV export. */
@@ -42,7 +42,10 @@ export function figureOf(figure: ReportFigure, counts: ReportCounts | undefined)
   if (counts === undefined) return 0;
   if (figure === 'open')
     return Math.max(
-      counts.accepted - figureOf('delivered', counts) - figureOf('bounced', counts),
+      counts.accepted -
+        figureOf('delivered', counts) -
+        figureOf('bounced', counts) -
+        counts.canceled,
       0,
     );
   return names

@@ -136,7 +136,7 @@ export function ReportsPage() {
         <Figures
           now={total.data?.rows[0]}
           before={compare ? totalBefore.data?.rows[0] : undefined}
-          loading={total.isPending}
+          loaded={total.data !== undefined}
         />
         <Title order={3} size="sm" mb="xs">
           {text(days === 1 ? 'reports.perHour' : 'reports.perDay')}
@@ -180,14 +180,14 @@ const totalFigures = [
 ] as const;
 
 interface FiguresProps {
-  /** Undefined: there are no messages. */
+  /** Undefined: there are no messages, or they aren't known. */
   now: ReportRow | undefined;
   before: ReportRow | undefined;
-  loading: boolean;
+  loaded: boolean;
 }
 
 /** The counts and latency of all messages of the report. */
-function Figures({ now, before, loading }: FiguresProps) {
+function Figures({ now, before, loaded }: FiguresProps) {
   const capturing = useCapturing();
   const accepted = figureOf('accepted', now?.counts);
   return (
@@ -196,7 +196,7 @@ function Figures({ now, before, loading }: FiguresProps) {
         <div key={figure}>
           <Group gap="0 6px" align="baseline">
             <Text className="figure" fw={650}>
-              {loading ? '–' : formatNumber(figureOf(figure, now?.counts))}
+              {loaded ? formatNumber(figureOf(figure, now?.counts)) : '–'}
             </Text>
             {figure !== 'accepted' && accepted > 0 && (
               <Text size="sm" c="dimmed">
@@ -329,7 +329,7 @@ const latencyColumn = (earlier: readonly ReportRow[] | undefined): Column<Report
   ),
 });
 
-function LatencyChange({ now, before }: Omit<FiguresProps, 'loading'>) {
+function LatencyChange({ now, before }: Omit<FiguresProps, 'loaded'>) {
   if (!now?.latency || !before?.latency) return null;
   return (
     <Change

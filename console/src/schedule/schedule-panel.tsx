@@ -5,6 +5,7 @@ import type { Message } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { Facts } from '../components/facts.tsx';
 import { formatDistance, formatExactTime, formatToMinuteInZone } from '../format/format-time.ts';
+import { waitOf } from '../message/message-states.ts';
 import { text } from '../texts/text.ts';
 import { ScheduleActions } from './schedule-actions.tsx';
 
@@ -12,9 +13,8 @@ import { ScheduleActions } from './schedule-actions.tsx';
 function useSchedule(message: Message) {
   const accountId = useAccountId();
   const may = useMay();
-  const { messageId, content } = message;
-  const sendAt = content?.sendAt;
-  const isScheduled = may('queue:read') && typeof sendAt === 'string' && message.state === 'queued';
+  const { messageId } = message;
+  const isScheduled = may('queue:read') && waitOf(message) === 'scheduled';
   const scheduled = useQuery({
     queryKey: ['scheduled', accountId, messageId],
     enabled: isScheduled,

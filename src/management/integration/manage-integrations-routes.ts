@@ -166,13 +166,17 @@ export const rotateIntegrationSecret = defineOperation({
   answer: SecretView,
   handle: (call) =>
     inTransaction(call, async (transaction) => {
-      if ((await readOwn(transaction, call)) === undefined) throw notFound('OAuth app');
+      const app = await readOwn(transaction, call);
+      if (app === undefined) throw notFound('OAuth app');
       const clientSecret = generateSecret();
       const overlap = Math.round((call.body.overlapHours ?? 0) * 3_600);
       const hash = new ClientSecretHasher(call.dependencies.key).hash(clientSecret);
       const { clientId } = call.params;
       await rotateClientSecret(transaction, clientId, hash, overlap);
-      await recordAudit(call, transaction, 'integration_secret_rotated', clientId, { overlap });
+      await recordAudit(call, transaction, 'integration_secret_rotated', clientId, {
+        name: app.name,
+        overlap,
+      });
       return { clientId, clientSecret };
     }),
 });

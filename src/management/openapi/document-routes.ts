@@ -1,6 +1,7 @@
 import { brandHead } from '../../brand/brand-files.ts';
 import { brandMark } from '../../brand/brand-mark.ts';
 import type { Http } from '../../http/create-http.ts';
+import { ZippedContent } from '../../http/zipped-content.ts';
 import { type ProblemCode, problemCatalog } from '../answer/problem.ts';
 import { openapiDocument } from './openapi-document.ts';
 import { loadViewerScript } from './viewer-script.ts';
@@ -79,13 +80,13 @@ ${copyButtons}`;
  * `GET /problems/NAME`: describes a problem `type`.
  */
 export function registerDocumentRoutes(http: Http, version: string): void {
-  /** Sent from one buffer, however many clients read it. */
-  let document: Buffer | undefined;
-  let script: Promise<Buffer> | undefined;
-  http.get('/openapi.json', async (_request, reply) => {
-    document ??= Buffer.from(JSON.stringify(openapiDocument(version)));
-    return reply.type('application/json; charset=utf-8').send(document);
-  });
+  const document = new ZippedContent(async () =>
+    Buffer.from(JSON.stringify(openapiDocument(version))),
+  );
+  const script = new ZippedContent(loadViewerScript);
+  http.get('/openapi.json', async (request, reply) =>
+    document.send(request, reply.type('application/json; charset=utf-8')),
+  );
   http.get('/docs', async (_request, reply) =>
     reply
       .headers({
@@ -102,12 +103,11 @@ export function registerDocumentRoutes(http: Http, version: string): void {
       .header('x-content-type-options', 'nosniff')
       .send(start),
   );
-  http.get('/docs/viewer.js', async (_request, reply) => {
-    script ??= loadViewerScript();
-    return reply
+  http.get('/docs/viewer.js', async (request, reply) => {
+    reply
       .type('text/javascript; charset=utf-8')
-      .headers({ 'cache-control': 'public, max-age=3600', 'x-content-type-options': 'nosniff' })
-      .send(await script);
+      .headers({ 'cache-control': 'public, max-age=3600', 'x-content-type-options': 'nosniff' });
+    return script.send(request, reply);
   });
   http.get<{ Params: { name: string } }>('/problems/:name', async (request, reply) => {
     const { name } = request.params;

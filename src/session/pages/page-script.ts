@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { minPasswordLength } from '../../account/hash-password.ts';
 import {
   guessReasons,
@@ -9,15 +7,14 @@ import {
   minScore,
   passwordAdvice,
 } from '../../account/password-rules.ts';
+import { ZippedContent } from '../../http/zipped-content.ts';
 
 /** A script of the pages. Every page works without it, except for passkeys. */
 export interface PageScript {
   readonly path: string;
   /** Changes with the content. */
   url(): string;
-  /** For browsers that accept it. */
-  zipped(): Promise<Buffer>;
-  content(): string;
+  readonly content: ZippedContent;
 }
 
 /** The browser half of SimpleWebAuthn, then the script; shows passwords too, for the pages with both. */
@@ -52,7 +49,6 @@ export const passwordScript = pageScript('/password.js', () => [
 /** Read with the first page that needs it. */
 function pageScript(path: string, read: () => readonly string[]): PageScript {
   let content: string | undefined;
-  let zipped: Promise<Buffer> | undefined;
   let url: string | undefined;
   const text = (): string => {
     content ??= read().join('\n');
@@ -60,14 +56,10 @@ function pageScript(path: string, read: () => readonly string[]): PageScript {
   };
   return {
     path,
-    content: text,
+    content: new ZippedContent(async () => Buffer.from(text())),
     url() {
       url ??= `${path}?v=${createHash('sha256').update(text()).digest('base64url').slice(0, 12)}`;
       return url;
-    },
-    zipped() {
-      zipped ??= promisify(gzip)(text(), { level: 9 });
-      return zipped;
     },
   };
 }

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { api, taggedAnswerOf } from '../../api/management.ts';
+import { requireValidJson } from '../../components/json-area.tsx';
 import { type EditedImage, imagesToSave } from '../template-images.ts';
 import { useTemplatePath } from '../use-template.ts';
 import type { EditedContent, InitialContent } from './use-draft.ts';
@@ -35,15 +36,17 @@ export function useSaveDraft(initial: InitialContent, content: EditedContent): E
   const changed = saved === undefined ? content !== initial.content : content !== saved;
 
   const put = useMutation({
-    mutationFn: () =>
-      taggedAnswerOf(
+    async mutationFn() {
+      requireValidJson();
+      return taggedAnswerOf(
         api.PUT('/accounts/{accountId}/templates/{templateId}/draft', {
           params: { path },
           body: { ...content, images: imagesToSave(content.images, storedImages.current) },
           headers:
             tag.current === undefined ? { 'if-none-match': '*' } : { 'if-match': tag.current },
         }),
-      ),
+      );
+    },
     async onSuccess(answer) {
       tag.current = answer.tag;
       setSaved(content);
@@ -77,6 +80,7 @@ export function useSaveDraft(initial: InitialContent, content: EditedContent): E
     saving: put.isPending,
     error: put.error,
     save: async () => {
+      requireValidJson();
       if (changed || (initial.isNew && saved === undefined)) await mutateAsync();
       return tag.current;
     },
