@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { CoveredOptions } from './covering-array.ts';
 
 /** A file of a message, as any door sends it. */
-export interface DraftFile {
+interface DraftFile {
   readonly filename: string;
   readonly contentType: string;
   readonly content: Buffer;

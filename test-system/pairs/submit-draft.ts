@@ -105,7 +105,7 @@ async function submitOverSmtp(
 }
 
 /** The values that a draft has for its template. */
-export function valuesOf({ name, items, files }: Draft): Readonly<Record<string, unknown>> {
+function valuesOf({ name, items, files }: Draft): Readonly<Record<string, unknown>> {
   return {
     Name: `${name} & Söhne`,
     Items: items.map((Title) => ({ Title })),
