@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { auditTexts } from '../../console/src/texts/en/audit.en.ts';
 import { destinationsTexts } from '../../console/src/texts/en/destinations.en.ts';
 import { editorTexts } from '../../console/src/texts/en/editor.en.ts';
+import { integrationsTexts } from '../../console/src/texts/en/integrations.en.ts';
 import { processesTexts } from '../../console/src/texts/en/processes.en.ts';
 import { repliesTexts } from '../../console/src/texts/en/replies.en.ts';
 import { smtpTexts } from '../../console/src/texts/en/smtp.en.ts';
@@ -23,6 +24,7 @@ test('every text of a file is in the catalog, and no two files use the same name
     ...auditTexts,
     ...destinationsTexts,
     ...editorTexts,
+    ...integrationsTexts,
     ...processesTexts,
     ...repliesTexts,
     ...smtpTexts,

@@ -1,7 +1,6 @@
 import { commonTexts } from './en/common.en.ts';
 import { domainsTexts } from './en/domains.en.ts';
 import { inboxTexts } from './en/inbox.en.ts';
-import { integrationsTexts } from './en/integrations.en.ts';
 import { keysTexts } from './en/keys.en.ts';
 import { layoutTexts } from './en/layout.en.ts';
 import { listsTexts } from './en/lists.en.ts';
@@ -35,7 +34,6 @@ export const en = {
   ...reportsTexts,
   ...inboxTexts,
   ...templatesTexts,
-  ...integrationsTexts,
   ...keysTexts,
   ...webhooksTexts,
   ...sendersTexts,

@@ -2,6 +2,7 @@ import { formatNumber } from '../format/format-number.ts';
 import type { auditTexts } from './en/audit.en.ts';
 import type { destinationsTexts } from './en/destinations.en.ts';
 import type { editorTexts } from './en/editor.en.ts';
+import type { integrationsTexts } from './en/integrations.en.ts';
 import type { processesTexts } from './en/processes.en.ts';
 import type { repliesTexts } from './en/replies.en.ts';
 import type { smtpTexts } from './en/smtp.en.ts';
@@ -11,6 +12,7 @@ import { en } from './en.ts';
 type PageTexts = typeof auditTexts &
   typeof destinationsTexts &
   typeof editorTexts &
+  typeof integrationsTexts &
   typeof processesTexts &
   typeof repliesTexts &
   typeof smtpTexts;
