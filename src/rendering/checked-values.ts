@@ -1,3 +1,5 @@
+import { htmlText } from '../template/html-text.ts';
+
 /** Schemes allowed in a value that is a whole URL. */
 const WHOLE_URL = /^(?:https?:\/\/|mailto:)/i;
 const SPACE_OR_CONTROL = /[\s\p{Cc}]/gu;
@@ -12,6 +14,7 @@ export class CheckedValues {
   // Created on demand: few messages have such values.
   #urls: Map<string, string | undefined> | undefined;
   #styles: Map<string, boolean> | undefined;
+  #texts: Map<string, string> | undefined;
 
   /** The value as the start of a URL; undefined if it can't be one. */
   wholeUrl(value: string): string | undefined {
@@ -30,6 +33,16 @@ export class CheckedValues {
     const fits = STYLE_VALUE.test(value);
     this.#styles.set(value, fits);
     return fits;
+  }
+
+  /** The value's HTML as text. */
+  textOf(value: string): string {
+    this.#texts ??= new Map();
+    const cached = this.#texts.get(value);
+    if (cached !== undefined) return cached;
+    const text = htmlText(value);
+    this.#texts.set(value, text);
+    return text;
   }
 }
 

@@ -25,7 +25,7 @@ export type LoadedNode =
   | {
       readonly type: 'field';
       readonly field: number;
-      readonly as: 'html' | 'raw' | 'plain' | 'css' | 'url';
+      readonly as: 'html' | 'raw' | 'plain' | 'text' | 'css' | 'url';
       readonly format?: FieldFormat;
     }
   | EachNode

@@ -56,8 +56,9 @@ function addNodes(writer: BodyWriter, nodes: readonly LoadedNode[], context: Bod
   for (const node of nodes) {
     if (node.type === 'static') writer.addStatic(node);
     else if (node.type === 'field') {
-      // A style may omit a value; elsewhere escaping never shortens it.
-      if (node.as !== 'css') writer.requireCapacityFor(context.values[node.field] ?? '');
+      // A style may omit a value, and text omits tags; elsewhere escaping never shortens it.
+      if (node.as !== 'css' && node.as !== 'text')
+        writer.requireCapacityFor(context.values[node.field] ?? '');
       writer.addText(renderField(node, context));
     } else if (node.type === 'section') {
       if ((context.values[node.field] !== '') === node.filled)
@@ -93,6 +94,7 @@ function renderField(
   const given = context.values[field] ?? '';
   const value = format === undefined ? given : formatValue(format, given, context.locale);
   if (as === 'html') return escapeHtml(value);
+  if (as === 'text') return context.checked.textOf(value);
   if (as !== 'css' || context.checked.fitsStyle(value)) return value;
   const name = `${context.prefix}${context.names[field] ?? ''}`;
   context.warn({

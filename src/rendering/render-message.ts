@@ -1,6 +1,7 @@
 import type { CompiledNode } from '../template/compiled-template.ts';
 import { escapeHtml } from '../template/escape-html.ts';
 import type { GivenValues } from '../template/field-value.ts';
+import { htmlText } from '../template/html-text.ts';
 import { formattingLocale } from '../template/locale.ts';
 import { openScope } from '../template/value-scope.ts';
 import { BodyTooLarge } from './body-writer.ts';
@@ -77,12 +78,29 @@ export function renderMessage(template: LoadedTemplate, input: RenderInput): Ren
       if (!alreadyWarned) warnings.push(warning);
     },
   };
-  return new RenderedMail(
-    subject,
-    renderPart('HTML', template.html, context),
-    renderPart('text', template.text, context),
-    warnings,
-  );
+  const html = renderPart('HTML', template.html, context);
+  const text = renderPart('text', template.text, context);
+  if (html === null || text === null) return new RenderedMail(subject, html, text, warnings);
+  // RFC 2046 section 5.1.4: readers show the last alternative that they can, an empty one too.
+  const isEmpty = !hasStaticText(template.html) && ownHtml(template.html, context).trim() === '';
+  if (isEmpty) return new RenderedMail(subject, null, text, warnings);
+  if (text.some((piece) => !isBlank(piece))) return new RenderedMail(subject, html, text, warnings);
+  const derived = htmlText(ownHtml(template.html, context));
+  return new RenderedMail(subject, html, derived === '' ? null : [`${derived}\n`], warnings);
+}
+
+function isBlank(piece: BodyPiece): boolean {
+  return !/\S/.test(typeof piece === 'string' ? piece : piece.text);
+}
+
+function hasStaticText(body: LoadedBody | null): boolean {
+  return body?.withoutLinks.some((node) => node.type === 'static' && !isBlank(node)) ?? false;
+}
+
+/** The HTML without what the service adds to it. */
+function ownHtml(body: LoadedBody | null, context: BodyContext): string {
+  const own = { ...context, preview: [], bodyEnd: '', rewriteLink: undefined, warn: () => {} };
+  return bodyText(renderPart('HTML', body, own) ?? []);
 }
 
 /** A message's content; bodies are joined or encoded on demand. */

@@ -107,6 +107,8 @@ export type EscapeContext =
   | 'raw'
   /** In the subject, preview text and text part: not escaped. */
   | 'plain'
+  /** `{{{…}}}` in a text part that is derived from the HTML: the value's HTML as text. */
+  | 'text'
   /** In a `style` attribute: letters, digits and a few symbols, otherwise omitted. */
   | 'css'
   /** Inside a `CompiledUrl`, which defines the rules. */

@@ -31,7 +31,7 @@ export async function deriveText(
     else if ('url' in line) tree.add(line.url);
     else if (line.tag.kind === 'close') tree.close(line.tag, 'text');
     else if (line.tag.kind === 'filled' || line.tag.kind === 'empty') tree.open(line.tag, 'text');
-    else tree.add(fieldNode(line.tag, 'plain'));
+    else tree.add(fieldNode(line.tag, line.tag.kind === 'raw' ? 'text' : 'plain'));
   }
   return attachLineBreaks(tree.finish(), 'blank', isRepeated);
 }
@@ -112,7 +112,7 @@ class UrlPlaceholders {
  * True for the styles that hide a preheader.
  * @param after what follows the attribute: a cell without a font size is a common layout, unless it has text of its own
  */
-function isHiding(style: string, after: string): boolean {
+export function isHiding(style: string, after: string): boolean {
   const declarations = new Map(
     style.split(';').map((part) => {
       const colon = part.indexOf(':');

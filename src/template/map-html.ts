@@ -61,10 +61,18 @@ export function isTrackingOff({ siblings }: AttributeRange): boolean {
   return siblings.get('data-track')?.trim().toLowerCase() === 'off';
 }
 
+/** How the tokenizer reads the content of an element in which tags have no meaning; undefined: they have one. */
+export function contentState(tagName: string): Tokenizer['state'] | undefined {
+  if (PLAIN_CONTENT.has(tagName)) return TokenizerMode.RCDATA;
+  if (tagName === 'script') return TokenizerMode.SCRIPT_DATA;
+  if (tagName === 'plaintext') return TokenizerMode.PLAINTEXT;
+  return RAW_TEXT.has(tagName) ? TokenizerMode.RAWTEXT : undefined;
+}
+
 /** Of one tag; the tokenizer compares each with all before it. Nothing can be inserted into further ones. */
 const maxAttributes = 500;
 
-class BoundedTokenizer extends Tokenizer {
+export class BoundedTokenizer extends Tokenizer {
   protected override _leaveAttrName(): void {
     const { currentToken } = this;
     const attributes = currentToken !== null && 'attrs' in currentToken ? currentToken.attrs : [];
@@ -112,13 +120,12 @@ class HtmlMapper implements HtmlMap {
         onStartTag: (token) => {
           this.#startTag(token, base);
           if (scope === 'document') this.#openBody(token);
-          inside = token.tagName;
-          if (PLAIN_CONTENT.has(inside)) tokenizer.state = TokenizerMode.RCDATA;
-          else if (inside === 'script') tokenizer.state = TokenizerMode.SCRIPT_DATA;
-          else if (inside === 'plaintext') tokenizer.state = TokenizerMode.PLAINTEXT;
-          else if (RAW_TEXT.has(inside)) tokenizer.state = TokenizerMode.RAWTEXT;
-          else inside = '';
-          if (inside !== '') inside += `@${base + (token.location?.startOffset ?? 0)}`;
+          const state = contentState(token.tagName);
+          if (state === undefined) inside = '';
+          else {
+            tokenizer.state = state;
+            inside = `${token.tagName}@${base + (token.location?.startOffset ?? 0)}`;
+          }
         },
         onEndTag: (token) => {
           inside = '';

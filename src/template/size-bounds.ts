@@ -258,8 +258,8 @@ function sizeOf(
   scope: ValueScope,
   sizes: Map<string, number> | undefined,
 ): number {
-  // A style omits values that don't fit, and the service fills in its own fields later.
-  if (as === 'css' || builtInFields.has(name)) return 0;
+  // A style omits values that don't fit, text omits tags, and the service fills in its own fields later.
+  if (as === 'css' || as === 'text' || builtInFields.has(name)) return 0;
   const key = `${as === 'html' ? 'html' : 'plain'} ${name}`;
   const cached = sizes?.get(key);
   if (cached !== undefined) return cached;

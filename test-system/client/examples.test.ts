@@ -15,6 +15,7 @@ import { FeedbackShop } from '../../test/support/feedback-shop.ts';
 import { readInbox } from '../../test/support/inbox-client.ts';
 import { codeBlocks } from '../../test/support/markdown-pages.ts';
 import { serviceTokens } from '../../test/support/service-tokens.ts';
+import { publishShopTemplate } from '../../test/support/shop.ts';
 import { openChromium } from '../support/open-chromium.ts';
 
 /** The examples of docs/typescript.md for Playwright and Nodemailer, in an app that has installed the packed client. */
@@ -34,7 +35,11 @@ const files: Readonly<Record<string, string>> = {
 };
 
 before(async () => {
-  await shop.publish('mail', '{{{HTML}}}');
+  await publishShopTemplate(shop.database, shop.shop, {
+    id: 'mail',
+    sender: 'orders@shop.test',
+    source: { subject: 'News', previewText: '', html: '{{{HTML}}}', text: '{{Text}}', fields: {} },
+  });
   await shop.publish('sign-in', '<a href="{{Link}}">Sign in</a>');
   for (const { above, text } of codeBlocks(root, 'docs/typescript.md')) {
     const file = files[/^<!-- run in test-system: (\w+) -->$/.exec(above)?.[1] ?? ''];

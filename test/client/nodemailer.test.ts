@@ -1,14 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTransport } from 'nodemailer';
-import { SuppressedError, ValidationError } from '../../packages/client/src/index.ts';
+import {
+  InvalidIdError,
+  SuppressedError,
+  UnauthorizedError,
+  ValidationError,
+} from '../../packages/client/src/index.ts';
 import { signalpostTransport } from '../../packages/client/src/nodemailer.ts';
 import { addKey } from '../support/api-key.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
 import { readInbox } from '../support/inbox-client.ts';
+import { publishShopTemplate } from '../support/shop.ts';
 
 const shop = await FeedbackShop.open();
-await shop.publish('mail', '{{{HTML}}}', { Text: { default: '' } });
+await publishShopTemplate(shop.database, shop.shop, {
+  id: 'mail',
+  sender: 'orders@shop.test',
+  source: { subject: 'News', previewText: '', html: '{{{HTML}}}', text: '{{Text}}', fields: {} },
+});
 await shop.publish('note', '<p>Order {{Order Number}}</p>');
 const key = await addKey(shop.database, shop.shop.id);
 const { url } = shop.service;
@@ -37,6 +47,31 @@ test('a mail with HTML and a subject arrives as it was written', async () => {
   assert.deepEqual(received.headers['in-reply-to'], ['<earlier@shop.test>']);
   assert.deepEqual(result.accepted, [to]);
   assert.equal(typeof result.messageId, 'string');
+});
+
+test('a mail with text only arrives as text, and one with HTML only has a text made from it', async () => {
+  const plain = await deliver({ subject: 'Plain', text: 'Hello\nAda' });
+  assert.match(plain.received.source, /^Content-Type: text\/plain/m);
+  assert.doesNotMatch(plain.received.source, /multipart|text\/html/);
+  assert.equal(plain.received.text, 'Hello\nAda\n');
+  const { received } = await deliver({ subject: 'HTML', html: '<p>Hello <b>Ada</b></p>' });
+  assert.equal(received.text, 'Hello Ada\n');
+});
+
+test('verify, isIdle and close say what Nodemailer expects', async () => {
+  assert.equal(await mailer.verify(), true);
+  assert.equal(await createTransport(signalpostTransport({ url, key })).verify(), true);
+  const success = await new Promise((resolve, reject) => {
+    mailer.verify((error, result) => (error === null ? resolve(result) : reject(error)));
+  });
+  assert.equal(success, true);
+  const unknown = createTransport(signalpostTransport({ url, key, template: 'unknown' }));
+  await assert.rejects(unknown.verify(), InvalidIdError);
+  const other = key.slice(0, -1) + (key.endsWith('2') ? '3' : '2');
+  const stranger = createTransport(signalpostTransport({ url, key: other, template: 'mail' }));
+  await assert.rejects(stranger.verify(), UnauthorizedError);
+  assert.equal(mailer.isIdle(), true);
+  mailer.close();
 });
 
 test('attachments arrive, of text and of bytes', async () => {

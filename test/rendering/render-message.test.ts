@@ -125,3 +125,28 @@ test('a warning never contains a value, which may be secret', async () => {
   assert.equal(warnings.length, 2);
   assert.doesNotMatch(JSON.stringify(warnings), /secret: /);
 });
+
+test('RFC 2046 5.1.4: an empty alternative is left out, and an empty text is derived from the HTML', async () => {
+  const source = { html: '{{{HTML}}}', text: '{{Text}}', previewText: '{{Text}}' };
+  const onlyText = await render(source, { HTML: '', Text: 'Hi' }, { bodyEnd: '<img>' });
+  assert.deepEqual([onlyText.html, onlyText.text, onlyText.hasHtml], [null, 'Hi', false]);
+  const HTML = '<p>Hi <a href="https://a.test/?a=1&amp;b=2">there</a></p>';
+  const onlyHtml = await render(source, { HTML, Text: '' });
+  assert.equal(onlyHtml.text, 'Hi there <https://a.test/?a=1&b=2>\n');
+  const image = await render(source, { HTML: '<img src="cid:a">', Text: ' ' });
+  assert.deepEqual([image.html, image.text], ['<img src="cid:a">', null]);
+});
+
+test('the value of a raw field is text in the derived text part', async () => {
+  const HTML = `<!doctype html><title>T</title><style>p{}</style><div style="display:none">Pre</div>
+    <h1>Hi</h1>
+    <p>See <a href="https://x.example/a">this</a> &amp; <b>Gr&uuml;&szlig;e</b>,<br>Ada<img alt="!" src="x"></p>
+    <script>"</p>"</script><ul><li>1</li><li><a href="https://b.test">https://b.test</a></li></ul>`;
+  const expected =
+    'Dear\n\nHi\n\nSee this <https://x.example/a> & Grüße,\nAda!\n\n1\nhttps://b.test\n';
+  const { html, text } = await render({ html: '<p>Dear</p>{{{HTML}}}' }, { HTML });
+  assert.equal(text, expected);
+  assert.ok(html?.endsWith(HTML), 'the HTML is unchanged');
+  const own = await render({ html: '{{{HTML}}}', text: '{{{HTML}}}' }, { HTML: '<b>' });
+  assert.equal(own.text, '<b>', 'a text of its own shows the value as it is');
+});

@@ -1,3 +1,4 @@
+import { InvalidIdError, ValidationError } from './errors.ts';
 import type { Attachment, Message, Value } from './message.ts';
 import {
   type KeyOptions,
@@ -9,7 +10,8 @@ import {
 /** How to send mail without a template. */
 export interface MailTemplate {
   /**
-   * A template whose HTML is `{{{HTML}}}` and whose text is `{{Text}}`. Its values come from the mail's `html` and `text`.
+   * A template whose HTML is `{{{HTML}}}` and whose text is `{{Text}}`. Its values come from the mail's `html` and `text`; the
+   * one that a mail hasn't is empty, and so isn't sent.
    */
   readonly id: string;
   /** The field that gets the HTML. Default: `HTML`. */
@@ -84,6 +86,16 @@ export interface NodemailerTransport {
     mail: NodemailerMail,
     callback: (error: Error | null, result: NodemailerResult) => void,
   ): void;
+  /**
+   * Checks the address, the credential and the template without sending. Without a callback, it returns a promise.
+   * @throws SignalpostFailure
+   */
+  verify(): Promise<true>;
+  verify(callback: (error: Error | null, success?: true) => void): void;
+  /** True: a mail can be handed over at any time. */
+  isIdle(): boolean;
+  /** Does nothing: no connection is kept. */
+  close(): void;
 }
 
 /** Options that Signalpost doesn't support; ignoring them would change the mail. */
@@ -106,6 +118,16 @@ export function signalpostTransport(options: NodemailerOptions): NodemailerTrans
   const client: SignalpostWithToken =
     'oauth' in options ? new Signalpost(options) : new Signalpost(options);
   const common = typeof options.template === 'string' ? { id: options.template } : options.template;
+  function verify(): Promise<true>;
+  function verify(callback: (error: Error | null, success?: true) => void): void;
+  function verify(
+    callback?: (error: Error | null, success?: true) => void,
+  ): Promise<true> | undefined {
+    const checked = check(client, common);
+    if (callback === undefined) return checked;
+    checked.then(() => callback(null, true), callback);
+    return undefined;
+  }
   return {
     name: 'Signalpost',
     version: '1',
@@ -116,7 +138,25 @@ export function signalpostTransport(options: NodemailerOptions): NodemailerTrans
         (error: Error) => callback(error, undefined as never),
       );
     },
+    verify,
+    isIdle: () => true,
+    close() {},
   };
+}
+
+/**
+ * Sends a mail without a recipient. The service checks the credential, then the template, then the mail, so the mail's
+ * invalidity means that the others are right.
+ */
+async function check(client: SignalpostWithToken, common: MailTemplate | undefined): Promise<true> {
+  try {
+    await client.send(common?.id ?? 'none', { to: '' } as Message);
+  } catch (error) {
+    const passed =
+      error instanceof ValidationError || (common === undefined && error instanceof InvalidIdError);
+    if (!passed) throw error;
+  }
+  return true;
 }
 
 async function deliver(
@@ -190,8 +230,8 @@ function bodyValues(
 ): Record<string, Value> {
   return {
     ...data,
-    ...(html === undefined ? {} : { [common?.html ?? 'HTML']: html }),
-    ...(text === undefined ? {} : { [common?.text ?? 'Text']: text }),
+    [common?.html ?? 'HTML']: html ?? '',
+    [common?.text ?? 'Text']: text ?? '',
   };
 }
 
