@@ -24,7 +24,7 @@ const occasions: Readonly<Record<ProtocolReplyName, string>> = {
   recipientChanged: 'a recipient was suppressed after `RCPT`; nothing was accepted',
   messageTooLarge: 'the message is over the account’s limit',
   noMemory: 'many large messages are being received',
-  bareLineBreak: 'a line doesn’t end in CRLF (RFC 5321 section 2.3.8)',
+  bareReturn: 'a CR stands without its LF (RFC 5321 section 2.3.8)',
 };
 
 /** The tables of docs/smtp.md: the fields that control sending, and the replies. */

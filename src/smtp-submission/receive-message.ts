@@ -4,7 +4,7 @@ import { Busy } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import { type Holding, Limiter } from '../foundation/limiter.ts';
 import { policies } from '../foundation/policies.ts';
-import { BareBreakFinder } from './find-bare-breaks.ts';
+import { LineBreakNormalizer } from './normalize-line-breaks.ts';
 import { SubmissionRefusal } from './submission-replies.ts';
 
 /** The pieces of a message and the whole are in memory at the same time. */
@@ -31,7 +31,7 @@ export class MessageReceiver {
   /**
    * Reads a message to its end, even if it is refused.
    * @param use gets it; its memory counts until this is done
-   * @throws SubmissionRefusal if it is too large, there is no memory for it, or its line breaks are ambiguous
+   * @throws SubmissionRefusal if it is too large, there is no memory for it, or it has a CR on its own or a NUL
    */
   async receive<Result>(
     stream: SMTPServerDataStream,
@@ -60,7 +60,7 @@ export class MessageReceiver {
     const releaseAll = (): void => {
       for (const { release } of holdings.splice(0)) release();
     };
-    const breaks = new BareBreakFinder();
+    const lines = new LineBreakNormalizer();
     const collected = new ByteCollector();
     let reserved = 0;
     let received = 0;
@@ -71,8 +71,9 @@ export class MessageReceiver {
       releaseAll();
     };
     try {
-      for await (const chunk of stream as AsyncIterable<Buffer>) {
+      for await (const sent of stream as AsyncIterable<Buffer>) {
         if (refusal !== undefined) continue;
+        const chunk = lines.add(sent);
         received += chunk.length;
         if (received > maxBytes) {
           refuse(tooLarge(maxBytes));
@@ -90,12 +91,11 @@ export class MessageReceiver {
             continue;
           }
         }
-        breaks.add(chunk);
         collected.add(chunk);
       }
       for (const holding of holdings) holding.settle();
       if (refusal !== undefined) throw refusal;
-      if (breaks.found) throw new SubmissionRefusal('bareLineBreak');
+      if (lines.isRefused) throw new SubmissionRefusal('bareReturn');
       return await use(collected.take());
     } finally {
       releaseAll();

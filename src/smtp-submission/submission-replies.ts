@@ -76,10 +76,10 @@ export const protocolReplies = {
   },
   messageTooLarge: { code: 552, status: '5.3.4', text: 'Message too large' },
   noMemory: { code: 452, status: '4.3.1', text: 'Too much mail at once; try again' },
-  bareLineBreak: {
+  bareReturn: {
     code: 554,
     status: '5.6.0',
-    text: 'The message has a CR or LF on its own, or a NUL; send lines that end in CRLF',
+    text: 'The message has a CR on its own, or a NUL; send lines that end in CRLF',
   },
 } as const satisfies Readonly<Record<string, SubmissionReply>>;
 

@@ -4,6 +4,7 @@ import { tlsHandshakeMs } from '../../src/foundation/network/smtp-session-limits
 import { policies } from '../../src/foundation/policies.ts';
 import { submissionSessionLimits } from '../../src/smtp-submission/submission-limits.ts';
 import { addKey } from '../support/api-key.ts';
+import { readInbox } from '../support/inbox-client.ts';
 import { openShop, saveShop } from '../support/shop.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
 import { openSubmissionShop, templateMail } from '../support/submission-shop.ts';
@@ -26,19 +27,10 @@ const smuggled = [
   '.',
 ].join('\r\n');
 
-/** Ends that only some servers take for the end of a message. */
-const falseEnds = [
-  '\n.\n',
-  '\n.\r\n',
-  '\r\n.\n',
-  '\r.\r',
-  '\r.\r\n',
-  '\r\n.\r',
-  '\r\n\0.\r\n',
-  '\n..\r\n',
-];
+/** Ends that only some servers take for the end of a message, because of a CR on its own or a NUL. */
+const refusedEnds = ['\r.\r', '\r.\r\n', '\r\n.\r', '\r\n\0.\r\n'];
 
-for (const end of falseEnds)
+for (const end of refusedEnds)
   test(`RFC 5321 section 4.1.1.4: ${JSON.stringify(end)} neither ends a message nor is sent on`, async () => {
     const before = await countAll();
     const client = await world.login();
@@ -46,11 +38,33 @@ for (const end of falseEnds)
     await client.send('RCPT TO:<one@people.test>', /^250 /);
     await client.send('DATA', /^354 /);
     client.socket.write(`${templateMail()}${end}${smuggled}\r\n`);
-    assert.match(await client.reply(/^\d{3} /), /^554 5\.6\.0 The message has a CR or LF/);
+    assert.match(await client.reply(/^\d{3} /), /^554 5\.6\.0 The message has a CR on its own/);
     // The client and the server still agree where the next command begins.
     assert.match(await client.send('NOOP'), /^250 /);
     assert.equal(client.pending, '');
     assert.equal(await countAll(), before);
+  });
+
+/** Ends that only some servers take for the end of a message, because of an LF on its own. */
+const mendedEnds = ['\n.\n', '\n.\r\n', '\r\n.\n', '\n..\r\n'];
+
+for (const [at, end] of mendedEnds.entries())
+  test(`RFC 5321 section 4.1.1.4: ${JSON.stringify(end)} doesn’t end a message`, async () => {
+    const before = await countAll();
+    const to = `mended-${at}@people.test`;
+    const client = await world.login();
+    await client.send('MAIL FROM:<orders@shop.test>', /^250 /);
+    await client.send(`RCPT TO:<${to}>`, /^250 /);
+    await client.send('DATA', /^354 /);
+    client.socket.write(`From: orders@shop.test\nTo: ${to}\n\nHi${end}${smuggled}\r\n`);
+    assert.match(await client.reply(/^\d{3} /), /^250 2\.6\.0 /);
+    // The client and the server still agree where the next command begins.
+    assert.match(await client.send('NOOP'), /^250 /);
+    assert.equal(client.pending, '');
+    assert.equal(await countAll(), before + 1);
+    const [mail] = await readInbox(shop.service.url, `?to=${to}&wait=60`);
+    assert.match(mail?.source ?? '', /\r\n\r\nHi\r\n\.?\r\nMAIL FROM:/);
+    assert.doesNotMatch(mail?.source ?? '', /(?<!\r)\n/);
   });
 
 test('a message in pieces of any size is read alike', async () => {

@@ -103,6 +103,25 @@ test('RFC 5322 section 2.1.1: lines that are too long are encoded, and DKIM pass
   assert.deepEqual(await able.dkimOf(mail.bytes, mail.peer), ['pass', 'pass']);
 });
 
+test('RFC 6409 section 8: line feeds on their own become CRLF, and a dot between them ends nothing at the host', async () => {
+  const to = 'feeds@people.test';
+  const lines = [
+    'From: orders@shop.test',
+    `To: ${to}`,
+    'Subject: Feeds',
+    '',
+    'Hi',
+    '.',
+    'MAIL FROM:<x@evil.test>',
+    '',
+  ];
+  await able.submit(to, transactional + lines.join('\n'));
+  const mail = await able.mailTo(to);
+  // The test's client ends the data with a CRLF of its own.
+  assert.ok(String(mail.bytes).endsWith(`${lines.join('\r\n')}\r\n`), mail.source);
+  assert.deepEqual(await able.dkimOf(mail.bytes, mail.peer), ['pass', 'pass']);
+});
+
 test('RFC 6531 section 3.2: a message that needs SMTPUTF8 fails for good where the host lacks it', async () => {
   const source = (to: string): string =>
     `${transactional}From: orders@shop.test\r\nTo: Jürgen <${to}>\r\nSubject: Grüße\r\n\r\nHi\r\n`;

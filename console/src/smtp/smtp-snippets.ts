@@ -106,7 +106,7 @@ $mail->SMTPAuth = true;
 $mail->Username = '${accountId}';
 $mail->Password = getenv('SIGNALPOST_API_KEY');
 $mail->CharSet = PHPMailer::CHARSET_UTF8;
-$mail->setFrom('orders@shop.example', 'Demo Shop');
+$mail->setFrom('orders@shop.test', 'Demo Shop');
 $mail->addAddress('ada@customer.example');
 $mail->Subject = 'Your order';
 $mail->Body = 'Thank you, Ada.';
@@ -122,7 +122,7 @@ function python({ host, port, secure, accountId }: SmtpFacts): string {
 from email.message import EmailMessage
 
 message = EmailMessage()
-message["From"] = "Demo Shop <orders@shop.example>"
+message["From"] = "Demo Shop <orders@shop.test>"
 message["To"] = "ada@customer.example"
 message["Subject"] = "Your order"
 message.set_content("Thank you, Ada.")
@@ -143,7 +143,7 @@ const transport = createTransport({
   auth: { user: '${accountId}', pass: process.env.SIGNALPOST_API_KEY },
 });
 await transport.sendMail({
-  from: 'Demo Shop <orders@shop.example>',
+  from: 'Demo Shop <orders@shop.test>',
   to: 'ada@customer.example',
   subject: 'Your order',
   text: 'Thank you, Ada.',
@@ -159,7 +159,7 @@ MAIL_HOST=${host}
 MAIL_PORT=${port}
 MAIL_USERNAME=${accountId}
 MAIL_PASSWORD=${passwordOf(facts)}
-MAIL_FROM_ADDRESS=orders@shop.example
+MAIL_FROM_ADDRESS=orders@shop.test
 `;
 }
 
@@ -172,6 +172,6 @@ gitlab_rails['smtp_user_name'] = '${accountId}'
 gitlab_rails['smtp_password'] = '${passwordOf(facts)}'
 gitlab_rails['smtp_authentication'] = 'login'
 ${secure ? "gitlab_rails['smtp_tls'] = true" : "gitlab_rails['smtp_enable_starttls_auto'] = true"}
-gitlab_rails['gitlab_email_from'] = 'gitlab@shop.example'
+gitlab_rails['gitlab_email_from'] = 'orders@shop.test'
 `;
 }
