@@ -18,9 +18,8 @@ async function check(checker: string, ...args: string[]): Promise<string> {
   );
 }
 
-test('arethetypeswrong finds nothing in the packed file', async () => {
-  // The `node10` resolution doesn't read `exports`; Node 20 and TypeScript 7 don't have it.
-  await check('@arethetypeswrong/cli/dist/index.js', packed, '--profile', 'node16');
+test('arethetypeswrong finds nothing in the packed file under any module resolution, node10 included', async () => {
+  await check('@arethetypeswrong/cli/dist/index.js', packed);
 });
 
 test('publint finds nothing in the packed file', async () => {

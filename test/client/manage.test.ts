@@ -48,3 +48,14 @@ test('RFC 9457: a problem is an error with its type, fields and request ID', asy
     (error) => error instanceof RequestError && error.details[0]?.field === 'limit',
   );
 });
+
+test('an error says each reason once', async () => {
+  await assert.rejects(
+    () =>
+      manage.put('/manage/v1/accounts/{accountId}/lists/{listId}', {
+        path: { ...path, listId: 'l-news' },
+        body: { name: 'News', misspelt: 1, unknown: 2 } as { name: string },
+      }),
+    { message: 'Validation failed: misspelt is unknown; unknown is unknown' },
+  );
+});

@@ -45,6 +45,23 @@ test('a changed body, id, time or secret is refused', async () => {
   for (const attempt of attempts) await assert.rejects(attempt, refused);
 });
 
+test('a parsed, missing or consumed body and an empty secret are refused with what to do', async () => {
+  const { headers, body } = await webhooks.sign(event, secret);
+  const used = new Request('https://shop.example/hook', { method: 'POST', headers, body });
+  await used.text();
+  const bodies = [JSON.parse(body), undefined, {}].map((parsed) => ({ headers, body: parsed }));
+  for (const request of [...bodies, used])
+    await assert.rejects(webhooks.verify(request, { secret }), {
+      ...refused,
+      message: /the body isn’t raw; pass it as it was received/,
+    });
+  for (const empty of ['', 'whsec_', undefined as unknown as string])
+    await assert.rejects(webhooks.verify({ headers, body }, { secret: empty }), {
+      ...refused,
+      message: /the secret is empty/,
+    });
+});
+
 test('a request outside of the tolerance is refused', async () => {
   for (const seconds of [-301, 301]) {
     const at = new Date(Date.now() + seconds * 1_000);

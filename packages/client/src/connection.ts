@@ -190,14 +190,15 @@ export function errorOf(response: Answer, idempotencyKey?: string): SignalpostEr
   const location = response.headers.get('location');
   const requestId = body.requestId ?? response.headers.get('x-request-id') ?? undefined;
   const details = body.details ?? body.errors ?? [];
+  const title = body.message ?? body.title ?? `HTTP ${response.status}`;
+  const detail = body.detail ?? (location === null ? '' : `set \`url\` to where ${location} is`);
+  // The detail of a problem may describe its errors itself.
+  const reasons = details
+    .map(({ field, reason }) => `${field} ${reason}`)
+    .filter((reason) => !detail.includes(reason));
+  const explained = [detail, ...reasons].filter((part) => part !== '').join('; ');
   const failure: Failure = {
-    message: [
-      body.message ?? body.title ?? `HTTP ${response.status}`,
-      body.detail ?? (location === null ? undefined : `set \`url\` to where ${location} is`),
-    ]
-      .concat(details.map(({ field, reason }) => `${field} ${reason}`))
-      .filter((part) => part !== undefined)
-      .join(': '),
+    message: explained === '' ? title : `${title}: ${explained}`,
     status: response.status,
     ...(requestId === undefined ? {} : { requestId }),
     details,

@@ -20,7 +20,8 @@ export type WebhookRequest =
 /**
  * Verifies the signature and age of a webhook request (Standard Webhooks 1.0).
  * @returns its event
- * @throws WebhookVerificationError if it isn't signed with one of the secrets, or is too old; respond with 401
+ * @throws WebhookVerificationError if it isn't signed with one of the secrets or is too old, if the body was parsed, or if
+ *   the secret is empty; respond with 401, and log its message
  */
 export async function verify(
   request: WebhookRequest,
@@ -35,7 +36,7 @@ export async function verify(
     throw refuse('the request is too old, or from the future');
   const body = await bodyTextOf(request);
   const signed = encoder.encode(`${id}.${timestamp}.${body}`);
-  for (const one of typeof secret === 'string' ? [secret] : secret) {
+  for (const one of typeof secret === 'object' ? secret : [secret]) {
     const key = await keyOf(one, 'verify');
     for (const signature of signatures.split(' ')) {
       const bytes = signature.startsWith('v1,') ? fromBase64(signature.slice(3)) : undefined;
@@ -87,13 +88,19 @@ function headerOf({ headers }: WebhookRequest, name: string): string | undefined
 }
 
 async function bodyTextOf(request: WebhookRequest): Promise<string> {
-  if (request instanceof Request) return await request.text();
-  return typeof request.body === 'string' ? request.body : new TextDecoder().decode(request.body);
+  if (request instanceof Request) {
+    if (!request.bodyUsed) return await request.text();
+  } else if (typeof request.body === 'string') return request.body;
+  else if (ArrayBuffer.isView(request.body)) return new TextDecoder().decode(request.body);
+  throw refuse(
+    'the body isn’t raw; pass it as it was received, before anything reads or parses it',
+  );
 }
 
 function keyOf(secret: string, use: 'sign' | 'verify'): ReturnType<typeof crypto.subtle.importKey> {
-  const bytes = fromBase64(secret.replace(/^whsec_/, ''));
+  const bytes = fromBase64((secret ?? '').replace(/^whsec_/, ''));
   if (bytes === undefined) throw refuse('the secret isn’t one; it begins with whsec_');
+  if (bytes.length === 0) throw refuse('the secret is empty; pass the one of the webhook');
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, [use]);
 }
 
