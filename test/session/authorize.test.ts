@@ -231,6 +231,13 @@ test('RFC 6749 3.1: repeated parameters are rejected; without a redirect if they
     assert.equal((await open(name)).status, 400);
 });
 
+test('the page for a redirect URL that isn’t registered shows which one was sent', async () => {
+  const sent = `${client.redirectUri}/<b>`;
+  const page = await new TestBrowser(service.url).open(request({ redirect_uri: sent }));
+  assert.equal(page.status, 400);
+  assert.ok(page.text.includes(`“${client.redirectUri}/&lt;b&gt;”`), page.text);
+});
+
 test('query parameter names are case-insensitive, and unknown ones are ignored', async () => {
   const address = `/authorize?SCOPE=PRODUCTION&Response_Type=code&Client_ID=${client.clientId}&prompt=none`;
   const [, page] = await signIn((await world.addPerson()).email, address);

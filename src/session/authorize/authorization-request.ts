@@ -100,8 +100,12 @@ async function readClient(
 
 function readRedirect(query: Query, client: StoredIntegration): string {
   const sent = query.get('redirect_uri');
-  if (query.isRepeated('redirect_uri') || (sent && !isRegisteredRedirect(sent, client.redirectUri)))
-    throw new UnusableRequest('The redirect URL isn’t registered for this integration.');
+  if (query.isRepeated('redirect_uri'))
+    throw new UnusableRequest('The link has more than one redirect_uri.');
+  if (sent && !isRegisteredRedirect(sent, client.redirectUri))
+    throw new UnusableRequest(
+      `The redirect URL “${sent.slice(0, 500).toWellFormed()}” isn’t registered for this integration.`,
+    );
   return sent ?? client.redirectUri;
 }
 
