@@ -20,9 +20,9 @@ const maxFilterName = 60;
 /** Text, HTML and attachments. */
 const maxReplyParts = 2 + maxReplyAttachments;
 
-function publicId(description: string): PathParam {
+function publicId(description: string, example: string): PathParam {
   return {
-    schema: Type.String({ description, pattern: '^[A-Za-z0-9_-]{1,64}$' }),
+    schema: Type.String({ description, examples: [example], pattern: '^[A-Za-z0-9_-]{1,64}$' }),
     form: 'must be 1 to 64 letters, digits, - and _',
     read: (text) => (isPublicId(text) ? text : undefined),
   };
@@ -38,7 +38,7 @@ function uuid(description: string): PathParam {
 
 function address(description: string): PathParam {
   return {
-    schema: Type.String({ description, maxLength: 320 }),
+    schema: Type.String({ description, examples: ['ada@customer.example'], maxLength: 320 }),
     form: 'must be an email address',
     read(text) {
       const parsed = parseEmailAddress(text);
@@ -49,7 +49,7 @@ function address(description: string): PathParam {
 
 function domain(description: string): PathParam {
   return {
-    schema: Type.String({ description, maxLength: 253 }),
+    schema: Type.String({ description, examples: ['mail.example.com'], maxLength: 253 }),
     form: 'must be a domain name such as mail.example.com',
     read: parseDomainName,
   };
@@ -57,12 +57,13 @@ function domain(description: string): PathParam {
 
 /** Schema and parser of every path parameter. */
 export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
-  accountId: publicId('The account.'),
+  accountId: publicId('The account.', '1000'),
   address: address('The email address, case-insensitive.'),
-  clientId: publicId('The client ID of the OAuth app.'),
+  clientId: publicId('The client ID of the OAuth app.', 'demo-app'),
   destination: {
     schema: Type.String({
       description: 'A recipient domain, or `*` for all.',
+      examples: ['customer.example'],
       maxLength: 253,
     }),
     form: 'must be a domain name or *',
@@ -82,7 +83,11 @@ export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
   email: address('The user’s email address, case-insensitive.'),
   eventId: uuid('The event.'),
   filterName: {
-    schema: Type.String({ description: 'The name of the filter.', maxLength: maxFilterName }),
+    schema: Type.String({
+      description: 'The name of the filter.',
+      examples: ['Bounces'],
+      maxLength: maxFilterName,
+    }),
     form: `must be 1 to ${maxFilterName} characters, without line breaks or spaces around them`,
     read: (text) =>
       /^[^\p{Cc}]+$/u.test(text) && text.trim() === text && text.length <= maxFilterName
@@ -92,7 +97,7 @@ export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
   importId: uuid('The import: a UUID chosen by the caller.'),
   inboxMessageId: uuid('The captured message.'),
   keyId: uuid('The key.'),
-  listId: publicId('The contact list.'),
+  listId: publicId('The contact list.', 'l-news'),
   mailKind: {
     schema: Type.Enum([...systemMailKinds], { description: 'The kind of mail.' }),
     form: `must be one of ${systemMailKinds.join(', ')}`,
@@ -111,7 +116,11 @@ export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
   },
   personId: uuid('The person.'),
   receiver: {
-    schema: Type.String({ description: 'The destination’s name, as listed.', maxLength: 253 }),
+    schema: Type.String({
+      description: 'The destination’s name, as listed.',
+      examples: ['customer.example'],
+      maxLength: 253,
+    }),
     form: 'must be 1 to 253 printable ASCII characters without spaces',
     read: (text) => (/^[\x21-\x7e]{1,253}$/.test(text) ? text : undefined),
   },
@@ -119,14 +128,15 @@ export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
   sha256: {
     schema: Type.String({
       description: 'SHA-256 of the content, in hex.',
+      examples: ['e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
       pattern: '^[0-9a-f]{64}$',
     }),
     form: 'must be 64 hexadecimal digits in lower case',
     read: (text) => (/^[0-9a-f]{64}$/.test(text) ? text : undefined),
   },
   sessionId: uuid('The session.'),
-  starterId: publicId('The starter.'),
-  templateId: publicId('The template.'),
+  starterId: publicId('The starter.', 'receipt'),
+  templateId: publicId('The template.', 'receipt'),
   version: {
     schema: Type.Integer({
       description: 'The version number.',

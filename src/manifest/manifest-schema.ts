@@ -14,6 +14,7 @@ import type { FieldSettings, TemplateImage } from '../template/template-source.t
 function PublicId(description: string) {
   return Type.String({
     description,
+    examples: ['demo-1'],
     pattern: '^[A-Za-z0-9_-]{1,64}$',
     patternErrorMessage: 'must be 1 to 64 letters, digits, - and _',
   });
@@ -23,6 +24,7 @@ function PublicId(description: string) {
 export function Name(description: string) {
   return Type.String({
     description,
+    examples: ['Demo'],
     maxLength: 200,
     pattern: '\\S',
     patternErrorMessage: 'is empty or blank',
@@ -30,7 +32,12 @@ export function Name(description: string) {
 }
 
 function Address(description: string) {
-  return Type.String({ description, minLength: 3, maxLength: 320 });
+  return Type.String({
+    description,
+    examples: ['ada@customer.example'],
+    minLength: 3,
+    maxLength: 320,
+  });
 }
 
 function Flag(description: string) {
@@ -84,6 +91,7 @@ export const UserSchema = Type.Object(
       }),
     ),
     role: Type.Enum([...roles], {
+      examples: ['viewer'],
       description:
         'The role in this account. `service` is for programs that only send and read message status.',
     }),
@@ -214,6 +222,7 @@ export const imageProperties = {
 
 export const imageContent = Type.String({
   description: 'The content in base64.',
+  examples: ['R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=='],
   maxLength: maxImageText,
 });
 
@@ -236,6 +245,7 @@ const ImageSchema = Type.Object(
 
 const subject = Type.String({
   description: 'The subject, with {{fields}}.',
+  examples: ['Your order {{Order Number}}'],
   minLength: 1,
   maxLength: maxLineText,
 });

@@ -29,7 +29,11 @@ const strict = { additionalProperties: false } as const;
 
 const envelope = Type.Object(
   {
-    toAddress: Type.String({ description: 'Recipient.', maxLength: maxAddress }),
+    toAddress: Type.String({
+      description: 'Recipient.',
+      examples: ['ada@customer.example'],
+      maxLength: maxAddress,
+    }),
     toDisplayName: Type.Optional(
       Type.String({
         description: 'The recipient’s name in the To header. Default: only the address.',
@@ -142,7 +146,7 @@ function makeContent<Value extends FieldValue>(value: object) {
         }),
       ),
     },
-    strict,
+    { ...strict, examples: [{ personalizationDataMap: { 'Order Number': 'A-1001' } }] },
   );
 }
 

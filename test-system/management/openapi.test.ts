@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import packageFacts from '../../package.json' with { type: 'json' };
 import { openapiDocument } from '../../src/management/openapi/openapi-document.ts';
 import { routeTable } from '../../src/management/route-table.ts';
@@ -60,6 +61,38 @@ test('every PUT with optional members documents what happens to omitted ones', a
     assert.match(String(put.description), /[Oo]mitted/, put.operationId);
   }
   assert.ok(checked >= 8, `${checked} were looked at`);
+});
+
+test('every path parameter and JSON body has an example that its schema accepts, and importers make up no members', () => {
+  const document = openapiDocument('0') as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
+  };
+  type Example = { readonly example?: unknown; readonly schema: object };
+  interface Described {
+    readonly operationId: string;
+    readonly parameters?: readonly (Example & { readonly in: string; readonly name: string })[];
+    readonly requestBody?: { readonly content: Readonly<Record<string, Example>> };
+  }
+  const ajv = new Ajv2020({
+    strict: false,
+    formats: { date: true, 'date-time': true, uuid: true },
+  });
+  ajv.addSchema({ $id: 'document', ...document });
+  let checked = 0;
+  const check = (place: string, { example, schema }: Example): void => {
+    checked += 1;
+    const local = JSON.stringify(schema).replaceAll('"#/', '"document#/');
+    assert.notEqual(example, undefined, place);
+    assert.ok(ajv.validate(JSON.parse(local), example), `${place}: ${ajv.errorsText()}`);
+  };
+  for (const operation of Object.values(document.paths).flatMap((path) => Object.values(path))) {
+    for (const parameter of operation.parameters ?? [])
+      if (parameter.in === 'path') check(`${operation.operationId} ${parameter.name}`, parameter);
+    const body = operation.requestBody?.content['application/json'];
+    if (body !== undefined) check(operation.operationId, body);
+  }
+  assert.ok(checked > 280, `${checked} were looked at`);
+  assert.doesNotMatch(JSON.stringify(document), /"maxProperties":/);
 });
 
 test('operation ids are unique', () => {

@@ -48,15 +48,22 @@ const SignInProviderBody = Type.Object(
   {
     name: Type.String({
       description: 'Name of the provider: “Sign in with …”.',
+      examples: ['Shop'],
       minLength: 1,
       maxLength: 100,
       pattern: '^[^\\u0000-\\u001f]+$',
     }),
     issuer: Type.String({
       description: 'Issuer of the OpenID Connect provider, an https URL.',
+      examples: ['https://login.shop.example'],
       maxLength: 500,
     }),
-    clientId: Type.String({ minLength: 1, maxLength: 300, pattern: '^[\\x20-\\x7e]+$' }),
+    clientId: Type.String({
+      examples: ['signalpost'],
+      minLength: 1,
+      maxLength: 300,
+      pattern: '^[\\x20-\\x7e]+$',
+    }),
     clientSecret: Type.Optional(
       Type.String({
         description: 'Client secret. Default: the stored one, if issuer and client ID stay.',

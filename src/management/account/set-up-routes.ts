@@ -44,11 +44,16 @@ export const setUp = defineOperation({
     'Works once, while demo users are the only users. Requires the code from the setup link, which is printed at startup and by `bin/signalpost set-up-link`. The owner becomes an operator of the installation and is signed in.',
   body: Type.Object(
     {
-      code: Type.String({ description: 'Code from the setup link.', maxLength: 100 }),
+      code: Type.String({
+        description: 'Code from the setup link.',
+        examples: ['code-of-the-link'],
+        maxLength: 100,
+      }),
       email: UserSchema.properties.email,
       name: AccountSchema.properties.name,
       password: Type.String({
         description: 'At least 12 characters, and not like a common one.',
+        examples: ['twelve blue teapots'],
         maxLength: maxPasswordLength,
       }),
       accountId: AccountSchema.properties.id,

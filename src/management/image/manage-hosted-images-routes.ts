@@ -102,6 +102,7 @@ const Upload = Type.Object(
   {
     filename: Type.String({
       description: 'A file name to find it by.',
+      examples: ['dot.gif'],
       minLength: 1,
       maxLength: 255,
     }),

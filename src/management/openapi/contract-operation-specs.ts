@@ -40,8 +40,9 @@ export interface ContractOperationSpec {
   readonly answers: Readonly<Record<number, readonly [description: string, TSchema | undefined]>>;
 }
 
-function pathParameter(name: string, description: string): Parameter {
-  return { name, in: 'path', required: true, description, schema: Type.String({ maxLength: 64 }) };
+function pathParameter(name: string, description: string, example: string): Parameter {
+  const schema = Type.String({ examples: [example], maxLength: 64 });
+  return { name, in: 'path', required: true, description, schema };
 }
 
 function queryParameter(name: string, required: boolean, description: string): Parameter {
@@ -177,8 +178,8 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
       'Returns 200 once the message is durably stored. The first check that fails determines the error; `details` lists every problem of that kind.',
     bearer: true,
     parameters: [
-      pathParameter('account_id', 'The account.'),
-      pathParameter('template_id', 'The email template.'),
+      pathParameter('account_id', 'The account.', '1000'),
+      pathParameter('template_id', 'The email template.', 'receipt'),
       {
         name: 'Idempotency-Key',
         in: 'header',
@@ -206,8 +207,8 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
       'For each message, returns what the send operation would return, in order, with its `status`. An error in one message doesn’t affect the others. An error that concerns all messages, such as an invalid token or template, is returned as for a single message. At most 10 MiB. The `Idempotency-Key` header is refused; each message can have an `idempotencyKey`.',
     bearer: true,
     parameters: [
-      pathParameter('account_id', 'The account.'),
-      pathParameter('template_id', 'The email template.'),
+      pathParameter('account_id', 'The account.', '1000'),
+      pathParameter('template_id', 'The email template.', 'receipt'),
     ],
     body: { type: 'application/json', schema: batchBodySchema },
     answers: {
@@ -227,8 +228,8 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
     description: 'State, recipients, events, and the next attempt with its reason.',
     bearer: true,
     parameters: [
-      pathParameter('account_id', 'The account.'),
-      pathParameter('message_id', 'The message.'),
+      pathParameter('account_id', 'The account.', '1000'),
+      pathParameter('message_id', 'The message.', '01a210b8-b187-7361-88be-ae3209a56fef'),
     ],
     answers: {
       200: ['The message.', MessageStatusSchema],

@@ -1,6 +1,9 @@
 /** A schema as JSON. */
 export type SchemaJson = Readonly<Record<string, unknown>>;
 
+/** Keywords that only validate here. Importers make up as many members as `maxProperties` allows. */
+const unpublished = new Set(['patternErrorMessage', 'maxProperties']);
+
 /**
  * Turns titled schemas into components and references, so generated clients get readable type names.
  */
@@ -25,7 +28,7 @@ export class NamedSchemas {
     if (Array.isArray(value)) return value.map((item) => this.#visit(item));
     if (typeof value !== 'object' || value === null) return value;
     const entries = Object.entries(value)
-      .filter(([name]) => name !== 'patternErrorMessage')
+      .filter(([name]) => !unpublished.has(name))
       .map(([name, inner]) => [name, this.#visit(inner)]);
     const json: SchemaJson = Object.fromEntries(entries);
     return typeof json.title === 'string' && json.type === 'object' ? this.#name(json) : json;

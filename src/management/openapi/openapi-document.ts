@@ -5,6 +5,7 @@ import { pathParamNames, pathParams } from '../path-params.ts';
 import type { ManagementRoute } from '../resource-routes.ts';
 import { routeTable } from '../route-table.ts';
 import { type ContractOperationSpec, contractOperationSpecs } from './contract-operation-specs.ts';
+import { exampleOf } from './example-of.ts';
 import { introduction } from './introduction.ts';
 import { NamedSchemas, type SchemaJson } from './named-schemas.ts';
 import { ProblemSchema } from './shared-schemas.ts';
@@ -143,6 +144,9 @@ function describeContract(operation: ContractOperationSpec, schemas: NamedSchema
       : {
           parameters: parameters.map((parameter) => ({
             ...parameter,
+            ...(parameter.in === 'path'
+              ? { example: exampleOf(schemas.reference(parameter.schema)) }
+              : {}),
             schema: schemas.reference(parameter.schema),
           })),
         }),
@@ -151,7 +155,7 @@ function describeContract(operation: ContractOperationSpec, schemas: NamedSchema
       : {
           requestBody: {
             required: true,
-            content: { [body.type]: { schema: schemas.reference(body.schema) } },
+            content: { [body.type]: described(body.type, body.schema, schemas) },
           },
         }),
     responses: Object.fromEntries(
@@ -163,6 +167,18 @@ function describeContract(operation: ContractOperationSpec, schemas: NamedSchema
         },
       ]),
     ),
+  };
+}
+
+function described(
+  type: string | undefined,
+  schema: TSchema,
+  schemas: NamedSchemas,
+): Record<string, unknown> {
+  const isJson = type === undefined || type === 'application/json';
+  return {
+    schema: schemas.reference(schema),
+    ...(isJson ? { example: exampleOf(schema as unknown as SchemaJson) } : {}),
   };
 }
 
@@ -191,7 +207,9 @@ function describeRoute(route: ManagementRoute, schemas: NamedSchemas): unknown {
       : {
           requestBody: {
             required: hasRequiredMembers(body),
-            content: { [accepts ?? 'application/json']: { schema: schemas.reference(body) } },
+            content: {
+              [accepts ?? 'application/json']: described(accepts, body, schemas),
+            },
           },
         }),
     responses: { ...success(route, schemas), ...refusals(route) },
@@ -241,7 +259,8 @@ function hasRequiredMembers(body: TSchema): boolean {
 function pathParameters(path: string, schemas: NamedSchemas): unknown[] {
   return pathParamNames(path).map((name) => {
     const { description, ...schema } = schemas.reference(pathParams[name].schema);
-    return { name, in: 'path', required: true, description, schema };
+    const example = exampleOf(schema);
+    return { name, in: 'path', required: true, description, example, schema };
   });
 }
 

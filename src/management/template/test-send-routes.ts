@@ -38,7 +38,11 @@ export const testSendTemplate = defineOperation({
     'Sends the given `version`, or else the draft or the published version, like any other message. Fields without a value use their sample, default or name.',
   body: Type.Object(
     {
-      to: Type.String({ description: 'Recipient address.', maxLength: 320 }),
+      to: Type.String({
+        description: 'Recipient address.',
+        examples: ['ada@customer.example'],
+        maxLength: 320,
+      }),
       version: Type.Optional(Type.Integer({ minimum: 1 })),
       values: Type.Optional(Values),
       locale: LocaleChoice,

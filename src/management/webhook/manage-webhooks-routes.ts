@@ -63,7 +63,11 @@ const ListedWebhookView = Type.Object(
 
 const WebhookSettings = Type.Object(
   {
-    url: Type.String({ description: 'HTTPS URL that events are posted to.', maxLength: 2_000 }),
+    url: Type.String({
+      description: 'HTTPS URL that events are posted to.',
+      examples: ['https://shop.example/hooks/mail'],
+      maxLength: 2_000,
+    }),
     kinds: Type.Array(Type.Enum([...webhookKinds]), {
       description: 'Event kinds to deliver.',
       minItems: 1,
