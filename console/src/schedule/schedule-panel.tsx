@@ -13,8 +13,9 @@ import { ScheduleActions } from './schedule-actions.tsx';
 function useSchedule(message: Message) {
   const accountId = useAccountId();
   const may = useMay();
-  const { messageId } = message;
-  const isScheduled = may('queue:read') && waitOf(message) === 'scheduled';
+  const { messageId, content, state } = message;
+  const isWaiting = state === 'queued' && waitOf(message) !== 'canceling';
+  const isScheduled = may('queue:read') && typeof content?.sendAt === 'string' && isWaiting;
   const scheduled = useQuery({
     queryKey: ['scheduled', accountId, messageId],
     enabled: isScheduled,
