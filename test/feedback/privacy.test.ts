@@ -157,11 +157,28 @@ test('erasing a person removes all of their data and nothing else', async () => 
   await addSuppressions(kysely, account, [
     { address: address('gone@people.test'), reason: 'unsubscribe' },
   ]);
+  await pool.query(
+    `with owner as (
+       insert into membership (account_id, person_id, role)
+       select $1, id, 'owner' from person where email = $1 || '@shop.test' returning account_id, person_id)
+     insert into saved_filter (account_id, person_id, name, query)
+     select account_id, person_id, filter ->> 'name', filter -> 'query' from owner, jsonb_array_elements($2::jsonb) as filter`,
+    [
+      account,
+      JSON.stringify([
+        { name: 'Of one', query: { recipient: 'Gone@people.test' } },
+        { name: 'About gone@people.test', query: { state: 'bounced' } },
+        { name: 'Others', query: { recipient: 'friend@people.test' } },
+      ]),
+    ],
+  );
   await feed.catchUp();
   const erased = await erasePerson(kysely, {
     ...request('gone@people.test'),
     keepSuppressions: true,
   });
+  const filters = await pool.query('select name from saved_filter');
+  assert.deepEqual(filters.rows, [{ name: 'Others' }]);
   assert.deepEqual(erased, { messages: 2, contacts: 0, suppressions: 0 });
   const contents = await pool.query<{ id: string; content: { to: string; cc: string[] } | null }>(
     'select id, content from message where id = any ($1)',

@@ -32,6 +32,12 @@ test('opens counted as people are reclassified as machines once their reader is 
       userAgent: 'Firefox/144.0',
       network: '93.184.216.0/24',
     },
+    {
+      class: 'scanner',
+      reason: 'network: Barracuda',
+      userAgent: 'Mozilla/5.0 (X11) Firefox/144.0',
+      network: '35.157.190.0/24',
+    },
     { class: 'person', reason: 'erased' },
   ];
   for (const detail of details)

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
+import { createSecretKey } from 'node:crypto';
 import { test } from 'node:test';
+import { erasePerson } from '../../src/feedback/privacy/person-data-store.ts';
 import {
   applyRetentionRules,
   saveRetentionRule,
 } from '../../src/feedback/privacy/retention-store.ts';
 import { sweepAttachments } from '../../src/feedback/privacy/sweep-attachments-store.ts';
+import type { ComparableAddress } from '../../src/foundation/email-address.ts';
+import { QueueControlStore } from '../../src/queue/control-store.ts';
 import { readMailboxField } from '../../src/smtp-submission/read-mailbox.ts';
 import { addKey } from '../support/api-key.ts';
 import { readInbox } from '../support/inbox-client.ts';
@@ -282,4 +286,49 @@ test('a retention rule erases the source, and a message without it isn’t resen
   const resent = await manage.post(`${path}/messages/${id}/resend`);
   assert.equal(resent.status, 409);
   assert.match(resent.text, /attachments and subject line were erased/);
+});
+
+test('an erased recipient disappears from the header of everyone’s copy, also of one that waits', async () => {
+  const controls = new QueueControlStore(database);
+  const later = { accountId: shop.shop.id, destination: 'later.test' };
+  await controls.control('pause', later);
+  const client = await world.login();
+  const source = raw({
+    To: '"Gone, Ann" <Erased@people.test>, Bea <stays@people.test>, waits@later.test',
+    Cc: 'erased@people.test',
+  });
+  const to = ['erased@people.test', 'stays@people.test', 'waits@later.test'];
+  assert.match(await client.submit(to, source), /^250 /);
+  await readInbox(service.url, '?to=stays@people.test&wait=60');
+  const stored = async () => {
+    const { rows } = await database.pool.query<{ state: string; source: string }>(
+      `select m.state, convert_from(c.content, 'UTF8') as source from message m
+       join message_attachment using (account_id, retention_days)
+       join attachment_content c using (account_id, sha256)
+       where message_id = m.id and m.content ->> 'to' = any ($1)`,
+      [to],
+    );
+    return rows;
+  };
+  await waitFor('both deliveries', async () => {
+    const states = (await stored()).map(({ state }) => state);
+    return states.filter((state) => state === 'delivered').length === 2;
+  });
+  await erasePerson(database.kysely, {
+    accountId: shop.shop.id,
+    address: 'erased@people.test' as ComparableAddress,
+    requestedBy: 'officer',
+    hashKey: createSecretKey(Buffer.alloc(32, 1)),
+    keepSuppressions: false,
+  });
+  const copies = await stored();
+  assert.equal(copies.length, 2);
+  for (const copy of copies) {
+    assert.match(copy.source, /^To: Bea <stays@people\.test>, waits@later\.test\r\nSubject: /m);
+    assert.doesNotMatch(copy.source, /erased@|Gone|^Cc:/im);
+    assert.ok(copy.source.endsWith(body));
+  }
+  await controls.control('resume', later);
+  const [mail] = await readInbox(service.url, '?to=waits@later.test&wait=60');
+  assert.doesNotMatch(mail?.source ?? 'none', /erased@|none/i);
 });

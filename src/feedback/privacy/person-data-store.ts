@@ -1,9 +1,10 @@
-import type { KeyObject } from 'node:crypto';
+import { createHash, type KeyObject } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { ComparableAddress } from '../../foundation/email-address.ts';
 import { auditIdOf, hashAddress } from '../../foundation/hash-address.ts';
 import { type AccountId, newId } from '../../foundation/ids.ts';
+import { storeContents } from '../../message/attachment-store.ts';
 import {
   erasedAddress,
   maxRecipients,
@@ -16,6 +17,7 @@ import {
   suppressedCcAddresses,
   toAddress,
 } from '../../message/message-sql.ts';
+import { describeRawSource, rawTemplateId } from '../../message/raw-message.ts';
 import { unschedule } from '../../message/scheduled-class.ts';
 import { cursorOf, waitForCursor } from '../feed/feed-cursor-store.ts';
 import { eraseRepliesFrom, eraseRepliesTo } from '../reply/erase-replies-store.ts';
@@ -26,6 +28,7 @@ import {
   eraseAttachments,
   eraseTraces,
 } from './erase-parts-store.ts';
+import { withoutRecipient } from './without-recipient.ts';
 
 type Kysely = Database['kysely'];
 
@@ -54,7 +57,8 @@ export interface ErasedCounts {
 
 /**
  * Erases an account's data about one address: content of messages to it and of replies to them or from it, its Cc entries,
- * reader data of their opens and clicks, contacts, its name in the audit log of 0.2 and, unless `keepSuppressions` is set, suppressions. Waiting messages to it are canceled; a
+ * its place in the header of complete messages to others, reader data of their opens and clicks, contacts, saved filters, its
+ * name in the audit log of 0.2 and, unless `keepSuppressions` is set, suppressions. Waiting messages to it are canceled; a
  * record of the erasure and the totals remain, without personal data.
  * @param commitWith is committed together with that record
  */
@@ -87,6 +91,10 @@ export async function erasePerson(
       where account_id = ${accountId} and ${address} = any (select lower(a) from unnest(suppressed_recipients) as a)`.execute(
       transaction,
     );
+    await sql`
+      delete from saved_filter where account_id = ${accountId} and exists (
+        select from jsonb_each_text(query || jsonb_build_object('name', name)) as member
+        where position(${address}::text in lower(member.value)) > 0)`.execute(transaction);
     await sql`
       delete from file_import_rejection where account_id = ${accountId} and exists (
         select from unnest(record) as value where position(${address}::text in lower(value)) > 0)`.execute(
@@ -147,7 +155,7 @@ async function eraseSome(
   await sql`select from webhook_position where account_id = ${accountId} for update`.execute(
     transaction,
   );
-  const { rows } = await sql<{ count: number; own: string[] }>`
+  const { rows } = await sql<{ count: number; own: string[]; sources: string[] }>`
     with known as materialized (
       select account_id, message_id, retention_days, recipient from message_search
       where account_id = ${accountId} and address = ${address} limit ${batchSize}),
@@ -189,12 +197,52 @@ async function eraseSome(
         and (f.own or s.address = ${address})),
     ${deleteAttributes('own')},
     ${eraseTraces('touched')}
-    select count(*)::int as count, array(select message_id::text from own) as own from found`.execute(
-    transaction,
-  );
+    select count(*)::int as count, array(select message_id::text from own) as own,
+      array(
+        select distinct encode(a.sha256, 'hex') from own join message_attachment a using (account_id, message_id, retention_days)
+        join message m on m.account_id = a.account_id and m.id = a.message_id and m.retention_days = a.retention_days
+        where m.template_id = ${rawTemplateId}) as sources
+    from found`.execute(transaction);
   // A separate statement, so it also sees replies stored while this transaction waited for the messages' rows.
   await eraseRepliesTo(transaction, accountId, rows[0]?.own ?? []);
+  for (const source of rows[0]?.sources ?? [])
+    await eraseFromSource(transaction, accountId, address, source);
   return rows[0]?.count ?? 0;
+}
+
+/** Takes the address out of a complete message that other recipients have, too. Those that wait are sent without it. */
+async function eraseFromSource(
+  transaction: Kysely,
+  accountId: AccountId,
+  address: ComparableAddress,
+  sha256: string,
+): Promise<void> {
+  const { rows } = await sql<{ content: Buffer }>`
+    select content from attachment_content c
+    where account_id = ${accountId} and sha256 = decode(${sha256}, 'hex') and exists (
+      select from message_attachment a where a.account_id = c.account_id and a.sha256 = c.sha256)`.execute(
+    transaction,
+  );
+  const [stored] = rows;
+  if (stored === undefined) return;
+  const content = withoutRecipient(stored.content, address);
+  if (content.equals(stored.content)) return;
+  const erased = createHash('sha256').update(content).digest('hex');
+  await storeContents(transaction, accountId, [{ sha256: erased, content }]);
+  const info = JSON.stringify([describeRawSource(erased, content.length)]);
+  await sql`
+    with copy as materialized (
+      select a.account_id, a.message_id, a.retention_days from message_attachment a
+      join message m on m.account_id = a.account_id and m.id = a.message_id and m.retention_days = a.retention_days
+      where a.account_id = ${accountId} and a.sha256 = decode(${sha256}, 'hex') and m.template_id = ${rawTemplateId}),
+    ${eraseAttachments('copy')},
+    linked as (
+      insert into message_attachment (account_id, message_id, retention_days, sha256)
+      select account_id, message_id, retention_days, decode(${erased}, 'hex') from copy)
+    update message m set content = (m.content::jsonb || jsonb_build_object('attachments', ${info}::jsonb))::json
+    from copy
+    where m.account_id = copy.account_id and m.id = copy.message_id and m.retention_days = copy.retention_days
+      and m.content is not null`.execute(transaction);
 }
 
 /** A person's messages whose search rows aren't written yet. */

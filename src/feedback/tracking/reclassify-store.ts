@@ -4,6 +4,7 @@ import type { AccountId } from '../../foundation/ids.ts';
 import { type ReaderEventKind, readerEventKinds } from '../../message/event-kinds.ts';
 import { kindList } from '../../message/message-sql.ts';
 import { classifyReader, type ReaderVerdict } from './classify-reader.ts';
+import { knownNetworks } from './known-readers.ts';
 
 type Kysely = Database['kysely'];
 
@@ -79,11 +80,14 @@ function reclassify({ kind, detail }: StoredEngagement): ReaderVerdict | undefin
   const { userAgent, network, reason } = detail;
   if (typeof userAgent !== 'string' || typeof network !== 'string') return undefined;
   if (timingReasons.has(String(reason))) return undefined;
-  return classifyReader({
+  const verdict = classifyReader({
     kind,
     userAgent,
     address: network.replace(/\/\d+$/, ''),
     hidden: detail.hidden === true,
     prefetch: reason === 'fetched ahead by the browser',
   });
+  // A known network can be smaller than the one that is stored.
+  const isKnown = knownNetworks.some(({ name }) => reason === `network: ${name}`);
+  return isKnown && verdict.class === 'person' ? undefined : verdict;
 }
