@@ -2,14 +2,15 @@ import type { AccessPolicy, RetentionDays } from '../account/account.ts';
 import type { AccountId, ClientId, ListId } from '../foundation/ids.ts';
 import { isNetwork } from '../foundation/network/block-list.ts';
 import { buildTemplate } from './build-template.ts';
-import type {
-  Manifest,
-  ManifestAccount,
-  ManifestContacts,
-  ManifestIntegration,
-  ManifestList,
-  ManifestSender,
-  ManifestUser,
+import {
+  type Manifest,
+  type ManifestAccount,
+  type ManifestContacts,
+  type ManifestIntegration,
+  type ManifestList,
+  type ManifestSender,
+  type ManifestUser,
+  manifestSections,
 } from './manifest.ts';
 import type { ManifestPath } from './manifest-path.ts';
 import type { Locate, ProblemCollector } from './manifest-problems.ts';
@@ -91,6 +92,7 @@ async function buildAccount(
     archiveAddress: parseOptionalAddress(raw.archiveAddress, [...path, 'archiveAddress'], problems),
     attachmentLimit: raw.attachmentLimit,
     policy: raw.policy && buildPolicy(raw.policy, [...path, 'policy'], problems),
+    sections: new Set(manifestSections.filter((name) => raw[name] !== undefined)),
     users: each('users', raw.users, (user, at) => buildUser(user, at, problems)),
     senders: each('senders', raw.senders, (sender, at) => buildSender(sender, at, problems)),
     integrations: each('integrations', raw.integrations, (integration, at) =>

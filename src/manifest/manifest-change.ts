@@ -3,6 +3,7 @@ import type { DatabaseTransaction } from '../foundation/database/open-database.t
 import type { AccountId } from '../foundation/ids.ts';
 import type { ClientSecretHasher } from '../session/client-secret.ts';
 import type { CompiledContents } from './compiled-contents.ts';
+import type { ManifestAccount, ManifestSection } from './manifest.ts';
 import type { ManifestPath } from './manifest-path.ts';
 import type { ProblemCollector } from './manifest-problems.ts';
 
@@ -49,11 +50,15 @@ export interface PlanContext {
   readonly contents: CompiledContents;
 }
 
-/** With prune: the IDs in `existing` that the manifest doesn't name. */
+/** With prune: those in `existing` that the manifest doesn't name, unless it omits their whole section. */
 export function toRemove<Item>(
-  context: PlanContext,
+  { options }: PlanContext,
+  { sections }: ManifestAccount,
+  section: ManifestSection,
   existing: readonly Item[],
   isNamed: (item: Item) => boolean,
 ): readonly Item[] {
-  return context.options.prune === true ? existing.filter((item) => !isNamed(item)) : [];
+  return options.prune === true && sections.has(section)
+    ? existing.filter((item) => !isNamed(item))
+    : [];
 }

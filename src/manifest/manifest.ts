@@ -28,12 +28,18 @@ export interface ManifestAccount {
   /** Null: the installation's default. */
   readonly attachmentLimit: number | null | undefined;
   readonly policy: AccessPolicy | undefined;
+  /** The sections that the file has. Nothing is removed from others. */
+  readonly sections: ReadonlySet<ManifestSection>;
   readonly users: readonly ManifestUser[];
   readonly senders: readonly ManifestSender[];
   readonly integrations: readonly ManifestIntegration[];
   readonly templates: readonly ManifestTemplate[];
   readonly lists: readonly ManifestList[];
 }
+
+export const manifestSections = ['users', 'senders', 'integrations', 'templates', 'lists'] as const;
+
+export type ManifestSection = (typeof manifestSections)[number];
 
 export interface ManifestUser {
   readonly path: ManifestPath;

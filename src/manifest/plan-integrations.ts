@@ -24,7 +24,9 @@ export async function planIntegrations(
   }
   const existing = await readIntegrations(context.transaction, account.id);
   const named = new Set(account.integrations.map(({ clientId }) => clientId));
-  for (const { clientId } of toRemove(context, existing, ({ clientId }) => named.has(clientId))) {
+  for (const { clientId } of toRemove(context, account, 'integrations', existing, ({ clientId }) =>
+    named.has(clientId),
+  )) {
     changes.push({
       account: account.id,
       kind: 'integration',

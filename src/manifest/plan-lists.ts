@@ -21,7 +21,7 @@ export async function planLists(
     changes.push(await planList(account, list, before, context));
   }
   const named = new Set(account.lists.map(({ id }) => id));
-  for (const { id } of toRemove(context, existing, ({ id }) => named.has(id))) {
+  for (const { id } of toRemove(context, account, 'lists', existing, ({ id }) => named.has(id))) {
     changes.push({
       account: account.id,
       kind: 'list',

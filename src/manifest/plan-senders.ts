@@ -14,7 +14,9 @@ export async function planSenders(
     const before = existing.find(({ address }) => address === sender.address);
     return planSender(account, sender, before, context);
   });
-  for (const { address } of toRemove(context, existing, ({ address }) => named.has(address))) {
+  for (const { address } of toRemove(context, account, 'senders', existing, ({ address }) =>
+    named.has(address),
+  )) {
     addresses.delete(address);
     changes.push({
       account: account.id,

@@ -64,9 +64,12 @@ export async function planTemplates(
     const change = planTemplate({ account, template, before, createdBy }, context);
     if (change !== undefined) changes.push(change);
   }
-  const inUse = existing.filter(({ removed }) => !removed);
+  // A manifest can't contain a template that was never published.
+  const inUse = existing.filter(
+    ({ removed, contentHash }) => !removed && contentHash !== undefined,
+  );
   const named = new Set(account.templates.map(({ id }) => id));
-  for (const { id } of toRemove(context, inUse, ({ id }) => named.has(id))) {
+  for (const { id } of toRemove(context, account, 'templates', inUse, ({ id }) => named.has(id))) {
     changes.push({
       account: account.id,
       kind: 'template',

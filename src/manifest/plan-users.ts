@@ -29,7 +29,9 @@ export async function planUsers(
     changes.push(planUser(account, user, person, member, context));
   }
   const named = new Set<string>(account.users.map(({ email }) => email));
-  for (const { email, personId } of toRemove(context, existing, ({ email }) => named.has(email))) {
+  for (const { email, personId } of toRemove(context, account, 'users', existing, ({ email }) =>
+    named.has(email),
+  )) {
     after.delete(email);
     changes.push({
       account: account.id,

@@ -455,6 +455,22 @@ describe('--prune', () => {
     assert.deepEqual(changed(await apply(database, bare('stay'))), []);
   });
 
+  const empty = { senders: [], integrations: [], templates: [], lists: [] };
+
+  test('with it, nothing is removed from a section that the manifest omits, nor a template that it can’t contain', async () => {
+    await apply(database, of(shop('sections')));
+    await database.pool.query(
+      `insert into template (account_id, id, name, created_by)
+       select 'sections', 't-draft', 'Draft', created_by from template where account_id = 'sections' limit 1`,
+    );
+    assert.deepEqual(changed(await apply(database, bare('sections'), { prune: true })), []);
+    const { templates } = empty;
+    const partly = of({ id: 'sections', name: 'Shop sections', templates });
+    assert.deepEqual(changed(await apply(database, partly, { prune: true })), [
+      'removed template receipt',
+    ]);
+  });
+
   test('with it, everything missing from the manifest is removed, within its accounts', async () => {
     await apply(database, of(shop('prune'), shop('spared')));
     await addToken('ann@shop.test', 'client-prune');
@@ -462,8 +478,10 @@ describe('--prune', () => {
       id: 'prune',
       name: 'Shop prune',
       users: [{ email: 'ann@shop.test', role: 'owner' }],
+      ...empty,
     });
-    const kept = await manifestProblemTexts(apply(database, bare('prune'), { prune: true }));
+    const nobody = of({ id: 'prune', name: 'Shop prune', users: [] });
+    const kept = await manifestProblemTexts(apply(database, nobody, { prune: true }));
     assert.match(kept.join(), /accounts\[0\]\.users would leave no owner who can sign in/);
     assert.deepEqual(changed(await apply(database, owned, { prune: true })), [
       'removed user bob@shop.test',
