@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { niceAxisMax, plotPoints } from '../../console/src/report/plot-points.ts';
+import { hourZone, niceAxisMax, plotPoints } from '../../console/src/report/plot-points.ts';
 import { figureOf } from '../../console/src/report/report-figures.ts';
 
 const counts = {
@@ -56,15 +56,32 @@ test('days without messages are included, and messages neither delivered nor bou
   );
 });
 
-test('hours of a day are matched by their local start', () => {
-  const points = plotPoints(
-    [{ key: '2026-03-28T09:00', counts, latency: null }],
-    { from: local(28), until: local(29) },
-    'hour',
-  );
-  assert.equal(points.length, 24);
-  assert.equal(points[9]?.delivered, 7);
-});
+/** The key of the hour of a report that starts at a time. */
+function hourKey(at: Date, offset: number): string {
+  return new Date(at.getTime() + offset * 60_000).toISOString().slice(0, 16);
+}
+
+for (const [place, from, hours] of [
+  ['a day', new Date(2026, 2, 28), 24],
+  ['the day in Berlin on which clocks go back', new Date('2026-10-25T00:00+02:00'), 25],
+  ['a day in Kolkata', new Date('2026-10-25T00:00+05:30'), 24],
+  ['a day in St. John’s', new Date('2026-12-25T00:00-03:30'), 24],
+] as const)
+  test(`each hour of ${place} has a bar of its own`, () => {
+    const until = new Date(from.getTime() + hours * 3_600_000);
+    const period = { from: from.toISOString(), until: until.toISOString() };
+    const { offset } = hourZone(period);
+    const rows = Array.from({ length: hours }, (_, hour) => ({
+      key: hourKey(new Date(from.getTime() + hour * 3_600_000), offset),
+      counts: { ...counts, delivered: hour },
+      latency: null,
+    }));
+    assert.deepEqual(
+      plotPoints(rows, period, 'hour').map(({ delivered }) => delivered),
+      rows.map((_, hour) => hour),
+    );
+    assert.ok(rows.every(({ key }) => key.endsWith(':00')));
+  });
 
 test('the top of a plot reaches every value and leaves at most a third of the plot empty', () => {
   fc.assert(

@@ -12,10 +12,13 @@ export interface MemberChange {
 /** Someone else changed the resource since the person loaded it. */
 export class EditConflict extends ApiProblem {
   readonly changes: readonly MemberChange[];
+  /** The resource as it is now. */
+  readonly current: object;
 
-  constructor(changes: readonly MemberChange[]) {
+  constructor(changes: readonly MemberChange[], current: object) {
     super(412, { title: text('problem.changed') });
     this.changes = changes;
+    this.current = current;
   }
 }
 
@@ -66,5 +69,5 @@ function requireUnchanged<Thing extends object>(seen: Partial<Thing>, now: Thing
   const changes = Object.entries(seen)
     .map(([name, value]) => ({ name, seen: value, now: now[name as keyof Thing] as unknown }))
     .filter((change) => JSON.stringify(change.seen) !== JSON.stringify(change.now));
-  if (changes.length > 0) throw new EditConflict(changes);
+  if (changes.length > 0) throw new EditConflict(changes, now);
 }

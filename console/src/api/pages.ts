@@ -25,3 +25,17 @@ export function usePages<Item>({ read, ...options }: PagesOptions<Item>) {
   });
   return { ...pages, items: pages.data?.pages.flatMap((page) => [...page.items]) ?? [] };
 }
+
+/** All items of a list, for a choice among them. */
+export async function readAll<Item>(
+  read: (cursor: string | undefined) => Promise<Page<Item>>,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await read(cursor);
+    items.push(...page.items);
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  return items;
+}

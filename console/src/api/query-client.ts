@@ -1,7 +1,7 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { hasUnsavedChanges } from '../form/unsaved.ts';
 import { ApiProblem } from './problem.ts';
 import { goToSignIn } from './sign-in.ts';
-import { hasUnsavedChanges } from './unsaved.ts';
 
 /** Redirects to the sign-in page when the session has ended, unless that would lose input. */
 function redirectToSignIn(error: unknown): void {

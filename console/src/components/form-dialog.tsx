@@ -1,6 +1,7 @@
 import { Button, Group, Modal, Stack } from '@mantine/core';
-import type { FormEvent, ReactNode } from 'react';
+import { type FormEvent, type ReactNode, useRef } from 'react';
 import { useAction } from '../api/use-action.ts';
+import { useUnsaved } from '../form/unsaved.ts';
 import { text } from '../texts/text.ts';
 import { ProblemAlert } from './problem-alert.tsx';
 
@@ -9,6 +10,8 @@ interface DialogFormProps {
   action: string;
   /** Closes the dialog on success; otherwise shows the error. */
   submit: () => Promise<unknown>;
+  /** Whether something is unsaved, which keeps the dialog open. */
+  isChanged?: () => boolean;
   /** The label of the button that closes it; default: “Cancel”. */
   dismiss?: string | undefined;
   /** What it does can't be undone. */
@@ -44,23 +47,38 @@ export function DialogForm(props: DialogFormProps) {
     close,
     action,
     submit,
+    isChanged,
     dismiss,
     destructive,
     conflictTitle,
     stay = false,
     children,
   } = props;
-  const send = useAction({ mutationFn: submit, ...(!stay && { onSuccess: close }) });
+  const isTyped = useRef(false);
+  const send = useAction({
+    mutationFn: submit,
+    onSuccess() {
+      isTyped.current = false;
+      if (!stay && isChanged?.() !== true) close();
+    },
+  });
+  useUnsaved(() => isTyped.current);
 
   function onSubmit(event: FormEvent) {
     event.preventDefault();
     // A closing dialog still receives key events.
-    if (!stay && send.isSuccess && Date.now() - send.submittedAt < 1_000) return;
+    if (!stay && isChanged?.() !== true && send.isSuccess && Date.now() - send.submittedAt < 1_000)
+      return;
     send.mutate();
   }
 
   return (
-    <form onSubmit={onSubmit}>
+    <form
+      onSubmit={onSubmit}
+      onInput={() => {
+        isTyped.current = true;
+      }}
+    >
       <Stack>
         {children(send.error)}
         <ProblemAlert error={send.error} onRefreshed={close} conflictTitle={conflictTitle} />

@@ -1,12 +1,12 @@
 import { Modal, NumberInput, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { Receiver } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { DialogForm } from '../components/form-dialog.tsx';
 import { showNotice } from '../components/notices.tsx';
+import { useForm } from '../form/use-form.ts';
 import { text } from '../texts/text.ts';
 
 type NumberFieldValue = number | string;
@@ -28,39 +28,41 @@ export function ReceiverDialog({ opened, ...form }: ReceiverDialogProps) {
 }
 
 function ReceiverForm({ close, ...props }: Omit<ReceiverDialogProps, 'opened'>) {
-  // Edits the data shown when the dialog opened, even if the page reloads it.
-  const [receiver] = useState(props.receiver);
-  const { name, label } = receiver;
   const client = useQueryClient();
-  const [rate, setRate] = useState<NumberFieldValue>(receiver.fixedRate ?? '');
-  const [connections, setConnections] = useState<NumberFieldValue>(receiver.fixedConnections ?? '');
-  const [messages, setMessages] = useState<NumberFieldValue>(
-    receiver.fixedMessagesPerConnection ?? '',
-  );
-
-  async function submit() {
-    const path = '/installation/receivers/{receiver}/settings';
-    const params = { path: { receiver: name } };
-    const body = {
-      rate: numberOf(rate),
-      connections: numberOf(connections),
-      messagesPerConnection: numberOf(messages),
-    };
-    await ifUnchanged(
-      {
-        rate: receiver.fixedRate,
-        connections: receiver.fixedConnections,
-        messagesPerConnection: receiver.fixedMessagesPerConnection,
-      },
-      () => api.GET(path, { params }),
-      (precondition) => api.PUT(path, { params, body, ...precondition }),
-    );
-    await client.invalidateQueries({ queryKey: ['receivers'] });
-    showNotice(text('receivers.saved', { name: label }));
-  }
+  const { name, label } = props.receiver;
+  const { values, change, edit, save } = useForm({
+    stored: settingsOf(props.receiver),
+    toValues: ({ rate, connections, messagesPerConnection }): Values => ({
+      rate: rate ?? '',
+      connections: connections ?? '',
+      messagesPerConnection: messagesPerConnection ?? '',
+    }),
+    async save({ values, stored }) {
+      const path = '/installation/receivers/{receiver}/settings';
+      const params = { path: { receiver: name } };
+      const body = {
+        rate: numberOf(values.rate),
+        connections: numberOf(values.connections),
+        messagesPerConnection: numberOf(values.messagesPerConnection),
+      };
+      const saved = await ifUnchanged(
+        stored,
+        () => api.GET(path, { params }),
+        (precondition) => api.PUT(path, { params, body, ...precondition }),
+      );
+      await client.invalidateQueries({ queryKey: ['receivers'] });
+      showNotice(text('receivers.saved', { name: label }));
+      return saved;
+    },
+  });
 
   return (
-    <DialogForm close={close} action={text('receivers.save')} submit={submit}>
+    <DialogForm
+      close={close}
+      action={text('receivers.save')}
+      submit={save}
+      isChanged={edit.isChanged}
+    >
       {(error) => (
         <>
           <Text size="sm" c="dimmed">
@@ -71,8 +73,8 @@ function ReceiverForm({ close, ...props }: Omit<ReceiverDialogProps, 'opened'>) 
             placeholder={text('receivers.learned')}
             min={0}
             max={100_000}
-            value={rate}
-            onChange={setRate}
+            value={values.rate}
+            onChange={(rate) => change({ rate })}
             error={reasonFor(error, 'rate')}
           />
           <NumberInput
@@ -81,8 +83,8 @@ function ReceiverForm({ close, ...props }: Omit<ReceiverDialogProps, 'opened'>) 
             min={1}
             max={10_000}
             allowDecimal={false}
-            value={connections}
-            onChange={setConnections}
+            value={values.connections}
+            onChange={(connections) => change({ connections })}
             error={reasonFor(error, 'connections')}
           />
           <NumberInput
@@ -91,8 +93,8 @@ function ReceiverForm({ close, ...props }: Omit<ReceiverDialogProps, 'opened'>) 
             min={1}
             max={100_000}
             allowDecimal={false}
-            value={messages}
-            onChange={setMessages}
+            value={values.messagesPerConnection}
+            onChange={(messagesPerConnection) => change({ messagesPerConnection })}
             error={reasonFor(error, 'messagesPerConnection')}
           />
         </>
@@ -100,6 +102,17 @@ function ReceiverForm({ close, ...props }: Omit<ReceiverDialogProps, 'opened'>) 
     </DialogForm>
   );
 }
+
+/** The edited settings. */
+function settingsOf(receiver: Receiver) {
+  return {
+    rate: receiver.fixedRate,
+    connections: receiver.fixedConnections,
+    messagesPerConnection: receiver.fixedMessagesPerConnection,
+  };
+}
+
+type Values = Record<keyof ReturnType<typeof settingsOf>, NumberFieldValue>;
 
 function numberOf(value: NumberFieldValue): number | null {
   return value === '' ? null : Number(value);

@@ -1,19 +1,19 @@
 import { Select, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { useAccountId, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import { ifUnchanged } from '../api/if-unchanged.ts';
-import type { DomainSettings } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { showNotice } from '../components/notices.tsx';
+import { editedFields } from '../form/edit.ts';
+import { useForm } from '../form/use-form.ts';
 import { text } from '../texts/text.ts';
 
-interface Changes {
-  readonly trackingHost?: string | null;
-  readonly sourcePool?: string;
+interface Values {
+  readonly trackingHost: string;
+  readonly sourcePool: string;
 }
 
 /** Edits the tracking host and source pool, with conflict detection. */
@@ -22,24 +22,32 @@ export function DomainSettingsDialog({ domain, close }: { domain: string; close:
   const client = useQueryClient();
   const path = '/accounts/{accountId}/domains/{domain}/settings';
   const params = { path: { accountId, domain } };
-  const [changes, setChanges] = useState<Changes>({});
   const settings = useQuery({
     queryKey: ['domains', accountId, domain, 'settings'],
     queryFn: () => answerOf(api.GET(path, { params })),
-    // Edits what was loaded when the dialog opened.
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
   });
 
-  async function submit() {
-    await ifUnchanged(
-      settings.data ?? {},
-      () => api.GET(path, { params }),
-      (precondition) => api.PUT(path, { params, body: changes, ...precondition }),
-    );
-    await client.invalidateQueries({ queryKey: ['domains', accountId] });
-    showNotice(text('domainSettings.saved', { domain }));
-  }
+  const { values, change, edit, save } = useForm({
+    stored: settings.data,
+    toValues: (stored): Values => ({
+      trackingHost: stored?.trackingHost ?? '',
+      sourcePool: stored?.sourcePool ?? '',
+    }),
+    async save({ values, seen, stored }) {
+      const { trackingHost, ...others } = editedFields(seen, values);
+      const host = trackingHost?.trim();
+      // Only operators may send a source pool.
+      const body = { ...others, ...(host !== undefined && { trackingHost: host || null }) };
+      const saved = await ifUnchanged(
+        stored ?? {},
+        () => api.GET(path, { params }),
+        (precondition) => api.PUT(path, { params, body, ...precondition }),
+      );
+      await client.invalidateQueries({ queryKey: ['domains', accountId] });
+      showNotice(text('domainSettings.saved', { domain }));
+      return saved;
+    },
+  });
 
   return (
     <FormDialog
@@ -47,16 +55,12 @@ export function DomainSettingsDialog({ domain, close }: { domain: string; close:
       close={close}
       title={text('domainSettings.title')}
       action={text('domainSettings.save')}
-      submit={submit}
+      submit={save}
+      isChanged={edit.isChanged}
     >
       {(error) =>
         settings.data !== undefined && (
-          <Fields
-            domain={domain}
-            shown={{ ...settings.data, ...changes }}
-            change={(change) => setChanges({ ...changes, ...change })}
-            error={error}
-          />
+          <Fields domain={domain} shown={values} change={change} error={error} />
         )
       }
     </FormDialog>
@@ -65,8 +69,8 @@ export function DomainSettingsDialog({ domain, close }: { domain: string; close:
 
 interface FieldsProps {
   domain: string;
-  shown: DomainSettings;
-  change: (change: Changes) => void;
+  shown: Values;
+  change: (change: Partial<Values>) => void;
   error: unknown;
 }
 
@@ -78,10 +82,8 @@ function Fields({ domain, shown, change, error }: FieldsProps) {
       <TextInput
         label={text('domainSettings.tracking')}
         description={text('domainSettings.trackingHint', { example: `links.${domain}` })}
-        value={shown.trackingHost ?? ''}
-        onChange={({ currentTarget: { value } }) =>
-          change({ trackingHost: value.trim() === '' ? null : value.trim() })
-        }
+        value={shown.trackingHost}
+        onChange={({ currentTarget }) => change({ trackingHost: currentTarget.value })}
         error={reasonFor(error, 'trackingHost')}
         data-autofocus
       />

@@ -1,7 +1,7 @@
 import { Button, Group, Modal, NumberInput, Paper, Text, TextInput, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
-import { Fragment, useState } from 'react';
+import { Fragment } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { Domain } from '../api/management.generated.ts';
@@ -9,6 +9,7 @@ import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { DialogForm } from '../components/form-dialog.tsx';
 import { showNotice } from '../components/notices.tsx';
+import { useForm } from '../form/use-form.ts';
 import { formatNumber } from '../format/format-number.ts';
 import { formatDay } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
@@ -80,39 +81,57 @@ function WarmUpProgress({ warmUp: { from, plan } }: { warmUp: NonNullable<Domain
   );
 }
 
+/** A usual warm-up, from today. */
+function newWarmUp() {
+  return {
+    from: new Date().toISOString().slice(0, 10),
+    first: 50 as number | string,
+    goal: 20_000 as number | string,
+  };
+}
+
+function planOf({ first, goal }: ReturnType<typeof newWarmUp>) {
+  return warmUpPlan(Math.max(Number(first), 1), Math.max(Number(goal), 1));
+}
+
 function WarmUpForm({ domain: shown, close }: { domain: Domain; close: () => void }) {
   const accountId = useAccountId();
   const client = useQueryClient();
-  // Edits the data shown when the dialog opened, even if the page reloads it.
-  const [{ domain, warmUp }] = useState(shown);
-  const [from, setFrom] = useState(() => new Date().toISOString().slice(0, 10));
-  const [first, setFirst] = useState<number | string>(50);
-  const [goal, setGoal] = useState<number | string>(20_000);
-  const plan = warmUpPlan(Math.max(Number(first), 1), Math.max(Number(goal), 1));
-
-  async function submit() {
-    const path = '/accounts/{accountId}/domains/{domain}/settings';
-    const params = { path: { accountId, domain } };
-    await ifUnchanged(
-      { warmUp },
-      () => api.GET(path, { params }),
-      (precondition) =>
-        api.PUT(path, { params, body: { warmUp: { from, plan } }, ...precondition }),
-    );
-    await client.invalidateQueries({ queryKey: ['domains', accountId] });
-    showNotice(text('warmUp.saved', { days: plan.length }));
-  }
+  const { values, change, edit, save } = useForm({
+    stored: { warmUp: shown.warmUp },
+    toValues: newWarmUp,
+    async save({ values, stored: { warmUp } }) {
+      const path = '/accounts/{accountId}/domains/{domain}/settings';
+      const params = { path: { accountId, domain: shown.domain } };
+      const plan = planOf(values);
+      const saved = await ifUnchanged(
+        { warmUp },
+        () => api.GET(path, { params }),
+        (precondition) =>
+          api.PUT(path, { params, body: { warmUp: { from: values.from, plan } }, ...precondition }),
+      );
+      await client.invalidateQueries({ queryKey: ['domains', accountId] });
+      showNotice(text('warmUp.saved', { days: plan.length }));
+      return saved;
+    },
+  });
+  const plan = planOf(values);
 
   return (
-    <DialogForm close={close} action={text('warmUp.begin')} submit={submit}>
+    <DialogForm
+      close={close}
+      action={text('warmUp.begin')}
+      submit={save}
+      isChanged={edit.isChanged}
+    >
       {(error) => (
         <>
           <TextInput
             type="date"
             label={text('warmUp.from')}
             required
-            value={from}
-            onChange={(event) => setFrom(event.currentTarget.value)}
+            value={values.from}
+            onChange={(event) => change({ from: event.currentTarget.value })}
             error={reasonFor(error, 'from') ?? reasonFor(error, 'warmUp')}
           />
           <Group grow>
@@ -123,8 +142,8 @@ function WarmUpForm({ domain: shown, close }: { domain: Domain; close: () => voi
               max={1_000_000}
               allowDecimal={false}
               thousandSeparator
-              value={first}
-              onChange={setFirst}
+              value={values.first}
+              onChange={(first) => change({ first })}
             />
             <NumberInput
               label={text('warmUp.goal')}
@@ -133,8 +152,8 @@ function WarmUpForm({ domain: shown, close }: { domain: Domain; close: () => voi
               max={100_000_000}
               allowDecimal={false}
               thousandSeparator
-              value={goal}
-              onChange={setGoal}
+              value={values.goal}
+              onChange={(goal) => change({ goal })}
             />
           </Group>
           <Text size="sm" c="dimmed" role="status">

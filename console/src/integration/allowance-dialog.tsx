@@ -1,16 +1,15 @@
 import { Button, Group, Modal, NumberInput, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
 import { useAccountId, useMe } from '../account/use-me.ts';
 import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { Integration } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
-import { useAction } from '../api/use-action.ts';
 import { showNotice } from '../components/notices.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { Rows } from '../components/rows.tsx';
 import { TimeText } from '../components/time-text.tsx';
+import { useForm } from '../form/use-form.ts';
 import { text } from '../texts/text.ts';
 
 interface AllowanceDialogProps {
@@ -79,32 +78,27 @@ function AllowanceUses({ clientId }: { clientId: string }) {
 function AllowanceForm({ clientId }: { clientId: string }) {
   const accountId = useAccountId();
   const client = useQueryClient();
-  const [typed, setTyped] = useState<number | string>();
   const path = '/installation/integrations/{clientId}/allowance';
   const params = { path: { clientId } };
   const queryKey = ['allowance', clientId];
   const current = useQuery({ queryKey, queryFn: () => answerOf(api.GET(path, { params })) });
-  const perHour = typed ?? current.data?.perHour ?? '';
-  const save = useAction({
-    mutationFn: () =>
-      ifUnchanged(
-        current.data ?? {},
+  const { values, change, saving, error, submit } = useForm({
+    stored: current.data,
+    toValues: (stored) => ({ perHour: (stored?.perHour ?? '') as number | string }),
+    async save({ values: { perHour }, stored }) {
+      const now = await ifUnchanged(
+        stored ?? {},
         () => api.GET(path, { params }),
         (precondition) =>
           api.PUT(path, { params, body: { perHour: Number(perHour) }, ...precondition }),
-      ),
-    async onSettled() {
+      );
+      showNotice(text('allowance.saved'));
       await client.invalidateQueries({ queryKey });
       await client.invalidateQueries({ queryKey: ['integrations', accountId] });
       await client.invalidateQueries({ queryKey: ['allowance-uses', accountId, clientId] });
+      return now;
     },
-    onSuccess: () => showNotice(text('allowance.saved')),
   });
-
-  function submit(event: FormEvent) {
-    event.preventDefault();
-    save.mutate();
-  }
 
   return (
     <form onSubmit={submit}>
@@ -116,15 +110,15 @@ function AllowanceForm({ clientId }: { clientId: string }) {
           clampBehavior="none"
           allowDecimal={false}
           required
-          value={perHour}
-          onChange={setTyped}
-          error={reasonFor(save.error, 'perHour')}
+          value={values.perHour}
+          onChange={(perHour) => change({ perHour })}
+          error={reasonFor(error, 'perHour')}
         />
-        <Button type="submit" variant="default" loading={save.isPending}>
+        <Button type="submit" variant="default" loading={saving}>
           {text('save')}
         </Button>
       </Group>
-      <ProblemAlert error={current.error ?? save.error} />
+      <ProblemAlert error={current.error ?? error} />
     </form>
   );
 }

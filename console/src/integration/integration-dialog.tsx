@@ -1,12 +1,12 @@
 import { Checkbox, Modal, Stack, Switch } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import { createNew, ifUnchanged } from '../api/if-unchanged.ts';
 import type { ClientSecret, Integration } from '../api/management.generated.ts';
 import { answerOf, api, type Precondition } from '../api/management.ts';
 import { Field, IdField } from '../components/field.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
+import { useForm } from '../form/use-form.ts';
 import { text } from '../texts/text.ts';
 
 type Grant = 'password' | 'authorization_code' | 'refresh_token';
@@ -20,9 +20,17 @@ interface IntegrationDialogProps {
   show?: (secret: ClientSecret) => void;
 }
 
+const integrationPath = '/accounts/{accountId}/integrations/{clientId}';
+
 /** The edited members. */
-function settingsOf({ name, redirectUri, requirePkce, grants }: Integration) {
-  return { name, redirectUri, requirePkce, grants };
+function toValues(integration: Integration | undefined) {
+  return {
+    clientId: integration?.clientId ?? '',
+    name: integration?.name ?? '',
+    redirectUri: integration?.redirectUri ?? '',
+    requirePkce: integration?.requirePkce ?? false,
+    grants: (integration?.grants ?? ['authorization_code', 'refresh_token']) as string[],
+  };
 }
 
 /** Registers an integration and shows its secret, or edits one. */
@@ -38,41 +46,40 @@ export function IntegrationDialog({ opened, ...form }: IntegrationDialogProps) {
 function IntegrationForm({ show, close, ...props }: Omit<IntegrationDialogProps, 'opened'>) {
   const accountId = useAccountId();
   const client = useQueryClient();
-  // Edits the data shown when the dialog opened, even if the page reloads it.
-  const [integration] = useState(props.integration);
-  const [clientId, setClientId] = useState(integration?.clientId ?? '');
-  const [name, setName] = useState(integration?.name ?? '');
-  const [redirectUri, setRedirectUri] = useState(integration?.redirectUri ?? '');
-  const [requirePkce, setRequirePkce] = useState(integration?.requirePkce ?? false);
-  const [grants, setGrants] = useState<string[]>(
-    integration?.grants ?? ['authorization_code', 'refresh_token'],
-  );
-
-  async function submit() {
-    const path = '/accounts/{accountId}/integrations/{clientId}';
-    const params = { path: { accountId, clientId } };
-    const body = {
-      name,
-      requirePkce,
-      grants: grants as Grant[],
-      ...(redirectUri === '' ? {} : { redirectUri }),
-    };
-    const put = (precondition: Precondition) => api.PUT(path, { params, body, ...precondition });
-    if (integration === undefined) await createNew('clientId', put);
-    else await ifUnchanged(settingsOf(integration), () => api.GET(path, { params }), put);
-    await client.invalidateQueries({ queryKey: ['integrations', accountId] });
-    if (integration !== undefined) return;
-    const secret = await answerOf(
-      api.POST('/accounts/{accountId}/integrations/{clientId}/secret', { params, body: {} }),
-    );
-    show?.(secret);
-  }
+  const { values, change, stored, edit, save } = useForm({
+    stored: props.integration,
+    toValues,
+    async save({ values, seen, stored: integration }) {
+      const { clientId, redirectUri, grants, ...others } = values;
+      const params = { path: { accountId, clientId } };
+      const body = {
+        ...others,
+        grants: grants as Grant[],
+        // An empty one of an existing app isn't omitted, which would keep the old one without a word.
+        ...((redirectUri !== '' || integration !== undefined) && { redirectUri }),
+      };
+      const put = (precondition: Precondition) =>
+        api.PUT(integrationPath, { params, body, ...precondition });
+      const saved = await (integration === undefined
+        ? createNew('clientId', put)
+        : ifUnchanged(seen, () => api.GET(integrationPath, { params }), put));
+      await client.invalidateQueries({ queryKey: ['integrations', accountId] });
+      if (integration === undefined) {
+        const secret = await answerOf(
+          api.POST('/accounts/{accountId}/integrations/{clientId}/secret', { params, body: {} }),
+        );
+        show?.(secret);
+      }
+      return saved;
+    },
+  });
 
   return (
     <DialogForm
       close={close}
-      action={text(integration === undefined ? 'integrations.register' : 'save')}
-      submit={submit}
+      action={text(stored === undefined ? 'integrations.register' : 'save')}
+      submit={save}
+      isChanged={edit.isChanged}
     >
       {(error) => (
         <Stack gap="sm">
@@ -81,8 +88,8 @@ function IntegrationForm({ show, close, ...props }: Omit<IntegrationDialogProps,
             label={text('integrations.name')}
             description={text('integrations.nameHint')}
             required
-            value={name}
-            change={setName}
+            value={values.name}
+            change={(name) => change({ name })}
             error={error}
             data-autofocus
           />
@@ -90,12 +97,16 @@ function IntegrationForm({ show, close, ...props }: Omit<IntegrationDialogProps,
             field="clientId"
             label={text('integrations.clientId')}
             description={text('integrations.clientIdHint')}
-            value={clientId}
-            disabled={integration !== undefined}
-            change={setClientId}
+            value={values.clientId}
+            disabled={stored !== undefined}
+            change={(clientId) => change({ clientId })}
             error={error}
           />
-          <Checkbox.Group label={text('integrations.grants')} value={grants} onChange={setGrants}>
+          <Checkbox.Group
+            label={text('integrations.grants')}
+            value={values.grants}
+            onChange={(grants) => change({ grants })}
+          >
             <Stack gap={6} mt={4}>
               {(['authorization_code', 'refresh_token', 'password'] as const).map((grant) => (
                 <Checkbox
@@ -112,15 +123,15 @@ function IntegrationForm({ show, close, ...props }: Omit<IntegrationDialogProps,
             label={text('integrations.redirectUri')}
             description={text('integrations.redirectUriHint')}
             placeholder="https://localhost/callback"
-            value={redirectUri}
-            change={setRedirectUri}
+            value={values.redirectUri}
+            change={(redirectUri) => change({ redirectUri })}
             error={error}
           />
           <Switch
             label={text('integrations.requirePkce')}
             description={text('integrations.requirePkceHint')}
-            checked={requirePkce}
-            onChange={(event) => setRequirePkce(event.currentTarget.checked)}
+            checked={values.requirePkce}
+            onChange={(event) => change({ requirePkce: event.currentTarget.checked })}
           />
         </Stack>
       )}

@@ -13,6 +13,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccount, useAccountId } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
+import { readAll } from '../api/pages.ts';
 import { reasonFor } from '../api/problem.ts';
 import { Field } from '../components/field.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
@@ -125,6 +126,7 @@ function ApiKeyForm({ close, show }: Omit<ApiKeyDialogProps, 'opened'>) {
                 onChange={setTemplates}
                 error={reasonFor(error, 'templates')}
                 searchable
+                limit={100}
               />
               <Textarea
                 label={text('keys.networks')}
@@ -149,18 +151,20 @@ function ApiKeyForm({ close, show }: Omit<ApiKeyDialogProps, 'opened'>) {
   );
 }
 
-/** The account's first published templates. */
+/** The account's published templates. */
 function useTemplateIds(): string[] {
   const accountId = useAccountId();
   const { data } = useQuery({
     queryKey: ['templates', accountId, 'for keys'],
     queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/templates', {
-          params: { path: { accountId }, query: { limit: 100 } },
-        }),
+      readAll((cursor) =>
+        answerOf(
+          api.GET('/accounts/{accountId}/templates', {
+            params: { path: { accountId }, query: { cursor, limit: 500 } },
+          }),
+        ),
       ),
   });
-  const published = data?.items.filter(({ publishedVersion }) => publishedVersion !== null);
+  const published = data?.filter(({ publishedVersion }) => publishedVersion !== null);
   return published?.map(({ id }) => id) ?? [];
 }

@@ -1,11 +1,12 @@
 import { Burger } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { Outlet, useLocation } from '@tanstack/react-router';
+import { Outlet, useBlocker, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { storeLastAccount } from '../account/last-account.ts';
 import { useAccount } from '../account/use-me.ts';
 import { Notices } from '../components/notices.tsx';
 import { ConfirmationHost } from '../confirmation/confirmation-host.tsx';
+import { hasUnsavedChanges } from '../form/unsaved.ts';
 import { text } from '../texts/text.ts';
 import { AccountSwitcher } from './account-switcher.tsx';
 import { Brand } from './brand.tsx';
@@ -28,6 +29,12 @@ export function Shell() {
     if (seen.current !== path) main.current?.focus({ preventScroll: true });
     seen.current = path;
   }, [path, close]);
+
+  useBlocker({
+    shouldBlockFn: ({ current, next }) =>
+      current.pathname !== next.pathname && hasUnsavedChanges() && !confirm(text('layout.unsaved')),
+    enableBeforeUnload: hasUnsavedChanges,
+  });
 
   const shown = account?.id;
   useEffect(() => {

@@ -1,14 +1,16 @@
-import { Modal, Textarea } from '@mantine/core';
+import { Input, Modal, Textarea, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import { createNew, ifUnchanged } from '../api/if-unchanged.ts';
 import type { Contact } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
+import { api, type Precondition } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { EditedRows } from '../components/edited-rows.tsx';
 import { Field } from '../components/field.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
+import { useForm } from '../form/use-form.ts';
 import { text } from '../texts/text.ts';
+import { type FieldRow, fieldsOf, rowsOf } from './contact-fields.ts';
 
 interface ContactDialogProps {
   opened: boolean;
@@ -17,7 +19,12 @@ interface ContactDialogProps {
   contact?: Contact;
 }
 
-/** Creates a contact or edits its fields, one `name: value` per line. */
+type EditedContact = Pick<Contact, 'email' | 'fields'>;
+
+const contactPath = '/accounts/{accountId}/lists/{listId}/contacts/{email}';
+const blankRow: FieldRow = { name: '', value: '' };
+
+/** Creates a contact or edits its fields. */
 export function ContactDialog({ opened, ...form }: ContactDialogProps) {
   const title = text(form.contact === undefined ? 'contacts.add' : 'contacts.change');
   return (
@@ -30,29 +37,28 @@ export function ContactDialog({ opened, ...form }: ContactDialogProps) {
 function ContactForm({ listId, close, ...props }: Omit<ContactDialogProps, 'opened'>) {
   const accountId = useAccountId();
   const client = useQueryClient();
-  // Edits the data shown when the dialog opened, even if the page reloads it.
-  const [contact] = useState(props.contact);
-  const [email, setEmail] = useState(contact?.email ?? '');
-  const [lines, setLines] = useState(() => writeFields(contact?.fields ?? {}));
-
-  async function submit() {
-    const path = '/accounts/{accountId}/lists/{listId}/contacts/{email}';
-    const params = { path: { accountId, listId, email: email.trim() } };
-    const body = { fields: readFields(lines) };
-    if (contact === undefined)
-      await createNew('email', (precondition) => api.PUT(path, { params, body, ...precondition }));
-    else
-      await ifUnchanged(
-        { fields: contact.fields },
-        () => api.GET(path, { params }),
-        (precondition) => api.PUT(path, { params, body, ...precondition }),
-      );
-    await client.invalidateQueries({ queryKey: ['contacts', accountId, listId] });
-    await client.invalidateQueries({ queryKey: ['lists', accountId] });
-  }
+  const { values, change, stored, edit, save } = useForm({
+    stored: props.contact as EditedContact | undefined,
+    toValues: (contact) => ({
+      email: contact?.email ?? '',
+      rows: contact === undefined ? [blankRow] : rowsOf(contact.fields),
+    }),
+    async save({ values, stored: contact }) {
+      const params = { path: { accountId, listId, email: values.email.trim() } };
+      const body = { fields: fieldsOf(values.rows) };
+      const put = (precondition: Precondition) =>
+        api.PUT(contactPath, { params, body, ...precondition });
+      const saved = await (contact === undefined
+        ? createNew('email', put)
+        : ifUnchanged({ fields: contact.fields }, () => api.GET(contactPath, { params }), put));
+      await client.invalidateQueries({ queryKey: ['contacts', accountId, listId] });
+      await client.invalidateQueries({ queryKey: ['lists', accountId] });
+      return saved;
+    },
+  });
 
   return (
-    <DialogForm close={close} action={text('save')} submit={submit}>
+    <DialogForm close={close} action={text('save')} submit={save} isChanged={edit.isChanged}>
       {(error) => (
         <>
           <Field
@@ -60,38 +66,47 @@ function ContactForm({ listId, close, ...props }: Omit<ContactDialogProps, 'open
             label={text('contacts.email')}
             type="email"
             required
-            disabled={contact !== undefined}
-            value={email}
-            change={setEmail}
+            disabled={stored !== undefined}
+            value={values.email}
+            change={(email) => change({ email })}
             error={error}
             data-autofocus
           />
-          <Textarea
+          <Input.Wrapper
+            labelElement="div"
             label={text('contacts.fields')}
-            description={text('contacts.fieldsHint')}
-            minRows={4}
-            autosize
-            value={lines}
-            onChange={(event) => setLines(event.currentTarget.value)}
             error={reasonFor(error, 'fields')}
-          />
+          >
+            <EditedRows
+              rows={values.rows}
+              change={(rows) => change({ rows })}
+              blank={blankRow}
+              add={text('contacts.addField')}
+              remove={(number) => text('contacts.removeField', { number })}
+            >
+              {({ name, value }, set, number) => (
+                <>
+                  <TextInput
+                    flex={1}
+                    aria-label={text('contacts.fieldName', { number })}
+                    placeholder={text('contacts.namePlaceholder')}
+                    value={name}
+                    onChange={(event) => set({ name: event.currentTarget.value })}
+                  />
+                  <Textarea
+                    flex={2}
+                    aria-label={text('contacts.fieldValue', { number })}
+                    autosize
+                    minRows={1}
+                    value={value}
+                    onChange={(event) => set({ value: event.currentTarget.value })}
+                  />
+                </>
+              )}
+            </EditedRows>
+          </Input.Wrapper>
         </>
       )}
     </DialogForm>
   );
-}
-
-function writeFields(fields: Readonly<Record<string, string>>): string {
-  return Object.entries(fields)
-    .map(([name, value]) => `${name}: ${value}`)
-    .join('\n');
-}
-
-function readFields(lines: string): Record<string, string> {
-  const fields: [string, string][] = [];
-  for (const line of lines.split('\n')) {
-    const colon = line.indexOf(':');
-    if (colon > 0) fields.push([line.slice(0, colon).trim(), line.slice(colon + 1).trim()]);
-  }
-  return Object.fromEntries(fields);
 }

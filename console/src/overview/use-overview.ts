@@ -29,8 +29,11 @@ export function useQueue() {
 }
 
 export function useSenders() {
-  const accountId = useAccountId();
-  return useQuery({
+  return useQuery(sendersQuery(useAccountId()));
+}
+
+export function sendersQuery(accountId: string) {
+  return {
     queryKey: ['senders', accountId, 'first'],
     queryFn: () =>
       answerOf(
@@ -38,7 +41,7 @@ export function useSenders() {
           params: { path: { accountId }, query: { limit: 500 } },
         }),
       ),
-  });
+  };
 }
 
 export function useTemplates() {

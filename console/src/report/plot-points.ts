@@ -19,13 +19,14 @@ export function plotPoints(
   period: ReportPeriod,
   unit: 'day' | 'hour',
 ): PlotPoint[] {
-  const counts = new Map(
-    rows.map(({ key, counts }) => [key.slice(0, unit === 'day' ? 10 : 13), counts]),
-  );
+  const length = unit === 'day' ? 10 : 13;
+  const counts = new Map(rows.map(({ key, counts }) => [key.slice(0, length), counts]));
+  const { offset } = hourZone(period);
   const end = new Date(period.until);
   const points: PlotPoint[] = [];
   for (let at = new Date(period.from); at < end; at = next(at, unit)) {
-    const count = counts.get(localKey(at).slice(0, unit === 'day' ? 10 : 13));
+    const key = unit === 'day' ? localDay(at) : isoAt(at.getTime() + offset * 60_000);
+    const count = counts.get(key.slice(0, length));
     points.push({
       at,
       delivered: figureOf('delivered', count),
@@ -37,6 +38,22 @@ export function plotPoints(
   return points;
 }
 
+/** Time zones without daylight saving time, by the minutes that their hours are off those of UTC. */
+const hourZones = [
+  { name: 'UTC', offset: 0 },
+  { name: 'Asia/Kolkata', offset: 330 },
+  { name: 'Asia/Kathmandu', offset: 345 },
+] as const;
+
+/**
+ * The time zone in which hours are reported. They start when those of the browser do, and have different keys, unlike the two
+ * hours of a night when clocks go back.
+ */
+export function hourZone({ from }: ReportPeriod): (typeof hourZones)[number] {
+  const minutes = (60 - new Date(from).getUTCMinutes()) % 60;
+  return hourZones.find(({ offset }) => offset % 60 === minutes) ?? hourZones[0];
+}
+
 /** Steps by calendar day, because not all days have 24 hours. */
 function next(at: Date, unit: 'day' | 'hour'): Date {
   return unit === 'day'
@@ -44,10 +61,13 @@ function next(at: Date, unit: 'day' | 'hour'): Date {
     : new Date(at.getTime() + 3_600_000);
 }
 
-/** The format of report keys, such as `2026-11-20T09`. */
-function localKey(at: Date): string {
-  const two = (value: number) => String(value).padStart(2, '0');
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}T${two(at.getHours())}`;
+/** The format of report keys, such as `2026-11-20T09:00`. */
+function isoAt(time: number): string {
+  return new Date(time).toISOString();
+}
+
+function localDay(at: Date): string {
+  return isoAt(at.getTime() - at.getTimezoneOffset() * 60_000);
 }
 
 /** Axis steps, times a power of ten: round numbers, close enough to leave little empty space. */

@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
+import { hourZone } from './plot-points.ts';
 
 /** What report rows can be grouped by. */
 export type ReportGroupOption =
@@ -53,7 +54,8 @@ export function useReport(
 ) {
   const accountId = useAccountId();
   const may = useMay();
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  const timeZone =
+    group === 'hour' ? hourZone(period).name : Intl.DateTimeFormat().resolvedOptions().timeZone;
   const query = { ...period, ...filters, group, timeZone };
   return useQuery({
     queryKey: ['report', accountId, query],

@@ -1,6 +1,5 @@
 import { Modal, TagsInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { Sender } from '../api/management.generated.ts';
@@ -8,6 +7,7 @@ import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { Field } from '../components/field.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
+import { useForm } from '../form/use-form.ts';
 import { text } from '../texts/text.ts';
 import { useAddSender } from './use-add-sender.ts';
 
@@ -16,6 +16,12 @@ interface SenderDialogProps {
   close: () => void;
   /** If given, it is edited. */
   sender?: Sender;
+}
+
+const senderPath = '/accounts/{accountId}/senders/{address}';
+
+function toValues(sender: Sender | undefined) {
+  return { address: sender?.address ?? '', displayNames: sender?.displayNames ?? [] };
 }
 
 /** Creates a sender or edits its display names. */
@@ -31,30 +37,32 @@ export function SenderDialog({ opened, ...form }: SenderDialogProps) {
 function SenderForm({ close, ...props }: Omit<SenderDialogProps, 'opened'>) {
   const accountId = useAccountId();
   const client = useQueryClient();
-  // Edits the data shown when the dialog opened, even if the page reloads it.
-  const [sender] = useState(props.sender);
-  const [address, setAddress] = useState(sender?.address ?? '');
-  const [displayNames, setNames] = useState(sender?.displayNames ?? []);
   const { add, sendsLink } = useAddSender();
-  const isNew = sender === undefined;
-
-  async function submit() {
-    const path = '/accounts/{accountId}/senders/{address}';
-    const params = { path: { accountId, address: address.trim() } };
-    if (sender === undefined) return add({ address: address.trim(), displayNames });
-    await ifUnchanged(
-      { displayNames: sender.displayNames },
-      () => api.GET(path, { params }),
-      (precondition) => api.PUT(path, { params, body: { displayNames }, ...precondition }),
-    );
-    await client.invalidateQueries({ queryKey: ['senders', accountId] });
-  }
+  const { values, change, stored, edit, save } = useForm({
+    stored: props.sender,
+    toValues,
+    async save({ values, seen, stored: sender }) {
+      const { displayNames } = values;
+      const address = values.address.trim();
+      const params = { path: { accountId, address } };
+      if (sender === undefined) return add({ address, displayNames });
+      const saved = await ifUnchanged(
+        seen,
+        () => api.GET(senderPath, { params }),
+        (precondition) => api.PUT(senderPath, { params, body: { displayNames }, ...precondition }),
+      );
+      await client.invalidateQueries({ queryKey: ['senders', accountId] });
+      return saved;
+    },
+  });
+  const isNew = stored === undefined;
 
   return (
     <DialogForm
       close={close}
       action={text(isNew && sendsLink ? 'senders.addAndConfirm' : 'save')}
-      submit={submit}
+      submit={save}
+      isChanged={edit.isChanged}
     >
       {(error) => (
         <>
@@ -64,17 +72,17 @@ function SenderForm({ close, ...props }: Omit<SenderDialogProps, 'opened'>) {
             description={isNew && sendsLink ? text('senders.addHint') : undefined}
             type="email"
             required
-            value={address}
-            disabled={sender !== undefined}
-            change={setAddress}
+            value={values.address}
+            disabled={!isNew}
+            change={(address) => change({ address })}
             error={error}
             data-autofocus
           />
           <TagsInput
             label={text('senders.names')}
             description={text('senders.namesHint')}
-            value={displayNames}
-            onChange={setNames}
+            value={[...values.displayNames]}
+            onChange={(displayNames) => change({ displayNames })}
             error={reasonFor(error, 'displayNames')}
           />
         </>

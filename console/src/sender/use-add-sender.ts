@@ -16,7 +16,7 @@ export function useAddSender() {
   async function add(sender: { readonly address: string; readonly displayNames: string[] }) {
     const { address, displayNames } = sender;
     const params = { path: { accountId, address } };
-    const { verified } = await createNew('address', (precondition) =>
+    const added = await createNew('address', (precondition) =>
       api.PUT('/accounts/{accountId}/senders/{address}', {
         params,
         body: { displayNames },
@@ -25,7 +25,8 @@ export function useAddSender() {
     );
     await client.invalidateQueries({ queryKey: ['senders', accountId] });
     // If it fails, the sender exists without a link, and its row offers to send one.
-    if (!verified && sendsLink) link.mutate(address);
+    if (!added.verified && sendsLink) link.mutate(address);
+    return added;
   }
 
   return { add, sendsLink };

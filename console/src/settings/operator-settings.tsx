@@ -10,14 +10,14 @@ import {
   Title,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { type FormEvent, useState } from 'react';
 import { useMe } from '../account/use-me.ts';
-import { EditConflict } from '../api/if-unchanged.ts';
 import type { Account } from '../api/management.generated.ts';
-import { reasonFor } from '../api/problem.ts';
+import { localProblem, reasonFor } from '../api/problem.ts';
+import { useAction } from '../api/use-action.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { SaveButton } from '../components/save-button.tsx';
+import { useForm } from '../form/use-form.ts';
 import { text } from '../texts/text.ts';
 import {
   type RetentionChoice,
@@ -45,48 +45,25 @@ export function OperatorSettings() {
         {text('operate.hint')}
       </Text>
       <ProblemAlert error={error} />
-      {/* Reserves the space of the form while loading. */}
-      <OperatorForm
-        key={String(account === undefined)}
-        stored={account ?? { addOns: [], attachmentLimit: null, retentionDays: 90 }}
-        reading={account === undefined}
-      />
+      <OperatorForm account={account} />
     </Paper>
   );
 }
 
-function OperatorForm({ stored, reading }: { stored: OperatorValues; reading: boolean }) {
-  const { save } = useInstallationAccount();
-  const [seen, setSeen] = useState(stored);
-  const [input, setInput] = useState(() => toInput(stored));
-  const change = (part: Partial<typeof input>) => setInput({ ...input, ...part });
-  const values = fromInput(input);
+const noValues: OperatorValues = { addOns: [], attachmentLimit: null, retentionDays: 90 };
 
-  function show(now: OperatorValues) {
-    setSeen(now);
-    setInput(toInput(now));
-  }
-
-  function submit(event: FormEvent) {
-    event.preventDefault();
-    if (!isValid(input)) return;
-    // The input stays, because it can be edited while it is saved.
-    save.mutate(
-      { seen, change: values },
-      {
-        onSuccess: ({ addOns, attachmentLimit, retentionDays }) =>
-          setSeen({ addOns, attachmentLimit, retentionDays }),
-        onError: mergeConflict,
-      },
-    );
-  }
-
-  /** After a conflict, the current values replace the input. */
-  function mergeConflict(failure: unknown) {
-    if (!(failure instanceof EditConflict)) return;
-    const changes = failure.changes.filter(({ name }) => name in seen);
-    show({ ...seen, ...Object.fromEntries(changes.map(({ name, now }) => [name, now])) });
-  }
+/** Shows no values while the account loads, to reserve its space. */
+function OperatorForm({ account }: { account: Account | undefined }) {
+  const { update } = useInstallationAccount();
+  const { values, change, changed, saving, error, submit, reset } = useForm({
+    stored: account ?? noValues,
+    toValues: toInput,
+    save({ values, seen }) {
+      if (!isValid(values)) throw localProblem('attachmentLimit', text('operate.sizeRange'));
+      return update(fromInput(seen), fromInput(values));
+    },
+  });
+  const reading = account === undefined;
 
   return (
     <form onSubmit={submit}>
@@ -94,7 +71,7 @@ function OperatorForm({ stored, reading }: { stored: OperatorValues; reading: bo
         <Checkbox
           label={text('operate.transactional')}
           description={text('operate.transactionalHint')}
-          checked={input.transactional}
+          checked={values.transactional}
           disabled={reading}
           onChange={({ currentTarget }) => change({ transactional: currentTarget.checked })}
         />
@@ -103,11 +80,11 @@ function OperatorForm({ stored, reading }: { stored: OperatorValues; reading: bo
         <Checkbox
           label={text('operate.attachments')}
           description={text('operate.attachmentsHint')}
-          checked={input.attachments}
+          checked={values.attachments}
           disabled={reading}
           onChange={({ currentTarget }) => change({ attachments: currentTarget.checked, size: '' })}
         />
-        {input.attachments && (
+        {values.attachments && (
           <NumberInput
             mt="sm"
             ml={32}
@@ -117,11 +94,9 @@ function OperatorForm({ stored, reading }: { stored: OperatorValues; reading: bo
             placeholder={text('operate.sizeDefault')}
             // Out-of-range numbers are rejected instead of being clamped.
             clampBehavior="none"
-            value={input.size}
+            value={values.size}
             onChange={(size) => change({ size })}
-            error={
-              isValid(input) ? reasonFor(save.error, 'attachmentLimit') : text('operate.sizeRange')
-            }
+            error={reasonFor(error, 'attachmentLimit')}
             disabled={reading}
           />
         )}
@@ -131,11 +106,11 @@ function OperatorForm({ stored, reading }: { stored: OperatorValues; reading: bo
           maw={360}
           label={text('settings.retention')}
           description={text('operate.retentionHint')}
-          value={String(input.retentionDays)}
+          value={String(values.retentionDays)}
           onChange={({ currentTarget }) =>
             change({ retentionDays: Number(currentTarget.value) as RetentionChoice })
           }
-          error={reasonFor(save.error, 'retentionDays')}
+          error={reasonFor(error, 'retentionDays')}
           disabled={reading}
           data={retentionChoices.map((days) => ({
             value: String(days),
@@ -143,15 +118,8 @@ function OperatorForm({ stored, reading }: { stored: OperatorValues; reading: bo
           }))}
         />
       </Box>
-      <SaveButton
-        changed={
-          values.retentionDays !== seen.retentionDays ||
-          values.attachmentLimit !== seen.attachmentLimit ||
-          String(values.addOns) !== String(seen.addOns)
-        }
-        saving={save.isPending}
-      />
-      <ProblemAlert error={save.error} onRefreshed={save.reset} />
+      <SaveButton changed={changed} saving={saving} />
+      <ProblemAlert error={error} onRefreshed={reset} />
     </form>
   );
 }
@@ -183,12 +151,14 @@ function isValid({ attachments, size }: OperatorInput): boolean {
 
 /** Suspends the account, or lifts that. */
 export function SuspendCard() {
-  const { account, save } = useInstallationAccount();
+  const { account, update } = useInstallationAccount();
   const { data: me } = useMe();
   const [confirming, confirmation] = useDisclosure();
-  if (me?.operator !== true) return null;
   const { suspended = false } = account ?? {};
-  const suspend = (to: boolean) => save.mutate({ seen: { suspended }, change: { suspended: to } });
+  const save = useAction({
+    mutationFn: (to: boolean) => update({ suspended }, { suspended: to }),
+  });
+  if (me?.operator !== true) return null;
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="suspend" className="danger-zone">
       <Group justify="space-between">
@@ -205,7 +175,7 @@ export function SuspendCard() {
           variant="default"
           {...(!suspended && { className: 'destructive' })}
           disabled={account === undefined || save.isPending}
-          onClick={() => (suspended ? suspend(false) : confirmation.open())}
+          onClick={() => (suspended ? save.mutate(false) : confirmation.open())}
         >
           {text(suspended ? 'operate.lift' : 'operate.suspend')}
         </Button>
@@ -220,7 +190,7 @@ export function SuspendCard() {
         dismiss={text('operate.keepActive')}
         destructive
         // The error is shown below.
-        confirm={async () => suspend(true)}
+        confirm={async () => save.mutate(true)}
       />
     </Paper>
   );

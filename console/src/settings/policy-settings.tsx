@@ -11,18 +11,16 @@ import {
   Title,
 } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import type { FormEvent } from 'react';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { AccessPolicy } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
-import { useAction } from '../api/use-action.ts';
 import { Field } from '../components/field.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { SaveButton } from '../components/save-button.tsx';
-import { useFormValues } from '../components/use-form-values.ts';
+import { useForm } from '../form/use-form.ts';
 import { text } from '../texts/text.ts';
 
 const rules = ['own-choice', 'owners', 'everyone'] as const;
@@ -64,25 +62,22 @@ export function PolicySettings() {
         </Anchor>
       </Group>
       <ProblemAlert error={policy.error} retry={() => policy.refetch()} />
-      {/* Reserves the space of the form while loading. */}
-      <PolicyForm
-        key={String(policy.isSuccess)}
-        policy={policy.data ?? emptyPolicy}
-        reading={!policy.isSuccess}
-      />
+      <PolicyForm policy={policy.data} />
     </Paper>
   );
 }
 
-function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolean }) {
+/** Shows no values while the policy loads, to reserve its space. */
+function PolicyForm({ policy }: { policy: AccessPolicy | undefined }) {
   const accountId = useAccountId();
   const client = useQueryClient();
   const address = useMe().data?.address;
-  const { seen, values, isChanged, change, markSaved, mergeConflict } = useFormValues(policy);
   const params = { path: { accountId } };
-  const save = useAction({
-    mutationFn: () =>
-      ifUnchanged(
+  const { values, change, changed, saving, error, submit, reset } = useForm({
+    stored: policy ?? emptyPolicy,
+    toValues: (stored) => stored,
+    async save({ values, seen }) {
+      const now = await ifUnchanged(
         seen,
         () => api.GET('/accounts/{accountId}/policy', { params }),
         (precondition) =>
@@ -95,21 +90,14 @@ function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolea
             },
             ...precondition,
           }),
-      ),
-    onError: mergeConflict,
-    onSuccess(now) {
-      markSaved(now);
+      );
       client.setQueryData(['policy', accountId], now);
       showNotice(text('policy.saved'));
+      return now;
     },
   });
-
-  const lockout = reasonFor(save.error, 'secondFactor');
-
-  function submit(event: FormEvent) {
-    event.preventDefault();
-    save.mutate();
-  }
+  const reading = policy === undefined;
+  const lockout = reasonFor(error, 'secondFactor');
 
   const networks = (name: 'peopleNetworks' | 'programNetworks') => ({
     label: text(`policy.${name}`),
@@ -120,7 +108,7 @@ function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolea
     value: values[name].join('\n'),
     onChange: (event: { currentTarget: { value: string } }) =>
       change({ [name]: event.currentTarget.value.split(/[\s,]/) }),
-    error: reasonFor(save.error, name),
+    error: reasonFor(error, name),
     disabled: reading,
   });
 
@@ -136,7 +124,7 @@ function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolea
             onChange={(event) =>
               change({ signIn: event.currentTarget.value as AccessPolicy['signIn'] })
             }
-            error={reasonFor(save.error, 'signIn')}
+            error={reasonFor(error, 'signIn')}
             disabled={reading}
           />
           <NativeSelect
@@ -167,7 +155,7 @@ function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolea
             max={168}
             value={values.signInHours ?? ''}
             onChange={(hours) => change({ signInHours: typeof hours === 'number' ? hours : null })}
-            error={reasonFor(save.error, 'signInHours')}
+            error={reasonFor(error, 'signInHours')}
             disabled={reading}
           />
           <Field
@@ -178,7 +166,7 @@ function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolea
             placeholder={text('policy.nobody')}
             value={values.securityAddress}
             change={(securityAddress) => change({ securityAddress })}
-            error={save.error}
+            error={error}
             disabled={reading}
           />
           <Textarea
@@ -207,9 +195,9 @@ function PolicyForm({ policy, reading }: { policy: AccessPolicy; reading: boolea
           />
           <Textarea {...networks('programNetworks')} />
         </SimpleGrid>
-        <ProblemAlert error={save.error} />
+        <ProblemAlert error={error} onRefreshed={reset} />
         <Group mt={8}>
-          <SaveButton changed={isChanged} saving={save.isPending} />
+          <SaveButton changed={changed} saving={saving} />
         </Group>
       </Stack>
     </form>

@@ -1,18 +1,17 @@
 import { Button, Group, NumberInput, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useAccount, useAccountId, useMay } from '../account/use-me.ts';
 import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { RetentionRule } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
-import { useAction } from '../api/use-action.ts';
 import { showNotice } from '../components/notices.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RemoveButton } from '../components/remove-button.tsx';
 import { SaveButton } from '../components/save-button.tsx';
-import { useFormValues } from '../components/use-form-values.ts';
+import { useForm } from '../form/use-form.ts';
 import { text } from '../texts/text.ts';
 
 /** Retention of personal data, and data about a single person. */
@@ -49,12 +48,7 @@ function PrivacySettings() {
           {account !== undefined && text('privacy.hint', { count: account.retentionDays })}
         </Text>
         <ProblemAlert error={rule.error} retry={() => rule.refetch()} />
-        {/* Reserves the space of the form while loading. */}
-        <RuleForm
-          key={String(rule.isSuccess)}
-          rule={rule.data ?? emptyRule}
-          reading={!rule.isSuccess}
-        />
+        <RuleForm rule={rule.data} />
       </Paper>
       <Paper withBorder p="md" component="section" aria-labelledby="person">
         <Title order={2} id="person">
@@ -73,36 +67,27 @@ const kinds = ['contentDays', 'addressDays', 'engagementDays'] as const;
 
 const emptyRule: RetentionRule = { contentDays: null, addressDays: null, engagementDays: null };
 
-function RuleForm({ rule, reading }: { rule: RetentionRule; reading: boolean }) {
+/** Shows no values while the rule loads, to reserve its space. */
+function RuleForm({ rule }: { rule: RetentionRule | undefined }) {
   const accountId = useAccountId();
   const may = useMay();
   const client = useQueryClient();
-  const { seen, values, isChanged, change, markSaved, mergeConflict } = useFormValues(rule);
   const params = { path: { accountId } };
-  const save = useAction({
-    mutationFn: () =>
-      ifUnchanged(
+  const { values, change, changed, saving, error, submit, reset } = useForm({
+    stored: rule ?? emptyRule,
+    toValues: (stored) => stored,
+    async save({ values: body, seen }) {
+      const now = await ifUnchanged(
         seen,
         () => api.GET('/accounts/{accountId}/retention-rule', { params }),
         (precondition) =>
-          api.PUT('/accounts/{accountId}/retention-rule', {
-            params,
-            body: values,
-            ...precondition,
-          }),
-      ),
-    onError: mergeConflict,
-    onSuccess(now) {
-      markSaved(now);
+          api.PUT('/accounts/{accountId}/retention-rule', { params, body, ...precondition }),
+      );
       client.setQueryData(['retention-rule', accountId], now);
       showNotice(text('privacy.saved'));
+      return now;
     },
   });
-
-  function submit(event: FormEvent) {
-    event.preventDefault();
-    save.mutate();
-  }
 
   return (
     <form onSubmit={submit}>
@@ -113,16 +98,16 @@ function RuleForm({ rule, reading }: { rule: RetentionRule; reading: boolean }) 
             label={text(`privacy.${kind}`)}
             placeholder={text('privacy.withMessage')}
             allowDecimal={false}
-            readOnly={reading || !may('privacy:write')}
+            readOnly={rule === undefined || !may('privacy:write')}
             w={{ base: '100%', xs: 190 }}
             value={values[kind] ?? ''}
             onChange={(value) => change({ [kind]: value === '' ? null : Number(value) })}
-            error={reasonFor(save.error, kind)}
+            error={reasonFor(error, kind)}
           />
         ))}
       </Group>
-      {may('privacy:write') && <SaveButton changed={isChanged} saving={save.isPending} />}
-      <ProblemAlert error={save.error} />
+      {may('privacy:write') && <SaveButton changed={changed} saving={saving} />}
+      <ProblemAlert error={error} onRefreshed={reset} />
     </form>
   );
 }

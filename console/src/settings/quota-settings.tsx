@@ -1,14 +1,13 @@
 import { NumberInput, Paper, Progress, SimpleGrid, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
 import { useMe } from '../account/use-me.ts';
-import { EditConflict } from '../api/if-unchanged.ts';
 import type { MyAccount, QuotaWindow } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
-import { reasonFor } from '../api/problem.ts';
+import { localProblem, reasonFor } from '../api/problem.ts';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { SaveButton } from '../components/save-button.tsx';
 import { TimeText } from '../components/time-text.tsx';
+import { useForm } from '../form/use-form.ts';
 import { formatNumber } from '../format/format-number.ts';
 import { lastDays, useReport } from '../report/use-report.ts';
 import { text } from '../texts/text.ts';
@@ -80,40 +79,22 @@ function QuotaUsage({
 }
 
 function QuotaForm({ account }: { account: MyAccount }) {
-  const { save } = useInstallationAccount();
-  const [seen, setSeen] = useState(account.quota);
-  const [perHour, setPerHour] = useState<number | string>(seen.perHour ?? '');
-  const [perDay, setPerDay] = useState<number | string>(seen.perDay ?? '');
-
-  function submit(event: FormEvent) {
-    event.preventDefault();
-    // A lone sign isn't a number; its field shows the error.
-    if ([perHour, perDay].some((value) => Number.isNaN(Number(value)))) return;
-    const quota = {
-      ...(perHour !== '' && { perHour: Number(perHour) }),
-      ...(perDay !== '' && { perDay: Number(perDay) }),
-    };
-    save.mutate(
-      { seen: { quota: seen }, change: { quota } },
-      { onSuccess: (saved) => setSeen(saved.quota), onError: mergeConflict },
-    );
-  }
-
-  /** The quota is a single value: after a conflict, the current one replaces the input. */
-  function mergeConflict(error: unknown) {
-    if (!(error instanceof EditConflict)) return;
-    const change = error.changes.find(({ name }) => name === 'quota');
-    if (change === undefined) return;
-    const now = change.now as MyAccount['quota'];
-    setSeen(now);
-    setPerHour(now.perHour ?? '');
-    setPerDay(now.perDay ?? '');
-  }
-
-  function errorOf(value: number | string, name: 'perHour' | 'perDay') {
-    if (Number.isNaN(Number(value))) return text('quota.noNumber');
-    return reasonFor(save.error, `quota.${name}`) ?? reasonFor(save.error, name);
-  }
+  const { update } = useInstallationAccount();
+  const { values, change, changed, saving, error, submit, reset } = useForm({
+    stored: { quota: account.quota },
+    toValues: ({ quota: { perHour, perDay } }) => ({
+      perHour: (perHour ?? '') as number | string,
+      perDay: (perDay ?? '') as number | string,
+    }),
+    async save({ values: { perHour, perDay }, stored: { quota } }) {
+      return update(
+        { quota },
+        { quota: { ...numberIn('perHour', perHour), ...numberIn('perDay', perDay) } },
+      );
+    },
+  });
+  const errorOf = (name: 'perHour' | 'perDay') =>
+    reasonFor(error, `quota.${name}`) ?? reasonFor(error, name);
 
   const field = {
     placeholder: text('quota.noLimit'),
@@ -128,23 +109,26 @@ function QuotaForm({ account }: { account: MyAccount }) {
         <NumberInput
           {...field}
           label={text('quota.perHour')}
-          value={perHour}
-          onChange={setPerHour}
-          error={errorOf(perHour, 'perHour')}
+          value={values.perHour}
+          onChange={(perHour) => change({ perHour })}
+          error={errorOf('perHour')}
         />
         <NumberInput
           {...field}
           label={text('quota.perDay')}
-          value={perDay}
-          onChange={setPerDay}
-          error={errorOf(perDay, 'perDay')}
+          value={values.perDay}
+          onChange={(perDay) => change({ perDay })}
+          error={errorOf('perDay')}
         />
       </SimpleGrid>
-      <SaveButton
-        changed={perHour !== (seen.perHour ?? '') || perDay !== (seen.perDay ?? '')}
-        saving={save.isPending}
-      />
-      <ProblemAlert error={save.error} onRefreshed={save.reset} />
+      <SaveButton changed={changed} saving={saving} />
+      <ProblemAlert error={error} onRefreshed={reset} />
     </form>
   );
+}
+
+/** A limit; without one the member is omitted. @throws for a lone sign, which isn’t a number */
+function numberIn(name: 'perHour' | 'perDay', value: number | string): { [name]?: number } {
+  if (Number.isNaN(Number(value))) throw localProblem(name, text('quota.noNumber'));
+  return value === '' ? {} : { [name]: Number(value) };
 }

@@ -1,13 +1,11 @@
 import { Anchor, Paper, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import type { FormEvent } from 'react';
 import { useAccount, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { Backup, MyAccount, Settings } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { localProblem, reasonFor } from '../api/problem.ts';
-import { useAction } from '../api/use-action.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { Facts } from '../components/facts.tsx';
 import { showNotice } from '../components/notices.tsx';
@@ -16,7 +14,7 @@ import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { SaveButton } from '../components/save-button.tsx';
 import { TimeText } from '../components/time-text.tsx';
-import { useFormValues } from '../components/use-form-values.ts';
+import { useForm } from '../form/use-form.ts';
 import { text, textOr } from '../texts/text.ts';
 import { OperatorSettings, SuspendCard } from './operator-settings.tsx';
 import { QuotaSettings } from './quota-settings.tsx';
@@ -45,27 +43,26 @@ export function SettingsPage() {
   );
 }
 
+/** The members that are edited. */
+function profileOf({ name, archiveAddress }: Pick<MyAccount, 'name' | 'archiveAddress'>) {
+  return { name, archiveAddress };
+}
+
 function AccountSettings({ account }: { account: MyAccount }) {
   const may = useMay();
   const client = useQueryClient();
-  const { seen, values, isChanged, change, markSaved, mergeConflict } = useFormValues({
-    name: account.name,
-    archiveAddress: account.archiveAddress,
-  });
   const params = { path: { accountId: account.id } };
-  const rename = useAction({
-    async mutationFn() {
+  const { values, change, changed, saving, error, submit, reset } = useForm({
+    stored: profileOf(account),
+    toValues: profileOf,
+    async save({ values, seen }) {
       if (values.name.trim() === '') throw localProblem('name', text('settings.nameBlank'));
-      return await ifUnchanged(
+      const body = { ...values, archiveAddress: values.archiveAddress.trim() };
+      const now = await ifUnchanged(
         seen,
         () => api.GET('/accounts/{accountId}', { params }),
-        (precondition) =>
-          api.PUT('/accounts/{accountId}', { params, body: values, ...precondition }),
+        (precondition) => api.PUT('/accounts/{accountId}', { params, body, ...precondition }),
       );
-    },
-    onError: mergeConflict,
-    async onSuccess({ name, archiveAddress }) {
-      markSaved({ name, archiveAddress });
       showNotice(text('settings.saved'));
       // Keeps the operator settings in sync with the new name.
       await Promise.all(
@@ -73,18 +70,9 @@ function AccountSettings({ account }: { account: MyAccount }) {
           client.invalidateQueries({ queryKey }),
         ),
       );
+      return now;
     },
   });
-
-  function submit(event: FormEvent) {
-    event.preventDefault();
-    rename.mutate();
-  }
-
-  function discardEdits() {
-    markSaved(seen);
-    rename.reset();
-  }
 
   if (!may('account:write')) return null;
   return (
@@ -99,19 +87,19 @@ function AccountSettings({ account }: { account: MyAccount }) {
             required
             value={values.name}
             onChange={(event) => change({ name: event.currentTarget.value })}
-            error={reasonFor(rename.error, 'name')}
+            error={reasonFor(error, 'name')}
           />
           <TextInput
             label={text('settings.archiveAddress')}
             description={text('settings.archiveHint')}
             placeholder={text('policy.nobody')}
             value={values.archiveAddress}
-            onChange={(event) => change({ archiveAddress: event.currentTarget.value.trim() })}
-            error={reasonFor(rename.error, 'archiveAddress')}
+            onChange={(event) => change({ archiveAddress: event.currentTarget.value })}
+            error={reasonFor(error, 'archiveAddress')}
           />
         </SimpleGrid>
-        <SaveButton changed={isChanged} saving={rename.isPending} />
-        <ProblemAlert error={rename.error} onRefreshed={discardEdits} />
+        <SaveButton changed={changed} saving={saving} />
+        <ProblemAlert error={error} onRefreshed={reset} />
       </form>
     </Paper>
   );

@@ -1,5 +1,4 @@
 import {
-  ActionIcon,
   Button,
   Checkbox,
   Group,
@@ -14,24 +13,20 @@ import {
   Title,
 } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
+import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { SignInProvider } from '../api/management.generated.ts';
-import { answerOf, api, ifMatch, taggedAnswerOf } from '../api/management.ts';
+import { answerOf, api, type Precondition } from '../api/management.ts';
 import { isNotFound, reasonFor } from '../api/problem.ts';
-import { useAction } from '../api/use-action.ts';
 import { CopyField } from '../components/copy-field.tsx';
-import { Icon } from '../components/icon.tsx';
+import { EditedRows } from '../components/edited-rows.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RemoveButton } from '../components/remove-button.tsx';
 import { SaveButton } from '../components/save-button.tsx';
+import { useForm } from '../form/use-form.ts';
 import { text } from '../texts/text.ts';
-
-interface StoredProvider {
-  readonly value: SignInProvider;
-  readonly tag: string | undefined;
-}
 
 /** The account's provider of OpenID Connect. */
 export function SignInProviderSettings() {
@@ -40,9 +35,9 @@ export function SignInProviderSettings() {
   const params = { path: { accountId } };
   const provider = useQuery({
     queryKey: ['sign-in-provider', accountId],
-    queryFn: async (): Promise<StoredProvider | null> => {
+    queryFn: async (): Promise<SignInProvider | null> => {
       try {
-        return await taggedAnswerOf(api.GET('/accounts/{accountId}/sign-in-provider', { params }));
+        return await answerOf(api.GET('/accounts/{accountId}/sign-in-provider', { params }));
       } catch (error) {
         if (isNotFound(error)) return null;
         throw error;
@@ -60,69 +55,60 @@ export function SignInProviderSettings() {
         {text('provider.hint')}
       </Text>
       <ProblemAlert error={provider.error} retry={() => provider.refetch()} />
-      {provider.data !== undefined && (
-        <ProviderForm key={provider.data?.tag ?? 'new'} stored={provider.data} />
-      )}
+      {provider.data !== undefined && <ProviderForm provider={provider.data} />}
     </Paper>
   );
 }
 
-function ProviderForm({ stored }: { stored: StoredProvider | null }) {
+const providerPath = '/accounts/{accountId}/sign-in-provider';
+
+/** The members that are edited. */
+function settingsOf({ name, issuer, clientId, trustEmail, members }: SignInProvider) {
+  return { name, issuer, clientId, trustEmail, members };
+}
+
+function ProviderForm({ provider }: { provider: SignInProvider | null }) {
   const accountId = useAccountId();
   const client = useQueryClient();
   const params = { path: { accountId } };
-  const [editing, setEditing] = useState(stored !== null);
-  const [initial] = useState(() => ({
-    name: stored?.value.name ?? '',
-    issuer: stored?.value.issuer ?? '',
-    clientId: stored?.value.clientId ?? '',
-    clientSecret: '',
-    trustEmail: stored?.value.trustEmail ?? false,
-    members: stored?.value.members.map(toRule) ?? [newRule],
-  }));
-  const [values, setValues] = useState(initial);
-  const change = (changed: Partial<typeof values>) => setValues({ ...values, ...changed });
-  const reload = () => client.invalidateQueries({ queryKey: ['sign-in-provider', accountId] });
-  const precondition =
-    stored === null ? { headers: { 'if-none-match': '*' } } : ifMatch(stored.tag);
-  const save = useAction({
-    mutationFn: () => {
-      const { clientSecret, members, ...others } = values;
+  const read = () => api.GET(providerPath, { params });
+  const reload = (now: SignInProvider | null) =>
+    client.setQueryData(['sign-in-provider', accountId], now);
+  const [setsUp, setSetsUp] = useState(false);
+  const { values, change, changed, stored, saving, error, submit, reset } = useForm({
+    stored: provider,
+    toValues: toInput,
+    async save({ values: { clientSecret, members, ...others }, stored }) {
       const body = {
         ...others,
         ...(clientSecret === '' ? {} : { clientSecret }),
-        members: members.filter(({ who }) => who !== '').map(toMember),
+        members: members.flatMap(toMember),
       };
-      return answerOf(
-        api.PUT('/accounts/{accountId}/sign-in-provider', { params, body, ...precondition }),
-      );
-    },
-    async onSuccess() {
+      const put = (precondition: Precondition) =>
+        api.PUT(providerPath, { params, body, ...precondition });
+      const now = await (stored === null
+        ? answerOf(put({ headers: { 'if-none-match': '*' } }))
+        : ifUnchanged(settingsOf(stored), read, put));
       showNotice(text('provider.saved'));
-      await reload();
+      reload(now);
+      return now;
     },
   });
   // Another issuer or client never gets the stored secret.
-  const keepsSecret =
-    stored?.value.issuer === values.issuer && stored.value.clientId === values.clientId;
+  const keepsSecret = stored?.issuer === values.issuer && stored.clientId === values.clientId;
   const callbackUrl = `${location.origin}/sign-in/oidc/callback/${accountId}`;
-
-  function submit(event: FormEvent) {
-    event.preventDefault();
-    save.mutate();
-  }
 
   const field = (name: 'name' | 'issuer' | 'clientId' | 'clientSecret') => ({
     label: text(`provider.${name}`),
     value: values[name],
     onChange: (event: { currentTarget: { value: string } }) =>
       change({ [name]: event.currentTarget.value }),
-    error: reasonFor(save.error, name),
+    error: reasonFor(error, name),
   });
 
-  if (!editing)
+  if (stored === null && !setsUp)
     return (
-      <Button variant="default" onClick={() => setEditing(true)}>
+      <Button variant="default" onClick={() => setSetsUp(true)}>
         {text('provider.setUp')}
       </Button>
     );
@@ -149,7 +135,7 @@ function ProviderForm({ stored }: { stored: StoredProvider | null }) {
         <MemberRules
           rules={values.members}
           change={(members) => change({ members })}
-          error={reasonFor(save.error, 'members')}
+          error={reasonFor(error, 'members')}
         />
         <Checkbox
           label={text('provider.trustEmail')}
@@ -158,22 +144,24 @@ function ProviderForm({ stored }: { stored: StoredProvider | null }) {
         />
         {stored !== null && (
           <Input.Wrapper labelElement="div" label={text('provider.start')}>
-            <CopyField value={stored.value.signInUrl} label={text('provider.start')} />
+            <CopyField value={stored.signInUrl} label={text('provider.start')} />
           </Input.Wrapper>
         )}
-        <ProblemAlert error={save.error} />
+        <ProblemAlert error={error} onRefreshed={reset} />
         <Group>
-          <SaveButton changed={values !== initial} saving={save.isPending} />
+          <SaveButton changed={changed} saving={saving} />
           {stored !== null && (
             <RemoveButton
               title={text('provider.removeTitle')}
               consequence={text('provider.removeConsequence')}
-              name={stored.value.name}
+              name={stored.name}
               remove={async () => {
-                await answerOf(
-                  api.DELETE('/accounts/{accountId}/sign-in-provider', { params, ...precondition }),
+                await ifUnchanged(settingsOf(stored), read, (precondition) =>
+                  api.DELETE(providerPath, { params, ...precondition }),
                 );
-                await reload();
+                setSetsUp(false);
+                reset();
+                reload(null);
               }}
             />
           )}
@@ -200,8 +188,16 @@ function toRule({ role, group, domain }: Member): Rule {
   return !domain ? { role, by: 'group', who: group ?? '' } : { role, by: 'domain', who: domain };
 }
 
-function toMember({ role, by, who }: Rule): Member {
-  return { role, [by]: who } as Member;
+/** The member of a rule, whose group can contain spaces; none if it is empty. */
+function toMember({ role, by, who }: Rule): Member[] {
+  return who.trim() === '' ? [] : [{ role, [by]: who.trim() } as Member];
+}
+
+/** The fields of the form; the stored secret is never read. */
+function toInput(provider: SignInProvider | null) {
+  const { name = '', issuer = '', clientId = '', trustEmail = false } = provider ?? {};
+  const members = provider?.members.map(toRule) ?? [newRule];
+  return { name, issuer, clientId, clientSecret: '', trustEmail, members };
 }
 
 interface MemberRulesProps {
@@ -212,8 +208,6 @@ interface MemberRulesProps {
 
 /** Which groups and domains get which role. */
 function MemberRules({ rules, change, error }: MemberRulesProps) {
-  const set = (index: number, part: Partial<Rule>) =>
-    change(rules.map((rule, at) => (at === index ? { ...rule, ...part } : rule)));
   return (
     <Input.Wrapper
       labelElement="div"
@@ -221,53 +215,40 @@ function MemberRules({ rules, change, error }: MemberRulesProps) {
       description={text('provider.membersHint')}
       error={error}
     >
-      <Stack gap="xs" mt={4}>
-        {rules.map(({ role, by, who }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: rules have no identity
-          <Group key={index} gap="xs" wrap="nowrap">
+      <EditedRows
+        rows={rules}
+        change={change}
+        blank={newRule}
+        add={text('provider.rule.add')}
+        remove={(number) => text('provider.rule.remove', { number })}
+      >
+        {({ role, by, who }, set, number) => (
+          <>
             <NativeSelect
-              aria-label={text('provider.rule.role', { number: index + 1 })}
+              aria-label={text('provider.rule.role', { number })}
               data={roles.map((value) => ({ value, label: text(`role.${value}`) }))}
               value={role}
-              onChange={(event) => set(index, { role: event.currentTarget.value as Rule['role'] })}
+              onChange={(event) => set({ role: event.currentTarget.value as Rule['role'] })}
             />
             <NativeSelect
-              aria-label={text('provider.rule.by', { number: index + 1 })}
+              aria-label={text('provider.rule.by', { number })}
               data={[
                 { value: 'group', label: text('provider.group') },
                 { value: 'domain', label: text('provider.domain') },
               ]}
               value={by}
-              onChange={(event) => set(index, { by: event.currentTarget.value as Rule['by'] })}
+              onChange={(event) => set({ by: event.currentTarget.value as Rule['by'] })}
             />
             <TextInput
               flex={1}
-              aria-label={text('provider.rule.who', { number: index + 1 })}
+              aria-label={text('provider.rule.who', { number })}
               placeholder={by === 'group' ? 'engineering' : 'example.com'}
               value={who}
-              onChange={(event) => set(index, { who: event.currentTarget.value.trim() })}
+              onChange={(event) => set({ who: event.currentTarget.value })}
             />
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={text('provider.rule.remove', { number: index + 1 })}
-              onClick={() => change(rules.filter((_, at) => at !== index))}
-            >
-              <Icon name="trash" />
-            </ActionIcon>
-          </Group>
-        ))}
-        <Group>
-          <Button
-            size="compact-sm"
-            variant="subtle"
-            leftSection={<Icon name="plus" size={16} />}
-            onClick={() => change([...rules, newRule])}
-          >
-            {text('provider.rule.add')}
-          </Button>
-        </Group>
-      </Stack>
+          </>
+        )}
+      </EditedRows>
     </Input.Wrapper>
   );
 }

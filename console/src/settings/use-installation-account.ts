@@ -3,7 +3,6 @@ import { useAccountId, useMe } from '../account/use-me.ts';
 import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { Account } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
-import { useAction } from '../api/use-action.ts';
 import { showNotice } from '../components/notices.tsx';
 import { text } from '../texts/text.ts';
 
@@ -36,23 +35,25 @@ export function useInstallationAccount() {
     enabled: me?.operator === true,
   });
   const account = accountQuery.data;
-  const save = useAction({
-    mutationFn({ seen, change }: { seen: Partial<Account>; change: AccountChange }) {
-      const name = account?.name ?? '';
-      return ifUnchanged(
+
+  /** @param seen what the person saw of what they change */
+  async function update(seen: Partial<Account>, change: AccountChange): Promise<Account> {
+    const name = account?.name ?? '';
+    try {
+      const now = await ifUnchanged(
         { name, ...seen },
         () => api.GET(path, { params }),
         (precondition) => api.PUT(path, { params, body: { name, ...change }, ...precondition }),
       );
-    },
-    onSettled: () =>
-      Promise.all(
+      showNotice(text('quota' in change ? 'quota.saved' : 'settings.saved'));
+      return now;
+    } finally {
+      await Promise.all(
         [queryKey, ['me'], ['quota-use', accountId], ['attention', accountId]].map((key) =>
           client.invalidateQueries({ queryKey: key }),
         ),
-      ),
-    onSuccess: (_, { change }) =>
-      showNotice(text('quota' in change ? 'quota.saved' : 'settings.saved')),
-  });
-  return { account, save, error: accountQuery.error };
+      );
+    }
+  }
+  return { account, update, error: accountQuery.error };
 }

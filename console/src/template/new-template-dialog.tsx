@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { useAccountId, useMe } from '../account/use-me.ts';
 import { createNew } from '../api/if-unchanged.ts';
 import { answerOf, api } from '../api/management.ts';
+import { slugOf } from '../format/slug.ts';
 import { useSenders } from '../overview/use-overview.ts';
 import { text } from '../texts/text.ts';
 import { NameTemplateDialog } from './name-template-dialog.tsx';
@@ -27,7 +28,7 @@ export function NewTemplateDialog({ starter: first, ...dialog }: NewTemplateDial
   const [typedId, setTypedId] = useState<string>();
   const starter = starters.data?.items.find(({ id }) => id === chosen);
   const name = typedName ?? starter?.name ?? '';
-  const id = typedId ?? (typedName === undefined ? (starter?.id ?? '') : idFrom(name));
+  const id = typedId ?? (typedName === undefined ? (starter?.id ?? '') : slugOf(name).slice(0, 64));
 
   async function make() {
     const path = { accountId, templateId: id };
@@ -85,13 +86,4 @@ async function readStarter(accountId: string, starterId: string) {
   );
   const { images: _, ...rest } = content;
   return rest;
-}
-
-function idFrom(name: string): string {
-  return name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-|-$/g, '')
-    .slice(0, 64);
 }

@@ -3,8 +3,13 @@ import { useParams } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
 import { answerOf, api } from '../api/management.ts';
 
+export interface TemplatePath {
+  readonly accountId: string;
+  readonly templateId: string;
+}
+
 /** The path parameters of the current template. */
-export function useTemplatePath(): { readonly accountId: string; readonly templateId: string } {
+export function useTemplatePath(): TemplatePath {
   const accountId = useAccountId();
   const { template: templateId = '' } = useParams({ strict: false });
   return { accountId, templateId };
@@ -15,28 +20,34 @@ export function useTemplate() {
   return useTemplateAt(useTemplatePath());
 }
 
-export function useTemplateAt(path: ReturnType<typeof useTemplatePath>, enabled = true) {
-  return useQuery({
+export function useTemplateAt(path: TemplatePath, enabled = true) {
+  return useQuery({ ...templateQuery(path), enabled });
+}
+
+export function templateQuery(path: TemplatePath) {
+  return {
     queryKey: ['templates', path.accountId, path.templateId],
     queryFn: () =>
       answerOf(api.GET('/accounts/{accountId}/templates/{templateId}', { params: { path } })),
-    enabled,
-  });
+  };
 }
 
 /** A version of the current template with its content; disabled without a number. */
 export function useVersion(version: number | null | undefined) {
   const path = useTemplatePath();
-  return useQuery({
+  return useQuery({ ...versionQuery(path, version ?? 0), enabled: typeof version === 'number' });
+}
+
+export function versionQuery(path: TemplatePath, version: number) {
+  return {
     queryKey: ['version', path.accountId, path.templateId, version],
     queryFn: () =>
       answerOf(
         api.GET('/accounts/{accountId}/templates/{templateId}/versions/{version}', {
-          params: { path: { ...path, version: version ?? 0 } },
+          params: { path: { ...path, version } },
         }),
       ),
-    enabled: typeof version === 'number',
     // Published versions are immutable.
     staleTime: 300_000,
-  });
+  };
 }

@@ -61,7 +61,9 @@ export function VersionActions({ version: { version, published }, ...props }: Ve
         name={text('versions.version', { version })}
         items={[
           { label: text('versions.show'), choose: props.show },
-          ...(published ? [] : [{ label: text('versions.compareCurrent'), choose: props.compare }]),
+          ...(published || typeof template?.publishedVersion !== 'number'
+            ? []
+            : [{ label: text('versions.compareCurrent'), choose: props.compare }]),
           ...(published || !may('templates:publish')
             ? []
             : [{ label: text('versions.rollBack'), choose: open }]),

@@ -17,7 +17,7 @@ import { text } from '../texts/text.ts';
 import { describeContent } from './describe-content.ts';
 import { DiffSkeleton, RenderedDiff } from './rendered-diff.tsx';
 import { TemplateTabs } from './template-tabs.tsx';
-import { useTemplatePath, useVersion } from './use-template.ts';
+import { useTemplate, useTemplatePath, useVersion } from './use-template.ts';
 import { VersionActions } from './version-actions.tsx';
 import { VersionDialog } from './version-dialog.tsx';
 import { readVersionFilters } from './version-filters.ts';
@@ -40,6 +40,7 @@ export function VersionsPage() {
         }),
       ),
   });
+  const { data: template } = useTemplate();
   const publishers = usePublishers(pages.items);
   const [chosen, choose] = useState<Pair>();
   return (
@@ -90,7 +91,7 @@ export function VersionsPage() {
               <VersionActions
                 version={version}
                 compare={() => {
-                  choose({ older: version.version, newer: currentOf(pages.items) });
+                  choose({ older: version.version, newer: template?.publishedVersion ?? 0 });
                   document.getElementById(comparisonId)?.scrollIntoView();
                 }}
                 show={() => navigate({ search: { shown: version.version }, resetScroll: false })}
@@ -154,10 +155,6 @@ interface Pair {
 
 const comparisonId = 'comparison';
 
-function currentOf(versions: readonly TemplateVersion[]): number {
-  return versions.find(({ published }) => published)?.version ?? 0;
-}
-
 interface ComparisonProps {
   versions: readonly TemplateVersion[];
   pair: Pair;
@@ -168,10 +165,11 @@ function Comparison({ versions, pair, choose }: ComparisonProps) {
   const { older, newer } = pair;
   const [mode, setMode] = useState<'rendered' | 'source'>('rendered');
   const [left, right] = [useVersion(older), useVersion(newer)];
-  const choices = versions.map(({ version }) => ({
-    value: String(version),
-    label: text('versions.version', { version }),
-  }));
+  // The published one can be older than those that are loaded.
+  const numbers = new Set([...versions.map(({ version }) => version), older, newer]);
+  const choices = [...numbers]
+    .sort((a, b) => b - a)
+    .map((version) => ({ value: String(version), label: text('versions.version', { version }) }));
   return (
     <Stack id={comparisonId} mt="xl" role="region" aria-label={text('versions.compare')}>
       <Group align="flex-end" justify="space-between">

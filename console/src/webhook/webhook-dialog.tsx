@@ -1,6 +1,5 @@
 import { Anchor, Checkbox, Fieldset, Group, Modal, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { Webhook } from '../api/management.generated.ts';
@@ -8,6 +7,7 @@ import { answerOf, api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { Field } from '../components/field.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
+import { useForm } from '../form/use-form.ts';
 import { eventName, shownWebhookKinds } from '../message/event-texts.ts';
 import { text } from '../texts/text.ts';
 
@@ -28,6 +28,15 @@ const groups = [
   ['sending', shownWebhookKinds.filter((kind) => !fromRecipients.includes(kind))],
   ['recipients', fromRecipients],
 ] as const;
+
+const webhookPath = '/accounts/{accountId}/webhooks/{webhookId}';
+
+type EditedWebhook = Pick<Webhook, 'id' | 'url' | 'kinds'>;
+
+function toValues(webhook: EditedWebhook | undefined) {
+  const kinds: readonly string[] = webhook?.kinds ?? usualKinds;
+  return { url: webhook?.url ?? '', kinds };
+}
 
 interface WebhookDialogProps {
   opened: boolean;
@@ -55,37 +64,39 @@ export function WebhookDialog({ opened, ...form }: WebhookDialogProps) {
 function WebhookForm({ close, show, ...props }: Omit<WebhookDialogProps, 'opened'>) {
   const accountId = useAccountId();
   const client = useQueryClient();
-  // Edits the data shown when the dialog opened, even if the page reloads it.
-  const [webhook] = useState(props.webhook);
-  const [url, setUrl] = useState(webhook?.url ?? '');
-  const [kinds, setKinds] = useState<readonly string[]>(webhook?.kinds ?? usualKinds);
-  const all = kinds.length === shownWebhookKinds.length;
-
-  async function submit() {
-    const body = { url, kinds: kinds as Kind[] };
-    if (webhook === undefined) {
+  const reload = () => client.invalidateQueries({ queryKey: ['webhooks', accountId] });
+  const { values, change, stored, edit, save } = useForm({
+    stored: props.webhook as EditedWebhook | undefined,
+    toValues,
+    async save({ values, seen, stored: webhook }) {
+      const body = { ...values, kinds: values.kinds as Kind[] };
       const path = { accountId };
-      const { secret } = await answerOf(
-        api.POST('/accounts/{accountId}/webhooks', { params: { path }, body }),
-      );
-      show?.(secret);
-    } else {
+      if (webhook === undefined) {
+        const { id, secret } = await answerOf(
+          api.POST('/accounts/{accountId}/webhooks', { params: { path }, body }),
+        );
+        await reload();
+        show?.(secret);
+        return { id, ...body };
+      }
       const params = { path: { accountId, webhookId: webhook.id } };
-      const resourcePath = '/accounts/{accountId}/webhooks/{webhookId}';
-      await ifUnchanged(
-        { url: webhook.url, kinds: webhook.kinds },
-        () => api.GET(resourcePath, { params }),
-        (precondition) => api.PUT(resourcePath, { params, body, ...precondition }),
+      const saved = await ifUnchanged(
+        { ...seen, kinds: seen.kinds as Kind[] },
+        () => api.GET(webhookPath, { params }),
+        (precondition) => api.PUT(webhookPath, { params, body, ...precondition }),
       );
-    }
-    await client.invalidateQueries({ queryKey: ['webhooks', accountId] });
-  }
+      await reload();
+      return saved;
+    },
+  });
+  const all = values.kinds.length === shownWebhookKinds.length;
 
   return (
     <DialogForm
       close={close}
-      action={text(webhook === undefined ? 'webhooks.add' : 'save')}
-      submit={submit}
+      action={text(stored === undefined ? 'webhooks.add' : 'save')}
+      submit={save}
+      isChanged={edit.isChanged}
     >
       {(error) => (
         <>
@@ -95,8 +106,8 @@ function WebhookForm({ close, show, ...props }: Omit<WebhookDialogProps, 'opened
             description={text('webhooks.urlHint')}
             placeholder="https://"
             required
-            value={url}
-            change={setUrl}
+            value={values.url}
+            change={(url) => change({ url })}
             error={error}
             data-autofocus
           />
@@ -108,14 +119,14 @@ function WebhookForm({ close, show, ...props }: Omit<WebhookDialogProps, 'opened
                   component="button"
                   type="button"
                   size="sm"
-                  onClick={() => setKinds(all ? [] : shownWebhookKinds)}
+                  onClick={() => change({ kinds: all ? [] : shownWebhookKinds })}
                 >
                   {text(all ? 'webhooks.noKinds' : 'webhooks.allKinds')}
                 </Anchor>
               </Group>
             }
-            value={[...kinds]}
-            onChange={setKinds}
+            value={[...values.kinds]}
+            onChange={(kinds) => change({ kinds })}
             error={reasonFor(error, 'kinds')}
           >
             <Stack gap={24} mt="xs">

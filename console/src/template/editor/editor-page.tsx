@@ -10,9 +10,8 @@ import { useInitialContent } from './use-draft.ts';
 /** The editor of a template, once its content is loaded. */
 export function EditorPage() {
   const { accountId: account, templateId } = useTemplatePath();
-  const { initial, error } = useInitialContent();
-  if (initial !== undefined)
-    return <Editor key={`${templateId} ${initial.tag}`} initial={initial} />;
+  const { data: initial, error } = useInitialContent();
+  if (initial !== undefined) return <Editor key={templateId} initial={initial} />;
   return (
     <TemplateTabs page="edit">
       <PageProblem error={error} icon="templates">

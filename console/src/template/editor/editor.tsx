@@ -1,7 +1,7 @@
 import './editor.css';
 import '../editor-texts.ts';
 import { Group, NativeSelect, Stack } from '@mantine/core';
-import { getRouteApi, useBlocker } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useMay } from '../../account/use-me.ts';
@@ -11,7 +11,6 @@ import type {
   TemplateProblem,
   TemplateVariant,
 } from '../../api/management.generated.ts';
-import { useUnsaved } from '../../api/unsaved.ts';
 import { ProblemAlert } from '../../components/problem-alert.tsx';
 import { useSenders } from '../../overview/use-overview.ts';
 import { text } from '../../texts/text.ts';
@@ -29,7 +28,7 @@ import { TemplateProblemList } from './problem-list.tsx';
 import { SaveProblem } from './save-problem.tsx';
 import { type InsertImage, type ShowOrigin, SourcePanel } from './source-panel.tsx';
 import { changeBody, withLanguage, withTableRoles } from './switch-markup.ts';
-import type { EditedContent, InitialContent } from './use-draft.ts';
+import type { InitialContent } from './use-draft.ts';
 import { useImages } from './use-images.ts';
 import { usePreview } from './use-preview.ts';
 import { useSaveDraft } from './use-save-draft.ts';
@@ -46,8 +45,8 @@ const noProblems: readonly TemplateProblem[] = [];
 /** Edits the draft of a template next to its preview. */
 export function Editor({ initial }: { initial: InitialContent }) {
   const may = useMay();
-  const [content, setContent] = useState<EditedContent>(initial.content);
-  const draft = useSaveDraft(initial, content);
+  const draft = useSaveDraft(initial);
+  const { content, change } = draft;
   const [chosen, choose] = useState<string>();
   const shown = chosen === undefined ? undefined : content.variants?.[chosen];
   const variant = shown === undefined ? undefined : chosen;
@@ -56,10 +55,8 @@ export function Editor({ initial }: { initial: InitialContent }) {
   const fieldNames = preview.data?.fields.map(({ name }) => name) ?? noNames;
   const unfilled = useMemo(() => unfilledOf(preview.data), [preview.data]);
   const imageUrls = useImageUrls(useTemplatePath(), content.images);
-  const change = (part: Partial<EditedContent>) =>
-    setContent((current) => ({ ...current, ...part }));
   const changeShown = (part: Partial<TemplateVariant>) =>
-    setContent((current) => changeBody(current, variant, part));
+    change((current) => changeBody(current, variant, part));
   const readOnly = !may('templates:write');
   const [view, setView] = useState(route.useSearch().view ?? 'code');
   const navigate = route.useNavigate();
@@ -84,7 +81,7 @@ export function Editor({ initial }: { initial: InitialContent }) {
   const [replacements, setReplacements] = useState(0);
   const images = useImages({
     content,
-    setContent,
+    setContent: change,
     show: (image) => insertImage.current?.(image),
     onReplaced: () => setReplacements((count) => count + 1),
   });
@@ -114,13 +111,6 @@ export function Editor({ initial }: { initial: InitialContent }) {
     show('code');
     document.querySelector<HTMLElement>(`[name=${CSS.escape(sampleName(name))}]`)?.focus();
   }
-
-  useUnsaved(draft.changed);
-  useBlocker({
-    shouldBlockFn: ({ current, next }) =>
-      draft.changed && current.pathname !== next.pathname && !confirm(text('editor.lost')),
-    enableBeforeUnload: () => draft.changed,
-  });
 
   return (
     <TemplateTabs
@@ -157,7 +147,7 @@ export function Editor({ initial }: { initial: InitialContent }) {
             showOrigin={showOrigin}
             onImages={images.host}
             content={content}
-            setContent={setContent}
+            setContent={change}
             fields={fieldNames}
             readOnly={readOnly}
             variant={variant}

@@ -1,16 +1,21 @@
-import { useQuery } from '@tanstack/react-query';
+import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { TemplateContent, TemplateDraftView } from '../../api/management.generated.ts';
 import { api, taggedAnswerOf } from '../../api/management.ts';
 import { isNotFound } from '../../api/problem.ts';
-import { useSenders } from '../../overview/use-overview.ts';
+import { sendersQuery } from '../../overview/use-overview.ts';
 import { chooseSender } from '../unverified-sender.tsx';
-import { useTemplate, useTemplatePath, useVersion } from '../use-template.ts';
+import {
+  type TemplatePath,
+  templateQuery,
+  useTemplatePath,
+  versionQuery,
+} from '../use-template.ts';
 import { starterContent } from './starter.ts';
 
 /** The content of a version or draft. */
 export type EditedContent = TemplateContent & Pick<TemplateDraftView, 'unusedMarkup'>;
 
-/** The initial state of the editor. */
+/** The content that the editor starts with, and of each save. */
 export interface InitialContent {
   readonly content: EditedContent;
   /** ETag of the draft, to detect conflicts; undefined if there is no draft. */
@@ -21,43 +26,39 @@ export interface InitialContent {
 }
 
 /** The draft, or else the published version or the starter content. */
-export function useInitialContent(): {
-  readonly initial: InitialContent | undefined;
-  readonly error: unknown;
-} {
+export function useInitialContent() {
   const path = useTemplatePath();
-  const template = useTemplate();
-  const senders = useSenders();
-  const draft = useQuery({
+  const client = useQueryClient();
+  return useQuery({
     queryKey: ['draft', path.accountId, path.templateId],
-    queryFn: () => readDraft(path),
-    // The content must not change while it is being edited.
+    queryFn: () => readInitialContent(client, path),
+    // It is read once: another content would replace what is being typed.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
-  const published = useVersion(draft.data === null ? template.data?.publishedVersion : undefined);
-  const error = template.error ?? draft.error ?? published.error;
-  if (draft.data !== undefined && draft.data !== null) {
-    const { value, tag } = draft.data;
-    return { initial: { content: value.content, tag, isDraft: true, isNew: false }, error };
+}
+
+async function readInitialContent(
+  client: QueryClient,
+  path: TemplatePath,
+): Promise<InitialContent> {
+  const draft = await readDraft(path);
+  if (draft !== null)
+    return { content: draft.value.content, tag: draft.tag, isDraft: true, isNew: false };
+  const { name, createdBy, publishedVersion } = await client.fetchQuery(templateQuery(path));
+  const unsaved = { tag: undefined, isDraft: false };
+  if (publishedVersion !== null) {
+    const { content } = await client.fetchQuery(versionQuery(path, publishedVersion));
+    return { content, ...unsaved, isNew: false };
   }
-  if (draft.data === undefined || template.data === undefined) return { initial: undefined, error };
-  if (template.data.publishedVersion === null) {
-    // The editor also works without senders and warns about a missing one later.
-    if (senders.isPending) return { initial: undefined, error };
-    const sender = chooseSender(senders.data?.items ?? [], template.data.createdBy);
-    const content = starterContent(template.data.name, sender);
-    return { initial: { content, tag: undefined, isDraft: false, isNew: true }, error };
-  }
-  if (published.data === undefined) return { initial: undefined, error };
-  return {
-    initial: { content: published.data.content, tag: undefined, isDraft: false, isNew: false },
-    error,
-  };
+  // The editor also works without senders and warns about a missing one later.
+  const senders = await client.fetchQuery(sendersQuery(path.accountId)).catch(() => undefined);
+  const sender = chooseSender(senders?.items ?? [], createdBy);
+  return { content: starterContent(name, sender), ...unsaved, isNew: true };
 }
 
 /** @returns null if there is no draft */
-async function readDraft(path: { accountId: string; templateId: string }) {
+async function readDraft(path: TemplatePath) {
   try {
     return await taggedAnswerOf(
       api.GET('/accounts/{accountId}/templates/{templateId}/draft', { params: { path } }),

@@ -4,7 +4,7 @@ import { useAccountId } from '../../account/use-me.ts';
 import type { HostedImage } from '../../api/management.generated.ts';
 import { answerOf, api } from '../../api/management.ts';
 import { text } from '../../texts/text.ts';
-import { type EditedImage, toBase64 } from '../template-images.ts';
+import { contentIdFor, type EditedImage, toBase64 } from '../template-images.ts';
 import {
   altOf,
   hostImage,
@@ -38,6 +38,7 @@ export interface ImageActions {
 
 interface ImageOptions {
   readonly content: EditedContent;
+  /** Runs the update at once. */
   readonly setContent: (update: (current: EditedContent) => EditedContent) => void;
   /** Puts an image into the source. */
   readonly show: (image: ShownImage) => void;
@@ -80,12 +81,20 @@ export function useImages({ content, setContent, show, onReplaced }: ImageOption
   }
 
   async function attachFiles(files: readonly File[]): Promise<EditedImage[]> {
-    const added = await Promise.all(files.map(readImage));
-    const next = withImages(content.images ?? [], added);
-    const size = next.reduce((sum, image) => sum + image.size, 0);
-    if (next.length > maxImages) throw new Error(text('editor.tooManyImages'));
-    if (size > maxBytes) throw new Error(text('editor.imagesTooLarge'));
-    setContent((current) => ({ ...current, images: withImages(current.images ?? [], added) }));
+    const contents = await Promise.all(files.map(toBase64));
+    const added: EditedImage[] = [];
+    setContent((current) => {
+      let images: readonly EditedImage[] = current.images ?? [];
+      for (const [index, file] of files.entries()) {
+        const image = imageOf(file, contents[index] ?? '', images);
+        added.push(image);
+        images = withImage(images, image);
+      }
+      const size = images.reduce((sum, image) => sum + image.size, 0);
+      if (images.length > maxImages) throw new Error(text('editor.tooManyImages'));
+      if (size > maxBytes) throw new Error(text('editor.imagesTooLarge'));
+      return { ...current, images: [...images] };
+    });
     return added;
   }
 
@@ -150,24 +159,18 @@ function fileOf({ filename, contentType }: EditedImage, url: string): File {
 }
 
 /** An image with the contentId of an earlier one replaces it. */
-function withImages(images: readonly EditedImage[], added: readonly EditedImage[]): EditedImage[] {
-  const byId = new Map([...images, ...added].map((image) => [image.contentId, image]));
+function withImage(images: readonly EditedImage[], added: EditedImage): EditedImage[] {
+  const byId = new Map([...images, added].map((image) => [image.contentId, image]));
   return [...byId.values()];
 }
 
-/** The file's name becomes the contentId: `Shop logo.png` is `shop-logo`. */
-async function readImage(file: File): Promise<EditedImage> {
-  const name = altOf(file.name).toLowerCase();
-  const contentId = name
-    .replace(/[^\w.-]+/g, '-')
-    .replace(/^-+|-+$/g, '')
-    .slice(0, 100);
+function imageOf(file: File, content: string, images: readonly EditedImage[]): EditedImage {
   return {
-    contentId: contentId || 'image',
+    contentId: contentIdFor(file.name, images),
     filename: file.name,
     contentType: file.type,
     size: file.size,
     sha256: '',
-    content: await toBase64(file),
+    content,
   };
 }

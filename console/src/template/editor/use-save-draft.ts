@@ -1,14 +1,18 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
-import { api, taggedAnswerOf } from '../../api/management.ts';
+import { useHotkeys } from '@mantine/hooks';
+import { useQueryClient } from '@tanstack/react-query';
+import { useMay } from '../../account/use-me.ts';
+import { api, ifMatch, type Precondition, taggedAnswerOf } from '../../api/management.ts';
 import { requireValidJson } from '../../components/json-area.tsx';
-import { type EditedImage, imagesToSave } from '../template-images.ts';
+import type { Edit, SentEdit } from '../../form/edit.ts';
+import { useForm } from '../../form/use-form.ts';
+import { imagesToSave, withHashes } from '../template-images.ts';
 import { useTemplatePath } from '../use-template.ts';
 import type { EditedContent, InitialContent } from './use-draft.ts';
 
 /** The edited draft, as seen by its actions. */
 export interface EditedDraft {
   readonly content: EditedContent;
+  readonly change: Edit<InitialContent, EditedContent>['change'];
   /** Whether there are unsaved changes. */
   readonly changed: boolean;
   /** Whether there is a draft to publish or discard. */
@@ -26,71 +30,74 @@ export interface EditedDraft {
 }
 
 /** Saves the draft, also on Ctrl+S, with conflict detection. */
-export function useSaveDraft(initial: InitialContent, content: EditedContent): EditedDraft {
+export function useSaveDraft(initial: InitialContent): EditedDraft {
   const path = useTemplatePath();
+  const params = { path };
   const client = useQueryClient();
-  const tag = useRef(initial.tag);
-  const [saved, setSaved] = useState(initial.isDraft ? initial.content : undefined);
-  /** Hashes of added images that the draft has, so that their contents are sent only once. */
-  const storedImages = useRef<ReadonlyMap<string, string>>(new Map());
-  const changed = saved === undefined ? content !== initial.content : content !== saved;
+  const may = useMay();
 
-  const put = useMutation({
-    async mutationFn() {
-      requireValidJson();
-      return taggedAnswerOf(
-        api.PUT('/accounts/{accountId}/templates/{templateId}/draft', {
-          params: { path },
-          body: { ...content, images: imagesToSave(content.images, storedImages.current) },
-          headers:
-            tag.current === undefined ? { 'if-none-match': '*' } : { 'if-match': tag.current },
-        }),
-      );
-    },
-    async onSuccess(answer) {
-      tag.current = answer.tag;
-      setSaved(content);
-      const hashes = answer.value.content.images?.map(({ sha256 }) => sha256) ?? [];
-      storedImages.current = new Map(
-        (content.images ?? []).flatMap(({ content: base64 }: EditedImage, index) =>
-          base64 === undefined ? [] : [[base64, hashes[index] ?? '']],
-        ),
-      );
-      await client.invalidateQueries({ queryKey: ['templates', path.accountId] });
-    },
+  async function put(
+    { values: content }: SentEdit<InitialContent, EditedContent>,
+    precondition: Precondition,
+    sendsAll = false,
+  ): Promise<InitialContent> {
+    requireValidJson();
+    const body = { ...content, images: imagesToSave(content.images, sendsAll) };
+    const { value, tag } = await taggedAnswerOf(
+      api.PUT('/accounts/{accountId}/templates/{templateId}/draft', {
+        params,
+        body,
+        ...precondition,
+      }),
+    );
+    await client.invalidateQueries({ queryKey: ['templates', path.accountId] });
+    const images = withHashes(content.images, value.content.images);
+    return { content: { ...content, images }, tag, isDraft: true, isNew: false };
+  }
+
+  const form = useForm({
+    stored: initial,
+    toValues: ({ content }) => content,
+    save: (sent) =>
+      put(
+        sent,
+        sent.stored.tag === undefined
+          ? { headers: { 'if-none-match': '*' } }
+          : ifMatch(sent.stored.tag),
+      ),
   });
-  const { mutateAsync } = put;
+  const { edit, stored } = form;
 
-  useEffect(() => {
-    function onKey(event: KeyboardEvent) {
-      if (!(event.ctrlKey || event.metaKey) || event.key !== 's') return;
-      event.preventDefault();
-      // The page shows the error.
-      mutateAsync().catch(() => undefined);
-    }
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, [mutateAsync]);
+  async function save() {
+    requireValidJson();
+    const { tag } = edit.isChanged() || edit.stored.isNew ? await form.save() : edit.stored;
+    return tag;
+  }
+
+  useHotkeys(
+    // The page shows the error.
+    [['mod+S', () => void (may('templates:write') && save().catch(() => undefined))]],
+    [],
+    true,
+  );
 
   return {
-    content,
-    changed,
-    stored: saved !== undefined,
-    publishable: saved !== undefined || changed || initial.isNew,
-    saving: put.isPending,
-    error: put.error,
-    save: async () => {
-      requireValidJson();
-      if (changed || (initial.isNew && saved === undefined)) await mutateAsync();
-      return tag.current;
-    },
-    seen: () => tag.current,
+    content: form.values,
+    change: form.change,
+    changed: form.changed,
+    stored: stored.isDraft,
+    publishable: stored.isDraft || form.changed || stored.isNew,
+    saving: form.saving,
+    error: form.error,
+    save,
+    seen: () => edit.stored.tag,
     async overwrite() {
-      const params = { path };
-      const draft = api.GET('/accounts/{accountId}/templates/{templateId}/draft', { params });
-      storedImages.current = new Map();
-      tag.current = (await draft).response.headers.get('etag') ?? undefined;
-      await mutateAsync();
+      const { response } = await api.GET('/accounts/{accountId}/templates/{templateId}/draft', {
+        params,
+      });
+      // The other draft may lack the images that were saved with this one.
+      const precondition = ifMatch(response.headers.get('etag') ?? undefined);
+      return form.save((sent) => put(sent, precondition, true));
     },
   };
 }

@@ -155,7 +155,6 @@ export const editorTexts = {
     'Your changes aren’t saved yet. Overwrite their draft with yours, or load theirs and lose your changes.',
   'editor.keepMine': 'Keep mine',
   'editor.takeTheirs': 'Load theirs',
-  'editor.lost': 'Your changes aren’t saved. Leave anyway?',
   'editor.line': 'line {line}',
   'editor.language': 'Language',
   'editor.defaultLanguage': 'Default {locale}',

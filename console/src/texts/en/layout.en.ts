@@ -9,6 +9,7 @@ export const layoutTexts = {
   'noAccount.hint': 'Ask an account owner to invite you.',
 
   'layout.skip': 'Skip to content',
+  'layout.unsaved': 'Your changes aren’t saved. Leave anyway?',
   'layout.pages': 'Pages',
   'layout.openMenu': 'Open menu',
   'layout.closeMenu': 'Close menu',

@@ -1,0 +1,40 @@
+import { type FormEvent, useReducer, useState } from 'react';
+import { Edit, type SendEdit } from './edit.ts';
+import { useUnsaved } from './unsaved.ts';
+
+interface FormOptions<Stored, Values> {
+  /** The resource as the page has it; undefined while it loads, or for a new one. */
+  readonly stored: Stored;
+  /** The fields of the form. */
+  readonly toValues: (stored: Stored) => Values;
+  readonly save: SendEdit<Stored, Values>;
+}
+
+/** The form of a stored resource; every form that edits one is made with this. */
+export function useForm<Stored, Values extends object>(options: FormOptions<Stored, Values>) {
+  const { stored, toValues, save } = options;
+  const [, render] = useReducer((count: number) => count + 1, 0);
+  const [edit] = useState(() => new Edit(stored, toValues, render));
+  edit.follow(stored);
+  useUnsaved(edit.isChanged);
+  const send = (by = save) => edit.save(by);
+  return {
+    values: edit.values,
+    change: edit.change,
+    reset: edit.reset,
+    /** Whether something is unsaved. */
+    changed: edit.isChanged(),
+    /** The state at the time of its use, for functions that wait. */
+    edit,
+    /** The resource as it was last read for the form, or saved by it. */
+    stored: edit.stored,
+    saving: edit.isSaving,
+    error: edit.error,
+    save: send,
+    /** For the `onSubmit` of an inline form, which shows the error. */
+    submit(event: FormEvent) {
+      event.preventDefault();
+      if (!edit.isSaving) send().catch(() => undefined);
+    },
+  };
+}
