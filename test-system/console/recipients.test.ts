@@ -159,24 +159,32 @@ test('lists: a file without an email column is rejected with the reason; a list 
 
 test('lists: a contact changed by someone else is shown, and neither an edit nor a removal overwrites it', async () => {
   const contact = `${lists}/l-1/contacts/cara@people.test`;
-  await colleague.put(contact, { fields: { Name: 'Cara' } });
+  const note = ' c/o: Ann\nHauptstr. 1 ';
+  await colleague.put(contact, { fields: { Name: 'Cara', Note: note } });
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/lists/l-1`);
   const row = page.getByRole('row', { name: /cara@people\.test/ });
   await row.getByRole('button', { name: 'Edit' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Fields').fill('Name: Cara C.');
-  await colleague.put(contact, { fields: { Name: 'Cara', City: 'Bonn' } });
+  await dialog.getByLabel('Value of field 1').fill('Cara C.');
+  await colleague.put(contact, { fields: { Name: 'Cara', Note: note, City: 'Bonn' } });
   await dialog.getByRole('button', { name: 'Save' }).click();
   const alert = dialog.getByRole('alert', { name: 'Someone else changed this' });
-  await alert.getByText('Fields: Name: Cara → ').waitFor();
+  await alert.getByText(/^Fields: Name: Cara, .* → /).waitFor();
   await alert.getByRole('button', { name: 'Show current values' }).click();
   await row.getByRole('cell', { name: 'Bonn' }).waitFor();
   await row.getByRole('button', { name: 'Edit' }).click();
-  await dialog.getByLabel('Fields').fill('Name: Cara C.\nCity: Bonn');
+  const name = dialog.getByLabel('Value of field 2');
+  assert.equal(await name.inputValue(), 'Cara');
+  await name.fill('Cara C.');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await row.getByRole('cell', { name: 'Cara C.' }).waitFor();
+  assert.deepEqual((await colleague.get(contact)).body.fields, {
+    Name: 'Cara C.',
+    Note: note,
+    City: 'Bonn',
+  });
   await colleague.put(contact, { fields: { Name: 'Cara C.', City: 'Berlin' } });
   await row.getByRole('button', { name: 'Remove cara@people.test' }).click();
   await row.getByRole('alert', { name: 'Someone else changed this' }).waitFor();

@@ -10,7 +10,7 @@ const filesWith = (matches: (text: string) => boolean): string[] =>
   texts.filter(([, text]) => matches(text)).flatMap(([file]) => file);
 
 const queryStateInKey =
-  /key=\{(?:[^{}]|\$\{[^}]*\})*\b(?:isSuccess|isPending|isLoading|isFetching|isError|status|tag|data|undefined)\b/;
+  /key=\{(?:[^{}]|\$\{[^}]*\})*(?:\$\{[^}]*)?\b(?:isSuccess|isPending|isLoading|isFetching|isError|status|tag|data|undefined)\b/;
 const hasForm = /<form\b|<DialogForm\b|<FormDialog\b/;
 const savesSeen = /ifUnchanged\((?:(?!api\.DELETE)[\s\S]){0,400}?api\.(?:PUT|POST)/;
 
