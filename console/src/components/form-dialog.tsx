@@ -62,7 +62,8 @@ export function DialogForm(props: DialogFormProps) {
       if (!stay && isChanged?.() !== true) close();
     },
   });
-  useUnsaved(() => isTyped.current);
+  // Its own end may leave the page.
+  useUnsaved(() => isTyped.current && !send.isPending);
 
   function onSubmit(event: FormEvent) {
     event.preventDefault();

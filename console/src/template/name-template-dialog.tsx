@@ -33,12 +33,7 @@ export function NameTemplateDialog(props: NameTemplateDialogProps) {
   async function submit() {
     await make();
     await client.invalidateQueries({ queryKey: ['templates', account] });
-    await navigate({
-      to: '/$account/templates/$template',
-      params: { account, template: id },
-      // The name is saved.
-      ignoreBlocker: true,
-    });
+    await navigate({ to: '/$account/templates/$template', params: { account, template: id } });
   }
 
   return (
