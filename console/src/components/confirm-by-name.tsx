@@ -33,6 +33,8 @@ export function ConfirmByName(props: ConfirmByNameProps) {
 
   function submit(event: FormEvent) {
     event.preventDefault();
+    // React passes it on to a form that the dialog is opened from.
+    event.stopPropagation();
     send.mutate();
   }
 

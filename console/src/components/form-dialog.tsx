@@ -67,6 +67,8 @@ export function DialogForm(props: DialogFormProps) {
 
   function onSubmit(event: FormEvent) {
     event.preventDefault();
+    // React passes it on to a form that the dialog is opened from.
+    event.stopPropagation();
     // A closing dialog still receives key events.
     if (!stay && isChanged?.() !== true && send.isSuccess && Date.now() - send.submittedAt < 1_000)
       return;
