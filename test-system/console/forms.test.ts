@@ -127,7 +127,7 @@ test('single sign-on: the name of a group may have spaces, and a rule changed by
   const alert = section.getByRole('alert', { name: 'Someone else changed this' });
   await alert.getByText('no → yes').waitFor();
   await section.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Saved.').first().waitFor();
+  await page.getByText('Sign-in provider saved.').waitFor();
   const { body } = await colleague.get(provider);
   const [rule] = body.members as readonly { readonly group: string }[];
   assert.deepEqual([body.trustEmail, rule?.group], [true, 'Mail Admins']);
