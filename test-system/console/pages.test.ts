@@ -648,6 +648,38 @@ test('on a wide screen, tables take the space, and text and forms keep a measure
   await visit.end();
 });
 
+test('on phones, the choices of the message log and the editor are wide enough for their words', async () => {
+  const visit = await signedIn({ phone: true });
+  const { page } = visit;
+  for (const [path, name] of [
+    ['messages', 'State'],
+    ['templates/t-0001', 'Language'],
+  ] as const) {
+    await visit.open(`${shop.id}/${path}`);
+    const box = await page.getByLabel(name, { exact: true }).boundingBox();
+    assert.ok((box?.width ?? 0) > 110, `${name}: ${box?.width}`);
+    await visit.look(`choices-${name}`);
+  }
+  await visit.end();
+});
+
+test('hovering a row colors all of it or none', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/senders`);
+  const actions = page.locator('td[data-actions]').first();
+  await actions.waitFor();
+  const colorOf = (selector: string) =>
+    page.evaluate<string>(
+      `getComputedStyle(document.querySelector('td[data-actions]').closest('${selector}')).backgroundColor`,
+    );
+  const before = await colorOf('td');
+  await actions.hover();
+  const row = await colorOf('tr');
+  assert.equal(await colorOf('td'), row === 'rgba(0, 0, 0, 0)' ? before : row);
+  await visit.end();
+});
+
 test('the account of the demo data says so, and how it is removed', async () => {
   const made = await openShop(database, { id: '46400' });
   const membership = { accountId: made.id, personId: shop.owner.id, role: 'owner' } as const;
