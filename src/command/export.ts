@@ -7,18 +7,15 @@ import { stringify } from 'yaml';
 import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import type { AccountId, ListId } from '../foundation/ids.ts';
+import { writeContactFile } from '../list/contact-file.ts';
 import { exportManifest, noFiles } from '../manifest/export-manifest.ts';
 import {
   readAccountIds,
-  readContactColumns,
-  readContactsAfter,
   readContentBytes,
   readUnpublishedTemplates,
 } from '../manifest/read-manifest-store.ts';
 import { withRunningInstallation } from './open-running.ts';
 import type { CommandShell } from './shell.ts';
-
-const contactsPerPage = 5_000;
 
 /**
  * `export [FOLDER]`: writes the manifest of the installation to standard output; with a folder, to `manifest.yaml`
@@ -91,7 +88,7 @@ async function exportTo(kysely: Database['kysely'], folder: string): Promise<voi
       const path = join(folder, file);
       await mkdir(dirname(path), { recursive: true });
       await pipeline(
-        Readable.from(writeContacts(kysely, accountId, listId)),
+        Readable.from(writeContactFile(kysely, { accountId, listId })),
         createWriteStream(path, { mode: 0o600 }),
       );
     }
@@ -104,32 +101,4 @@ async function exportTo(kysely: Database['kysely'], folder: string): Promise<voi
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new OperatorError(`Can't write to the folder ${folder}: ${reason}.`, { cause });
   }
-}
-
-/** Streams page by page to bound memory. */
-async function* writeContacts(
-  kysely: Database['kysely'],
-  accountId: AccountId,
-  listId: ListId,
-): AsyncGenerator<string> {
-  const columns = await readContactColumns(kysely, accountId, listId);
-  yield csvLine(['email', ...columns]);
-  let after = '';
-  for (;;) {
-    const page = await readContactsAfter(kysely, accountId, listId, after, contactsPerPage);
-    const last = page.at(-1);
-    if (last === undefined) return;
-    yield page
-      .map(({ email, fields }) => csvLine([email, ...columns.map((name) => fields[name] ?? '')]))
-      .join('');
-    after = last.email;
-  }
-}
-
-/** RFC 4180 section 2 without extensions, so that `apply` reads back the same values. */
-function csvLine(values: readonly string[]): string {
-  const cells = values.map((value) =>
-    /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value,
-  );
-  return `${cells.join(',')}\r\n`;
 }

@@ -28,6 +28,7 @@ export function Nullable<Schema extends TSchema>(schema: Schema) {
 /** Limits of a string map: member count, name length and value length. */
 interface StringMapLimits {
   readonly members: number;
+  readonly minNameLength?: number;
   readonly nameLength: number;
   readonly length: number;
 }
@@ -38,7 +39,11 @@ export function StringMap(description: string, limits?: StringMapLimits) {
     type: 'object',
     ...(limits && {
       maxProperties: limits.members,
-      propertyNames: { type: 'string', maxLength: limits.nameLength },
+      propertyNames: {
+        type: 'string',
+        ...(limits.minNameLength !== undefined && { minLength: limits.minNameLength }),
+        maxLength: limits.nameLength,
+      },
     }),
     additionalProperties: { type: 'string', ...(limits && { maxLength: limits.length }) },
     description,

@@ -13,7 +13,8 @@ export interface Contact {
   readonly createdAt: Date;
 }
 
-interface ListKey {
+/** Identifies a list of an account. */
+export interface ListKey {
   readonly accountId: AccountId;
   readonly listId: ListId;
 }
@@ -34,6 +35,17 @@ export async function readContactPage(
       and (${prefix} = '' or (email >= ${prefix} and starts_with(email, ${prefix})))
     order by email limit ${limit}`.execute(kysely);
   return rows;
+}
+
+/** All field names that contacts of a list have. */
+export async function readFieldNames(
+  kysely: Kysely,
+  { accountId, listId }: ListKey,
+): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select distinct key as name from contact, jsonb_object_keys(fields) key
+    where account_id = ${accountId} and list_id = ${listId} order by 1`.execute(kysely);
+  return rows.map(({ name }) => name);
 }
 
 export async function readContact(

@@ -1,11 +1,7 @@
 import { createHash } from 'node:crypto';
 import { CsvError, parse } from 'csv-parse/sync';
-import { normalizeAddress, parseEmailAddress } from '../foundation/email-address.ts';
-import {
-  maxContactColumns,
-  maxContactFieldLength,
-  maxContactFieldNameLength,
-} from '../list/contact-limits.ts';
+import { type ReadContactRow, readContactHeader } from '../list/contact-file.ts';
+import { maxContactRowBytes } from '../list/contact-limits.ts';
 import type { ManifestContact, ManifestContacts } from './manifest.ts';
 
 const maxRows = 200_000;
@@ -39,10 +35,10 @@ export function readContacts(
     reportProblem('has no header row');
     return undefined;
   }
-  const columns = header.record.map((name) => name.trim());
-  const emailColumn = readHeader(columns, reportProblem);
-  if (emailColumn === undefined) return undefined;
-  return new ContactReader(columns, emailColumn, reportProblem).read(rest);
+  const readRow = readContactHeader(header.record);
+  if (typeof readRow !== 'string') return new ContactReader(readRow, reportProblem).read(rest);
+  reportProblem(`line 1: ${readRow}`);
+  return undefined;
 }
 
 function parseRows(text: string, reportProblem: ReportContactProblem): Row[] | undefined {
@@ -51,7 +47,7 @@ function parseRows(text: string, reportProblem: ReportContactProblem): Row[] | u
       info: true,
       relax_column_count: true,
       skip_empty_lines: true,
-      max_record_size: maxContactColumns * maxContactFieldLength,
+      max_record_size: maxContactRowBytes,
       to: maxRows + 2,
     }) as unknown as Row[];
   } catch (error) {
@@ -60,26 +56,6 @@ function parseRows(text: string, reportProblem: ReportContactProblem): Row[] | u
     reportProblem(`${line}is not CSV (${error.code})`);
     return undefined;
   }
-}
-
-/** @returns the index of the email column */
-function readHeader(
-  columns: readonly string[],
-  reportProblem: ReportContactProblem,
-): number | undefined {
-  const lower = columns.map((name) => name.toLowerCase());
-  const before = lower.filter((name, index) => lower.indexOf(name) !== index);
-  if (columns.length > maxContactColumns)
-    reportProblem(`has more than ${maxContactColumns} columns`);
-  else if (columns.includes('')) reportProblem('line 1: has an empty column name');
-  else if (columns.some((name) => name.includes('\0')))
-    reportProblem('line 1: contains a NUL character');
-  else if (columns.some((name) => name.length > maxContactFieldNameLength))
-    reportProblem(`line 1: has a column name longer than ${maxContactFieldNameLength} characters`);
-  else if (before.length > 0) reportProblem(`line 1: has a duplicate column ${before[0]}`);
-  else if (!lower.includes('email')) reportProblem('line 1: has no column named email');
-  else return lower.indexOf('email');
-  return undefined;
 }
 
 /** Independent of the order of rows and columns. */
@@ -93,19 +69,13 @@ function hashContacts(contacts: readonly ManifestContact[]): Buffer {
 }
 
 class ContactReader {
-  readonly #columns: readonly string[];
-  readonly #emailColumn: number;
+  readonly #readRow: ReadContactRow;
   readonly #reportProblem: ReportContactProblem;
   readonly #lines = new Map<string, number>();
   #rejected = 0;
 
-  constructor(
-    columns: readonly string[],
-    emailColumn: number,
-    reportProblem: ReportContactProblem,
-  ) {
-    this.#columns = columns;
-    this.#emailColumn = emailColumn;
+  constructor(readRow: ReadContactRow, reportProblem: ReportContactProblem) {
+    this.#readRow = readRow;
     this.#reportProblem = reportProblem;
   }
 
@@ -116,7 +86,7 @@ class ContactReader {
     }
     const contacts: ManifestContact[] = [];
     for (const { record, info } of rows) {
-      const contact = this.#readRow(record, info.lines);
+      const contact = this.#read(record, info.lines);
       if (contact === undefined) continue;
       contacts.push(contact);
     }
@@ -126,32 +96,17 @@ class ContactReader {
     return this.#rejected > 0 ? undefined : { rows: contacts, contentHash: hashContacts(contacts) };
   }
 
-  #readRow(record: readonly string[], line: number): ManifestContact | undefined {
-    const reject = (reason: string): undefined => {
-      this.#rejected += 1;
-      if (this.#rejected <= maxReportedRows) this.#reportProblem(`line ${line}: ${reason}`);
-      return undefined;
-    };
-    if (record.length !== this.#columns.length) {
-      return reject(`has ${record.length} columns instead of ${this.#columns.length}`);
-    }
-    for (const [index, value] of record.entries()) {
-      const column = this.#columns[index];
-      if (value.length > maxContactFieldLength)
-        return reject(`has more than ${maxContactFieldLength} characters in column ${column}`);
-      if (value.includes('\0')) return reject(`contains a NUL character in column ${column}`);
-    }
-    const parsed = parseEmailAddress((record[this.#emailColumn] ?? '').trim());
-    if (!parsed.ok) return reject(`the address ${parsed.reason}`);
-    const email = normalizeAddress(parsed.address);
-    const before = this.#lines.get(email);
-    if (before !== undefined) return reject(`repeats the address of line ${before}`);
-    this.#lines.set(email, line);
-    const fields = Object.fromEntries(
-      this.#columns
-        .map((name, index) => [name, record[index] ?? ''] as const)
-        .filter((_, index) => index !== this.#emailColumn),
-    );
-    return { email, fields };
+  #read(record: readonly string[], line: number): ManifestContact | undefined {
+    const contact = this.#readRow(record);
+    if (typeof contact === 'string') return this.#reject(contact, line);
+    const before = this.#lines.get(contact.email);
+    if (before !== undefined) return this.#reject(`The address repeats line ${before}`, line);
+    this.#lines.set(contact.email, line);
+    return contact;
+  }
+
+  #reject(reason: string, line: number): undefined {
+    this.#rejected += 1;
+    if (this.#rejected <= maxReportedRows) this.#reportProblem(`line ${line}: ${reason}`);
   }
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Role } from '../account/account.ts';
 import { readEmails } from '../account/person-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import type { AccountId, ListId, PersonId } from '../foundation/ids.ts';
+import type { AccountId, PersonId } from '../foundation/ids.ts';
 import type { TemplateSource } from '../template/template-source.ts';
 import { emailOf, type WhenUncertain } from '../template/template-store.ts';
 import { sourceWithVariants } from '../template/variant-store.ts';
@@ -99,31 +99,4 @@ export async function readUnpublishedTemplates(
     .orderBy('id')
     .execute();
   return rows.map(({ id }) => id);
-}
-
-/** Contacts of a list, ordered by address, after the given one. */
-export async function readContactsAfter(
-  kysely: Kysely,
-  accountId: AccountId,
-  listId: ListId,
-  after: string,
-  limit: number,
-): Promise<{ readonly email: string; readonly fields: Readonly<Record<string, string>> }[]> {
-  const { rows } = await sql<{ email: string; fields: Record<string, string> }>`
-    select email, fields from contact
-    where account_id = ${accountId} and list_id = ${listId} and email > ${after}
-    order by email limit ${limit}`.execute(kysely);
-  return rows;
-}
-
-/** All field names used by a list's contacts. */
-export async function readContactColumns(
-  kysely: Kysely,
-  accountId: AccountId,
-  listId: ListId,
-): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`
-    select distinct key as name from contact, jsonb_object_keys(fields) key
-    where account_id = ${accountId} and list_id = ${listId} order by 1`.execute(kysely);
-  return rows.map(({ name }) => name);
 }

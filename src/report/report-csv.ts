@@ -1,4 +1,4 @@
-import { csvLine } from '../feedback/csv-line.ts';
+import { csvLine } from '../foundation/csv-line.ts';
 import { reportColumns } from '../message/event-kinds.ts';
 import type { ReportResultRow } from './read-report-store.ts';
 import type { ReportGrouping } from './report-query.ts';

@@ -62,7 +62,7 @@ test('exporting and applying again changes nothing', async () => {
   assert.match(again.out, /^Done: 0 created, 0 changed, 6 unchanged, 0 removed\.$/m, again.out);
   assert.equal(
     readFileSync(join(target, 'lists/shop-l-1.csv'), 'utf8'),
-    'email,Name,Note\r\nann@people.test,Ann,"=1+1, ""quoted"""\r\nbob@people.test,Bob,\r\n',
+    `email,Name,Note\r\nann@people.test,Ann,"'=1+1, ""quoted"""\r\nbob@people.test,Bob,\r\n`,
   );
 });
 

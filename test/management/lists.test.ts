@@ -151,6 +151,10 @@ test('rejected rows say why in plain words, and can be downloaded, corrected and
   const [header, first] = rejected.text.split('\r\n');
   assert.equal(header, 'Import line,Import problem,email,Name');
   assert.equal(first, "3,The address has no @,no-at,'=1+1");
+  assert.equal(
+    (await owner.get(`${address}/rejected`)).text.split('\r\n')[2],
+    '4,"The row has 1 column, but the header has 2 columns",x@b.test',
+  );
   const corrected = rejected.text.replace('no-at', 'now@b.test');
   const second = `${target}/imports/${randomUUID()}`;
   await owner.call('PUT', second, corrected, csv);
@@ -267,6 +271,64 @@ test('the largest allowed contact survives export and import', async () => {
   assert.equal(done.state, 'done', JSON.stringify(done));
   assert.equal(done.rowsWritten, 1);
   assert.equal(readContacts(text, assert.fail)?.rows.length, 1);
+});
+
+test('whatever the API stores in contacts survives export and import, in the console and in manifests', async () => {
+  const source = `${path}/lists/l-0004`;
+  await owner.put(source, { name: 'Names' });
+  const names = [
+    'Name',
+    'name',
+    'Email',
+    'email',
+    'Import line',
+    "'Email",
+    ' Name ',
+    '+Phone',
+    "'+Phone",
+  ];
+  names.push("''", '\t=x', 'a;b;c', 'constructor', 'a\nb', '\ufeffx', '😀'.repeat(200));
+  const values = [
+    '=1+1',
+    "'=1+1",
+    "''=1+1",
+    "'",
+    "'x",
+    ' x ',
+    'a\r\nb',
+    '\t',
+    '"',
+    ';',
+    '😀'.repeat(10_000),
+  ];
+  const contacts = new Map<string, Record<string, string>>([
+    ['names@people.test', Object.fromEntries(names.map((name) => [name, `of ${name}`]))],
+    ['values@people.test', Object.fromEntries(values.map((value, at) => [`v${at}`, value]))],
+    ["'-x@people.test", { Name: 'Ann' }],
+  ]);
+  for (const n of [1, 2])
+    contacts.set(
+      `many-${n}@people.test`,
+      Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`many ${n} ${at}`, 'x'])),
+    );
+  for (const [email, fields] of contacts) {
+    const made = await owner.put(`${source}/contacts/${encodeURIComponent(email)}`, { fields });
+    assert.equal(made.status, 201, made.text);
+  }
+  const { text } = await owner.get(`${source}/export`);
+  const target = `${path}/lists/l-0005`;
+  await owner.put(target, { name: 'Names again' });
+  const address = `${target}/imports/${randomUUID()}`;
+  await owner.call('PUT', address, text, csv);
+  const done = await finish(owner, address);
+  assert.deepEqual([done.state, done.problems], ['done', []]);
+  const read = await owner.get(`${target}/contacts`);
+  const items = read.body.items as { email: string; fields: Record<string, string> }[];
+  assert.deepEqual(new Map(items.map(({ email, fields }) => [email, fields])), contacts);
+  const rows = readContacts(text, assert.fail)?.rows ?? [];
+  assert.deepEqual(new Map(rows.map(({ email, fields }) => [email, fields])), contacts);
+  for (const fields of [{ '': 'x' }, { Name: '\ufffd' }])
+    assert.equal((await owner.put(`${source}/contacts/no@people.test`, { fields })).status, 422);
 });
 
 test('a contact put while its list is removed gets a 404, not an internal error', async () => {

@@ -390,9 +390,9 @@ describe('files of a manifest', () => {
     );
     const manifest = account({ lists: [{ id: 'l-1', name: 'L', csv: 'wrong.csv' }] });
     assert.deepEqual(await manifestProblemTexts(parse(manifest, { folder })), [
-      'accounts[0].lists[0].csv wrong.csv line 3: the address has no @',
-      'accounts[0].lists[0].csv wrong.csv line 5: repeats the address of line 2',
-      'accounts[0].lists[0].csv wrong.csv line 6: has 1 columns instead of 2',
+      'accounts[0].lists[0].csv wrong.csv line 3: The address has no @',
+      'accounts[0].lists[0].csv wrong.csv line 5: The address repeats line 2',
+      'accounts[0].lists[0].csv wrong.csv line 6: The row has 1 column, but the header has 2 columns',
     ]);
   });
 });

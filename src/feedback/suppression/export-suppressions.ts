@@ -1,6 +1,6 @@
+import { csvLine } from '../../foundation/csv-line.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
-import { csvLine } from '../csv-line.ts';
 import type { Suppression } from './suppression.ts';
 import { findSuppressions, type SuppressionPosition } from './suppression-store.ts';
 

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { type Static, Type } from 'typebox';
 import { type AuditEntry, readAuditPage } from '../../audit/audit-page-store.ts';
 import { auditThings } from '../../audit/audit-things.ts';
-import { csvLine } from '../../feedback/csv-line.ts';
 import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
+import { csvLine } from '../../foundation/csv-line.ts';
 import {
   comparableAddress,
   normalizeAddress,

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
-import { csvLine } from '../../feedback/csv-line.ts';
+import { csvLine, withoutFormulaGuard } from '../../foundation/csv-line.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
+import { rejectionColumns } from '../../list/contact-file.ts';
 import { notFound } from '../answer/problem.ts';
 import type { OperationCall } from '../operation.ts';
-import { rejectionColumns } from './import-csv.ts';
 import type { ImportKey } from './import-key.ts';
 import { readImportColumns, readRejected } from './rejection-store.ts';
 
@@ -32,10 +32,12 @@ async function* writeRejected(
 ): AsyncGenerator<string> {
   // A file with corrected rows already has these columns.
   const added = new Set(
-    columns.flatMap((name, index) => (rejectionColumns.some((one) => one === name) ? [index] : [])),
+    columns.flatMap((name, index) =>
+      rejectionColumns.some((one) => one === name.trim()) ? [index] : [],
+    ),
   );
   const withoutAdded = (record: readonly string[]) =>
-    record.filter((_, index) => !added.has(index));
+    record.filter((_, index) => !added.has(index)).map(withoutFormulaGuard);
   yield csvLine([...rejectionColumns, ...withoutAdded(columns)]);
   let after = 0;
   for (;;) {

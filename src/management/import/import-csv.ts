@@ -1,10 +1,6 @@
 import type { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
-import {
-  maxContactColumns,
-  maxContactFieldLength,
-  maxContactFieldNameLength,
-} from '../../list/contact-limits.ts';
+import { maxContactRowBytes } from '../../list/contact-limits.ts';
 import type { CsvForm } from './detect-delimiter.ts';
 
 /** How far an import is: everything up to this row is written. */
@@ -61,9 +57,6 @@ export class InvalidImportFile extends Error {
   }
 }
 
-/** The columns that the download of rejected rows adds; they aren't imported again. */
-export const rejectionColumns = ['Import line', 'Import problem'] as const;
-
 /**
  * Reads a CSV file (RFC 4180) with a header row in steps, so memory doesn't grow with the file. Within a step, the last row
  * with the same key wins.
@@ -88,7 +81,7 @@ export async function importCsv<Item extends object>(
         skip_empty_lines: true,
         delimiter: form.delimiter,
         from_line: form.firstLine,
-        max_record_size: maxContactColumns * maxContactFieldLength,
+        max_record_size: maxContactRowBytes,
       }),
     );
   let columns: readonly string[] | undefined;
@@ -111,17 +104,17 @@ export async function importCsv<Item extends object>(
   };
   const add = (record: readonly string[], line: number) => {
     if (reader === undefined) return;
-    const item = readRow(reader, record);
+    const item = reader.read(record);
     if (typeof item === 'string') rejected.push({ row: rowsRead, line, reason: item, record });
     else items.set(reader.keyOf(item), item);
-    for (const value of record) characters += value.length;
+    for (const value of record) characters += value.length + 1;
   };
   let invalid: InvalidImportFile | undefined;
   try {
     for await (const { record, info } of parser as AsyncIterable<Row>) {
       bytesRead = info.bytes;
       if (reader === undefined) {
-        columns = readColumnNames(record);
+        columns = record;
         reader = open(columns);
         continue;
       }
@@ -160,47 +153,4 @@ function asInvalidFile(error: unknown): InvalidImportFile | undefined {
   const { code, lines } = error as CsvError & { readonly lines?: number };
   const reason = parserErrors[code] ?? `The file isn’t valid CSV (${code})`;
   return new InvalidImportFile(reason, typeof lines === 'number' ? lines : 0, { cause: error });
-}
-
-/** @throws InvalidImportFile */
-function readColumnNames(record: readonly string[]): string[] {
-  const columns = record.map((name) => name.trim());
-  const lower = columns.map((name) => name.toLowerCase());
-  if (columns.length > maxContactColumns)
-    throw new InvalidImportFile(`The file has more than ${maxContactColumns} columns`);
-  const unnamed = columns.indexOf('');
-  if (unnamed !== -1)
-    throw new InvalidImportFile(`Column ${unnamed + 1} has no name in the header`);
-  if (columns.some((name) => name.includes('\0')))
-    throw new InvalidImportFile('A column name contains a NUL character');
-  if (columns.some((name) => name.length > maxContactFieldNameLength))
-    throw new InvalidImportFile(
-      `A column name is longer than ${maxContactFieldNameLength} characters`,
-    );
-  const repeated = columns.find((_, index) => lower.indexOf(lower[index] ?? '') < index);
-  if (repeated !== undefined)
-    throw new InvalidImportFile(`Two columns are named “${repeated}”. Rename one`);
-  return columns;
-}
-
-function readRow<Item>(reader: RowReader<Item>, record: readonly string[]): Item | string {
-  for (const value of record) {
-    if (value.length > maxContactFieldLength)
-      return `A value is longer than ${maxContactFieldLength} characters`;
-    if (value.includes('\0')) return 'A value contains a NUL character';
-    if (value.includes('\ufffd'))
-      return 'A value isn’t readable as UTF-8. Save the file as “CSV UTF-8”';
-  }
-  return reader.read(record);
-}
-
-/** A required column is missing; names the ones there are, since a misspelt one is the usual cause. */
-export function missingColumn(name: string, columns: readonly string[]): InvalidImportFile {
-  const found = columns.slice(0, 10).join(', ').slice(0, 200);
-  return new InvalidImportFile(`The file needs a column “${name}”. It has: ${found}`);
-}
-
-/** Removes the apostrophe that the export puts before values a spreadsheet would run as formulas. */
-export function stripFormulaGuard(value: string): string {
-  return value.replace(/^'(?=[=+\-@\t\r])/, '');
 }

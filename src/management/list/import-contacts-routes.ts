@@ -1,16 +1,24 @@
 import { Type } from 'typebox';
+import { type FileContact, readContactHeader } from '../../list/contact-file.ts';
 import { writeContacts } from '../../list/contact-store.ts';
 import { pageOf } from '../answer/page.ts';
 import { sendRejected } from '../import/download-rejected.ts';
+import { InvalidImportFile, type RowReader } from '../import/import-csv.ts';
 import { ImportView, ListedImportView, requireImport, viewImports } from '../import/import-view.ts';
 import { importQuery, receiveImport } from '../import/receive-import.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
-import { contactRowReader } from './contact-row-reader.ts';
 import { requireList } from './manage-lists-routes.ts';
 
 function importKeyOf(call: Pick<OperationCall, 'account' | 'params'>) {
   const { listId, importId } = call.params;
   return { accountId: accountOf(call).id, listId, importId };
+}
+
+/** @throws InvalidImportFile */
+function openContacts(header: readonly string[]): RowReader<FileContact> {
+  const read = readContactHeader(header);
+  if (typeof read === 'string') throw new InvalidImportFile(read);
+  return { read, keyOf: ({ email }) => email };
 }
 
 export const putImport = defineOperation({
@@ -31,7 +39,7 @@ export const putImport = defineOperation({
     return receiveImport(call, {
       key,
       event: { kind: 'contacts_imported', id: key.listId },
-      open: contactRowReader,
+      open: openContacts,
       write: (transaction, contacts) => writeContacts(transaction, key, contacts),
     });
   },

@@ -1,21 +1,19 @@
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
-import { csvLine } from '../../feedback/csv-line.ts';
 import { StringMap, strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import { writeContactFile } from '../../list/contact-file.ts';
 import {
   maxContactFieldLength,
   maxContactFieldNameLength,
   maxContactFields,
 } from '../../list/contact-limits.ts';
 import {
-  type Contact,
   readContact,
   readContactPage,
   removeContact,
   writeContacts,
 } from '../../list/contact-store.ts';
-import { readContactColumns } from '../../manifest/read-manifest-store.ts';
 import { invalidField } from '../answer/problem.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
@@ -73,6 +71,7 @@ export const contactRoutes = resourceRoutes({
       {
         fields: StringMap('The contact’s fields by column name.', {
           members: maxContactFields,
+          minNameLength: 1,
           nameLength: maxContactFieldNameLength,
           length: maxContactFieldLength,
         }),
@@ -83,8 +82,11 @@ export const contactRoutes = resourceRoutes({
     async write(call) {
       const { fields } = call.body;
       for (const [name, value] of Object.entries(fields)) {
-        if (`${name}${value}`.includes('\0'))
-          throw invalidField(`fields.${name}`, 'contains a NUL character');
+        const text = `${name}${value}`;
+        if (text.includes('\0')) throw invalidField(`fields.${name}`, 'contains a NUL character');
+        // Files with it are rejected, so this contact couldn't be imported again.
+        if (text.includes('\ufffd'))
+          throw invalidField(`fields.${name}`, 'contains U+FFFD, which stands for unreadable text');
       }
       await requireList(call);
       const contact = { email: call.params.email, fields };
@@ -103,8 +105,6 @@ export const contactRoutes = resourceRoutes({
   },
 });
 
-const contactsPerPage = 2_000;
-
 export const exportContacts = defineOperation({
   id: 'exportContacts',
   summary: 'Export the contacts of a list as CSV',
@@ -116,29 +116,7 @@ export const exportContacts = defineOperation({
     call.reply
       .header('content-disposition', `attachment; filename="${call.params.listId}.csv"`)
       .type('text/csv; charset=utf-8')
-      .send(Readable.from(writeCsv(call)));
+      .send(Readable.from(writeContactFile(call.dependencies.database.kysely, listKeyOf(call))));
     return undefined;
   },
 });
-
-/** Streams page by page to bound memory. */
-async function* writeCsv(call: OperationCall): AsyncGenerator<string> {
-  const { kysely } = call.dependencies.database;
-  const { accountId, listId } = listKeyOf(call);
-  const columns = await readContactColumns(kysely, accountId, listId);
-  yield csvLine(['email', ...columns]);
-  let after = '';
-  for (;;) {
-    const limit = contactsPerPage;
-    const page: readonly Contact[] = await readContactPage(kysely, listKeyOf(call), {
-      after,
-      limit,
-    });
-    const last = page.at(-1);
-    if (last === undefined) return;
-    yield page
-      .map(({ email, fields }) => csvLine([email, ...columns.map((name) => fields[name] ?? '')]))
-      .join('');
-    after = last.email;
-  }
-}

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type Static, Type } from 'typebox';
-import { csvLine } from '../../feedback/csv-line.ts';
 import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
+import { csvLine } from '../../foundation/csv-line.ts';
 import { comparableAddress } from '../../foundation/email-address.ts';
 import type { TemplateId } from '../../foundation/ids.ts';
 import { parseMail } from '../../inbox/parse-mail.ts';

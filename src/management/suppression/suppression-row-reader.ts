@@ -2,10 +2,15 @@ import {
   type NewSuppression,
   parseSuppressionReason,
 } from '../../feedback/suppression/suppression.ts';
+import {
+  describeMissingColumn,
+  findUnreadable,
+  withoutFormulaGuard,
+} from '../../foundation/csv-line.ts';
 import { normalizeAddress, parseEmailAddress } from '../../foundation/email-address.ts';
 import { parseMessageId } from '../../foundation/ids.ts';
 import { parseTimestamp } from '../../foundation/parse-timestamp.ts';
-import { missingColumn, type RowReader, stripFormulaGuard } from '../import/import-csv.ts';
+import { InvalidImportFile, type RowReader } from '../import/import-csv.ts';
 
 /**
  * Reads suppressions from rows in the export format. Only the `address` column is required; a missing reason defaults to
@@ -13,12 +18,19 @@ import { missingColumn, type RowReader, stripFormulaGuard } from '../import/impo
  * @throws InvalidImportFile
  */
 export function suppressionRowReader(columns: readonly string[]): RowReader<NewSuppression> {
-  const columnIndexes = new Map(columns.map((name, index) => [name.toLowerCase(), index]));
-  if (!columnIndexes.has('address')) throw missingColumn('address', columns);
+  const names = columns.map((name) => name.trim().toLowerCase());
+  const repeated = names.find((name, index) => names.indexOf(name) < index);
+  if (repeated !== undefined)
+    throw new InvalidImportFile(`Two columns are named “${repeated}”. Rename one`);
+  const columnIndexes = new Map(names.map((name, index) => [name, index]));
+  if (!columnIndexes.has('address'))
+    throw new InvalidImportFile(describeMissingColumn('address', columns));
   return {
     read(record) {
       const cell = (name: string) => (record[columnIndexes.get(name) ?? -1] ?? '').trim();
-      const parsed = parseEmailAddress(stripFormulaGuard(cell('address')));
+      const unreadable = findUnreadable(record);
+      if (unreadable !== undefined) return unreadable;
+      const parsed = parseEmailAddress(withoutFormulaGuard(cell('address')));
       if (!parsed.ok) return `The address ${parsed.reason}`;
       const reason = parseSuppressionReason(cell('reason') || 'manual');
       if (reason === undefined)

@@ -1,0 +1,122 @@
+import {
+  csvLine,
+  describeMissingColumn,
+  findUnreadable,
+  withoutFormulaGuard,
+} from '../foundation/csv-line.ts';
+import type { Database } from '../foundation/database/open-database.ts';
+import { normalizeAddress, parseEmailAddress } from '../foundation/email-address.ts';
+import { isLonger } from '../foundation/is-longer.ts';
+import {
+  maxContactColumns,
+  maxContactFieldLength,
+  maxContactFieldNameLength,
+  maxContactFields,
+} from './contact-limits.ts';
+import { type ListKey, readContactPage, readFieldNames } from './contact-store.ts';
+
+/** The columns that the download of rejected rows adds; they aren't read again. */
+export const rejectionColumns = ['Import line', 'Import problem'] as const;
+
+const maxPageRows = 2_000;
+const maxPageCells = 200_000;
+
+/** A contact to write. */
+export interface FileContact {
+  readonly email: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** Reads a row of a contact file; returns why it is invalid, as a sentence, if it is. */
+export type ReadContactRow = (record: readonly string[]) => FileContact | string;
+
+/**
+ * Reads the header of a contact file: a column `email` (case-insensitive), and a column for each field. An apostrophe before a
+ * name makes it a field in any case, such as `'Email`.
+ * @returns the reader of its rows, or what is wrong with it, as a sentence
+ */
+export function readContactHeader(header: readonly string[]): ReadContactRow | string {
+  const columns = header.map(withoutFormulaGuard);
+  if (columns.length > maxContactColumns)
+    return `The file has more than ${maxContactColumns} columns`;
+  const fields = new Map<string, number>();
+  let emailColumn: number | undefined;
+  for (const [index, column] of columns.entries()) {
+    const name = fieldOf(column);
+    if (name === '') return `Column ${index + 1} has no name in the header`;
+    if (name?.includes('\0')) return 'A column name contains a NUL character';
+    if (name !== undefined && isLonger(name, maxContactFieldNameLength))
+      return `A column name is longer than ${maxContactFieldNameLength} characters`;
+    const isEmail = name === undefined && isAddress(column.trim());
+    if (isEmail ? emailColumn !== undefined : name !== undefined && fields.has(name))
+      return `Two columns are named “${name ?? column.trim()}”. Rename one`;
+    if (isEmail) emailColumn = index;
+    else if (name !== undefined) fields.set(name, index);
+  }
+  if (emailColumn === undefined) return describeMissingColumn('email', columns);
+  const addressColumn = emailColumn;
+  return (record) => {
+    if (record.length !== columns.length)
+      return `The row has ${countColumns(record)}, but the header has ${countColumns(columns)}`;
+    const unreadable = findUnreadable(record);
+    if (unreadable !== undefined) return unreadable;
+    const parsed = parseEmailAddress(withoutFormulaGuard(record[addressColumn] ?? '').trim());
+    if (!parsed.ok) return `The address ${parsed.reason}`;
+    const given: [string, string][] = [];
+    for (const [name, index] of fields) {
+      const value = withoutFormulaGuard(record[index] ?? '').toWellFormed();
+      if (isLonger(value, maxContactFieldLength))
+        return `A value is longer than ${maxContactFieldLength} characters`;
+      if (value !== '') given.push([name, value]);
+    }
+    if (given.length > maxContactFields) return `The row has more than ${maxContactFields} values`;
+    return { email: normalizeAddress(parsed.address), fields: Object.fromEntries(given) };
+  };
+}
+
+/** The contacts of a list as a file that imports and manifests read, page by page to bound memory. */
+export async function* writeContactFile(
+  kysely: Database['kysely'],
+  list: ListKey,
+): AsyncGenerator<string> {
+  const names = (await readFieldNames(kysely, list)).filter((name) => name !== '');
+  yield csvLine(['email', ...names.map(columnOf)]);
+  const limit = Math.ceil(Math.min(maxPageRows, maxPageCells / (names.length + 1)));
+  let after = '';
+  for (;;) {
+    const page = await readContactPage(kysely, list, { after, limit });
+    const last = page.at(-1);
+    if (last === undefined) return;
+    const lines = page.map(({ email, fields }) => {
+      const values = new Map(Object.entries(fields));
+      return csvLine([email, ...names.map((name) => values.get(name) ?? '')]);
+    });
+    yield lines.join('');
+    after = last.email;
+  }
+}
+
+/** The name of a field's column, which `fieldOf` reads. */
+function columnOf(field: string): string {
+  const isAmbiguous = field.startsWith("'") || field.trim() !== field || isReserved(field);
+  return isAmbiguous ? `'${field}` : field;
+}
+
+/** The field of a column; undefined if it isn't one. */
+function fieldOf(column: string): string | undefined {
+  if (column.startsWith("'")) return column.slice(1);
+  const name = column.trim();
+  return isReserved(name) ? undefined : name;
+}
+
+function isReserved(column: string): boolean {
+  return isAddress(column) || rejectionColumns.some((name) => name === column);
+}
+
+function isAddress(column: string): boolean {
+  return column.toLowerCase() === 'email';
+}
+
+function countColumns({ length }: readonly string[]): string {
+  return length === 1 ? '1 column' : `${length} columns`;
+}
