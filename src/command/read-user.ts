@@ -1,6 +1,7 @@
 import { type Role, roles } from '../account/account.ts';
 import { normalizeAddress, parseEmailAddress } from '../foundation/email-address.ts';
 import { OperatorError } from '../foundation/errors.ts';
+import { isLonger } from '../foundation/is-longer.ts';
 
 const maxNameLength = 200;
 
@@ -22,7 +23,7 @@ export function readRole(text: string): Role {
 /** @throws OperatorError if blank or too long */
 export function readName(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  if (!/\S/.test(text) || text.length > maxNameLength || /\p{Cc}/u.test(text))
+  if (!/\S/.test(text) || isLonger(text, maxNameLength) || /\p{Cc}/u.test(text))
     throw new OperatorError(`--name must have 1 to ${maxNameLength} printable characters.`);
   return text.trim();
 }

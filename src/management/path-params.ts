@@ -2,6 +2,7 @@ import { type TSchema, Type } from 'typebox';
 import { maxReplyAttachments } from '../feedback/reply/reply-limits.ts';
 import { normalizeAddress, parseEmailAddress } from '../foundation/email-address.ts';
 import { isPublicId, parseMessageId } from '../foundation/ids.ts';
+import { isLonger } from '../foundation/is-longer.ts';
 import { parseDomainName } from '../foundation/mail-domain.ts';
 import { maxAttachments } from '../message/attachment.ts';
 import { systemMailKinds } from '../outbox/system-mail.ts';
@@ -90,7 +91,7 @@ export const pathParams: Readonly<Record<keyof PathParams, PathParam>> = {
     }),
     form: `must be 1 to ${maxFilterName} characters, without line breaks or spaces around them`,
     read: (text) =>
-      /^[^\p{Cc}]+$/u.test(text) && text.trim() === text && text.length <= maxFilterName
+      /^[^\p{Cc}]+$/u.test(text) && text.trim() === text && !isLonger(text, maxFilterName)
         ? text
         : undefined,
   },

@@ -1,3 +1,4 @@
+import { isLonger } from '../foundation/is-longer.ts';
 import { StructureChecker, type StructureProblem } from './check-structures.ts';
 import type { CompileProblems } from './compile-problems.ts';
 import { type FieldIndex, type IndexedField, noFields } from './field-index.ts';
@@ -46,7 +47,7 @@ function checkLevel(
 }
 
 function checkName(name: string, problems: CompileProblems): void {
-  if (name.trim() !== name || name === '' || Array.from(name).length > MAX_FIELD_NAME_LENGTH) {
+  if (name.trim() !== name || name === '' || isLonger(name, MAX_FIELD_NAME_LENGTH)) {
     problems.error(
       'fields',
       'bad-name',
@@ -65,7 +66,7 @@ function checkTexts(
   for (const text of [name, toText(value), toText(sample), description]) {
     if (text === undefined) continue;
     checkCharacters('fields', text, problems);
-    if (text.length > MAX_FIELD_TEXT_LENGTH) {
+    if (isLonger(text, MAX_FIELD_TEXT_LENGTH)) {
       problems.error(
         'fields',
         'too-long',

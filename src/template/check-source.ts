@@ -1,3 +1,4 @@
+import { isLonger } from '../foundation/is-longer.ts';
 import { checkCharacters, checkFields } from './check-fields.ts';
 import type { CompileProblems } from './compile-problems.ts';
 import { MAX_LINE_LENGTH, MAX_SOURCE_LENGTH } from './template-limits.ts';
@@ -31,7 +32,7 @@ export function checkSource(source: TemplateSource, problems: CompileProblems): 
 
 function checkText(part: keyof typeof LIMITS, text: string, problems: CompileProblems): string {
   const limit = LIMITS[part];
-  if (text.length > limit) problems.error(part, 'too-long', `is longer than ${limit} characters`);
+  if (isLonger(text, limit)) problems.error(part, 'too-long', `is longer than ${limit} characters`);
   checkCharacters(part, text, problems);
   return text.replace(/\r\n?/g, '\n');
 }

@@ -1,3 +1,4 @@
+import { isLonger } from '../foundation/is-longer.ts';
 import type { FieldIndex, IndexedField } from './field-index.ts';
 import { isRecord } from './field-value.ts';
 import {
@@ -74,7 +75,7 @@ export class StructureChecker {
     }
     for (const [name, value] of members) {
       if (this.#isStopped) return;
-      if (name.length > MAX_MEMBER_NAME_LENGTH) {
+      if (isLonger(name, MAX_MEMBER_NAME_LENGTH)) {
         const shown = name.slice(0, 100).toWellFormed();
         const reason = `its name must not be longer than ${MAX_MEMBER_NAME_LENGTH} characters`;
         this.#add(`${place}.${shown}`, reason);

@@ -1,3 +1,4 @@
+import { isLonger } from '../foundation/is-longer.ts';
 import type { MarkupFormat } from './compiled-template.ts';
 import { type HelperCall, parseHelper } from './field-format.ts';
 import {
@@ -90,7 +91,7 @@ function validateTagName(name: string, call: HelperCall | undefined, fail: Fail)
     );
   }
   if (call !== undefined && 'problem' in call) fail('bad-helper', `{{${name}}} ${call.problem}`);
-  if (Array.from(call?.name ?? name).length > MAX_FIELD_NAME_LENGTH) {
+  if (isLonger(call?.name ?? name, MAX_FIELD_NAME_LENGTH)) {
     fail('name-too-long', `a field name is longer than ${MAX_FIELD_NAME_LENGTH} characters`);
   }
 }

@@ -44,6 +44,12 @@ test("input that can't be stored or sent is rejected: NUL, other control charact
   );
 });
 
+test('limits count code points, as the API does', async () => {
+  const fields = { A: { description: '😀'.repeat(4_000) } };
+  const problems = await templateProblemTexts({ subject: '😀'.repeat(2_001), text: 't', fields });
+  assert.equal(problems.filter((problem) => problem.includes('too-long')).length, 1);
+});
+
 test('errors of each part report their position in the source', async () => {
   const problems = await templateProblemTexts({
     subject: '{{',

@@ -8,6 +8,7 @@ import { keyScopes, type Permission, permissions } from '../../access/permission
 import { runChange } from '../../change/change-resource.ts';
 import { systemClock } from '../../foundation/clock.ts';
 import { type FaultDetail, OperatorError } from '../../foundation/errors.ts';
+import { isLonger } from '../../foundation/is-longer.ts';
 import { recordCommand } from '../record-command.ts';
 import { type CommandShell, type JsonOption, printResult } from '../shell.ts';
 import { readInteger, withAccount } from './with-account.ts';
@@ -33,7 +34,7 @@ export async function createKey(
   shell: CommandShell,
 ): Promise<number> {
   const { name, expiresInDays, network, template } = options;
-  if (!/\S/.test(name) || name.length > maxNameLength)
+  if (!/\S/.test(name) || isLonger(name, maxNameLength))
     throw new OperatorError(
       `--name must have 1 to ${maxNameLength} characters and can’t be blank.`,
     );

@@ -1,4 +1,5 @@
 import { type DefaultTreeAdapterTypes, parse } from 'parse5';
+import { isLonger } from '../../foundation/is-longer.ts';
 
 type Node = DefaultTreeAdapterTypes.Node;
 type Element = DefaultTreeAdapterTypes.Element;
@@ -34,7 +35,7 @@ function subjectHints({ subject, previewText }: RenderedContent): Hint[] {
   const addHint = (rule: string, message: string, kind: Hint['kind'] = 'content') =>
     hints.push({ kind, rule, message });
   if (subject.trim() === '') addHint('empty-subject', 'The subject is empty.');
-  if (Array.from(subject).length > maxSubjectLength)
+  if (isLonger(subject, maxSubjectLength))
     addHint(
       'long-subject',
       `The subject is longer than ${maxSubjectLength} characters; phones truncate it.`,

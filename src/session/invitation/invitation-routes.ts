@@ -1,5 +1,6 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isLonger } from '../../foundation/is-longer.ts';
 import type { Http } from '../../http/create-http.ts';
 import type { BrowserSessions } from '../browser/browser-sessions.ts';
 import type { PageDoor } from '../browser/page-door.ts';
@@ -126,7 +127,7 @@ const signInRequiredPage = messagePage(
 );
 
 function nameProblem(name: string): string | undefined {
-  return [...name].length > maxNameLength
+  return isLonger(name, maxNameLength)
     ? `Enter a name of at most ${maxNameLength} characters.`
     : undefined;
 }
