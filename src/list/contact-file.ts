@@ -5,7 +5,11 @@ import {
   withoutFormulaGuard,
 } from '../foundation/csv-line.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import { normalizeAddress, parseEmailAddress } from '../foundation/email-address.ts';
+import {
+  type ComparableAddress,
+  normalizeAddress,
+  parseEmailAddress,
+} from '../foundation/email-address.ts';
 import { isLonger } from '../foundation/is-longer.ts';
 import {
   maxContactColumns,
@@ -23,7 +27,7 @@ const maxPageCells = 200_000;
 
 /** A contact to write. */
 export interface FileContact {
-  readonly email: string;
+  readonly email: ComparableAddress;
   readonly fields: Readonly<Record<string, string>>;
 }
 
