@@ -33,6 +33,6 @@ export function createLog(level: string, output: DestinationStream = standardErr
   );
 }
 
-export function standardError(): DestinationStream {
+function standardError(): DestinationStream {
   return pino.destination({ fd: 2, sync: true });
 }

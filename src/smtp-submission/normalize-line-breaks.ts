@@ -24,7 +24,7 @@ export class LineBreakNormalizer {
     this.#endsInReturn = chunk.at(-1) === carriageReturn;
     if (this.#isRefused || !hasBareFeed(chunk, afterReturn)) return chunk;
     const bareFeeds = afterReturn ? /(?<=[^\r])\n/g : /(?<!\r)\n/g;
-    return Buffer.from(chunk.latin1Slice().replace(bareFeeds, '\r\n'), 'latin1');
+    return Buffer.from(chunk.toString('latin1').replace(bareFeeds, '\r\n'), 'latin1');
   }
 }
 

@@ -7,7 +7,13 @@ import { waitFor } from '../../test/support/wait-for.ts';
 import { coverPairs } from './covering-array.ts';
 import { DeliveryWay } from './delivery-ways.ts';
 import { judgeCase, type SentCase } from './judge-case.ts';
-import { coveredOptions, draftOf, inTriples, type SendCase, sendOptions } from './send-options.ts';
+import {
+  coveredOptions,
+  inTriples,
+  makeDraft,
+  type SendCase,
+  sendOptions,
+} from './send-options.ts';
 import { submitDraft } from './submit-draft.ts';
 
 /** Another seed gives other cases for the same pairs. */
@@ -22,7 +28,7 @@ const shared = {
 const way = await DeliveryWay.open(shared);
 
 async function sendCase(values: SendCase, number: number): Promise<SentCase> {
-  const draft = draftOf(values, number);
+  const draft = makeDraft(values, number);
   const key = await way.openAccount(draft);
   const submitted = await submitDraft(values.door, way.doors, draft, key);
   await way.publish(draft.accountId as AccountId, 'due');

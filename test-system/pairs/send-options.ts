@@ -213,7 +213,7 @@ const empty = {
 } as const satisfies Effect;
 
 /** What a case sends. */
-export function draftOf(values: SendCase, number: number): Draft {
+export function makeDraft(values: SendCase, number: number): Draft {
   const effects = Object.entries<SendOption<string>>(sendOptions).map(
     ([name, option]) => option.values[values[name as OptionName]] ?? {},
   );
