@@ -1,8 +1,14 @@
 import { formatterOf } from './formats.ts';
 
 const whole = formatterOf((locale) => new Intl.NumberFormat(locale));
-const percent = formatterOf(
-  (locale) => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }),
+const percent = formatterOf((locale) => new Intl.NumberFormat(locale, { style: 'percent' }));
+const precisePercent = formatterOf(
+  (locale) =>
+    new Intl.NumberFormat(locale, {
+      style: 'percent',
+      minimumFractionDigits: 1,
+      maximumFractionDigits: 1,
+    }),
 );
 const precise = formatterOf(
   (locale) => new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 }),
@@ -18,9 +24,17 @@ export function formatAtLeast(value: number, more: boolean): string {
   return more ? `${formatNumber(value)}+` : formatNumber(value);
 }
 
-/** A percentage; a dash if the total is zero. */
+/** A ratio in whole percent. */
+export function formatPercent(ratio: number): string {
+  return percent().format(ratio);
+}
+
+/** A percentage with one decimal, unless it is none or all; a dash if the total is zero. */
 export function formatShare(part: number, total: number): string {
-  return total === 0 ? '–' : percent().format(part / total);
+  if (total === 0) return '–';
+  return part === 0 || part === total
+    ? formatPercent(part / total)
+    : precisePercent().format(part / total);
 }
 
 /** A duration in milliseconds, in a suitable unit. */

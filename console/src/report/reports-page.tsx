@@ -10,7 +10,7 @@ import {
 } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
-import type { ReportCounts, ReportRow } from '../api/management.generated.ts';
+import type { ReportRow } from '../api/management.generated.ts';
 import { EmptyState } from '../components/empty-state.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
@@ -18,13 +18,18 @@ import { type Column, Rows } from '../components/rows.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { formatDuration, formatNumber, formatShare } from '../format/format-number.ts';
 import { formatDay, formatDays } from '../format/format-time.ts';
-import { formatterOf } from '../format/formats.ts';
 import { nameLocale } from '../format/name-locale.ts';
 import { useCapturing } from '../message/use-captured.ts';
 import { text } from '../texts/text.ts';
 import './report.css';
 import { CountPlot } from './count-plot.tsx';
-import { figureOf, type ReportFigure, titleOf } from './report-figures.ts';
+import {
+  changeOf,
+  type FigureChange,
+  figureOf,
+  type ReportFigure,
+  titleOf,
+} from './report-figures.ts';
 import {
   applicableFilters,
   canFilter,
@@ -61,6 +66,8 @@ export function ReportsPage() {
   const report = useReport(now, group, applied);
   const earlier = useReport(beforeSoFar, group, { ...applied, enabled: compare });
   const rows = report.data?.rows ?? [];
+  const hasEarlier = plottedBefore.data?.rows.length !== 0;
+  const compares = compare && hasEarlier;
   const capturing = useCapturing();
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const file = new URLSearchParams({ ...now, ...applied, group, timeZone: zone });
@@ -129,7 +136,9 @@ export function ReportsPage() {
           </Title>
           {compare && (
             <Text size="sm" c="dimmed">
-              {text('reports.compared', { days: formatDays(before.from, before.until) })}
+              {text(hasEarlier ? 'reports.compared' : 'reports.notCompared', {
+                days: formatDays(before.from, before.until),
+              })}
             </Text>
           )}
         </Group>
@@ -145,7 +154,7 @@ export function ReportsPage() {
           rows={plotted.data?.rows}
           period={now}
           unit={unit}
-          {...(compare && { earlier: { rows: plottedBefore.data?.rows, period: before } })}
+          {...(compares && { earlier: { rows: plottedBefore.data?.rows, period: before } })}
         />
       </Paper>
       {report.isPending && <RowsSkeleton />}
@@ -160,7 +169,7 @@ export function ReportsPage() {
           columns={columnsFor(
             group,
             rows,
-            compare && group !== 'day' ? earlier.data?.rows : undefined,
+            compares && group !== 'day' ? earlier.data?.rows : undefined,
             capturing,
           )}
         />
@@ -208,9 +217,7 @@ function Figures({ now, before, loaded }: FiguresProps) {
             <Text size="xs" c="dimmed">
               {titleOf(figure, capturing)}
             </Text>
-            {now !== undefined && before !== undefined && (
-              <Change {...changeOf(figure, now.counts, before.counts)} />
-            )}
+            <CountChange figure={figure} now={now} before={before} />
           </Group>
         </div>
       ))}
@@ -261,8 +268,6 @@ function KeySelect({ label, any, period, group, value = '', choose }: KeySelectP
   );
 }
 
-const points = formatterOf((locale) => new Intl.NumberFormat(locale, { maximumFractionDigits: 1 }));
-
 /** The name of a report row. */
 function nameOf(group: ReportGroupOption, key: string): string {
   if (dayKey.test(key)) return formatDay(key);
@@ -290,8 +295,10 @@ function columnsFor(
             {share ? formatShare(figureOf(figure, row.counts), row.counts.accepted) : '\u00a0'}
           </Text>
           {earlier !== undefined && (
-            <Change
-              {...changeOf(figure, row.counts, earlier.find(({ key }) => key === row.key)?.counts)}
+            <CountChange
+              figure={figure}
+              now={row}
+              before={earlier.find(({ key }) => key === row.key)}
             />
           )}
         </div>
@@ -329,6 +336,14 @@ const latencyColumn = (earlier: readonly ReportRow[] | undefined): Column<Report
   ),
 });
 
+function CountChange({
+  figure,
+  ...rows
+}: { figure: ReportFigure } & Omit<FiguresProps, 'loaded'>) {
+  const change = changeOf(figure, rows.now?.counts, rows.before?.counts);
+  return change && <Change {...change} />;
+}
+
 function LatencyChange({ now, before }: Omit<FiguresProps, 'loaded'>) {
   if (!now?.latency || !before?.latency) return null;
   return (
@@ -341,16 +356,8 @@ function LatencyChange({ now, before }: Omit<FiguresProps, 'loaded'>) {
   );
 }
 
-interface ChangeProps {
-  difference: number;
-  /** For its absolute value. */
-  format: (value: number) => string;
-  before: string;
-  better?: 'more' | 'less' | undefined;
-}
-
 /** The difference to the period before, such as “↓ 1.1%”; the tooltip says from what. */
-function Change({ difference, format, before, better }: ChangeProps) {
+function Change({ difference, format, before, better }: FigureChange) {
   const shown = format(Math.abs(difference));
   const isSame = shown === format(0);
   return (
@@ -365,40 +372,4 @@ function Change({ difference, format, before, better }: ChangeProps) {
       {isSame ? shown : `${difference > 0 ? '↑' : '↓'} ${shown}`}
     </Text>
   );
-}
-
-/** Which way a figure gets better; more messages are neither good nor bad. */
-const betterWhen: Readonly<Record<ReportFigure, 'more' | 'less' | undefined>> = {
-  accepted: undefined,
-  delivered: 'more',
-  bounced: 'less',
-  open: 'less',
-  opened: 'more',
-  clicked: 'more',
-  complained: 'less',
-};
-
-/** Messages change by percent, and shares of them by percentage points; where there is nothing to compare with, by their number. */
-function changeOf(
-  figure: ReportFigure,
-  now: ReportCounts,
-  earlier: ReportCounts | undefined,
-): ChangeProps {
-  const [count, before] = [figureOf(figure, now), figureOf(figure, earlier)];
-  const total = earlier?.accepted ?? 0;
-  // Without a share, more of everything is only more messages.
-  if (total === 0 || now.accepted === 0)
-    return { difference: count - before, format: formatNumber, before: formatNumber(before) };
-  if (figure === 'accepted')
-    return {
-      difference: count / before - 1,
-      format: (share) => formatShare(share, 1),
-      before: formatNumber(before),
-    };
-  return {
-    difference: count / now.accepted - before / total,
-    format: (share) => text('reports.points', { points: points().format(share * 100) }),
-    before: formatShare(before, total),
-    better: betterWhen[figure],
-  };
 }

@@ -15,7 +15,7 @@ import { useMediaQuery } from '@mantine/hooks';
 import { Fragment, type ReactNode, useState } from 'react';
 import type { TemplatePreview } from '../../api/management.generated.ts';
 import { MailFrame } from '../../components/mail-frame.tsx';
-import { formatShare, formatSize } from '../../format/format-number.ts';
+import { formatPercent, formatSize } from '../../format/format-number.ts';
 import type { MailColors } from '../../frame/show-mail.ts';
 import { text } from '../../texts/text.ts';
 import { showImages } from '../template-images.ts';
@@ -149,9 +149,7 @@ export function PreviewPane(props: PreviewPaneProps) {
             </Text>
           )}
           <Text size="xs" c="dimmed" ml="auto" className="nowrap">
-            {!isPlain &&
-              scale < 1 &&
-              `${text('editor.scale', { scale: formatShare(Math.round(scale * 100), 100) })} · `}
+            {!isPlain && scale < 1 && `${text('editor.scale', { scale: formatPercent(scale) })} · `}
             {text('editor.size', { size: formatSize(rendered.htmlBytes) })}
           </Text>
         </Group>

@@ -18,6 +18,7 @@ export const reportsTexts = {
   'reports.anyLocale': 'Any language',
   'reports.compare': 'Compare to previous period',
   'reports.compared': 'compared to {days}, up to this time of day',
+  'reports.notCompared': 'no messages from {days} to compare with',
   'reports.perDay': 'Messages per day',
   'reports.perHour': 'Messages per hour',
   'reports.change': 'from {before}',
