@@ -147,7 +147,7 @@ test('the page of a message does not move when the subject arrives after the res
   await page.getByRole('heading', { level: 1, name: 'first@people.test' }).waitFor();
   const before = await timeline.boundingBox();
   release();
-  await page.getByRole('main').getByText('Your order Order Number').first().waitFor();
+  await page.getByRole('main').locator('iframe').waitFor();
   assert.equal((await timeline.boundingBox())?.y, before?.y);
   await visit.end();
 });
@@ -367,6 +367,17 @@ test('the palette closes with Escape, runs actions, and finds messages by ID, ad
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   await page.keyboard.press('Control+k');
+  await field.fill('invite');
+  await palette.getByRole('option', { name: 'Invite someone…' }).click();
+  await page.waitForURL(/team$/);
+  await dialog.getByRole('button', { name: 'Send invitation' }).waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await page.keyboard.press('Control+k');
+  await field.fill('dark');
+  await palette.getByRole('option', { name: 'Switch to dark mode' }).click();
+  await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+  await page.keyboard.press('Control+k');
   await field.fill('create temp');
   await palette.getByRole('option', { name: 'Create template…' }).click();
   await page.waitForURL(/templates$/);
@@ -568,7 +579,7 @@ test('a long account name is truncated, with one account and with several; the b
   }
 });
 
-test('the console opens with the account last used in this browser', async () => {
+test('the console opens with the account last used in this browser, and the palette switches to another', async () => {
   const other = await openShop(database, { id: '46300' });
   const membership = { accountId: other.id, personId: shop.owner.id, role: 'owner' } as const;
   await saveMembership(database.kysely, membership);
@@ -578,6 +589,12 @@ test('the console opens with the account last used in this browser', async () =>
     await visit.page.goto(`${service.url}/console`);
     await visit.page.waitForURL(new RegExp(`/console/${id}$`));
   }
+  await visit.page.getByRole('button', { name: 'Go to…' }).waitFor();
+  await visit.page.keyboard.press('Control+k');
+  await visit.page.keyboard.type('shop 46300');
+  const palette = visit.page.getByRole('dialog', { name: 'Go to' });
+  await palette.getByRole('option', { name: 'Shop 46300' }).click();
+  await visit.page.waitForURL(/console\/46300$/);
   await visit.end();
 });
 

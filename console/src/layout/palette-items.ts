@@ -1,14 +1,18 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useAccountId, useMay } from '../account/use-me.ts';
+import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import type { MessageLine } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
+import { signOut } from '../api/sign-in.ts';
 import type { IconName } from '../components/icon.tsx';
+import { showNotice } from '../components/notices.tsx';
+import { shownStates } from '../message/message-states.ts';
 import { type TextKey, text } from '../texts/text.ts';
 import { useSections } from './navigation.tsx';
 import { usePaletteThings } from './palette-things.ts';
 import { type RequestedDialog, requestDialog } from './requested-dialog.ts';
+import { useSchemeSwitch } from './scheme-toggle.tsx';
 import { pageLetters } from './use-shortcuts.ts';
 
 interface PaletteItem {
@@ -46,6 +50,7 @@ const actions = [
   { name: 'newKey', permission: 'keys:write', page: 'keys', dialog: 'new-key' },
   { name: 'newWebhook', permission: 'webhooks:write', page: 'webhooks', dialog: 'new-webhook' },
   { name: 'newList', permission: 'lists:write', page: 'lists', dialog: 'new-list' },
+  { name: 'invite', permission: 'users:write', page: 'team', dialog: 'invite' },
 ] as const satisfies readonly {
   readonly name: string;
   readonly permission: Permission;
@@ -67,6 +72,8 @@ export function usePaletteItems(
   const may = useMay();
   const navigate = useNavigate();
   const sections = useSections();
+  const schemeSwitch = useSchemeSwitch();
+  const { data: me } = useMe();
   const [contains] = useDebouncedValue(typed, 120);
   const templates = useQuery({
     queryKey: ['templates', account, 'palette', contains],
@@ -91,7 +98,8 @@ export function usePaletteItems(
   const things = usePaletteThings(contains);
   const searched =
     contains === typed && !templates.isFetching && !messages.isFetching && !things.isFetching;
-  const matches = ({ name }: PaletteItem) => name.toLowerCase().includes(typed.toLowerCase());
+  const includesTyped = (name: string) => name.toLowerCase().includes(typed.toLowerCase());
+  const matches = ({ name }: PaletteItem) => includesTyped(name);
 
   const pages = sections
     .flatMap(({ entries }) => entries)
@@ -128,7 +136,37 @@ export function usePaletteItems(
       icon: 'settings',
       go: showShortcuts,
     } satisfies PaletteItem,
+    { key: 'action scheme', ...schemeSwitch } satisfies PaletteItem,
+    {
+      key: 'action sign-out',
+      name: text('layout.signOut'),
+      icon: 'leave',
+      go: () => signOut().catch(() => showNotice(text('layout.signOutFailed'))),
+    } satisfies PaletteItem,
   ].filter(matches);
+  const accounts = (typed === '' ? [] : (me?.accounts ?? []))
+    .filter(({ id }) => id !== account)
+    .map(
+      ({ id, name }): PaletteItem => ({
+        key: `account ${id}`,
+        name,
+        icon: 'settings',
+        detail: id,
+        go: () => navigate({ to: '/$account', params: { account: id } }),
+      }),
+    )
+    .filter(matches)
+    .slice(0, maxFound);
+  const states = (typed === '' || !may('messages:read') ? [] : shownStates)
+    .filter((state) => includesTyped(text(`state.${state}`)))
+    .map(
+      (state): PaletteItem => ({
+        key: `state ${state}`,
+        name: text('palette.messagesIn', { state: text(`state.${state}`) }),
+        icon: 'messages',
+        go: () => navigate({ to: '/$account/messages', params: { account }, search: { state } }),
+      }),
+    );
   const found = contains === '' ? [] : (templates.data?.items ?? []);
   const foundTemplates = found.map(
     ({ id, name }): PaletteItem => ({
@@ -180,10 +218,11 @@ export function usePaletteItems(
   const groups = [
     // The menu has the pages already.
     ...(typed === '' ? [actionGroup] : []),
-    { title: text('palette.pages'), items: pages },
+    { title: text('palette.pages'), items: [...pages, ...states] },
     { title: text('palette.templates'), items: foundTemplates },
     ...things.groups,
     ...(typed === '' ? [] : [actionGroup]),
+    { title: text('palette.accounts'), items: accounts },
     {
       title: text('palette.messages'),
       items: isSearchable ? [...foundMessages, search] : foundMessages,

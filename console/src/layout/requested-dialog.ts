@@ -9,6 +9,7 @@ export type RequestedDialog =
   | 'new-domain'
   | 'new-key'
   | 'new-webhook'
+  | 'invite'
   | 'send-test';
 
 /** A page that takes longer to load doesn't surprise anyone with a dialog. */

@@ -18,6 +18,7 @@ import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowMenu } from '../components/row-menu.tsx';
 import { TimeText } from '../components/time-text.tsx';
+import { useRequestedDialog } from '../layout/requested-dialog.ts';
 import { text } from '../texts/text.ts';
 import { DemoteDialog } from './demote-dialog.tsx';
 import { KeyTransferChoice, revokesKeys, useKeyTransfer } from './key-transfer.tsx';
@@ -33,6 +34,7 @@ export function TeamPage() {
   const accountId = useAccountId();
   const may = useMay();
   const [opened, dialog] = useDisclosure();
+  useRequestedDialog('invite', dialog.open);
   const { data: me } = useMe();
   const [failure, setFailure] = useState<RoleFailure>();
   const pages = usePages<User>({

@@ -12,6 +12,8 @@ export const paletteTexts = {
   'palette.actions': 'Actions',
   'palette.templates': 'Templates',
   'palette.messages': 'Messages',
+  'palette.accounts': 'Accounts',
+  'palette.messagesIn': 'Messages: {state}',
   'palette.newTemplate': 'Create template…',
   'palette.suppress': 'Suppress address…',
   'palette.newSender': 'Add sender…',
@@ -19,6 +21,7 @@ export const paletteTexts = {
   'palette.newKey': 'Create API key…',
   'palette.newWebhook': 'Add webhook…',
   'palette.newList': 'Create list…',
+  'palette.invite': 'Invite someone…',
   'palette.sendTest': 'Send test of {name}…',
   'palette.searchMessages': 'Search messages for “{text}”',
 
