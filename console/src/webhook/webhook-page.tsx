@@ -58,6 +58,8 @@ function useWebhook() {
 
 function WholePage({ webhook }: { webhook: ReturnType<typeof useWebhook> }) {
   const accountId = useAccountId();
+  // What opens the dialog can go while it is open: an event arrives, or requests succeed again.
+  const [testing, test] = useDisclosure();
   return (
     <>
       <PageAnchor to="/$account/webhooks" params={{ account: accountId }} size="sm">
@@ -68,14 +70,19 @@ function WholePage({ webhook }: { webhook: ReturnType<typeof useWebhook> }) {
         state={webhook.data !== undefined && <WebhookBadge webhook={webhook.data} />}
         {...(webhook.data !== undefined && { hint: <WebhookHint webhook={webhook.data} /> })}
       >
-        {webhook.data !== undefined && <WebhookActions webhook={webhook.data} />}
+        {webhook.data !== undefined && <WebhookActions webhook={webhook.data} test={test.open} />}
       </PageHeading>
       <PageProblem error={webhook.error} icon="webhooks">
         <PageButton to="/$account/webhooks" params={{ account: accountId }}>
           {text('webhooks.all')}
         </PageButton>
       </PageProblem>
-      {webhook.data !== undefined && <WebhookBody webhook={webhook.data} />}
+      {webhook.data !== undefined && (
+        <>
+          <WebhookBody webhook={webhook.data} test={test.open} />
+          <TestEventDialog opened={testing} close={test.close} webhook={webhook.data} />
+        </>
+      )}
     </>
   );
 }
@@ -122,7 +129,13 @@ function EventPage({
   );
 }
 
-function WebhookBody({ webhook }: { webhook: Webhook }) {
+interface WebhookPartProps {
+  webhook: Webhook;
+  /** Opens the dialog that sends a test event. */
+  test: () => void;
+}
+
+function WebhookBody({ webhook, test }: WebhookPartProps) {
   const { state, event } = readWebhookFilters(route.useSearch());
   const { id: webhookId, pausedAt, pausedReason, failingSince, previousUntil } = webhook;
   const paused = pausedAt !== null;
@@ -147,7 +160,7 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
           </Text>
           <Group gap="xs">
             <RetryAllButton webhookId={webhookId} />
-            <TestEventButton webhook={webhook} compact />
+            <TestEventButton test={test} compact />
           </Group>
         </Alert>
       )}
@@ -163,7 +176,7 @@ function WebhookBody({ webhook }: { webhook: Webhook }) {
           title={text('webhooks.nothing')}
           hint={text('webhooks.nothingHint')}
         >
-          <TestEventButton webhook={webhook} />
+          <TestEventButton test={test} />
         </EmptyState>
       ) : (
         <div className="workbench">
@@ -279,27 +292,22 @@ function useLog(webhookId: string, state: WebhookDelivery['state'] | undefined) 
 }
 
 /** The main action of a webhook without events. */
-function TestEventButton({ webhook, compact }: { webhook: Webhook; compact?: boolean }) {
+function TestEventButton({ test, compact }: { test: () => void; compact?: boolean }) {
   const may = useMay();
-  const [opened, dialog] = useDisclosure();
   if (!may('webhooks:write')) return null;
   return (
-    <>
-      <Button {...(compact && { variant: 'default', size: 'compact-sm' })} onClick={dialog.open}>
-        {text('webhooks.test')}
-      </Button>
-      <TestEventDialog opened={opened} close={dialog.close} webhook={webhook} />
-    </>
+    <Button {...(compact && { variant: 'default', size: 'compact-sm' })} onClick={test}>
+      {text('webhooks.test')}
+    </Button>
   );
 }
 
-function WebhookActions({ webhook }: { webhook: Webhook }) {
+function WebhookActions({ webhook, test }: WebhookPartProps) {
   const accountId = useAccountId();
   const may = useMay();
   const client = useQueryClient();
   const navigate = route.useNavigate();
   const [changing, change] = useDisclosure();
-  const [testing, test] = useDisclosure();
   const [replaying, replay] = useDisclosure();
   const [removing, removal] = useDisclosure();
   const rotation = useRotation(webhook);
@@ -341,7 +349,7 @@ function WebhookActions({ webhook }: { webhook: Webhook }) {
         name={url}
         onPage
         items={[
-          { label: text('webhooks.test'), choose: test.open },
+          { label: text('webhooks.test'), choose: test },
           { label: text('webhooks.replayPeriod'), choose: replay.open },
           { label: text('webhooks.rotate'), choose: rotation.open },
           { label: text('remove'), color: 'red', choose: removal.open },
@@ -349,7 +357,6 @@ function WebhookActions({ webhook }: { webhook: Webhook }) {
       />
       <ProblemAlert error={pause.error} onRefreshed={pause.reset} />
       <WebhookDialog opened={changing} close={change.close} webhook={webhook} />
-      <TestEventDialog opened={testing} close={test.close} webhook={webhook} />
       <ReplayDialog opened={replaying} close={replay.close} webhookId={webhookId} />
       <ConfirmByName
         opened={removing}
