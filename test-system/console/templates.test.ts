@@ -113,15 +113,23 @@ test('templates: a template is duplicated, removed and restored; an existing ID 
   await visit.end();
 });
 
-test('templates: a discarded draft can be restored completely', async () => {
+test('templates: Ctrl+S saves only changes, and a discarded draft can be restored completely', async () => {
   const visit = await signedIn();
   const { page } = visit;
+  const saves: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'PUT') saves.push(request.url());
+  });
   await visit.open(`${shop.id}/templates/t-0001`);
-  await page.getByRole('textbox', { name: 'Subject', exact: true }).fill('Words that took an hour');
+  const subject = page.getByRole('textbox', { name: 'Subject', exact: true });
+  await subject.focus();
+  await page.keyboard.press('ControlOrMeta+s');
+  await subject.fill('Words that took an hour');
   await page.getByText('Unsaved changes').waitFor();
-  await page.getByRole('button', { name: 'Save draft' }).click();
+  await page.keyboard.press('ControlOrMeta+s');
   await page.getByText('Saved', { exact: true }).waitFor();
   await page.getByText('Version 1 published').waitFor();
+  assert.equal(saves.length, 1, 'the unchanged version was not saved as a draft');
   await page.getByRole('button', { name: 'Actions for t-0001' }).click();
   await page.getByRole('menuitem', { name: 'Discard draft' }).click();
   await page.getByText('Draft discarded.').waitFor();
