@@ -130,6 +130,16 @@ test('a replaced setup link does not create an owner, and the page says how to g
   await page.getByText(/has expired, or a newer one replaced it/).waitFor();
   await visit.look('first-start-late');
   assert.equal((await sendRequest(`${service.url}/manage/v1/set-up`)).body.open, true);
+  const field = page.locator('input[type=password]');
+  await field.fill('password1234');
+  await page.getByLabel('Account ID').fill('1001');
+  await page.getByText('Too easy to guess.').waitFor();
+  await page.getByRole('button', { name: 'Create owner and sign in' }).click();
+  await page.locator('input[type=password][aria-invalid=true]').waitFor();
+  assert.equal(await page.getByText(/too easy to guess/i).count(), 1, 'said once');
+  await field.fill('quiet harbor lamp seven');
+  await page.getByText(/^(Hard|Very hard) to guess\.$/).waitFor();
+  assert.equal(await page.getByText(/too easy to guess/i).count(), 0);
   await visit.end();
 });
 

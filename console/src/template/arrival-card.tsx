@@ -1,6 +1,5 @@
 import { Group, Loader, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { useMay } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import { answerOf, api } from '../api/management.ts';
@@ -19,13 +18,8 @@ export function ArrivalCard({ isAwaited }: { isAwaited: boolean }) {
   const { accountId, templateId } = useTemplatePath();
   const may = useMay();
   const { data: settings } = useSettings();
-  const latest = useLatestMessage();
-  // What was there when the page opened; null: nothing.
-  const [before, setBefore] = useState<string | null>();
-  const message = latest.data;
-  if (message !== undefined && before === undefined) setBefore(message?.id ?? null);
+  const { data: message } = useArrivedMessage();
   if (!may('messages:read')) return null;
-  const arrived = message !== undefined && message !== null && message.id !== before;
   return (
     <Paper
       withBorder
@@ -33,13 +27,13 @@ export function ArrivalCard({ isAwaited }: { isAwaited: boolean }) {
       component="section"
       aria-labelledby="arrival"
       className="arrival"
-      data-arrived={arrived}
+      data-arrived={Boolean(message)}
     >
       <Title order={2} id="arrival" mb="xs">
         {text('use.arrival')}
       </Title>
       <div role="status">
-        {arrived && message ? (
+        {message ? (
           <Group gap="sm" align="flex-start" wrap="nowrap">
             <ThemeIcon radius="xl" size={24} className="icon">
               <Icon name="check" size={14} />
@@ -88,8 +82,11 @@ export function ArrivalCard({ isAwaited }: { isAwaited: boolean }) {
   );
 }
 
-/** The latest message of the template, or null. */
-function useLatestMessage() {
+/** The latest message of each template when its page was opened first; null: none. It outlives the page, for Back. */
+const firstSeen = new Map<string, string | null>();
+
+/** The latest message of the template, or null if it was there before. */
+function useArrivedMessage() {
   const { accountId, templateId } = useTemplatePath();
   const may = useMay();
   return useQuery({
@@ -100,7 +97,10 @@ function useLatestMessage() {
           params: { path: { accountId }, query: { templateId, limit: 1 } },
         }),
       );
-      return items[0] ?? null;
+      const latest = items[0] ?? null;
+      const key = `${accountId} ${templateId}`;
+      if (!firstSeen.has(key)) firstSeen.set(key, latest?.id ?? null);
+      return latest?.id === firstSeen.get(key) ? null : latest;
     },
     enabled: may('messages:read'),
     refetchInterval: 2_000,
