@@ -133,7 +133,7 @@ test('the page of TLS results does not move if the settings arrive after the lis
   await visit.end();
 });
 
-test('the page of a message does not move when the subject arrives after the rest', async () => {
+test('the page of a message does not move when its content arrives after the rest', async () => {
   const visit = await signedIn();
   const { page } = visit;
   const { promise: released, resolve: release } = Promise.withResolvers<void>();

@@ -175,6 +175,11 @@ test('secret values are neither shown in subjects nor found, not even those that
     lines.map(({ subject }) => subject),
     ['•••••• for Zoe', 'Code •••••• for Zoe'],
   );
+  assert.equal(
+    (await owner.get(`${path}/messages/${hidden}`)).body.subject,
+    '•••••• for Zoe',
+    'the message has the subject of its line',
+  );
   for (const word of ['s3cret-1', 's3cret', 's3cret-2', 'code s3cret-1'])
     assert.deepEqual(await find(word), [], word);
 });
@@ -191,6 +196,7 @@ test('once a person is erased, the subject is gone and no longer found', async (
   await waitUntilFound('e-5005', []);
   const [line] = await list(`search=${id}`);
   assert.equal(line?.subject, null);
+  assert.equal((await owner.get(`${path}/messages/${id}`)).body.subject, null);
   const { rows } = await database.pool.query(
     'select from message_attribute where message_id = $1',
     [id],

@@ -132,6 +132,7 @@ test('a message is paused, resumed, canceled and resent', async () => {
   assert.match(String(to?.explanation.sentence), /server accepted it/);
   const erased = await owner.post(`${path}/messages/${again.body.messageId}/resend`);
   assert.equal(erased.status, 409, 'secret values are erased at the end');
+  assert.equal(delivered.body.subject, 'Reset for Cid', 'what the subject is made of is kept');
 });
 
 test('mail to a destination is sent immediately when its pause is removed', async () => {

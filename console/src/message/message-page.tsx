@@ -16,9 +16,9 @@ import { DeliveredNote, DeliveryExplanationAlert } from './delivery-explanation-
 import { isReply } from './event-detail.ts';
 import { MessageActions } from './message-actions.tsx';
 import { MessageFacts, MessageParties, MessageValues } from './message-facts.tsx';
-import { isContentErased, isFinalMessageState, waitOf } from './message-states.ts';
+import { isFinalMessageState, waitOf } from './message-states.ts';
 import { MessageTimeline } from './message-timeline.tsx';
-import { RenderedMessagePanel, useRenderedMessage } from './rendered-message.tsx';
+import { RenderedMessagePanel } from './rendered-message.tsx';
 import './message.css';
 
 /** Unfinished messages change often, most of all while a worker cancels them; final ones can only get opens and clicks. */
@@ -46,12 +46,8 @@ export function MessagePage() {
     refetchInterval: ({ state }) => pollMs(state.data),
   });
   const { data } = message;
-  const erased = data !== undefined && isContentErased(data);
-  const rendered = useRenderedMessage(messageId, data !== undefined && !erased);
   // An empty line until the subject is known, so that nothing moves when it comes.
-  const subject =
-    rendered.data?.subject ??
-    (message.error === null && rendered.error === null && !erased ? '\u00a0' : undefined);
+  const subject = message.isPending ? '\u00a0' : data?.subject;
   // What a person wrote matters more than how the message got there.
   const isAnswered = data?.events.some((event) => isReply(event, false)) ?? false;
   return (
@@ -98,7 +94,7 @@ export function MessagePage() {
               <MessageTimeline message={data} />
             </div>
             <div className="message-content">
-              <RenderedMessagePanel messageId={messageId} erased={erased} />
+              <RenderedMessagePanel message={data} />
               {!isAnswered && <MessageReplies message={data} />}
             </div>
             <MessageFacts message={data} />

@@ -1,15 +1,17 @@
 import { Code, Skeleton, Tabs, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
+import type { Message } from '../api/management.generated.ts';
 import { answerOf, api } from '../api/management.ts';
 import { EmptyState } from '../components/empty-state.tsx';
 import { MailFrame } from '../components/mail-frame.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { showImages, useImageUrls } from '../template/template-images.ts';
 import { text } from '../texts/text.ts';
+import { isContentErased } from './message-states.ts';
 
 /** The message, rendered again from its version and values; viewing it doesn't count as an open. */
-export function useRenderedMessage(messageId: string, enabled: boolean) {
+function useRenderedMessage(messageId: string, enabled: boolean) {
   const accountId = useAccountId();
   return useQuery({
     queryKey: ['rendered', accountId, messageId],
@@ -28,14 +30,10 @@ export function useRenderedMessage(messageId: string, enabled: boolean) {
 const minHeight = 64;
 
 /** The content of a message, as HTML and as plain text. */
-export function RenderedMessagePanel({
-  messageId,
-  erased,
-}: {
-  messageId: string;
-  erased: boolean;
-}) {
+export function RenderedMessagePanel({ message }: { message: Message }) {
   const accountId = useAccountId();
+  const { messageId } = message;
+  const erased = isContentErased(message);
   const rendered = useRenderedMessage(messageId, !erased);
   const { data } = rendered;
   const images = useImageUrls({ accountId, messageId }, data?.images);
@@ -48,7 +46,7 @@ export function RenderedMessagePanel({
         <EmptyState
           icon="privacy"
           title={text('message.contentErased')}
-          hint={text('message.erased')}
+          hint={whyErased(message)}
         />
       )}
       <ProblemAlert error={rendered.error} />
@@ -75,4 +73,13 @@ export function RenderedMessagePanel({
       )}
     </section>
   );
+}
+
+/** Names the secret fields whose values were deleted with the last attempt. */
+function whyErased({ content }: Message): string {
+  const names = Object.entries(content?.values ?? {})
+    .filter(([, value]) => value === null)
+    .map(([name]) => `“${name}”`);
+  if (names.length === 0) return text('message.erased');
+  return text('message.erasedSecrets', { names: names.join(', '), count: names.length });
 }

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
 import { csvLine } from '../../foundation/csv-line.ts';
 import { comparableAddress } from '../../foundation/email-address.ts';
-import type { TemplateId } from '../../foundation/ids.ts';
+import type { MessageId, TemplateId } from '../../foundation/ids.ts';
 import { parseMail } from '../../inbox/parse-mail.ts';
 import { withoutReplaced } from '../../message/attachment.ts';
 import { describeMessage } from '../../message/describe-message.ts';
@@ -19,6 +19,7 @@ import { rawSourceOf, rawTemplateId } from '../../message/raw-message.ts';
 import { renderMessage } from '../../rendering/render-message.ts';
 import { RenderingTooLarge } from '../../rendering/rendering-too-large.ts';
 import { explainMessage } from '../../report/explain-message.ts';
+import { readSubjects } from '../../report/read-subjects.ts';
 import { maxLocaleLength } from '../../template/locale.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, writeCursor } from '../answer/page.ts';
 import { notFound, Problem } from '../answer/problem.ts';
@@ -30,6 +31,12 @@ import { type ContentView, findSecretNames, maskContent } from './mask-content.t
 import type { MessageListFilter } from './message-page-store.ts';
 import { type LogLine, readLogPage } from './read-log-page.ts';
 
+const subject = Nullable(
+  Type.String({
+    description: 'With secret values masked; null once what it is made of is erased.',
+  }),
+);
+
 const MessageLineView = Type.Object(
   {
     id: Uuid,
@@ -40,9 +47,7 @@ const MessageLineView = Type.Object(
     templateVersion: Type.Integer({ description: 'Negative for a test message of a draft.' }),
     to: Nullable(Type.String({ description: 'Null once personal data is erased.' })),
     from: Nullable(Type.String()),
-    subject: Nullable(
-      Type.String({ description: 'With secret values masked; null once its content is erased.' }),
-    ),
+    subject,
     tag: Nullable(Type.String()),
     externalId: Nullable(Type.String()),
     locale: Nullable(Type.String({ description: 'The locale of the request.' })),
@@ -58,6 +63,7 @@ const MessageLineView = Type.Object(
 const MessageView = Type.Object(
   {
     ...messageFields,
+    subject,
     recipients: Type.Array(
       Type.Object({
         ...recipientFields,
@@ -225,18 +231,21 @@ export const getMessage = defineOperation({
   answer: MessageView,
   async handle(call) {
     const status = await requireMessage(call);
-    const { success: _, ...described } = describeMessage(
-      call.params.messageId,
-      status,
-      accountOf(call),
-    );
+    const { database, templates } = call.dependencies;
+    const { id: accountId } = accountOf(call);
+    const id = call.params.messageId as MessageId;
+    const { success: _, ...described } = describeMessage(id, status, accountOf(call));
+    const { template_id: templateId, template_version: version } = status.message;
+    const subjects = await readSubjects(database.kysely, templates, [
+      { accountId, id, templateId: templateId as TemplateId, version },
+    ]);
     const secret = await findSecretNames(call, status.message);
     const recipients = described.recipients.map((recipient, place) => ({
       ...recipient,
       explanation: explainMessage(status, place),
     }));
     const content = maskContent(status.message.content, secret);
-    return { ...described, recipients, content };
+    return { ...described, subject: subjects.get(id)?.text ?? null, recipients, content };
   },
 });
 

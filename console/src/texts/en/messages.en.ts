@@ -53,7 +53,7 @@ export const messagesTexts = {
   'messages.filter.attribute': 'Attribute',
   'messages.removeFilter': 'Remove filter: {name}',
   'messages.search': 'Search messages',
-  'messages.searchHint': 'Address, subject, ID, tag or name=value',
+  'messages.searchHint': 'Recipient, subject, tag or ID',
   'messages.searchEnter': 'Press Enter to search everything, or choose:',
   'messages.searchRecipients': 'Search recipients containing “{text}”',
   'messages.clear': 'Clear filters',
@@ -116,6 +116,8 @@ export const messagesTexts = {
   'message.plain': 'Plain text',
   'message.contentErased': 'Content erased',
   'message.erased': 'The content of this message was erased.',
+  'message.erasedSecrets':
+    'Deleted when sending ended, because {names} {count|is a secret field|are secret fields}.',
   'message.noResend': 'Can’t resend, because its content was erased.',
   'message.resendConflict': 'Can’t resend',
   'message.erasedValue': '(erased)',
