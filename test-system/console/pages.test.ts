@@ -705,9 +705,14 @@ test('the account of the demo data says so, and how it is removed', async () => 
   const visit = await signedIn();
   await visit.open(made.id);
   await visit.page.getByText('Made-up messages').getByText('bin/signalpost demo clear').waitFor();
+  await visit.open(`${made.id}/reports`);
+  const figures = visit.page.getByRole('region', { name: 'Last 30 days' });
+  await figures.getByText('Delivered', { exact: true }).first().waitFor();
   await visit.open(shop.id);
   await visit.page.getByRole('heading', { name: 'Activity' }).waitFor();
   assert.equal(await visit.page.getByText('Made-up messages').count(), 0);
+  await visit.open(`${shop.id}/reports`);
+  await figures.getByText('Captured', { exact: true }).first().waitFor();
   await visit.end();
 });
 

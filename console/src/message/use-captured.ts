@@ -1,3 +1,4 @@
+import { useAccount } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import type { Message } from '../api/management.generated.ts';
 
@@ -6,8 +7,9 @@ export function useCaptured({ state }: Pick<Message, 'state'>): boolean {
   return useCapturing() && state === 'delivered';
 }
 
-/** Whether mail is captured in the inbox of the installation instead of delivered. */
+/** Whether mail is captured in the inbox of the installation instead of delivered. The inbox has none of the demo data. */
 export function useCapturing(): boolean {
   const { data: settings } = useSettings();
-  return settings?.delivery === 'inbox';
+  const { account } = useAccount();
+  return settings?.delivery === 'inbox' && account?.demo !== true;
 }
