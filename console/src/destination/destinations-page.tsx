@@ -1,5 +1,5 @@
 import './destination-texts.ts';
-import { Badge, Button, Group } from '@mantine/core';
+import { Badge, Button, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -73,7 +73,10 @@ export function DestinationsPage() {
               title: text('destinations.domain'),
               cell: ({ destination }) => (
                 <Group gap={6}>
-                  {destination === '*' ? text('destinations.all') : destination}
+                  {/* The reason takes what is left. */}
+                  <Text span inherit display="inline-block" w="max-content" maw="30ch">
+                    {destination === '*' ? text('destinations.all') : destination}
+                  </Text>
                   {paused.includes(destination) && (
                     <Badge className="state-badge" data-color="yellow" variant="light" tt="none">
                       {text('destinations.paused')}
