@@ -36,6 +36,16 @@ export const passkeyFailedText =
 const needsProviderText =
   'Sign in with your company’s provider. Use its button, or the link from your administrator.';
 
+const setUpDoneText =
+  'This setup link isn’t valid anymore, because the service is set up. Sign in.';
+
+/** By what the query names. */
+const failureTexts: ReadonlyMap<string | undefined, string> = new Map([
+  ['passkey', passkeyFailedText],
+  ['needs-provider', needsProviderText],
+  ['set-up-done', setUpDoneText],
+]);
+
 const expiredFormNotice = 'This page expired. Sign in again.';
 
 /**
@@ -51,12 +61,7 @@ export function registerSignInRoutes(scope: Http, dependencies: SignInDependenci
     if (visit.isSignedIn) return seeOther(reply, next);
     const prompt = await passkeys.prompt({ purpose: 'sign-in', csrf: visit.csrf });
     const failed = queryOf(request, 'failed');
-    const error =
-      failed === 'passkey'
-        ? passkeyFailedText
-        : failed === 'needs-provider'
-          ? needsProviderText
-          : signInFailureText(failed);
+    const error = failureTexts.get(failed) ?? signInFailureText(failed);
     return sendPage(reply, signInPage({ csrf: visit.csrf, next, prompt, provider, error }));
   });
 

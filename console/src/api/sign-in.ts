@@ -17,9 +17,9 @@ export async function restartSignIn(path: string): Promise<void> {
 /** The sign-in page for a separate tab, to keep unsaved input in this one. */
 export const signInTabUrl = `/sign-in?${new URLSearchParams({ next: '/console' })}`;
 
-/** Goes to the sign-in page, which returns here. */
-export function goToSignIn(): void {
-  location.assign(`/sign-in?${new URLSearchParams({ next: localPath() })}`);
+/** Goes to the sign-in page, which returns here. @param more what it says besides */
+export function goToSignIn(more: { readonly failed?: 'set-up-done' } = {}): void {
+  location.assign(`/sign-in?${new URLSearchParams({ next: localPath(), ...more })}`);
 }
 
 function localPath(): string {

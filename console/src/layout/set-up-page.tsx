@@ -70,7 +70,7 @@ const emptyOwner = { email: '', name: '', password: '', accountId: '1001', accou
 function OwnerForm({ code }: { code: string }) {
   const [owner, setOwner] = useState(emptyOwner);
   const createOwner = useAction({
-    mutationFn: () => answerOf(api.POST('/set-up', { body: { code, ...owner } })),
+    mutationFn: (body: typeof owner) => answerOf(api.POST('/set-up', { body: { code, ...body } })),
     // A full page load, to drop all state from before signing in.
     onSuccess: ({ accountId }) => location.assign(`/console/${accountId}`),
   });
@@ -93,9 +93,15 @@ function OwnerForm({ code }: { code: string }) {
     owner.accountName,
   ]);
 
+  // Only about the password that was sent.
+  const refused =
+    createOwner.variables?.password === owner.password
+      ? reasonFor(createOwner.error, 'password')
+      : undefined;
+
   function submit(event: FormEvent) {
     event.preventDefault();
-    createOwner.mutate();
+    createOwner.mutate(owner);
   }
 
   return (
@@ -106,6 +112,8 @@ function OwnerForm({ code }: { code: string }) {
           <TextInput {...field('email')} type="email" autoComplete="username" />
           <PasswordInput
             {...field('password')}
+            // The words about a weak one say the same.
+            error={judged === 'weak' ? refused !== undefined : refused}
             minLength={12}
             autoComplete="new-password"
             description={

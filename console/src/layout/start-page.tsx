@@ -35,8 +35,8 @@ export function StartPage() {
   });
   const closed = signedOut && setUp.data?.open === false;
   useEffect(() => {
-    if (closed) goToSignIn();
-  }, [closed]);
+    if (closed) goToSignIn(code === undefined ? {} : { failed: 'set-up-done' });
+  }, [closed, code]);
 
   const open = setUp.data?.open === true;
   if (open && (signedOut || code !== undefined))
