@@ -380,6 +380,10 @@ test('passkeys are offered at https and localhost; at an IP address, operators l
     assert.ok('rpId' in passkeySupport(address), address);
   for (const address of ['http://127.0.0.1:3000', 'https://192.0.2.1', 'https://[2001:db8::1]'])
     assert.match(JSON.stringify(passkeySupport(address)), /IP address/, address);
+  assert.match(
+    JSON.stringify(passkeySupport('http://127.0.0.1:3000')),
+    /Set PUBLIC_URL to .* http:\/\/localhost:3000 for/,
+  );
   assert.match(JSON.stringify(passkeySupport('http://mail.example.com')), /need https/);
   const plain = await startTestService({ databaseUrl: url, clock });
   const { email } = await world.addPerson();

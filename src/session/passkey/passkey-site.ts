@@ -16,9 +16,10 @@ export type PasskeySupport = PasskeySite | { readonly problem: string };
  * @param publicUrl the public base URL
  */
 export function passkeySupport(publicUrl: string): PasskeySupport {
-  const { protocol, hostname, origin } = new URL(publicUrl);
+  const { protocol, hostname, origin, port } = new URL(publicUrl);
   const address = hostname.replace(/^\[|\]$/g, '');
-  const fix = 'Set PUBLIC_URL to an https address, or to http://localhost.';
+  const local = `http://localhost${port && `:${port}`}`;
+  const fix = `Set PUBLIC_URL to an https address, or to ${local} for a browser on the same machine.`;
   if (isIP(address) !== 0)
     return {
       problem: `Passkeys need a host name, and this service’s address is the IP address ${address}. ${fix}`,
