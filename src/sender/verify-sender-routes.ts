@@ -20,7 +20,7 @@ export function registerVerifySenderRoutes(http: Http, verification: SenderVerif
       return sendConfirmationPage(
         reply,
         `Let ${accountName} send from ${address}?`,
-        `${askedBy === address ? 'You asked for' : `${askedBy ?? 'Someone'} wants`} the account ${accountName} (ID ${accountId}) to send email from ${address}. If you don’t know this account, close this page.`,
+        `${askedBy === address ? '' : `${askedBy ?? 'Someone'} asked for this: `}${accountName} (ID ${accountId}) wants to send email from ${address}. If you don’t know this account, close this page.`,
         { label: 'Confirm' },
       );
     });

@@ -35,7 +35,7 @@ export function confirmPage(page: ConfirmPage): Page {
 !${withProvider ?? ''}
 !${passkey ?? ''}
 !${ownPassword === undefined ? '' : passwordForm(page, ownPassword, isOnly)}
-<div class="foot">!${ownPassword === undefined ? '' : '<p>No password? <a href="/forgot-password">Set one by email</a></p>'}
+<div class="foot">!${ownPassword === undefined ? '' : '<p><a href="/forgot-password">Forgot password?</a></p>'}
 <p><a href="/me">Back to sign-in and security</a></p></div>`;
   return { title, body, ...(prompt && { script: passkeyScript }), status: page.status ?? 200 };
 }

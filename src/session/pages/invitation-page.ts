@@ -17,7 +17,7 @@ export function invitationPage({ csrf, invitation, name, error }: InvitationPage
   const { accountName, accountId, email, role, inviterName, inviterEmail } = invitation;
   const body = html`<h1>Join ${accountName}?</h1>
 !${errorBox(error)}
-<p>${inviterName} (${inviterEmail}) invited ${email} to join the account ${accountName} (ID ${accountId}) as ${role}.</p>
+<p>${inviterName} (${inviterEmail}) invited ${email} to join the account ${accountName} (ID ${accountId}) as ${role === 'owner' ? 'an' : 'a'} ${role}.</p>
 <form method="post" action="/invitation">
 <input type="hidden" name="csrf" value="${csrf}">
 !${invitation.established ? '<p class="soft">You keep your password and sign in as before.</p>' : newSignIn(invitation, name)}

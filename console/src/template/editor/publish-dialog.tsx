@@ -71,7 +71,9 @@ export function PublishDialog({ opened, close, publish }: PublishDialogProps) {
             title={text(revealedFields.length > 0 ? 'editor.reveals' : 'editor.breaks')}
             role="alert"
           >
-            <Text size="sm">{problem.message}</Text>
+            <Text size="sm">
+              {revealedFields.length > 0 ? problem.message : text('editor.breaksHint')}
+            </Text>
             <List size="sm">
               {[
                 ...namesOf(problem.body.missing),

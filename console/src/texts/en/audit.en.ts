@@ -77,6 +77,7 @@ export const auditTexts = {
   'audit.did.password_grant': 'got a token with a password',
   'audit.did.grant_code_reused': 'used an authorization code twice',
   'audit.did.refresh_token_reused': 'used a refresh token twice',
+  'audit.did.template_draft_created': 'started a draft of template {what}',
   'audit.did.token_revoked': 'revoked a token',
   'audit.did.consent': 'answered a request for access',
   'audit.did.consent_withdrawn': 'withdrew an OAuth app’s access',

@@ -75,7 +75,7 @@ export const domainsTexts = {
   'domains.providerHint.route53':
     'Open the hosted zone and choose Create record. Keep the quotes and the spaces between them.',
   'domains.providerHint.vercel': 'Open the domain and add a record under DNS Records.',
-  'domains.providerHint.other': 'If your provider adds the domain itself, leave out',
+  'domains.providerHint.other': 'If your provider appends the domain, leave out',
   'domains.records': 'DNS records',
   'domains.later': '{count|1 record|# records} for later',
   'domains.laterHint': 'Needed once Signalpost sends to the internet.',

@@ -139,6 +139,8 @@ export const editorTexts = {
   'editor.publishHint': 'Messages accepted from now on will use it.',
   'editor.breaks': 'This will break requests that use this template',
   'editor.reveals': 'This would reveal secret values',
+  'editor.breaksHint':
+    'Requests in the last 30 days don’t fit these fields. Give the fields a default, or publish anyway: such requests will be refused.',
   'editor.publishAnyway': 'Publish anyway',
   'editor.test': 'Send a test',
   'editor.testTo': 'To',

@@ -1,7 +1,7 @@
 /** The inbox. */
 export const inboxTexts = {
   'inbox.title': 'Inbox',
-  'inbox.hint': 'Mail captured instead of delivered.',
+  'inbox.hint': 'Test mode: mail is kept here and not delivered.',
   'inbox.find': 'Search subject, addresses or text',
   'inbox.from': 'From',
   'inbox.to': 'To',

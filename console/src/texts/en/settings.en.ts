@@ -17,7 +17,7 @@ export const settingsTexts = {
   'settings.days': '{count|1 day|# days}',
 
   'privacy.title': 'Privacy',
-  'privacy.retention': 'Keep personal data for',
+  'privacy.retention': 'How long personal data is kept',
   'privacy.personTitle': 'Data about a person',
   'privacy.hint':
     'Messages are kept for {count|1 day|# days}. Parts of them can be deleted sooner, after at least 3 days.',

@@ -58,7 +58,7 @@ export const templatesTexts = {
   'use.askForKey': 'Ask an owner or developer of this account for an API key.',
   'use.call': '2. Send',
   'use.to': 'Send to',
-  'use.attach': 'Attach a file',
+  'use.attach': 'Show with an attachment',
   'use.command': 'Run this command',
   'use.showAll': 'Show all',
   'use.install': 'Install the client',

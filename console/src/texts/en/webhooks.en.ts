@@ -5,7 +5,7 @@ export const webhooksTexts = {
   'webhooks.add': 'Add a webhook',
   'webhooks.change': 'Edit webhook',
   'webhooks.url': 'URL',
-  'webhooks.urlHint': 'Events are sent here as POST requests, signed per Standard Webhooks.',
+  'webhooks.urlHint': 'Events are sent here as POST requests, signed (Standard Webhooks).',
   'webhooks.kinds': 'Events',
   'webhooks.allKinds': 'Select all',
   'webhooks.noKinds': 'Clear',
