@@ -222,7 +222,7 @@ test('an owner password that is too short or weak is rejected at its field, and 
   await page.getByLabel('Account ID').fill('1001');
   await page.getByText('Too easy to guess.').waitFor();
   await page.getByRole('button', { name: 'Create owner and sign in' }).click();
-  await page.locator('input[type=password][aria-invalid=true]').waitFor();
+  await page.locator('input[type=password][data-invalid]').waitFor();
   assert.equal(await page.getByText(/too easy to guess/i).count(), 1, 'said once');
   await field.fill('quiet harbor lamp seven');
   await page.getByText(/^(Hard|Very hard) to guess\.$/).waitFor();

@@ -593,7 +593,7 @@ test('the console opens with the account last used in this browser, and the pale
   await visit.page.keyboard.press('Control+k');
   await visit.page.keyboard.type('shop 46300');
   const palette = visit.page.getByRole('dialog', { name: 'Go to' });
-  await palette.getByRole('option', { name: 'Shop 46300' }).click();
+  await palette.getByRole('option', { name: 'Shop 46300 46300' }).click();
   await visit.page.waitForURL(/console\/46300$/);
   await visit.end();
 });
