@@ -235,7 +235,7 @@ test('the page for a redirect URL that isn’t registered shows which one was se
   const sent = `${client.redirectUri}/<b>`;
   const page = await new TestBrowser(service.url).open(request({ redirect_uri: sent }));
   assert.equal(page.status, 400);
-  assert.ok(page.text.includes(`“${client.redirectUri}/&lt;b&gt;”`), page.text);
+  assert.ok(page.text.includes(`“${client.redirectUri}/&#60;b&#62;”`), page.text);
 });
 
 test('query parameter names are case-insensitive, and unknown ones are ignored', async () => {
