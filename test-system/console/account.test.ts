@@ -122,6 +122,11 @@ test('every page shows that the service is unreachable and offers a retry, and k
     await page.getByRole('alert').first().waitFor();
     await page.getByText('Can’t reach the service').first().waitFor();
     await page.getByRole('button', { name: 'Try again' }).first().waitFor();
+    const figures = await page.locator('.figure').allTextContents();
+    assert.ok(
+      figures.every((one) => one === '–'),
+      `${name} shows figures that it doesn’t have: ${figures}`,
+    );
   }
   await page.getByRole('link', { name: 'Account', exact: true }).click();
   const name = page.getByRole('region', { name: 'Profile' }).getByLabel('Name');

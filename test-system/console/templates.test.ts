@@ -336,6 +336,25 @@ const logo = Buffer.from(
   'base64',
 );
 
+test('templates: a test whose values aren’t JSON isn’t sent, and its field gets the focus', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/templates/t-0001`);
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  const dialog = page.getByRole('dialog');
+  const values = dialog.getByLabel('Values');
+  await values.fill('{oops');
+  await dialog.getByText('This isn’t valid JSON.').waitFor();
+  await dialog.getByRole('button', { name: 'Send a test' }).click();
+  await page.waitForFunction("document.activeElement?.value === '{oops'");
+  assert.equal(
+    await dialog.getByRole('button', { name: 'Send a test' }).count(),
+    1,
+    'it wasn’t sent',
+  );
+  await visit.end();
+});
+
 test('templates: an image is added, shown, saved, restored after a discard, and removed', async () => {
   const visit = await signedIn({ wide: true });
   const { page } = visit;

@@ -69,9 +69,9 @@ export function useSaveDraft(initial: InitialContent): EditedDraft {
   const { edit, stored } = form;
 
   async function save() {
+    if (edit.isChanged() || edit.stored.isNew) return (await form.save()).tag;
     requireValidJson();
-    const { tag } = edit.isChanged() || edit.stored.isNew ? await form.save() : edit.stored;
-    return tag;
+    return edit.stored.tag;
   }
 
   useHotkeys(
