@@ -336,10 +336,7 @@ const latencyColumn = (earlier: readonly ReportRow[] | undefined): Column<Report
   ),
 });
 
-function CountChange({
-  figure,
-  ...rows
-}: { figure: ReportFigure } & Omit<FiguresProps, 'loaded'>) {
+function CountChange({ figure, ...rows }: { figure: ReportFigure } & Omit<FiguresProps, 'loaded'>) {
   const change = changeOf(figure, rows.now?.counts, rows.before?.counts);
   return change && <Change {...change} />;
 }

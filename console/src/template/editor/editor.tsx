@@ -14,7 +14,8 @@ import type {
 import { ProblemAlert } from '../../components/problem-alert.tsx';
 import { useSenders } from '../../overview/use-overview.ts';
 import { text } from '../../texts/text.ts';
-import { type EditedImage, useImageUrls } from '../template-images.ts';
+import type { EditedImage } from '../edited-images.ts';
+import { useImageUrls } from '../template-images.ts';
 import { TemplateTabs } from '../template-tabs.tsx';
 import { UnverifiedSender } from '../unverified-sender.tsx';
 import { useTemplatePath } from '../use-template.ts';

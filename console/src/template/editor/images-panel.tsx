@@ -6,7 +6,7 @@ import { CopyField } from '../../components/copy-field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { formatSize } from '../../format/format-number.ts';
 import { text } from '../../texts/text.ts';
-import type { EditedImage } from '../template-images.ts';
+import type { EditedImage } from '../edited-images.ts';
 import { hostedImageTypes, localImagePath } from './hosted-images.ts';
 import { ImageLibrary } from './image-library.tsx';
 import type { ImageActions } from './use-images.ts';

@@ -4,7 +4,8 @@ import { useAccountId } from '../../account/use-me.ts';
 import type { HostedImage } from '../../api/management.generated.ts';
 import { answerOf, api } from '../../api/management.ts';
 import { text } from '../../texts/text.ts';
-import { contentIdFor, type EditedImage, toBase64 } from '../template-images.ts';
+import { contentIdFor, type EditedImage } from '../edited-images.ts';
+import { toBase64 } from '../template-images.ts';
 import {
   altOf,
   hostImage,

@@ -1,7 +1,7 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { answerOf, api } from '../../api/management.ts';
-import { imageNames } from '../template-images.ts';
+import { imageNames } from '../edited-images.ts';
 import { useTemplatePath } from '../use-template.ts';
 import type { EditedContent } from './use-draft.ts';
 

@@ -5,7 +5,7 @@ import { api, ifMatch, type Precondition, taggedAnswerOf } from '../../api/manag
 import { requireValidJson } from '../../components/json-area.tsx';
 import type { Edit, SentEdit } from '../../form/edit.ts';
 import { useForm } from '../../form/use-form.ts';
-import { imagesToSave, withHashes } from '../template-images.ts';
+import { imagesToSave, withHashes } from '../edited-images.ts';
 import { useTemplatePath } from '../use-template.ts';
 import type { EditedContent, InitialContent } from './use-draft.ts';
 

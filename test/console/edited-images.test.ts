@@ -6,7 +6,7 @@ import {
   type EditedImage,
   imagesToSave,
   withHashes,
-} from '../../console/src/template/template-images.ts';
+} from '../../console/src/template/edited-images.ts';
 
 function image(contentId: string, filename: string): EditedImage {
   const content = `the content of ${filename}`;
