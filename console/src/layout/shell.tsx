@@ -1,6 +1,6 @@
 import { Burger } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { Outlet, useBlocker, useLocation } from '@tanstack/react-router';
+import { Outlet, useLocation, useRouter } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { storeLastAccount } from '../account/last-account.ts';
 import { useAccount } from '../account/use-me.ts';
@@ -30,11 +30,18 @@ export function Shell() {
     seen.current = path;
   }, [path, close]);
 
-  useBlocker({
-    shouldBlockFn: ({ current, next }) =>
-      current.pathname !== next.pathname && hasUnsavedChanges() && !confirm(text('layout.unsaved')),
-    enableBeforeUnload: hasUnsavedChanges,
-  });
+  const { history } = useRouter();
+  useEffect(
+    () =>
+      history.block({
+        blockerFn: ({ currentLocation, nextLocation }) =>
+          currentLocation.pathname !== nextLocation.pathname &&
+          hasUnsavedChanges() &&
+          !confirm(text('layout.unsaved')),
+        enableBeforeUnload: hasUnsavedChanges,
+      }),
+    [history],
+  );
 
   const shown = account?.id;
   useEffect(() => {
