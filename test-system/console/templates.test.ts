@@ -680,3 +680,55 @@ test('templates: an image is hosted, shown, attached instead, found again, and r
   await dialog.getByText('Images you host appear here.').waitFor();
   await visit.end();
 });
+
+test('versions: a version is compared with the published one however many are between them', async () => {
+  await colleague.put(`${templates}/t-many`, { name: 'Many' });
+  for (const subject of ['One', 'Two', 'Three']) await publish('t-many', subject);
+  const back = { version: 1, force: false };
+  assert.equal((await colleague.post(`${templates}/t-many/roll-back`, back)).status, 200);
+  const visit = await signedIn();
+  const { page } = visit;
+  await page.route(/\/t-many\/versions(?:\?|$)/, (route) => {
+    const url = new URL(route.request().url());
+    url.searchParams.set('limit', '2');
+    return route.continue({ url: url.href });
+  });
+  await visit.open(`${shop.id}/templates/t-many/versions`);
+  await page.getByRole('button', { name: 'Actions for Version 2' }).click();
+  await page.getByRole('menuitem', { name: 'Compare with current' }).click();
+  const compared = page.getByRole('region', { name: 'Compare', exact: true });
+  await compared.getByRole('region', { name: 'Version 1' }).waitFor();
+  const choice = (name: string) => compared.getByRole('combobox', { name, exact: true });
+  assert.deepEqual(
+    [await choice('Compare').inputValue(), await choice('with').inputValue()],
+    ['2', '1'],
+  );
+  await visit.end();
+});
+
+test('templates: images with names in other scripts don’t replace each other', async () => {
+  await colleague.put(`${templates}/t-scripts`, { name: 'Scripts' });
+  await colleague.put(`${templates}/t-scripts/draft`, draftOf('Scripts'));
+  const visit = await signedIn();
+  const { page } = visit;
+  await visit.open(`${shop.id}/templates/t-scripts`);
+  const images = page.getByRole('region', { name: 'Images' });
+  for (const [name, contentId] of [
+    ['логотип.png', 'cid:image'],
+    ['产品.png', 'cid:image-2'],
+  ] as const) {
+    await page
+      .getByLabel('Attach image')
+      .setInputFiles({ name, mimeType: 'image/png', buffer: logo });
+    await images.getByText(contentId, { exact: true }).waitFor();
+  }
+  await page.getByRole('button', { name: 'Save draft' }).click();
+  await page.getByText('Saved', { exact: true }).waitFor();
+  const { body } = await colleague.get(`${templates}/t-scripts/draft`);
+  const saved = (body.content as { images: readonly { filename: string }[] }).images;
+  assert.deepEqual(
+    saved.map(({ filename }) => filename),
+    ['логотип.png', '产品.png'],
+  );
+  await visit.end();
+});
