@@ -1,5 +1,5 @@
-import { html } from 'ghtml';
 import { pageHead, pageSources } from '../brand/brand-files.ts';
+import { Html, html } from '../foundation/html.ts';
 
 /** The policy of a plain page. */
 export const plainPagePolicy = `${pageSources}; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
@@ -21,10 +21,10 @@ interface PlainLink {
  * @param wayOn a link, or a button that posts to `action` or the page's own URL
  */
 export function plainPage(title: string, text: string, wayOn?: PlainButton | PlainLink): string {
-  return html`<!doctype html>
+  const page = html`<!doctype html>
 <html lang="en">
 <head>
-!${pageHead}
+${new Html(pageHead)}
 <title>${title}</title>
 </head>
 <body>
@@ -32,20 +32,21 @@ export function plainPage(title: string, text: string, wayOn?: PlainButton | Pla
 <main>
 <h1>${title}</h1>
 <p>${text}</p>
-!${wayOn === undefined ? '' : 'href' in wayOn ? link(wayOn) : form(wayOn)}
+${wayOn === undefined ? '' : 'href' in wayOn ? link(wayOn) : form(wayOn)}
 </main>
 </body>
 </html>
 `;
+  return page.toString();
 }
 
-function link({ label, href }: PlainLink): string {
+function link({ label, href }: PlainLink): Html {
   return html`<p class="actions"><a class="button" href="${href}">${label}</a></p>`;
 }
 
-function form({ label, action, field }: PlainButton): string {
+function form({ label, action, field }: PlainButton): Html {
   const hidden = field === undefined ? '' : html`<input type="hidden" name="${field}" value="1">`;
   return action === undefined
-    ? html`<form method="post">!${hidden}<button>${label}</button></form>`
-    : html`<form method="post" action="${action}">!${hidden}<button>${label}</button></form>`;
+    ? html`<form method="post">${hidden}<button>${label}</button></form>`
+    : html`<form method="post" action="${action}">${hidden}<button>${label}</button></form>`;
 }

@@ -1,4 +1,4 @@
-import { html } from 'ghtml';
+import { type Html, html } from '../../foundation/html.ts';
 
 /** Decorative line icons on a 24-unit grid, in the color of the surrounding text. */
 const paths = {
@@ -15,6 +15,6 @@ const paths = {
 } as const;
 
 /** An icon as inline SVG. */
-export function icon(name: keyof typeof paths): string {
+export function icon(name: keyof typeof paths): Html {
   return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d="${paths[name]}"/></svg>`;
 }

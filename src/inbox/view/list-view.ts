@@ -1,4 +1,4 @@
-import { html } from 'ghtml';
+import { type Html, html } from '../../foundation/html.ts';
 import { formatAge, formatFullTime } from '../format-time.ts';
 import type { CapturedMessageSummary, InboxMessageId } from '../inbox-message.ts';
 import { type ListState, listUrl, messageUrl, pageSize } from '../list-state.ts';
@@ -18,27 +18,27 @@ export interface ListViewProps {
 }
 
 /** The message list with its count and page links. */
-export function renderList(props: ListViewProps): string {
+export function renderList(props: ListViewProps): Html {
   const { summaries, total, state, selected } = props;
   return html`<div id="messages" data-live>
   <div class="list-head">
-    !${
+    ${
       selected === undefined
-        ? html`<h1>!${heading(total, state)}</h1>`
-        : html`<h2>!${heading(total, state)}</h2>`
+        ? html`<h1>${heading(total, state)}</h1>`
+        : html`<h2>${heading(total, state)}</h2>`
     }
-    !${state.search === '' ? '' : html`<a class="quiet" href="/inbox">Show all</a>`}
+    ${state.search === '' ? '' : html`<a class="quiet" href="/inbox">Show all</a>`}
   </div>
-  !${
+  ${
     summaries.length === 0
       ? renderEmpty(state)
-      : html`<ol class="mails">!${summaries.map((summary) => renderRow(summary, props))}</ol>`
+      : html`<ol class="mails">${summaries.map((summary) => renderRow(summary, props))}</ol>`
   }
-  !${renderPages(total, state)}
+  ${renderPages(total, state)}
 </div>`;
 }
 
-function heading(total: number, state: ListState): string {
+function heading(total: number, state: ListState): Html {
   const count = new Intl.NumberFormat('en').format(total);
   const noun = total === 1 ? 'message' : 'messages';
   return state.search === ''
@@ -46,7 +46,7 @@ function heading(total: number, state: ListState): string {
     : html`<strong>${count}</strong> ${noun} matching “${state.search}”`;
 }
 
-function renderRow(summary: CapturedMessageSummary, props: ListViewProps): string {
+function renderRow(summary: CapturedMessageSummary, props: ListViewProps): Html {
   const { state, selected, now, timeZone } = props;
   const to = summary.envelopeTo.join(', ');
   const current = summary.id === selected ? 'page' : 'false';
@@ -54,10 +54,10 @@ function renderRow(summary: CapturedMessageSummary, props: ListViewProps): strin
   return html`<li>
   <a class="mail" href="${messageUrl(summary.id, state)}" aria-current="${current}">
     <span class="avatar hue-${hueOf(to)}" aria-hidden="true">${initialOf(to)}</span>
-    <span class="mail-to">!${highlightMatches(to, state.search)}</span>
+    <span class="mail-to">${highlightMatches(to, state.search)}</span>
     <time datetime="${summary.receivedAt.toISOString()}" title="${formatFullTime(summary.receivedAt, timeZone)}">${formatAge(summary.receivedAt, now, timeZone)}</time>
-    <span class="mail-subject">!${highlightMatches(subject, state.search)}</span>
-    <span class="mail-beginning">!${highlightMatches(tidyBeginning(summary.beginning), state.search)}</span>
+    <span class="mail-subject">${highlightMatches(subject, state.search)}</span>
+    <span class="mail-beginning">${highlightMatches(tidyBeginning(summary.beginning), state.search)}</span>
   </a>
 </li>`;
 }
@@ -71,23 +71,23 @@ function tidyBeginning(text: string): string {
     .slice(0, beginningCharacters);
 }
 
-function renderEmpty(state: ListState): string {
+function renderEmpty(state: ListState): Html {
   return state.search === ''
-    ? html`<div class="nothing">!${icon('envelope')}<p>No mail yet</p><p class="hint">Messages appear here when the service sends them.</p></div>`
-    : html`<div class="nothing">!${icon('search')}<p>No messages found</p><p class="hint">The search finds exact text in subjects, addresses and bodies.</p></div>`;
+    ? html`<div class="nothing">${icon('envelope')}<p>No mail yet</p><p class="hint">Messages appear here when the service sends them.</p></div>`
+    : html`<div class="nothing">${icon('search')}<p>No messages found</p><p class="hint">The search finds exact text in subjects, addresses and bodies.</p></div>`;
 }
 
-function renderPages(total: number, state: ListState): string {
+function renderPages(total: number, state: ListState): Html | undefined {
   const last = Math.max(1, Math.ceil(total / pageSize));
-  if (last === 1 && state.page === 1) return '';
-  const step = (page: number, label: string, glyph: string): string =>
+  if (last === 1 && state.page === 1) return undefined;
+  const step = (page: number, label: string, glyph: Html): Html =>
     page < 1 || page > last
-      ? html`<span class="step" aria-hidden="true">!${glyph}</span>`
-      : html`<a class="step" href="${listUrl({ ...state, page })}" aria-label="${label}" title="${label}">!${glyph}</a>`;
+      ? html`<span class="step" aria-hidden="true">${glyph}</span>`
+      : html`<a class="step" href="${listUrl({ ...state, page })}" aria-label="${label}" title="${label}">${glyph}</a>`;
   return html`<div class="pages" role="group" aria-label="Pages">
-  !${step(state.page - 1, 'Newer messages', icon('newer'))}
+  ${step(state.page - 1, 'Newer messages', icon('newer'))}
   <span>Page ${state.page} of ${last}</span>
-  !${step(state.page + 1, 'Older messages', icon('older'))}
+  ${step(state.page + 1, 'Older messages', icon('older'))}
 </div>`;
 }
 

@@ -1,4 +1,4 @@
-import { html } from 'ghtml';
+import { type Html, html } from '../../foundation/html.ts';
 import type { CapturedMessage } from '../inbox-message.ts';
 import { type ListState, messageUrl } from '../list-state.ts';
 import type { PreparedHtml } from '../prepare-html.ts';
@@ -18,12 +18,12 @@ export interface PanelProps {
   readonly narrow: boolean;
 }
 
-/** The content of a tab as HTML. */
-export function renderPanel(tab: Tab, props: PanelProps): string {
+/** The content of a tab. */
+export function renderPanel(tab: Tab, props: PanelProps): Html {
   return panels[tab](props);
 }
 
-const panels: Readonly<Record<Tab, (props: PanelProps) => string>> = {
+const panels: Readonly<Record<Tab, (props: PanelProps) => Html>> = {
   html: renderHtmlPart,
   text: ({ message }) => renderText(message),
   links: ({ prepared }) => renderLinks(prepared),
@@ -35,79 +35,79 @@ const panels: Readonly<Record<Tab, (props: PanelProps) => string>> = {
  * The HTML part in a frame that can't run scripts or load anything. The two sandbox permissions only allow its links to
  * open in new tabs.
  */
-function renderHtmlPart({ message, prepared, state, narrow }: PanelProps): string {
+function renderHtmlPart({ message, prepared, state, narrow }: PanelProps): Html {
   if (message.html === null) return renderMissing('This message has no HTML part.');
   const frame = `/inbox/messages/${message.id}/html`;
-  const width = (label: string, value: string, current: boolean): string =>
-    html`<a href="${messageUrl(message.id, state, { view: 'html', width: value })}" aria-current="${current}">${label}</a>`;
+  const width = (label: string, value: string, current: boolean): Html =>
+    html`<a href="${messageUrl(message.id, state, { view: 'html', width: value })}" aria-current="${String(current)}">${label}</a>`;
   return html`<div class="tools">
-  <div class="switch" role="group" aria-label="Width">!${width('Desktop', 'full', !narrow)}!${width('Phone', 'phone', narrow)}</div>
-  !${renderShield(prepared.remoteLoads)}
-  <a class="tool" href="${frame}" target="_blank" rel="noopener">!${icon('open')}<span>Open in new tab</span></a>
+  <div class="switch" role="group" aria-label="Width">${width('Desktop', 'full', !narrow)}${width('Phone', 'phone', narrow)}</div>
+  ${renderShield(prepared.remoteLoads)}
+  <a class="tool" href="${frame}" target="_blank" rel="noopener">${icon('open')}<span>Open in new tab</span></a>
 </div>
 <div class="${narrow ? 'stage stage-phone' : 'stage'}">
   <iframe class="paper" src="${frame}" title="HTML message" sandbox="allow-popups allow-popups-to-escape-sandbox" referrerpolicy="no-referrer"></iframe>
 </div>`;
 }
 
-function renderShield(remoteLoads: number): string {
-  if (remoteLoads === 0) return '';
+function renderShield(remoteLoads: number): Html | undefined {
+  if (remoteLoads === 0) return undefined;
   const what = remoteLoads === 1 ? '1 remote image' : `${remoteLoads} remote images`;
-  return html`<p class="shield">!${icon('shield')}<span>${what} not loaded</span></p>`;
+  return html`<p class="shield">${icon('shield')}<span>${what} not loaded</span></p>`;
 }
 
-function renderText(message: CapturedMessage): string {
+function renderText(message: CapturedMessage): Html {
   if (message.text === null) return renderMissing('This message has no plain-text part.');
   const shown = message.text.slice(0, maxCharacters);
   const pieces = cutAtLinks(shown).map(({ text, href }) =>
     href === undefined ? html`${text}` : renderLink(text, href),
   );
-  return html`<pre class="sheet sheet-text" tabindex="0">!${pieces}</pre>!${renderTruncationHint(message.text, shown)}`;
+  return html`<pre class="sheet sheet-text" tabindex="0">${pieces}</pre>${renderTruncationHint(message.text, shown)}`;
 }
 
-function renderLinks({ links }: PreparedHtml): string {
+function renderLinks({ links }: PreparedHtml): Html {
   if (links.length === 0) return renderMissing('This message has no links.');
-  return html`<ol class="sheet links">!${links.map(
+  return html`<ol class="sheet links">${links.map(
     ({ label, href }) =>
-      html`<li><span class="link-label">${label}</span>!${renderLink(href, href)}!${renderCopyButton(href, `Copy link: ${label}`)}</li>`,
+      html`<li><span class="link-label">${label}</span>${renderLink(href, href)}${renderCopyButton(href, `Copy link: ${label}`)}</li>`,
   )}</ol>`;
 }
 
-function renderLink(text: string, href: string): string {
+function renderLink(text: string, href: string): Html {
   return html`<a href="${href}" target="_blank" rel="noopener noreferrer">${text}</a>`;
 }
 
-function renderHeaders(message: CapturedMessage): string {
-  const rows = (fields: readonly (readonly [string, string])[]): string[] =>
+function renderHeaders(message: CapturedMessage): Html {
+  const rows = (fields: readonly (readonly [string, string])[]): readonly Html[] =>
     fields.map(([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`);
   const envelope: [string, string][] = [
     ['MAIL FROM', message.envelopeFrom === '' ? '<>' : message.envelopeFrom],
     ...message.envelopeTo.map((to): [string, string] => ['RCPT TO', to]),
   ];
   return html`<div class="sheet fields" tabindex="0">
-  <table><caption>Envelope</caption><tbody>!${rows(envelope)}</tbody></table>
-  <table><caption>Headers</caption><tbody>!${rows(message.headers)}</tbody></table>
+  <table><caption>Envelope</caption><tbody>${rows(envelope)}</tbody></table>
+  <table><caption>Headers</caption><tbody>${rows(message.headers)}</tbody></table>
 </div>`;
 }
 
-function renderSource(message: CapturedMessage): string {
+function renderSource(message: CapturedMessage): Html {
   const shown = message.source.subarray(0, maxCharacters).toString('utf8');
   const size = new Intl.NumberFormat('en').format(message.source.length);
   return html`<div class="tools">
   <p>${size} bytes as received</p>
-  <a class="tool" href="/inbox/messages/${message.id}/source" download="${message.id}.eml">!${icon('download')}<span>Download .eml</span></a>
+  <a class="tool" href="/inbox/messages/${message.id}/source" download="${message.id}.eml">${icon('download')}<span>Download .eml</span></a>
 </div>
-<pre class="sheet sheet-source" tabindex="0">${shown}</pre>!${
+<pre class="sheet sheet-source" tabindex="0">${shown}</pre>${
     message.source.length > maxCharacters ? renderTruncationHint('longer', '') : ''
   }`;
 }
 
-function renderMissing(sentence: string): string {
+function renderMissing(sentence: string): Html {
   return html`<div class="missing"><p>${sentence}</p></div>`;
 }
 
-function renderTruncationHint(whole: string, shown: string): string {
+function renderTruncationHint(whole: string, shown: string): Html | undefined {
   return whole.length === shown.length
-    ? ''
+    ? undefined
     : html`<p class="cut">Only the beginning is shown. Download the full message under Source.</p>`;
 }

@@ -1,37 +1,38 @@
-import { html } from 'ghtml';
 import { brandHead } from '../../brand/brand-files.ts';
 import { brandMark } from '../../brand/brand-mark.ts';
+import { Html, html } from '../../foundation/html.ts';
 import type { AssetUrls } from '../read-assets.ts';
 
 /** An error page that reveals nothing about the inbox. */
 export function renderProblem(assets: AssetUrls, status: number, message: string): string {
-  return html`<!doctype html>
+  const page = html`<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>${titleOf(status)} · Signalpost</title>
-    !${brandHead}
+    ${new Html(brandHead)}
     <link rel="stylesheet" href="${assets.style}">
   </head>
   <body class="problem">
     <main class="welcome">
-      !${brandMark}
+      ${new Html(brandMark)}
       <h1>${titleOf(status)}</h1>
-      !${status === 401 ? renderAccessHelp() : renderMessage(message)}
+      ${status === 401 ? renderAccessHelp() : renderMessage(message)}
     </main>
   </body>
 </html>
 `;
+  return page.toString();
 }
 
-function renderMessage(message: string): string {
+function renderMessage(message: string): Html {
   return html`<p>${message}</p>
       <p><a class="button" href="/inbox">Go to inbox</a></p>`;
 }
 
 /** Explains how to get access, also after an expired link. */
-function renderAccessHelp(): string {
+function renderAccessHelp(): Html {
   return html`<p>The inbox can contain password reset links, so it’s protected. Open the one-time link the service printed when it started. To get a new one, run this on the server:</p>
       <pre class="command" tabindex="0"><code>bin/signalpost inbox-link</code></pre>
       <p>Operators can sign in instead.</p>

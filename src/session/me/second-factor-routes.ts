@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { renderSVG } from 'uqr';
 import type { AuditStore } from '../../audit/audit-store.ts';
+import { Html } from '../../foundation/html.ts';
 import type { PersonId } from '../../foundation/ids.ts';
 import type { Http } from '../../http/create-http.ts';
 import type { BrowserSessions } from '../browser/browser-sessions.ts';
@@ -64,7 +65,7 @@ export function registerSecondFactorRoutes(
     { secret, uri }: Enrollment,
     failure?: { readonly error: string; readonly status: number },
   ) {
-    const picture = renderSVG(uri, { border: 2 });
+    const picture = new Html(renderSVG(uri, { border: 2 }));
     return sendPage(reply, enrollPage({ csrf, secret, picture, ...failure }));
   }
 

@@ -1,14 +1,16 @@
-import { html } from 'ghtml';
+import { type Html, html } from '../../foundation/html.ts';
 
 /** An error that screen readers announce immediately; empty if undefined. */
-export function errorBox(text: string | undefined): string {
-  return text === undefined ? '' : html`<p id="problem" class="error" role="alert">${text}</p>`;
+export function errorBox(text: string | undefined): Html | undefined {
+  return text === undefined
+    ? undefined
+    : html`<p id="problem" class="error" role="alert">${text}</p>`;
 }
 
 /** Between two ways to do the same. */
-export const orLine = '<p class="or">or</p>';
+export const orLine = html`<p class="or">or</p>`;
 
 /** A notice; empty if undefined. */
-export function noticeBox(text: string | undefined): string {
-  return text === undefined ? '' : html`<p class="note" role="status">${text}</p>`;
+export function noticeBox(text: string | undefined): Html | undefined {
+  return text === undefined ? undefined : html`<p class="note" role="status">${text}</p>`;
 }

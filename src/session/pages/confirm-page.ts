@@ -1,4 +1,4 @@
-import { html } from 'ghtml';
+import { type Html, html } from '../../foundation/html.ts';
 import type { PasskeyPrompt } from '../passkey/passkeys.ts';
 import { errorBox, orLine } from './boxes.ts';
 import type { Page } from './layout.ts';
@@ -26,16 +26,16 @@ export function confirmPage(page: ConfirmPage): Page {
     prompt && passkeyForm({ prompt, action: '/sign-in/confirm', csrf, next, label: 'Use passkey' });
   const withProvider =
     providerName &&
-    html`<div class="actions"><a class="button" href="/sign-in/confirm/oidc?${new URLSearchParams({ next })}">Continue with ${providerName}</a></div>`;
+    html`<div class="actions"><a class="button" href="/sign-in/confirm/oidc?${new URLSearchParams({ next }).toString()}">Continue with ${providerName}</a></div>`;
   const isOnly = passkey === undefined && withProvider === undefined;
   const title = 'Confirm it’s you';
   const body = html`<h1>${title}</h1>
-!${errorBox(error)}
+${errorBox(error)}
 <p>This protects a sensitive change. You won’t be asked again for 10 minutes.</p>
-!${withProvider ?? ''}
-!${passkey ?? ''}
-!${ownPassword === undefined ? '' : passwordForm(page, ownPassword, isOnly)}
-<div class="foot">!${ownPassword === undefined ? '' : '<p><a href="/forgot-password">Forgot password?</a></p>'}
+${withProvider}
+${passkey}
+${ownPassword === undefined ? '' : passwordForm(page, ownPassword, isOnly)}
+<div class="foot">${ownPassword === undefined ? '' : html`<p><a href="/forgot-password">Forgot password?</a></p>`}
 <p><a href="/me">Back to sign-in and security</a></p></div>`;
   return { title, body, ...(prompt && { script: passkeyScript }), status: page.status ?? 200 };
 }
@@ -44,17 +44,17 @@ function passwordForm(
   { csrf, next, error }: ConfirmPage,
   { email, needsCode }: NonNullable<ConfirmPage['ownPassword']>,
   isOnly: boolean,
-): string {
+): Html {
   const code = html`<label for="code">6-digit code or recovery code</label>
 <input id="code" name="code" type="text" autocomplete="one-time-code" maxlength="40" required>`;
-  return html`!${isOnly ? '' : orLine}
+  return html`${isOnly ? '' : orLine}
 <form method="post" action="/sign-in/confirm">
 <input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="next" value="${next}">
 <input type="hidden" autocomplete="username" value="${email}">
 <label for="password">Password</label>
-<input id="password" name="password" type="password" autocomplete="current-password" required!${error === undefined ? '' : ' aria-invalid="true" aria-describedby="problem"'}>
-!${needsCode ? code : ''}
-<div class="actions"><button type="submit"!${isOnly ? '' : ' class="quiet"'}>Continue</button></div>
+<input id="password" name="password" type="password" autocomplete="current-password" required${error === undefined ? '' : html` aria-invalid="true" aria-describedby="problem"`}>
+${needsCode ? code : ''}
+<div class="actions"><button type="submit"${isOnly ? '' : html` class="quiet"`}>Continue</button></div>
 </form>`;
 }
 

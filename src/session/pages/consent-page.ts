@@ -1,5 +1,5 @@
-import { html } from 'ghtml';
 import { tokenOperations } from '../../access/token-operations.ts';
+import { type Html, html } from '../../foundation/html.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import type { UnusableRequest } from '../authorize/authorization-errors.ts';
 import type { Page } from './layout.ts';
@@ -23,22 +23,21 @@ export interface ConsentPage {
   readonly allowedBefore: boolean;
 }
 
-const allowed = Object.values(tokenOperations)
-  .map(({ allows }) => html`<li>${allows.charAt(0).toUpperCase()}${allows.slice(1)}</li>`)
-  .join('\n');
+const allowed = Object.values(tokenOperations).map(
+  ({ allows }) => html`<li>${allows.charAt(0).toUpperCase()}${allows.slice(1)}</li>\n`,
+);
 
 /** Asks whether an integration may act in one of the person's accounts. */
 export function consentPage(page: ConsentPage): Page {
   const title = `${page.integrationName} wants access to your account`;
   const body = html`<h1>${title}</h1>
-<p class="soft">Registered by !${page.owner === undefined ? 'another account' : html`<strong>${page.owner}</strong>`} · Client ID <code>${page.clientId}</code>!${page.allowedBefore ? '<br>You’ve allowed it before.' : ''}</p>
+<p class="soft">Registered by ${page.owner === undefined ? 'another account' : html`<strong>${page.owner}</strong>`} · Client ID <code>${page.clientId}</code>${page.allowedBefore ? html`<br>You’ve allowed it before.` : ''}</p>
 <form method="post" action="/authorize?${page.query}">
 <input type="hidden" name="csrf" value="${page.csrf}">
-!${accountChoice(page)}
+${accountChoice(page)}
 <p id="may">As far as your role allows, it can:</p>
 <ul class="may" aria-labelledby="may">
-!${allowed}
-</ul>
+${allowed}</ul>
 <p class="soft">It can’t change settings, see your contacts, manage users or keys, or act in another account.</p>
 <p class="soft">You’ll be sent to <strong>${page.target}</strong>. You can revoke access at any time under <a href="/me">Sign-in and security</a>.</p>
 <div class="actions equal">
@@ -54,16 +53,16 @@ Signed in as ${page.email}. <button type="submit" class="link">Sign in as someon
   return { title, body, formAction: page.formAction };
 }
 
-function accountChoice({ accounts, chosen }: ConsentPage): string {
+function accountChoice({ accounts, chosen }: ConsentPage): Html {
   const [only] = accounts;
   if (accounts.length === 1 && only !== undefined)
     return html`<input type="hidden" name="account" value="${only.id}">
 <p>Account: <strong>${only.name}</strong> <span class="soft">(${only.id})</span></p>`;
   const choices = accounts.map(
     ({ id, name }) =>
-      html`<label class="choice"><input type="radio" name="account" value="${id}" required !${id === chosen ? 'checked' : ''}><span>${name} <span class="soft">(${id})</span></span></label>`,
+      html`<label class="choice"><input type="radio" name="account" value="${id}" required ${id === chosen ? 'checked' : ''}><span>${name} <span class="soft">(${id})</span></span></label>`,
   );
-  return html`<fieldset><legend>Choose an account</legend>!${choices.join('')}</fieldset>`;
+  return html`<fieldset><legend>Choose an account</legend>${choices}</fieldset>`;
 }
 
 /** Shown to a session of an account's provider if the person uses the integration beyond that account. */

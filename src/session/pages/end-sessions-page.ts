@@ -1,4 +1,4 @@
-import { html } from 'ghtml';
+import { html } from '../../foundation/html.ts';
 import { endSessionsPath } from '../../outbox/end-sessions-links.ts';
 import type { Page } from './layout.ts';
 import { messagePage } from './message-page.ts';

@@ -1,13 +1,12 @@
 import type { FastifyReply } from 'fastify';
-import { html } from 'ghtml';
 import { pageHead, pageSources } from '../../brand/brand-files.ts';
 import { brandMark } from '../../brand/brand-mark.ts';
+import { Html, html } from '../../foundation/html.ts';
 import type { PageScript } from './page-script.ts';
 
 export interface Page {
   readonly title: string;
-  /** HTML, already escaped. */
-  readonly body: string;
+  readonly body: Html;
   /** The origin, besides this service, that a form of the page may redirect to. */
   readonly formAction?: string;
   readonly status?: number;
@@ -27,7 +26,7 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
       'content-security-policy',
       `${pageSources};${page.script ? " script-src 'self';" : ''} form-action 'self'${formAction}; frame-ancestors 'none'; base-uri 'none'`,
     )
-    .send(layout(page));
+    .send(layout(page).toString());
 }
 
 /** Redirects the browser after a form, so that reloading doesn't submit it again (303, RFC 9110 section 15.4.4). */
@@ -45,17 +44,17 @@ function protectPage(reply: FastifyReply): FastifyReply {
   });
 }
 
-function layout({ title, body, script }: Page): string {
+function layout({ title, body, script }: Page): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
-!${pageHead}
+${new Html(pageHead)}
 <title>${title} · Signalpost</title>
-!${script ? html`<script src="${script.url()}" defer></script>` : ''}</head>
+${script ? html`<script src="${script.url()}" defer></script>` : ''}</head>
 <body>
-<header><p class="brand">!${brandMark}Signalpost</p></header>
+<header><p class="brand">${new Html(brandMark)}Signalpost</p></header>
 <main>
-!${body}
+${body}
 </main>
 </body>
 </html>

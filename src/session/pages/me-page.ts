@@ -1,7 +1,7 @@
-import { html } from 'ghtml';
 import { minPasswordLength } from '../../account/hash-password.ts';
 import { personalWords } from '../../account/password-rules.ts';
 import { type PersonFormats, personFormats } from '../../account/person-formats.ts';
+import { type Html, html } from '../../foundation/html.ts';
 import { describePlace } from '../../foundation/network/ip-address.ts';
 import type { Locale } from '../../outbox/system-mail.ts';
 import type { Consent } from '../authorize/consent-store.ts';
@@ -55,35 +55,35 @@ export function mePage(page: MePage): Page {
 <button type="submit" class="quiet small">Sign out</button>
 </form>
 </div>
-!${noticeBox(page.note)}
-!${own === undefined ? '' : ownSections(page, own)}
-!${own === undefined ? '' : providerSection(page)}
+${noticeBox(page.note)}
+${own === undefined ? '' : ownSections(page, own)}
+${own === undefined ? '' : providerSection(page)}
 <section aria-labelledby="browsers">
 <h2 id="browsers">Sessions</h2>
-<ul class="plain" aria-labelledby="browsers">!${page.sessions.map((session) => sessionItem(page, session)).join('')}</ul>
-!${page.sessions.length > 1 ? endOthersForm(csrf) : ''}
+<ul class="plain" aria-labelledby="browsers">${page.sessions.map((session) => sessionItem(page, session))}</ul>
+${page.sessions.length > 1 ? endOthersForm(csrf) : ''}
 </section>
 <section aria-labelledby="integrations">
 <h2 id="integrations">Apps with access</h2>
-!${consentList(page)}
+${consentList(page)}
 </section>
-!${own === undefined ? '' : languageSection(page, own.locale)}
+${own === undefined ? '' : languageSection(page, own.locale)}
 </div>`;
   return { title: 'Sign-in and security', body };
 }
 
-function ownSections(page: MePage, own: OwnSignIn): string {
+function ownSections(page: MePage, own: OwnSignIn): Html {
   const hasSecondFactor = own.hasAuthenticator || own.passkeys.length > 0;
   return html`<section class="row" aria-labelledby="own-password">
 <div><h2 id="own-password">Password</h2><p class="soft">Changing it signs you out everywhere else.</p></div>
 <a class="button quiet small" href="/me/password">Change password</a>
 </section>
 <section class="row" aria-labelledby="factor">
-<div><h2 id="factor">Second factor</h2><p class="soft">!${secondFactorText(own)}</p></div>
-<a class="button quiet small" href="/me/second-factor">!${hasSecondFactor ? 'Manage second factor' : 'Add second factor'}</a>
+<div><h2 id="factor">Second factor</h2><p class="soft">${secondFactorText(own)}</p></div>
+<a class="button quiet small" href="/me/second-factor">${hasSecondFactor ? 'Manage second factor' : 'Add second factor'}</a>
 </section>
 <section aria-labelledby="passkeys">
-!${passkeySection(own.passkeys, own.passkeyProblem, (at) => time(page, at))}
+${passkeySection(own.passkeys, own.passkeyProblem, (at) => time(page, at))}
 </section>`;
 }
 
@@ -98,15 +98,17 @@ function secondFactorText({ hasAuthenticator, passkeys }: OwnSignIn): string {
 }
 
 /** The providers that the person signs in with, and those that could be connected; nothing if there are none. */
-function providerSection(page: MePage): string {
+function providerSection(page: MePage): Html | undefined {
   const { csrf, providers, identities } = page;
-  if (providers.length + identities.length === 0) return '';
+  if (providers.length + identities.length === 0) return undefined;
   const connected = identities.map((identity) => {
     const provider = providers.find((one) => isOf(one, identity));
     const name = provider?.name ?? identity.issuer;
     const used =
-      identity.lastUsedAt === null ? 'never used' : `last used ${time(page, identity.lastUsedAt)}`;
-    return html`<li><span>${name} <span class="soft">connected !${time(page, identity.createdAt)}, !${used}</span></span><form method="post" action="/me/providers/disconnect">
+      identity.lastUsedAt === null
+        ? 'never used'
+        : html`last used ${time(page, identity.lastUsedAt)}`;
+    return html`<li><span>${name} <span class="soft">connected ${time(page, identity.createdAt)}, ${used}</span></span><form method="post" action="/me/providers/disconnect">
 <input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="identity" value="${identity.id}">
 <button type="submit" class="quiet small" aria-label="Disconnect ${name}">Disconnect</button></form></li>`;
   });
@@ -125,7 +127,7 @@ function providerSection(page: MePage): string {
     );
   return html`<section aria-labelledby="providers">
 <h2 id="providers">Single sign-on</h2>
-<ul class="plain" aria-labelledby="providers">!${connected.join('')}!${others.join('')}</ul>
+<ul class="plain" aria-labelledby="providers">${connected}${others}</ul>
 </section>`;
 }
 
@@ -150,10 +152,10 @@ const languages: Readonly<Record<Locale, string>> = {
 
 const exampleTime = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const;
 
-function languageSection({ csrf, formats, timeZone }: MePage, locale: Locale): string {
+function languageSection({ csrf, formats, timeZone }: MePage, locale: Locale): Html {
   const options = Object.entries(languages).map(
     ([value, name]) =>
-      html`<option value="${value}" lang="${value}"!${value === locale ? ' selected' : ''}>${name}</option>`,
+      html`<option value="${value}" lang="${value}"${value === locale ? ' selected' : ''}>${name}</option>`,
   );
   // Short, because a phone shows about 35 characters.
   const regions = new Intl.DisplayNames('en', { type: 'region', style: 'short' });
@@ -162,51 +164,51 @@ function languageSection({ csrf, formats, timeZone }: MePage, locale: Locale): s
     const region = regions.of(value.slice(-2)) ?? value;
     const time = new Intl.DateTimeFormat(value, { ...exampleTime, timeZone }).format(now);
     const example = `${time} · ${new Intl.NumberFormat(value).format(1_234.5)}`;
-    return html`<option value="${value}"!${value === formats ? ' selected' : ''}>${region}: ${example}</option>`;
+    return html`<option value="${value}"${value === formats ? ' selected' : ''}>${region}: ${example}</option>`;
   });
   return html`<section aria-labelledby="language-title">
 <h2 id="language-title">Language and formats</h2>
 <form method="post" action="/me/language">
 <input type="hidden" name="csrf" value="${csrf}">
 <label for="language">Language for account emails</label>
-<select id="language" name="language">!${options.join('')}</select>
+<select id="language" name="language">${options}</select>
 <label for="formats">Dates and numbers</label>
-<select id="formats" name="formats">!${choices.join('')}</select>
+<select id="formats" name="formats">${choices}</select>
 <div class="actions"><button type="submit" class="quiet small">Save</button></div>
 </form>
 </section>`;
 }
 
-function sessionItem(page: MePage, session: ListedBrowserSession): string {
+function sessionItem(page: MePage, session: ListedBrowserSession): Html {
   const { csrf, sessionId } = page;
-  const what = html`<span>${browserName(session.userAgent)} <span class="soft">Last used !${time(page, session.lastUsedAt)} from ${session.remoteAddress} (${describePlace(session.remoteAddress)})<br>Signed in !${time(page, session.createdAt)}</span></span>`;
-  if (session.id === sessionId) return html`<li>!${what}<span class="tag">This browser</span></li>`;
-  return html`<li>!${what}<form method="post" action="/me/sessions/end">
+  const what = html`<span>${browserName(session.userAgent)} <span class="soft">Last used ${time(page, session.lastUsedAt)} from ${session.remoteAddress} (${describePlace(session.remoteAddress)})<br>Signed in ${time(page, session.createdAt)}</span></span>`;
+  if (session.id === sessionId) return html`<li>${what}<span class="tag">This browser</span></li>`;
+  return html`<li>${what}<form method="post" action="/me/sessions/end">
 <input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="session" value="${session.id}">
 <button type="submit" class="quiet small" aria-label="Sign out ${browserName(session.userAgent)} at ${session.remoteAddress}">Sign out</button></form></li>`;
 }
 
-function endOthersForm(csrf: string): string {
+function endOthersForm(csrf: string): Html {
   return html`<form method="post" action="/me/sessions/end-others">
 <input type="hidden" name="csrf" value="${csrf}">
 <div class="actions"><button type="submit" class="quiet small">Sign out everywhere else</button></div>
 </form>`;
 }
 
-function consentList(page: MePage): string {
+function consentList(page: MePage): Html {
   const { csrf, consents } = page;
-  if (consents.length === 0) return '<p class="soft">None.</p>';
+  if (consents.length === 0) return html`<p class="soft">None.</p>`;
   const items = consents.map(
     (
       consent,
-    ) => html`<li><span>${consent.integrationName} <span class="soft">in ${consent.accountName}, since !${time(page, consent.grantedAt)}</span></span><form method="post" action="/me/consents/withdraw">
+    ) => html`<li><span>${consent.integrationName} <span class="soft">in ${consent.accountName}, since ${time(page, consent.grantedAt)}</span></span><form method="post" action="/me/consents/withdraw">
 <input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="client_id" value="${consent.clientId}">
 <button type="submit" class="quiet small" aria-label="Revoke ${consent.integrationName}">Revoke</button></form></li>`,
   );
-  return html`<ul class="plain" aria-labelledby="integrations">!${items.join('')}</ul>`;
+  return html`<ul class="plain" aria-labelledby="integrations">${items}</ul>`;
 }
 
-function time({ formats, timeZone }: MePage, at: Date): string {
+function time({ formats, timeZone }: MePage, at: Date): Html {
   return pageTime(at, formats, timeZone);
 }
 
@@ -220,12 +222,12 @@ export interface PasswordPage {
 /** Asks for the current password and a new one. */
 export function changePasswordPage({ csrf, personal, error, status }: PasswordPage): Page {
   const body = html`<h1>Change your password</h1>
-!${errorBox(error)}
+${errorBox(error)}
 <form method="post" action="/me/password">
 <input type="hidden" name="csrf" value="${csrf}">
 <label for="password">Current password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required>
-!${newPasswordField(personal)}
+${newPasswordField(personal)}
 <p class="soft">This signs you out everywhere else and revokes the access of all apps.</p>
 <div class="actions"><button type="submit">Change password</button></div>
 </form>
@@ -237,7 +239,7 @@ export function changePasswordPage({ csrf, personal, error, status }: PasswordPa
  * The field for a new password, with its rule, which `passwordScript` replaces by a judgement while it is typed.
  * @param personal what is easy to guess for this person, such as their name and address
  */
-export function newPasswordField(personal: readonly string[]): string {
+export function newPasswordField(personal: readonly string[]): Html {
   return html`<div class="label"><label for="new">New password</label><button type="button" class="link" data-reveal="new" hidden>Show</button></div>
 <input id="new" name="new" type="password" autocomplete="new-password" minlength="${minPasswordLength}" required aria-describedby="rule" data-strength="rule" data-personal="${JSON.stringify(personalWords(personal))}">
 <p id="rule" class="soft" aria-live="polite">${passwordHint}</p>`;
@@ -260,32 +262,32 @@ export function secondFactorStatePage(page: SecondFactorStatePage): Page {
   const title = isOn ? 'Second factor' : 'Add a second factor';
   const csrfField = html`<input type="hidden" name="csrf" value="${csrf}">`;
   const begin = html`<form method="post" action="/me/second-factor/begin">
-!${csrfField}
+${csrfField}
 <div class="actions"><button type="submit">Set up an authenticator app</button></div>
 </form>`;
   const intro = isOn
     ? ''
     : html`<p>After your password, you’ll enter a code from your phone. You need an authenticator app, such as 1Password or Google Authenticator.</p>
-<p class="soft">!${passwordGrantNote}</p>`;
+<p class="soft">${passwordGrantNote}</p>`;
   const codes = html`<h2>Recovery codes</h2>
 <p>You have ${recoveryCodes === 1 ? '1 recovery code' : `${recoveryCodes} recovery codes`} left. Each replaces your second factor once. New codes replace the old ones.</p>
 <form method="post" action="/me/second-factor/recovery-codes">
-!${csrfField}
+${csrfField}
 <div class="actions"><button type="submit" class="quiet">Create new recovery codes</button></div>
 </form>`;
   const app = hasAuthenticator
-    ? html`<p>Your authenticator app is set up. !${hasPasskey ? 'If you remove it, you’ll use a passkey after your password.' : 'If you remove it, you’ll sign in with your password only, and your recovery codes are deleted.'}</p>
+    ? html`<p>Your authenticator app is set up. ${hasPasskey ? 'If you remove it, you’ll use a passkey after your password.' : 'If you remove it, you’ll sign in with your password only, and your recovery codes are deleted.'}</p>
 <form method="post" action="/me/second-factor/remove">
-!${csrfField}
+${csrfField}
 <div class="actions"><button type="submit" class="danger">Remove authenticator app</button></div>
 </form>`
-    : html`!${isOn ? '<p>You have a passkey. An authenticator app is another way to sign in after your password.</p>' : ''}!${begin}`;
+    : html`${isOn ? html`<p>You have a passkey. An authenticator app is another way to sign in after your password.</p>` : ''}${begin}`;
   const body = html`<h1>${title}</h1>
-!${errorBox(error)}
-!${intro}
-!${isOn ? '<h2>Authenticator app</h2>' : ''}
-!${app}
-!${isOn ? codes : ''}
+${errorBox(error)}
+${intro}
+${isOn ? html`<h2>Authenticator app</h2>` : ''}
+${app}
+${isOn ? codes : ''}
 <p class="foot"><a href="/me">Back to sign-in and security</a></p>`;
   return { title, body, status: page.status ?? 200 };
 }
@@ -294,7 +296,7 @@ export interface EnrollPage {
   readonly csrf: string;
   readonly secret: string;
   /** The QR code as SVG. */
-  readonly picture: string;
+  readonly picture: Html;
   /** Why the last code was refused. */
   readonly error?: string | undefined;
   readonly status?: number;
@@ -303,16 +305,16 @@ export interface EnrollPage {
 /** Shows the secret until a first code is right, as a QR code and as text. */
 export function enrollPage({ csrf, secret, picture, error, status }: EnrollPage): Page {
   const body = html`<h1>Scan this code</h1>
-!${errorBox(error)}
+${errorBox(error)}
 <p>Scan it with your authenticator app, then enter the code that the app shows.</p>
-<div class="qr" role="img" aria-label="QR code with the key below">!${picture}</div>
+<div class="qr" role="img" aria-label="QR code with the key below">${picture}</div>
 <p class="soft">Can’t scan it? Enter this key in your app:</p>
 <p class="key" data-copy="${secret}"><code>${secret.replace(/(.{4})(?=.)/g, '$1 ')}</code><button type="button" class="quiet small" hidden>Copy</button></p>
 <form method="post" action="/me/second-factor/confirm">
 <input type="hidden" name="csrf" value="${csrf}">
 <input type="hidden" name="secret" value="${secret}">
 <label for="code">6-digit code</label>
-<input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9 ]*" maxlength="12" required!${error === undefined ? '' : ' aria-describedby="problem" aria-invalid="true" autofocus'}>
+<input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9 ]*" maxlength="12" required${error === undefined ? '' : html` aria-describedby="problem" aria-invalid="true" autofocus`}>
 <div class="actions"><button type="submit">Turn on</button></div>
 </form>
 <p class="foot"><a href="/me">Cancel</a></p>`;

@@ -1,4 +1,4 @@
-import { html } from 'ghtml';
+import { html } from '../../foundation/html.ts';
 import type { Page } from './layout.ts';
 
 interface PageLink {
@@ -20,5 +20,5 @@ export function messagePage(
       : html`<div class="actions"><a class="button" href="${next.href}">${next.label}</a></div>`;
   const foot =
     back === undefined ? '' : html`<p class="foot"><a href="${back.href}">${back.label}</a></p>`;
-  return { title, status, body: html`<h1>${title}</h1><p>${text}</p>!${link}!${foot}` };
+  return { title, status, body: html`<h1>${title}</h1><p>${text}</p>${link}${foot}` };
 }

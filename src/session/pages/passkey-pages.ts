@@ -1,4 +1,4 @@
-import { html } from 'ghtml';
+import { type Html, html } from '../../foundation/html.ts';
 import type { ListedPasskey } from '../passkey/passkey-store.ts';
 import type { PasskeyPrompt } from '../passkey/passkeys.ts';
 import { errorBox } from './boxes.ts';
@@ -8,31 +8,29 @@ import { passkeyForm } from './passkey-form.ts';
 
 /**
  * The passkeys of a person, on their own page.
- * @param time writes a time as HTML
+ * @param time writes a time
  */
 export function passkeySection(
   passkeys: readonly ListedPasskey[],
   problem: string | undefined,
-  time: (at: Date) => string,
-): string {
+  time: (at: Date) => Html,
+): Html {
   const items = passkeys.map(
     ({ id, name, createdAt, lastUsedAt }) =>
-      html`<li><span>${name} <span class="soft">Added !${time(createdAt)}, !${lastUsedAt === null ? 'never used' : html`last used !${time(lastUsedAt)}`}</span></span><a class="button quiet small" href="/me/passkeys/${id}" aria-label="Manage passkey ${name}">Manage</a></li>`,
+      html`<li><span>${name} <span class="soft">Added ${time(createdAt)}, ${lastUsedAt === null ? 'never used' : html`last used ${time(lastUsedAt)}`}</span></span><a class="button quiet small" href="/me/passkeys/${id}" aria-label="Manage passkey ${name}">Manage</a></li>`,
   );
   const list =
-    items.length === 0
-      ? ''
-      : html`<ul class="plain" aria-labelledby="passkeys">!${items.join('')}</ul>`;
+    items.length === 0 ? '' : html`<ul class="plain" aria-labelledby="passkeys">${items}</ul>`;
   const add =
     problem === undefined
-      ? html`!${items.length === 0 ? '<p class="soft">Sign in with your fingerprint, face, PIN or security key instead of your password.</p>' : ''}<div class="actions"><a class="button quiet small" href="/me/passkeys/new">Add a passkey</a></div>`
+      ? html`${items.length === 0 ? html`<p class="soft">Sign in with your fingerprint, face, PIN or security key instead of your password.</p>` : ''}<div class="actions"><a class="button quiet small" href="/me/passkeys/new">Add a passkey</a></div>`
       : html`<p class="soft">${problem}</p>`;
   return html`<h2 id="passkeys">Passkeys</h2>
-!${list}
-!${add}`;
+${list}
+${add}`;
 }
 
-/** What a second factor changes for programs; HTML. */
+/** What a second factor changes for programs. */
 export const passwordGrantNote =
   'Programs that get tokens with your password (the API’s password grant) stop working; use a service user for them.';
 
@@ -50,16 +48,16 @@ export interface NewPasskeyPage {
 export function newPasskeyPage({ csrf, prompt, name, first, error }: NewPasskeyPage): Page {
   const title = 'Add a passkey';
   const body = html`<h1>${title}</h1>
-!${errorBox(error)}
+${errorBox(error)}
 <p>Sign in with your fingerprint, face, PIN or security key instead of your password.</p>
-!${first ? html`<p class="soft">Your password alone won’t sign you in anymore: you’ll also need a passkey or a recovery code. !${passwordGrantNote}</p>` : ''}
+${first ? html`<p class="soft">Your password alone won’t sign you in anymore: you’ll also need a passkey or a recovery code. ${passwordGrantNote}</p>` : ''}
 <noscript><p class="error">Passkeys need JavaScript.</p></noscript>
-!${passkeyForm({ prompt, action: '/me/passkeys', csrf, fields: nameField(name), label: 'Create passkey' })}
+${passkeyForm({ prompt, action: '/me/passkeys', csrf, fields: nameField(name), label: 'Create passkey' })}
 <p class="foot"><a href="/me">Cancel</a></p>`;
   return { title, body, script: passkeyScript, status: error === undefined ? 200 : 422 };
 }
 
-function nameField(name: string): string {
+function nameField(name: string): Html {
   return html`<label for="name">Name</label>
 <input id="name" name="name" type="text" maxlength="60" required autocomplete="off" value="${name}" aria-describedby="name-hint">
 <p id="name-hint" class="soft">Such as “Work laptop”.</p>`;
@@ -70,24 +68,24 @@ export interface PasskeyPage {
   readonly passkey: ListedPasskey;
   /** The person has no other second factor. */
   readonly isLastFactor: boolean;
-  /** Writes a time as HTML. */
-  readonly time: (at: Date) => string;
+  /** Writes a time. */
+  readonly time: (at: Date) => Html;
 }
 
 /** Renames or removes a passkey. */
 export function passkeyPage({ csrf, passkey, isLastFactor, time }: PasskeyPage): Page {
   const { id, name, createdAt, lastUsedAt } = passkey;
   const body = html`<h1>Passkey</h1>
-<p class="soft">Added !${time(createdAt)}, !${lastUsedAt === null ? 'never used' : html`last used !${time(lastUsedAt)}`}.</p>
+<p class="soft">Added ${time(createdAt)}, ${lastUsedAt === null ? 'never used' : html`last used ${time(lastUsedAt)}`}.</p>
 <form method="post" action="/me/passkeys/rename">
 <input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="passkey" value="${id}">
-!${nameField(name)}
+${nameField(name)}
 <div class="actions"><button type="submit">Save name</button></div>
 </form>
 <form method="post" action="/me/passkeys/remove" class="foot">
 <input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="passkey" value="${id}">
 <h2>Remove this passkey</h2>
-<p>It stops working immediately!${isLastFactor ? ', and your recovery codes are deleted. Your password alone will sign you in' : ''}. Also delete it on your device.</p>
+<p>It stops working immediately${isLastFactor ? ', and your recovery codes are deleted. Your password alone will sign you in' : ''}. Also delete it on your device.</p>
 <div class="actions"><button type="submit" class="danger">Remove passkey</button></div>
 </form>
 <p class="foot"><a href="/me">Back to sign-in and security</a></p>`;

@@ -1,4 +1,4 @@
-import { html } from 'ghtml';
+import { html } from '../../foundation/html.ts';
 import { errorBox } from './boxes.ts';
 import type { Page } from './layout.ts';
 import { newPasswordField } from './me-page.ts';
@@ -7,7 +7,7 @@ import { passwordScript } from './page-script.ts';
 /** Asks for the address to send a link to. */
 export function forgotPasswordPage(csrf: string, error?: string, status = 200): Page {
   const body = html`<h1>Reset your password</h1>
-!${errorBox(error)}
+${errorBox(error)}
 <form method="post" action="/forgot-password">
 <input type="hidden" name="csrf" value="${csrf}">
 <label for="email">Email address</label>
@@ -32,10 +32,10 @@ export function linkSentPage(email: string): Page {
 /** Asks for a new password; the link has already been verified. */
 export function setPasswordPage(csrf: string, personal: readonly string[], error?: string): Page {
   const body = html`<h1>Choose a password</h1>
-!${errorBox(error)}
+${errorBox(error)}
 <form method="post" action="/set-password">
 <input type="hidden" name="csrf" value="${csrf}">
-!${newPasswordField(personal)}
+${newPasswordField(personal)}
 <p class="soft">This signs you out everywhere and revokes the access of all apps.</p>
 <div class="actions"><button type="submit">Set password</button></div>
 </form>`;

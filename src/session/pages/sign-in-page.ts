@@ -1,4 +1,4 @@
-import { html } from 'ghtml';
+import { type Html, html } from '../../foundation/html.ts';
 import type { PasskeyPrompt } from '../passkey/passkeys.ts';
 import { providerSignInPath, type SignInProvider } from '../single-sign-on/sign-in-provider.ts';
 import { errorBox, noticeBox, orLine } from './boxes.ts';
@@ -40,18 +40,18 @@ export function signInPage(page: SignInPage): Page {
     provider &&
     html`<div class="actions"><a class="button quiet" href="${providerSignInPath({}, next)}">Sign in with ${provider.name}</a></div>`;
   const body = html`<h1>Sign in</h1>
-!${errorBox(page.error)}!${noticeBox(page.note)}
+${errorBox(page.error)}${noticeBox(page.note)}
 <form method="post" action="/sign-in">
 <input type="hidden" name="csrf" value="${page.csrf}">
 <input type="hidden" name="next" value="${page.next}">
 <label for="email">Email address</label>
-<input id="email" name="email" type="email" autocomplete="username!${passkey === undefined ? '' : ' webauthn'}" required maxlength="254" value="${page.email ?? ''}">
+<input id="email" name="email" type="email" autocomplete="username${passkey === undefined ? '' : ' webauthn'}" required maxlength="254" value="${page.email ?? ''}">
 <div class="label"><label for="password">Password</label><button type="button" class="link" data-reveal="password" hidden>Show</button></div>
-<input id="password" name="password" type="password" autocomplete="current-password" required!${wrongPassword ? ' aria-invalid="true" aria-describedby="problem" autofocus' : ''}>
+<input id="password" name="password" type="password" autocomplete="current-password" required${wrongPassword ? html` aria-invalid="true" aria-describedby="problem" autofocus` : ''}>
 <div class="actions"><button type="submit">Sign in</button></div>
 </form>
-!${passkey ?? ''}
-!${withProvider ?? ''}
+${passkey}
+${withProvider}
 <p class="foot"><a href="/forgot-password">Forgot password?</a></p>`;
   const title = failed ? 'Sign in: try again' : 'Sign in';
   return { title, body, ...(prompt && { script: passkeyScript }), status: page.status ?? 200 };
@@ -74,15 +74,15 @@ export function secondFactorPage(page: SecondFactorPage): Page {
     prompt && passkeyForm({ prompt, action: '/sign-in/passkey', csrf, next, label: 'Use passkey' });
   const title = passkey === undefined ? 'Enter your code' : 'Verify it’s you';
   const body = html`<h1>${title}</h1>
-!${errorBox(error)}
-!${passkey ?? ''}
-!${passkey !== undefined && hasAuthenticator ? orLine : ''}
-!${passkey === undefined || hasAuthenticator ? '' : '<noscript><p class="error">Passkeys need JavaScript. Use a recovery code.</p></noscript>'}
-!${hasAuthenticator ? codeForm(page) : ''}
+${errorBox(error)}
+${passkey}
+${passkey !== undefined && hasAuthenticator ? orLine : ''}
+${passkey === undefined || hasAuthenticator ? '' : html`<noscript><p class="error">Passkeys need JavaScript. Use a recovery code.</p></noscript>`}
+${hasAuthenticator ? codeForm(page) : ''}
 <form method="post" action="/sign-out" class="foot">
 <input type="hidden" name="csrf" value="${csrf}">
 <input type="hidden" name="next" value="${next}">
-<p>Lost your !${hasAuthenticator ? 'authenticator' : 'passkey'}? <a href="/sign-in/recovery-code?${new URLSearchParams({ next })}">Use a recovery code</a></p>
+<p>Lost your ${hasAuthenticator ? 'authenticator' : 'passkey'}? <a href="/sign-in/recovery-code?${new URLSearchParams({ next }).toString()}">Use a recovery code</a></p>
 <button type="submit" class="link">Sign in as someone else</button>
 </form>`;
   return {
@@ -93,14 +93,14 @@ export function secondFactorPage(page: SecondFactorPage): Page {
   };
 }
 
-function codeForm(page: SecondFactorPage): string {
-  const invalid = page.error === undefined ? '' : 'aria-invalid="true"';
+function codeForm(page: SecondFactorPage): Html {
+  const invalid = page.error === undefined ? '' : html`aria-invalid="true"`;
   return html`<form method="post" action="/sign-in/code">
 <input type="hidden" name="csrf" value="${page.csrf}">
 <input type="hidden" name="next" value="${page.next}">
 <label for="code">6-digit code</label>
-<input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9 ]*" maxlength="12" required!${page.prompt === undefined ? ' autofocus' : ''} aria-describedby="hint!${page.error === undefined ? '' : ' problem'}" !${invalid}>
+<input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9 ]*" maxlength="12" required${page.prompt === undefined ? ' autofocus' : ''} aria-describedby="hint${page.error === undefined ? '' : ' problem'}" ${invalid}>
 <p id="hint" class="soft">From your authenticator app.</p>
-<div class="actions"><button type="submit"!${page.prompt === undefined ? '' : ' class="quiet"'}>Continue</button></div>
+<div class="actions"><button type="submit"${page.prompt === undefined ? '' : html` class="quiet"`}>Continue</button></div>
 </form>`;
 }
