@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { auditTexts } from '../../console/src/texts/en/audit.en.ts';
 import { destinationsTexts } from '../../console/src/texts/en/destinations.en.ts';
+import { domainsTexts } from '../../console/src/texts/en/domains.en.ts';
 import { editorTexts } from '../../console/src/texts/en/editor.en.ts';
 import { integrationsTexts } from '../../console/src/texts/en/integrations.en.ts';
 import { processesTexts } from '../../console/src/texts/en/processes.en.ts';
 import { repliesTexts } from '../../console/src/texts/en/replies.en.ts';
+import { settingsTexts } from '../../console/src/texts/en/settings.en.ts';
 import { smtpTexts } from '../../console/src/texts/en/smtp.en.ts';
 import { en } from '../../console/src/texts/en.ts';
 
@@ -23,10 +25,12 @@ test('every text of a file is in the catalog, and no two files use the same name
     ...en,
     ...auditTexts,
     ...destinationsTexts,
+    ...domainsTexts,
     ...editorTexts,
     ...integrationsTexts,
     ...processesTexts,
     ...repliesTexts,
+    ...settingsTexts,
     ...smtpTexts,
   };
   assert.deepEqual(names.toSorted(), Object.keys(catalog).toSorted());

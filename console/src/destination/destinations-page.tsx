@@ -1,3 +1,4 @@
+import '../domain/domain-texts.ts';
 import './destination-texts.ts';
 import { Badge, Button, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';

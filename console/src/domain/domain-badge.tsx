@@ -1,3 +1,4 @@
+import './domain-texts.ts';
 import { Badge } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { textOr } from '../texts/text.ts';

@@ -1,3 +1,4 @@
+import './domain-texts.ts';
 import { Code, Group, NativeSelect, Progress, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';

@@ -1,3 +1,4 @@
+import './settings-texts.ts';
 import { Stack } from '@mantine/core';
 import { useAccountId } from '../account/use-me.ts';
 import { PageHeading } from '../components/page-heading.tsx';

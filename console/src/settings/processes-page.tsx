@@ -1,3 +1,4 @@
+import './settings-texts.ts';
 import './processes-texts.ts';
 import { Alert, Badge, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

@@ -1,3 +1,4 @@
+import './settings-texts.ts';
 import { Anchor, Paper, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useAccount, useMay, useMe } from '../account/use-me.ts';

@@ -1,5 +1,4 @@
 import { commonTexts } from './en/common.en.ts';
-import { domainsTexts } from './en/domains.en.ts';
 import { inboxTexts } from './en/inbox.en.ts';
 import { keysTexts } from './en/keys.en.ts';
 import { layoutTexts } from './en/layout.en.ts';
@@ -12,7 +11,6 @@ import { reportsTexts } from './en/reports.en.ts';
 import { scheduleTexts } from './en/schedule.en.ts';
 import { sendersTexts } from './en/senders.en.ts';
 import { setUpTexts } from './en/set-up.en.ts';
-import { settingsTexts } from './en/settings.en.ts';
 import { suppressionsTexts } from './en/suppressions.en.ts';
 import { teamTexts } from './en/team.en.ts';
 import { templatesTexts } from './en/templates.en.ts';
@@ -37,9 +35,7 @@ export const en = {
   ...keysTexts,
   ...webhooksTexts,
   ...sendersTexts,
-  ...domainsTexts,
   ...listsTexts,
   ...suppressionsTexts,
   ...teamTexts,
-  ...settingsTexts,
 } as const;

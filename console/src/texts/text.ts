@@ -1,20 +1,24 @@
 import { formatNumber } from '../format/format-number.ts';
 import type { auditTexts } from './en/audit.en.ts';
 import type { destinationsTexts } from './en/destinations.en.ts';
+import type { domainsTexts } from './en/domains.en.ts';
 import type { editorTexts } from './en/editor.en.ts';
 import type { integrationsTexts } from './en/integrations.en.ts';
 import type { processesTexts } from './en/processes.en.ts';
 import type { repliesTexts } from './en/replies.en.ts';
+import type { settingsTexts } from './en/settings.en.ts';
 import type { smtpTexts } from './en/smtp.en.ts';
 import { en } from './en.ts';
 
 /** Texts that only some pages load, with `addTexts`. */
 type PageTexts = typeof auditTexts &
   typeof destinationsTexts &
+  typeof domainsTexts &
   typeof editorTexts &
   typeof integrationsTexts &
   typeof processesTexts &
   typeof repliesTexts &
+  typeof settingsTexts &
   typeof smtpTexts;
 
 /** A key of the catalog. */
