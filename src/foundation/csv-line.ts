@@ -24,7 +24,7 @@ export function withoutFormulaGuard(value: string): string {
 }
 
 /** Why a row can't be stored, as a sentence; undefined if it can. */
-export function findUnreadable(record: readonly string[]): string | undefined {
+export function findUndecoded(record: readonly string[]): string | undefined {
   if (record.some((value) => value.includes('\0'))) return 'A value contains a NUL character';
   return record.some((value) => value.includes('\ufffd'))
     ? 'A value isn’t readable as UTF-8. Save the file as “CSV UTF-8”'

@@ -1,7 +1,7 @@
 import {
   csvLine,
   describeMissingColumn,
-  findUnreadable,
+  findUndecoded,
   withoutFormulaGuard,
 } from '../foundation/csv-line.ts';
 import type { Database } from '../foundation/database/open-database.ts';
@@ -62,7 +62,7 @@ export function readContactHeader(header: readonly string[]): ReadContactRow | s
   return (record) => {
     if (record.length !== columns.length)
       return `The row has ${countColumns(record)}, but the header has ${countColumns(columns)}`;
-    const unreadable = findUnreadable(record);
+    const unreadable = findUndecoded(record);
     if (unreadable !== undefined) return unreadable;
     const parsed = parseEmailAddress(withoutFormulaGuard(record[addressColumn] ?? '').trim());
     if (!parsed.ok) return `The address ${parsed.reason}`;

@@ -54,7 +54,7 @@ test('ASVS 4.0.3 4.1.1: an import stops when its account is suspended, and conti
     return body.state !== 'running' && body;
   });
   assert.equal(stopped.state, 'stopped');
-  assert.match(JSON.stringify(stopped), /The account was suspended after 0 rows/);
+  assert.match(JSON.stringify(stopped), /The account was suspended. 0 rows are imported/);
   await database.pool.query(activate, [shop.id]);
   await send();
   await waitFor('the import to end', async () => (await owner.get(at)).body.state === 'done');

@@ -129,7 +129,8 @@ const inside = await loadSource({
   subject: '{{#L}}{{A}}{{/L}}',
   previewText: '{{#L}}{{#O}}{{A}}{{/O}}{{/L}}',
   html: `{{#L}}${item}{{/L}}{{#L}}{{#O}}${item}{{/O}}{{/L}}`,
-  text: '{{#L}}{{A}}{{/L}}',
+  // A text without words would be derived from the HTML.
+  text: '{{#L}}{{A}}{{/L}}.',
   fields: { L: { kind: 'list', fields: { O: { kind: 'object' } } } },
 });
 
@@ -141,7 +142,7 @@ test('a value in an item of a list is escaped as it is outside of lists, at ever
       const mail = renderMessage(inside, { values: { L } });
       const bodies = whole.map(({ html }) => withoutPreview(html ?? ''));
       assert.equal(withoutPreview(mail.html ?? ''), [...bodies, ...bodies].join(''));
-      assert.equal(mail.text, values.map(normal).join(''));
+      assert.equal(mail.text, `${values.map(normal).join('')}.`);
       assert.doesNotMatch(mail.subject, /[\p{Cc}\u2028\u2029]/u);
     }),
   );

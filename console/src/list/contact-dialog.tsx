@@ -10,7 +10,7 @@ import { Field } from '../components/field.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
 import { useForm } from '../form/use-form.ts';
 import { text } from '../texts/text.ts';
-import { type FieldRow, fieldsOf, rowsOf } from './contact-fields.ts';
+import { type FieldRow, fieldsIn, rowsOf } from './contact-fields.ts';
 
 interface ContactDialogProps {
   opened: boolean;
@@ -45,7 +45,7 @@ function ContactForm({ listId, close, ...props }: Omit<ContactDialogProps, 'open
     }),
     async save({ values, stored: contact }) {
       const params = { path: { accountId, listId, email: values.email.trim() } };
-      const body = { fields: fieldsOf(values.rows) };
+      const body = { fields: fieldsIn(values.rows) };
       const put = (precondition: Precondition) =>
         api.PUT(contactPath, { params, body, ...precondition });
       const saved = await (contact === undefined

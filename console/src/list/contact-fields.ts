@@ -15,7 +15,7 @@ export function rowsOf(fields: Readonly<Record<string, string>>): FieldRow[] {
  * The fields of rows, which keep every character. Rows without name and value are omitted.
  * @throws ApiProblem for a value without a name, and for a name that two rows have
  */
-export function fieldsOf(rows: readonly FieldRow[]): Record<string, string> {
+export function fieldsIn(rows: readonly FieldRow[]): Record<string, string> {
   const filled = rows.filter(({ name, value }) => name !== '' || value !== '');
   if (filled.some(({ name }) => name.trim() === ''))
     throw localProblem('fields', text('contacts.unnamed'));

@@ -4,7 +4,7 @@ import {
 } from '../../feedback/suppression/suppression.ts';
 import {
   describeMissingColumn,
-  findUnreadable,
+  findUndecoded,
   withoutFormulaGuard,
 } from '../../foundation/csv-line.ts';
 import { normalizeAddress, parseEmailAddress } from '../../foundation/email-address.ts';
@@ -28,7 +28,7 @@ export function suppressionRowReader(columns: readonly string[]): RowReader<NewS
   return {
     read(record) {
       const cell = (name: string) => (record[columnIndexes.get(name) ?? -1] ?? '').trim();
-      const unreadable = findUnreadable(record);
+      const unreadable = findUndecoded(record);
       if (unreadable !== undefined) return unreadable;
       const parsed = parseEmailAddress(withoutFormulaGuard(cell('address')));
       if (!parsed.ok) return `The address ${parsed.reason}`;
