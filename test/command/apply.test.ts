@@ -46,7 +46,7 @@ describe('apply on your own database', async () => {
     const { code, out } = await runInProcess(
       ['apply', '-', '--prune'],
       environment,
-      '{"accounts": [{"id": "shop", "name": "Shop", "users": [{"email": "ann@shop.test", "name": "Ann", "role": "owner"}]}]}',
+      '{"accounts": [{"id": "shop", "name": "Shop", "users": [{"email": "ann@shop.test", "name": "Ann", "role": "owner"}], "senders": []}]}',
     );
     assert.equal(code, 0);
     assert.match(out, /^removed +sender +shop orders@shop\.test$/m);
