@@ -43,7 +43,8 @@ export function SenderActions({ sender }: { sender: Sender }) {
   return (
     <>
       <Group gap={4} wrap="nowrap" justify="flex-end">
-        {!verified && settings?.systemMail === true && (
+        {/* Shown until the settings say otherwise: rows don't move when they arrive. */}
+        {!verified && settings?.systemMail !== false && (
           <Button
             size="compact-sm"
             variant="subtle"
