@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { glob, readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { auditTexts } from '../../console/src/texts/en/audit.en.ts';
 import { destinationsTexts } from '../../console/src/texts/en/destinations.en.ts';
@@ -34,6 +34,52 @@ test('every text of a file is in the catalog, and no two files use the same name
     ...smtpTexts,
   };
   assert.deepEqual(names.toSorted(), Object.keys(catalog).toSorted());
+});
+
+test('whatever page shows a text of an area loads the texts of the area', async () => {
+  const root = join(import.meta.dirname, '../../console/src');
+  const sources = new Map<string, string>();
+  for await (const file of glob('**/*.{ts,tsx}', { cwd: root }))
+    sources.set(join(root, file), await readFile(join(root, file), 'utf8'));
+  const importPattern = /^(?:import|export) (?!type )[^;]*?'(\.[^']+)';/gm;
+  const imports = new Map(
+    [...sources].map(([file, code]) => [
+      file,
+      [...code.matchAll(importPattern)].map(([, path = '']) => join(dirname(file), path)),
+    ]),
+  );
+  const reach = (file: string, seen = new Set<string>()): Set<string> => {
+    seen.add(file);
+    for (const next of imports.get(file) ?? []) if (!seen.has(next)) reach(next, seen);
+    return seen;
+  };
+  const areas: { file: string; names: Set<string> }[] = [];
+  for (const [file, code] of sources) {
+    const texts = imports.get(file)?.find((path) => path.includes('/texts/en/'));
+    if (!/^addTexts\(/m.test(code) || texts === undefined) continue;
+    const [part] = Object.values<object>(await import(texts));
+    areas.push({ file, names: new Set(Object.keys(part ?? {})) });
+  }
+  assert.ok(areas.length > 5);
+  /** A way to load the file without the texts. */
+  const wayWithout = (file: string, texts: string, seen: Set<string>): string[] | undefined => {
+    if (seen.has(file) || reach(file).has(texts)) return undefined;
+    seen.add(file);
+    const importing = [...imports].filter(([, paths]) => paths.includes(file));
+    if (importing.length === 0) return [file];
+    for (const [next] of importing) {
+      const way = wayWithout(next, texts, seen);
+      if (way !== undefined) return [file, ...way];
+    }
+    return undefined;
+  };
+  for (const [file, code] of sources) {
+    if (file.includes('/texts/')) continue;
+    const used = [...code.matchAll(/'([\w-]+\.[\w.-]+)'/g)].map(([, name = '']) => name);
+    for (const { file: texts, names } of areas)
+      if (used.some((name) => names.has(name)))
+        assert.deepEqual(wayWithout(file, texts, new Set()) ?? [], [], texts);
+  }
 });
 
 test('every recorded event has a sentence in the audit log', async () => {

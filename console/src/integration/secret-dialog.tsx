@@ -1,3 +1,4 @@
+import './integration-texts.ts';
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { CopyField } from '../components/copy-field.tsx';
