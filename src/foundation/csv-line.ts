@@ -20,7 +20,7 @@ function cell(value: string | number | null): string {
 
 /** The text that `csvLine` wrote as this value. */
 export function withoutFormulaGuard(value: string): string {
-  return value.replace(/^'(?='*[=+\-@\t\r])/, '');
+  return value.startsWith("'") && formula.test(value) ? value.slice(1) : value;
 }
 
 /** Why a row can't be stored, as a sentence; undefined if it can. */
