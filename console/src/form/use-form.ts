@@ -8,16 +8,24 @@ interface FormOptions<Stored, Values> {
   /** The fields of the form. */
   readonly toValues: (stored: Stored) => Values;
   readonly save: SendEdit<Stored, Values>;
+  /** Reads what else shows the resource. What was typed counts as saved before. */
+  readonly reload?: () => Promise<unknown>;
 }
 
 /** The form of a stored resource; every form that edits one is made with this. */
 export function useForm<Stored, Values extends object>(options: FormOptions<Stored, Values>) {
-  const { stored, toValues, save } = options;
+  const { stored, toValues, save, reload } = options;
   const [, render] = useReducer((count: number) => count + 1, 0);
   const [edit] = useState(() => new Edit(stored, toValues, render));
   edit.follow(stored);
   useUnsaved(edit.isChanged);
-  const send = (by = save) => edit.save(by);
+  async function send(by = save): Promise<Stored> {
+    try {
+      return await edit.save(by);
+    } finally {
+      await reload?.();
+    }
+  }
   return {
     values: edit.values,
     change: edit.change,

@@ -93,11 +93,14 @@ function AllowanceForm({ clientId }: { clientId: string }) {
           api.PUT(path, { params, body: { perHour: Number(perHour) }, ...precondition }),
       );
       showNotice(text('allowance.saved'));
-      await client.invalidateQueries({ queryKey });
-      await client.invalidateQueries({ queryKey: ['integrations', accountId] });
-      await client.invalidateQueries({ queryKey: ['allowance-uses', accountId, clientId] });
       return now;
     },
+    reload: () =>
+      Promise.all(
+        [queryKey, ['integrations', accountId], ['allowance-uses', accountId, clientId]].map(
+          (key) => client.invalidateQueries({ queryKey: key }),
+        ),
+      ),
   });
 
   return (

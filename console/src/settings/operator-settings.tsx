@@ -54,7 +54,7 @@ const noValues: OperatorValues = { addOns: [], attachmentLimit: null, retentionD
 
 /** Shows no values while the account loads, to reserve its space. */
 function OperatorForm({ account }: { account: Account | undefined }) {
-  const { update } = useInstallationAccount();
+  const { update, reload } = useInstallationAccount();
   const { values, change, changed, saving, error, submit, reset } = useForm({
     stored: account ?? noValues,
     toValues: toInput,
@@ -62,6 +62,7 @@ function OperatorForm({ account }: { account: Account | undefined }) {
       if (!isValid(values)) throw localProblem('attachmentLimit', text('operate.sizeRange'));
       return update(fromInput(seen), fromInput(values));
     },
+    reload,
   });
   const reading = account === undefined;
 
@@ -151,12 +152,13 @@ function isValid({ attachments, size }: OperatorInput): boolean {
 
 /** Suspends the account, or lifts that. */
 export function SuspendCard() {
-  const { account, update } = useInstallationAccount();
+  const { account, update, reload } = useInstallationAccount();
   const { data: me } = useMe();
   const [confirming, confirmation] = useDisclosure();
   const { suspended = false } = account ?? {};
   const save = useAction({
     mutationFn: (to: boolean) => update({ suspended }, { suspended: to }),
+    onSettled: reload,
   });
   if (me?.operator !== true) return null;
   return (

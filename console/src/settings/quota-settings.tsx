@@ -79,7 +79,7 @@ function QuotaUsage({
 }
 
 function QuotaForm({ account }: { account: MyAccount }) {
-  const { update } = useInstallationAccount();
+  const { update, reload } = useInstallationAccount();
   const { values, change, changed, saving, error, submit, reset } = useForm({
     stored: { quota: account.quota },
     toValues: ({ quota: { perHour, perDay } }) => ({
@@ -92,6 +92,7 @@ function QuotaForm({ account }: { account: MyAccount }) {
         { quota: { ...numberIn('perHour', perHour), ...numberIn('perDay', perDay) } },
       );
     },
+    reload,
   });
   const errorOf = (name: 'perHour' | 'perDay') =>
     reasonFor(error, `quota.${name}`) ?? reasonFor(error, name);

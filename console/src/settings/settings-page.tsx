@@ -65,14 +65,15 @@ function AccountSettings({ account }: { account: MyAccount }) {
         (precondition) => api.PUT('/accounts/{accountId}', { params, body, ...precondition }),
       );
       showNotice(text('settings.saved'));
-      // Keeps the operator settings in sync with the new name.
-      await Promise.all(
+      return now;
+    },
+    // Keeps the operator settings in sync with the new name.
+    reload: () =>
+      Promise.all(
         [['me'], ['installation-account', account.id]].map((queryKey) =>
           client.invalidateQueries({ queryKey }),
         ),
-      );
-      return now;
-    },
+      ),
   });
 
   if (!may('account:write')) return null;

@@ -39,21 +39,20 @@ export function useInstallationAccount() {
   /** @param seen what the person saw of what they change */
   async function update(seen: Partial<Account>, change: AccountChange): Promise<Account> {
     const name = account?.name ?? '';
-    try {
-      const now = await ifUnchanged(
-        { name, ...seen },
-        () => api.GET(path, { params }),
-        (precondition) => api.PUT(path, { params, body: { name, ...change }, ...precondition }),
-      );
-      showNotice(text('quota' in change ? 'quota.saved' : 'settings.saved'));
-      return now;
-    } finally {
-      await Promise.all(
-        [queryKey, ['me'], ['quota-use', accountId], ['attention', accountId]].map((key) =>
-          client.invalidateQueries({ queryKey: key }),
-        ),
-      );
-    }
+    const now = await ifUnchanged(
+      { name, ...seen },
+      () => api.GET(path, { params }),
+      (precondition) => api.PUT(path, { params, body: { name, ...change }, ...precondition }),
+    );
+    showNotice(text('quota' in change ? 'quota.saved' : 'settings.saved'));
+    return now;
   }
-  return { account, update, error: accountQuery.error };
+
+  const reload = () =>
+    Promise.all(
+      [queryKey, ['me'], ['quota-use', accountId], ['attention', accountId]].map((key) =>
+        client.invalidateQueries({ queryKey: key }),
+      ),
+    );
+  return { account, update, reload, error: accountQuery.error };
 }
