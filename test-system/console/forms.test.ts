@@ -10,7 +10,7 @@ const { service, shop, signedIn } = await openConsoleWorld();
 const colleague = await signInToManagement(service, shop.owner.email);
 const account = `/accounts/${shop.id}`;
 
-/** Holds the first request with this method until it is let go. */
+/** Holds the first request with this method, from now on, until it is let go. */
 async function holdFirst(page: Page, url: string, method: string) {
   const held = Promise.withResolvers<Route>();
   let isFirst = true;
@@ -19,7 +19,7 @@ async function holdFirst(page: Page, url: string, method: string) {
     isFirst = false;
     return held.resolve(route);
   });
-  return held.promise;
+  return { held: held.promise };
 }
 
 /** Makes the page read its data again, as when the person comes back to its tab. */
@@ -41,7 +41,7 @@ test('templates: what is typed while a save is under way stays unsaved, and leav
   await visit.open(`${shop.id}/templates/t-typing`);
   const subject = page.getByRole('textbox', { name: 'Subject', exact: true });
   await subject.fill('Sent');
-  const held = holdFirst(page, '**/t-typing/draft', 'PUT');
+  const { held } = await holdFirst(page, '**/t-typing/draft', 'PUT');
   await page.keyboard.press('Control+s');
   const save = await held;
   await page.keyboard.press('Control+s');
@@ -55,7 +55,7 @@ test('templates: what is typed while a save is under way stays unsaved, and leav
   assert.equal((body.content as { subject: string }).subject, 'Typed meanwhile');
 
   await subject.fill('Once more');
-  const again = holdFirst(page, '**/t-typing/draft', 'PUT');
+  const { held: again } = await holdFirst(page, '**/t-typing/draft', 'PUT');
   await page.getByRole('button', { name: 'Save draft' }).click();
   const second = await again;
   await subject.fill('Not sent');
