@@ -71,6 +71,28 @@ interface SmtpExtensions {
   readonly eightBitMime: boolean;
 }
 
+/** A reply has at most 512 octets a line (RFC 5321 section 4.5.3.1.5), and few lines. */
+const maxReplyBytes = 64 * 1_024;
+/** More replies than a server can owe: a transaction has fewer commands. */
+const maxPendingReplies = 2_000;
+
+/** nodemailer's connection as it handles what the server sends. */
+interface Receiver {
+  _responseQueue: string[];
+  _onData(chunk: Buffer): void;
+  _onResponseTooLarge(): void;
+}
+
+/** Ends when the server sends more replies than it owes, which the library would keep, and take one by one from an array. */
+class BoundedConnection extends SMTPConnection {
+  _onData(chunk: Buffer): void {
+    const receiver = this as unknown as Receiver;
+    const receive = (SMTPConnection.prototype as unknown as Receiver)._onData;
+    receive.call(this, chunk);
+    if (receiver._responseQueue.length > maxPendingReplies) receiver._onResponseTooLarge();
+  }
+}
+
 /** An authenticated connection to a server that runs one transaction at a time. */
 export class SmtpSession {
   readonly #connection: SMTPConnection;
@@ -109,7 +131,7 @@ export class SmtpSession {
     timeouts: SmtpTimeouts,
   ): Promise<SmtpSession> {
     const transcript = new Transcript();
-    const connection = new SMTPConnection({
+    const connection = new BoundedConnection({
       host: server.host,
       port: server.port,
       secure: server.implicitTls,
@@ -120,6 +142,7 @@ export class SmtpSession {
       greetingTimeout: timeouts.greeting,
       socketTimeout: Math.max(timeouts.command, timeouts.final) + 1_000,
       socketCloseTimeout: 1_000,
+      maxResponseSize: maxReplyBytes,
       tls: {
         rejectUnauthorized: server.tls !== 'unverified',
         ...(server.serverName !== undefined && { servername: server.serverName }),
