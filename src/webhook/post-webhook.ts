@@ -2,9 +2,9 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import type { HostNames } from '../foundation/dns/host-names.ts';
+import { guardResponse } from '../foundation/network/guard-response.ts';
 import { guardedLookup, privateAddressMessage } from '../foundation/network/guarded-lookup.ts';
 import type { PublicNetworks } from '../foundation/network/public-networks.ts';
-import { refuseUpgrade } from '../foundation/network/refuse-upgrade.ts';
 
 /** One request to an endpoint and its response. */
 export interface WebhookExchange {
@@ -115,7 +115,7 @@ function request(
       target.protocol === 'https:'
         ? httpsRequest(target, options, onResponse)
         : httpRequest(target, options, onResponse);
-    refuseUpgrade(sent);
+    guardResponse(sent);
     sent.on('error', fail);
     sent.end(body);
   });

@@ -57,6 +57,16 @@ const cases: Readonly<
     503,
     /^no$/,
   ],
+  'interim responses without end': [
+    (socket) => {
+      const send = (): boolean =>
+        socket.write('HTTP/1.1 100 C\r\n\r\n'.repeat(1_000)) && socket.writable;
+      socket.on('drain', send);
+      send();
+    },
+    0,
+    /too many interim responses/,
+  ],
   'a connection that ends without a status': [(socket) => socket.destroy(), 0, /socket hang up/],
 };
 

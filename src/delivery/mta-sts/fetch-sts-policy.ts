@@ -1,8 +1,8 @@
 import { request } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import type { Dns } from '../../foundation/dns/dns-answer.ts';
+import { guardResponse } from '../../foundation/network/guard-response.ts';
 import type { PublicNetworks } from '../../foundation/network/public-networks.ts';
-import { refuseUpgrade } from '../../foundation/network/refuse-upgrade.ts';
 import { findHostAddresses } from '../direct/host-addresses.ts';
 import { parseStsPolicy, type StsPolicy } from './sts-policy.ts';
 
@@ -96,7 +96,7 @@ function get(
         });
       },
     );
-    refuseUpgrade(outgoing);
+    guardResponse(outgoing);
     outgoing.on('error', (error) => {
       const untrusted = /certificate|altname|self.signed/i.test(error.message);
       fail(untrusted ? 'sts-webpki-invalid' : 'sts-policy-fetch-error', error.message);

@@ -1,9 +1,9 @@
 import { request } from 'node:https';
 import { ByteCollector } from '../../foundation/byte-collector.ts';
 import type { HostNames } from '../../foundation/dns/host-names.ts';
+import { guardResponse } from '../../foundation/network/guard-response.ts';
 import { guardedLookup } from '../../foundation/network/guarded-lookup.ts';
 import { PublicNetworks } from '../../foundation/network/public-networks.ts';
-import { refuseUpgrade } from '../../foundation/network/refuse-upgrade.ts';
 
 /** Max response size in bytes. */
 const maxBytes = 100_000;
@@ -53,7 +53,7 @@ export function fetchText(
         response.on('end', () => resolve(collected.take().toString('utf8')));
       },
     );
-    refuseUpgrade(outgoing);
+    guardResponse(outgoing);
     outgoing.on('error', reject);
     outgoing.end();
   });

@@ -52,6 +52,11 @@ export class SmtpSessionUsage {
     this.#progress += bytes;
   }
 
+  /** Bytes of messages that arrived, and what complete messages count. */
+  get done(): number {
+    return this.#progress;
+  }
+
   progress(): number {
     return this.#isKnown ? Number.POSITIVE_INFINITY : this.#progress;
   }

@@ -4,9 +4,9 @@ import { isIP } from 'node:net';
 import type { CustomFetchOptions } from 'openid-client';
 import { ByteCollector } from '../../foundation/byte-collector.ts';
 import type { HostNames } from '../../foundation/dns/host-names.ts';
+import { guardResponse } from '../../foundation/network/guard-response.ts';
 import { guardedLookup, privateAddressMessage } from '../../foundation/network/guarded-lookup.ts';
 import type { PublicNetworks } from '../../foundation/network/public-networks.ts';
-import { refuseUpgrade } from '../../foundation/network/refuse-upgrade.ts';
 
 /** Max bytes of a provider's response; key sets and metadata have a few KiB. */
 const maxResponseBytes = 256 * 1024;
@@ -79,7 +79,7 @@ function send(
       target.protocol === 'https:'
         ? httpsRequest(target, options, resolve)
         : httpRequest(target, options, resolve);
-    refuseUpgrade(sent);
+    guardResponse(sent);
     sent.on('error', reject);
     sent.end(body);
   });
