@@ -40,9 +40,10 @@ export function mailboxHeader(name: string, mailboxes: readonly HeaderMailbox[])
       column = 0;
       written = writeMailbox(mailbox, 1);
     }
-    header += ` ${written}${comma === 1 ? ',' : ''}`;
-    const lineStart = header.lastIndexOf('\n') + 1;
-    column = header.length - lineStart;
+    const next = ` ${written}${comma === 1 ? ',' : ''}`;
+    header += next;
+    const lineStart = next.lastIndexOf('\n') + 1;
+    column = lineStart === 0 ? column + next.length : next.length - lineStart;
   });
   return header;
 }

@@ -40,16 +40,24 @@ export function htmlText(html: string): string {
 }
 
 class TextReader {
+  /** Never looked into while it grows: each look would copy all of it. */
   text = '';
+  #last = '';
   /** The element that is skipped, and how many of its name are open. */
   #skipped: { readonly name: string; depth: number } | undefined;
-  #link: { readonly url: string; readonly from: number } | undefined;
+  #link: { readonly url: string; shown: string } | undefined;
 
   add(characters: string): void {
     if (this.#skipped !== undefined) return;
     const words = characters.replace(/[ \t\r\n\f]+/g, ' ');
-    this.text +=
-      words.startsWith(' ') && /[ \n]$/.test(this.text.slice(-1)) ? words.slice(1) : words;
+    const follows = this.#last === ' ' || this.#last === '\n';
+    this.#write(words.startsWith(' ') && follows ? words.slice(1) : words);
+  }
+
+  #write(text: string): void {
+    this.text += text;
+    if (this.#link !== undefined) this.#link.shown += text;
+    this.#last = text.at(-1) ?? this.#last;
   }
 
   open({ tagName, attrs, selfClosing }: Token.TagToken): void {
@@ -69,8 +77,7 @@ class TextReader {
     this.#break(tagName);
     if (tagName === 'img' && !hides) this.add(attribute('alt') ?? '');
     const url = tagName === 'a' ? attribute('href')?.trim() : undefined;
-    if (url !== undefined && url !== '' && !url.startsWith('#'))
-      this.#link = { url, from: this.text.length };
+    if (url !== undefined && url !== '' && !url.startsWith('#')) this.#link = { url, shown: '' };
   }
 
   close(tagName: string): void {
@@ -81,20 +88,19 @@ class TextReader {
       return;
     }
     if (tagName === 'a' && this.#link !== undefined) {
-      const { url, from } = this.#link;
+      const { url } = this.#link;
+      const shown = this.#link.shown.trim();
       this.#link = undefined;
-      const shown = this.text.slice(from).trim();
-      if (shown === '') this.text += `<${url}>`;
-      else if (shown !== url) this.text += ` <${url}>`;
+      if (shown === '') this.#write(`<${url}>`);
+      else if (shown !== url) this.#write(` <${url}>`);
     }
     if (tagName !== 'br') this.#break(tagName);
   }
 
   #break(tagName: string): void {
-    if (blocks.has(tagName)) this.text += '\n\n';
+    if (blocks.has(tagName)) this.#write('\n\n');
     // Each br is a line break of its own; the ends of lines coincide.
-    else if (tagName === 'br' || (lines.has(tagName) && !this.text.endsWith('\n')))
-      this.text += '\n';
+    else if (tagName === 'br' || (lines.has(tagName) && this.#last !== '\n')) this.#write('\n');
     else if (cells.has(tagName)) this.add(' ');
   }
 }
