@@ -11,6 +11,11 @@ export interface SharedResource extends Policy {
 const slots = { unit: 'slots', by: 'account' } as const;
 const bytes = { unit: 'bytes', by: 'account' } as const;
 const threads = { ...slots, total: 2, share: 1, reserve: 1 } as const;
+/** It waits as rows, which take turns. */
+const inTurn = {
+  wait: { callers: 1, perSharer: 1, ms: Number.POSITIVE_INFINITY },
+  retryAfter: 1,
+} as const;
 /** While others wait for memory, what holds some must arrive at this rate. */
 const arrivalPace = { afterMs: 5_000, slowerThan: 512 * 1_024 } as const;
 
@@ -64,7 +69,7 @@ export const policies = {
     by: 'network',
     total: 100,
     share: 10,
-    reserve: 90,
+    reserve: 20,
     retryAfter: 60,
     evict: { afterMs: 10_000 },
   },
@@ -92,9 +97,9 @@ export const policies = {
     what: 'SMTP submission sessions',
     ...slots,
     by: 'network',
-    total: 1_000,
+    total: 1_200,
     share: 100,
-    reserve: 900,
+    reserve: 100,
     retryAfter: 60,
     evict: { afterMs: 10_000 },
   },
@@ -104,7 +109,7 @@ export const policies = {
     by: 'provider',
     total: 64,
     share: 16,
-    reserve: 32,
+    reserve: 16,
     wait: { callers: 64, perSharer: 16, ms: 5_000 },
     retryAfter: 5,
   },
@@ -142,10 +147,12 @@ export const policies = {
   submissionLogins: {
     what: 'SMTP sessions of your account',
     ...slots,
+    // Fewer than sessions: those before a login, which can end for others, are left.
     total: 1_000,
     share: 50,
-    reserve: 950,
+    reserve: 200,
     retryAfter: 60,
+    evict: { afterMs: 10_000 },
   },
   batches: {
     what: 'batches',
@@ -171,7 +178,7 @@ export const policies = {
     ...slots,
     total: 6,
     share: 2,
-    reserve: 3,
+    reserve: 2,
     wait: { callers: 256, perSharer: 32, ms: 5_000 },
     retryAfter: 1,
   },
@@ -180,20 +187,24 @@ export const policies = {
     ...slots,
     total: 4,
     share: 1,
-    reserve: 3,
+    reserve: 1,
     wait: { callers: 128, perSharer: 16, ms: 5_000 },
     retryAfter: 1,
   },
-  imports: { what: 'imports', ...slots, total: 8, share: 1, reserve: 4, retryAfter: 30 },
+  imports: { what: 'imports', ...slots, total: 8, share: 1, reserve: 2, retryAfter: 30 },
   streams: {
     what: 'event streams and long polls',
     ...slots,
     total: 300,
     share: 50,
-    reserve: 100,
+    reserve: 60,
     retryAfter: 5,
   },
-  webhookTests: { what: 'test events', ...slots, total: 12, share: 2, reserve: 6, retryAfter: 5 },
+  webhookTests: { what: 'test events', ...slots, total: 12, share: 2, reserve: 3, retryAfter: 5 },
+  /** Deliveries, which spend most of their time waiting for endpoints. */
+  webhooks: { what: 'webhooks', ...slots, total: 16, share: 4, reserve: 4, ...inTurn },
+  /** Accounts whose events are written to the logs of their endpoints. */
+  webhookPieces: { what: 'webhooks', ...slots, total: 3, share: 1, reserve: 1, ...inTurn },
   attachmentWrites: {
     what: 'attachments',
     ...slots,
@@ -259,6 +270,6 @@ export const policies = {
     wait: { callers: 10_000, perSharer: 10_000, ms: 2_000 },
     retryAfter: 1,
   },
-  replies: { what: 'replies', ...slots, total: 50, share: 20, reserve: 20, retryAfter: 60 },
-  largeReplies: { what: 'replies', ...slots, total: 20, share: 2, reserve: 10, retryAfter: 60 },
+  replies: { what: 'replies', ...slots, total: 50, share: 20, reserve: 10, retryAfter: 60 },
+  largeReplies: { what: 'replies', ...slots, total: 20, share: 2, reserve: 5, retryAfter: 60 },
 } as const satisfies Readonly<Record<string, SharedResource>>;

@@ -105,6 +105,8 @@ interface OpenSession {
   readonly session: SubmissionSession;
   maxBytes: number;
   login?: Holding;
+  /** A message is being stored: a session that ended now would make its client send it again. */
+  isStoring: boolean;
 }
 
 type Handlers = Pick<
@@ -191,6 +193,7 @@ function createHandlers(
       open.set(session, {
         session: new SubmissionSession(dependencies, session.remoteAddress),
         maxBytes: 0,
+        isStoring: false,
       });
       callback();
     },
@@ -202,12 +205,16 @@ function createHandlers(
       return reply('AUTH', callback, async () => {
         const state = sessionOf(session);
         const { account } = await state.session.login(username ?? '', password ?? '');
-        const login = logins.tryAcquire(account.id);
-        if (login === undefined) throw new SubmissionRefusal('tooManySessions');
-        // The client may have disconnected.
-        if (server().usageOf(session) === undefined) login.release();
-        state.login = login;
-        server().usageOf(session)?.beginLogin(clock.now());
+        const usage = server().usageOf(session);
+        // The client has disconnected.
+        if (usage === undefined) return { user: account.id };
+        const evictable = {
+          progress: () => (state.isStoring ? Number.POSITIVE_INFINITY : usage.done),
+          evict: () => usage.evict(),
+        };
+        state.login = logins.tryAcquire(account.id, { evictable });
+        if (state.login === undefined) throw new SubmissionRefusal('tooManySessions');
+        usage.beginLogin(clock.now());
         return { user: account.id };
       });
     },
@@ -228,7 +235,8 @@ function createHandlers(
       );
     },
     onData(stream, session, callback) {
-      const { session: submission, maxBytes } = sessionOf(session);
+      const state = sessionOf(session);
+      const { session: submission, maxBytes } = state;
       const { mailFrom, rcptTo, smtpUtf8 = false } = session.envelope;
       const receive = async (span: TraceSpan | undefined): Promise<string> => {
         const limits = {
@@ -237,8 +245,9 @@ function createHandlers(
           announcedBytes: mailFrom === false ? 0 : announcedBytes(mailFrom.args),
         };
         try {
-          const { messageId } = await receiver.receive(stream, limits, (message) =>
-            submission.submit(
+          const { messageId } = await receiver.receive(stream, limits, (message) => {
+            state.isStoring = true;
+            return submission.submit(
               message,
               rcptTo.map(({ address }) => address),
               {
@@ -250,10 +259,11 @@ function createHandlers(
                 receivedAt: new Date(clock.now()),
               },
               span,
-            ),
-          );
+            );
+          });
           return `Accepted as ${messageId}`;
         } finally {
+          state.isStoring = false;
           server().usageOf(session)?.endMessage(clock.now());
         }
       };

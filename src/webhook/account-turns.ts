@@ -1,9 +1,9 @@
-import { FairCapacity } from '../foundation/fair-capacity.ts';
 import type { AccountId } from '../foundation/ids.ts';
+import { type Holding, Limiter, type Policy } from '../foundation/limiter.ts';
 
 export interface AccountTurnsOptions {
   /** Pieces of work at the same time; accounts share them. */
-  readonly capacity: number;
+  readonly policy: Policy;
   /** Pieces of one key at the same time. */
   readonly maxPerKey: number;
   /**
@@ -20,7 +20,7 @@ const maxPauseMs = 60_000;
 /** Runs pieces of work in turns: accounts take turns, and so do the keys of each. A key that fails pauses alone. */
 export class AccountTurns {
   readonly #options: AccountTurnsOptions;
-  readonly #shares: FairCapacity;
+  readonly #shares: Limiter;
   /** In the order of their turns. */
   readonly #waiting = new Map<AccountId, Set<string>>();
   /** Pieces by key. */
@@ -36,7 +36,7 @@ export class AccountTurns {
 
   constructor(options: AccountTurnsOptions) {
     this.#options = options;
-    this.#shares = new FairCapacity(options.capacity);
+    this.#shares = new Limiter(options.policy);
   }
 
   /** Signals that a key may have work. Without effect while it pauses. */
@@ -69,23 +69,22 @@ export class AccountTurns {
     }
   }
 
-  #next(): [AccountId, string] | undefined {
+  #next(): [AccountId, string, Holding] | undefined {
     if (this.#stopped) return undefined;
     for (const [accountId, keys] of this.#waiting) {
-      if (!this.#shares.canAcquire(accountId)) continue;
-      for (const key of keys) {
-        if ((this.#held.get(key) ?? 0) >= this.#options.maxPerKey) continue;
-        keys.delete(key);
-        this.#waiting.delete(accountId);
-        if (keys.size > 0) this.#waiting.set(accountId, keys);
-        return [accountId, key];
-      }
+      const { maxPerKey } = this.#options;
+      const key = [...keys].find((each) => (this.#held.get(each) ?? 0) < maxPerKey);
+      const holding = key === undefined ? undefined : this.#shares.tryAcquire(accountId);
+      if (key === undefined || holding === undefined) continue;
+      keys.delete(key);
+      this.#waiting.delete(accountId);
+      if (keys.size > 0) this.#waiting.set(accountId, keys);
+      return [accountId, key, holding];
     }
     return undefined;
   }
 
-  async #take(accountId: AccountId, key: string): Promise<void> {
-    this.#shares.acquire(accountId);
+  async #take(accountId: AccountId, key: string, holding: Holding): Promise<void> {
     this.#held.set(key, (this.#held.get(key) ?? 0) + 1);
     let found = false;
     try {
@@ -96,7 +95,7 @@ export class AccountTurns {
       this.#pause(key);
       this.#options.onError(error, accountId, key);
     }
-    this.#shares.release(accountId);
+    holding.release();
     const held = (this.#held.get(key) ?? 0) - 1;
     if (held > 0) this.#held.set(key, held);
     else this.#held.delete(key);

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
+import { policies } from '../foundation/policies.ts';
 import { suspectAfter } from '../queue/attempt.ts';
 import { WakeSignal } from '../queue/wake-signal.ts';
 import { accountEventsTopic } from './account-events.ts';
@@ -20,12 +21,8 @@ export interface WebhookWorkerDependencies extends DeliverWebhooksDependencies {
 /** Announces work of an account that a person has asked for. */
 export const webhookWorkTopic = 'webhook work';
 
-/** Concurrent deliveries; they spend most of their time waiting for endpoints. */
-const maxDeliveries = 16;
 /** An endpoint's share of those of its account, so that a slow one leaves room for the others. */
 const maxPerEndpoint = 4;
-/** Accounts whose events are written to the logs of their endpoints at the same time. */
-const maxPieces = 3;
 /** Between looks for the work of all accounts, such as retries; new events are announced. */
 const pollMs = 2_000;
 const minPollMs = 250;
@@ -51,14 +48,14 @@ export class WebhookWorker {
     this.#dependencies = dependencies;
     const { log } = dependencies;
     this.#pieces = new AccountTurns({
-      capacity: maxPieces,
+      policy: policies.webhookPieces,
       maxPerKey: 1,
       claim: async (accountId) => ((await this.#runPiece(accountId)) ? async () => {} : undefined),
       onError: (error, accountId) =>
         log.warn({ err: error, accountId }, 'could not prepare webhooks; retrying'),
     });
     this.#deliveries = new AccountTurns({
-      capacity: maxDeliveries,
+      policy: policies.webhooks,
       maxPerKey: maxPerEndpoint,
       claim: (accountId, endpointId) => this.#claim(accountId, endpointId),
       onError: (error, accountId, endpointId) =>
