@@ -59,8 +59,8 @@ const fewMessages = 400;
 const factor = 10;
 const maxRowFactor = 12;
 /** An index with ten times the entries can have three levels instead of two, so each of its searches reads half as much again. */
-const maxBufferFactor = 15;
-const endpoints = 2;
+const maxBufferFactor = 12;
+const endpoints = 1;
 
 /** A database with messages and what follows from them. */
 interface Filled extends TestDatabase {
