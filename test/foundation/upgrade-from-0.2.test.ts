@@ -5,7 +5,13 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql } from 'kysely';
 import type pg from 'pg';
+import { permissionsOf } from '../../src/access/permission.ts';
+import type { Role } from '../../src/account/account.ts';
+import { AccountLimitReached, checkAccountLimits } from '../../src/account/account-limit-store.ts';
+import { accountLimits } from '../../src/account/account-limits.ts';
+import { readAccount } from '../../src/account/account-store.ts';
 import { readMigrations } from '../../src/foundation/database/migration-files.ts';
 import { createReleasedDatabase } from '../support/released-database.ts';
 
@@ -175,8 +181,78 @@ upgrade('fields that any published version declares secret stay secret', {
   },
 });
 
+upgrade('what exceeds a maximum stays, and only adding is refused', {
+  rows: (pool, account) =>
+    pool.query(
+      `insert into webhook_endpoint (account_id, id, url, kinds, secret)
+       select $1, gen_random_uuid(), 'https://a.test/', '{delivered}', '' from generate_series(1, $2)`,
+      [account, accountLimits.webhooks.max + 10],
+    ),
+  check: async (_pool, account) => {
+    const change = (text: string) =>
+      database.kysely.transaction().execute(async (transaction) => {
+        await sql.raw(text.replace('$1', `'${account}'`)).execute(transaction);
+        await checkAccountLimits(database, transaction, account);
+      });
+    await change("update webhook_endpoint set url = 'https://b.test/' where account_id = $1");
+    await assert.rejects(
+      change(
+        "insert into webhook_endpoint (account_id, id, url, kinds, secret) values ($1, gen_random_uuid(), 'https://c.test/', '{delivered}', '')",
+      ),
+      AccountLimitReached,
+    );
+    const { rowCount } = await database.pool.query(
+      "select from webhook_endpoint where account_id = $1 and url = 'https://b.test/'",
+      [account],
+    );
+    assert.equal(rowCount, accountLimits.webhooks.max + 10);
+  },
+});
+
+upgrade('a quota, the archive address and the security address stay', {
+  rows: (pool, account) =>
+    pool.query(
+      `update account set quota_per_hour = 100, quota_per_day = 1000, archive_address = 'archive@elsewhere.test',
+         security_address = 'security@elsewhere.test' where id = $1`,
+      [account],
+    ),
+  check: async (_pool, account) => {
+    const found = await readAccount(database.kysely, account as never);
+    assert.deepEqual(
+      [found?.quota, found?.archiveAddress, found?.policy?.securityAddress],
+      [{ perHour: 100, perDay: 1_000 }, 'archive@elsewhere.test', 'security@elsewhere.test'],
+    );
+  },
+});
+
+upgrade('people keep their roles, and those that may send may send content of their own', {
+  rows: (pool, account) =>
+    pool.query(
+      `with people as (
+         insert into person (id, email, name, operator)
+         select gen_random_uuid(), role || '@roles.test', role, false
+         from unnest('{owner,developer,marketer,viewer,service}'::text[]) as role returning id, name)
+       insert into membership (account_id, person_id, role) select $1, id, name from people`,
+      [account],
+    ),
+  check: async (pool, account) => {
+    const { rows } = await pool.query(
+      'select role from membership where account_id = $1 order by role',
+      [account],
+    );
+    const roles = rows.map(({ role }): Role => role);
+    assert.deepEqual(roles, ['developer', 'marketer', 'owner', 'service', 'viewer']);
+    for (const role of roles)
+      assert.equal(
+        permissionsOf[role].has('messages:send-content'),
+        permissionsOf[role].has('messages:send'),
+        role,
+      );
+  },
+});
+
 // The last part: all cases share one upgrade.
-const { pool, upgrade: applyLater } = await createReleasedDatabase();
+const { database, pool, upgrade: applyLater } = await createReleasedDatabase();
 for (const { account, rows } of cases) {
   await pool.query("insert into account (id, name) values ($1, 'Upgraded')", [account]);
   await rows(pool, account);

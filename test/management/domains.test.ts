@@ -44,6 +44,15 @@ test('a sending domain is added with keys, read with its records, and removed', 
   assert.equal((await owner.get(domain)).status, 404);
 });
 
+test('ASVS 4.0.3 4.1.3: only who may read domains sees the pools and the host name of the installation', async () => {
+  const { body: seen } = await owner.get('/installation/settings');
+  assert.equal((seen.sourcePools as unknown[]).length, 2);
+  assert.equal(seen.hostname, 'mail.service.test');
+  const { status, body } = await (await as(undefined)).get('/installation/settings');
+  assert.equal(status, 200);
+  assert.deepEqual([body.sourcePools, body.hostname, body.deliveryAllow], [[], null, []]);
+});
+
 test('domain settings are updated, and omitted ones stay unchanged', async () => {
   await owner.put(shop, {});
   const before = await owner.get(settings);
