@@ -71,8 +71,6 @@ interface SmtpExtensions {
   readonly eightBitMime: boolean;
 }
 
-/** A reply has at most 512 octets a line (RFC 5321 section 4.5.3.1.5), and few lines. */
-const maxReplyBytes = 64 * 1_024;
 /** More replies than a server can owe: a transaction has fewer commands. */
 const maxPendingReplies = 2_000;
 
@@ -142,7 +140,6 @@ export class SmtpSession {
       greetingTimeout: timeouts.greeting,
       socketTimeout: Math.max(timeouts.command, timeouts.final) + 1_000,
       socketCloseTimeout: 1_000,
-      maxResponseSize: maxReplyBytes,
       tls: {
         rejectUnauthorized: server.tls !== 'unverified',
         ...(server.serverName !== undefined && { servername: server.serverName }),

@@ -17,7 +17,6 @@ const timeouts = {
 for (const [what, flood] of [
   ['empty lines', '\n'.repeat(65_536)],
   ['replies', '250 OK\r\n'.repeat(8_192)],
-  ['a reply without end', `220-${'x'.repeat(65_536)}\r\n`],
 ] as const)
   test(`ASVS 4.0.3 12.1.1: a server that sends ${what} loses its connection, and holds nobody up`, async () => {
     const server = createServer((socket) => {
