@@ -92,6 +92,8 @@ export interface ManagementOperation {
   readonly alsoProduces?: 'text/event-stream' | undefined;
   /** Stays open to wait for something, so it takes no share of the concurrent requests; the handler limits it. */
   readonly longLived?: boolean | undefined;
+  /** Can return 409, as every change can. */
+  readonly conflict?: boolean | undefined;
   /** Can return 410. */
   readonly gone?: boolean | undefined;
   /** Success status if it isn't 200 or 204, or to keep a conditional endpoint from returning 201. */

@@ -405,7 +405,7 @@ export interface paths {
     get: { parameters: { path: { "accountId": string; "messageId": string; "sha256": string } }; responses: { 200: { content: { "application/octet-stream": string } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/messages/{messageId}/rendered": {
-    get: { parameters: { path: { "accountId": string; "messageId": string } }; responses: { 200: { content: { "application/json": RenderedMessage } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
+    get: { parameters: { path: { "accountId": string; "messageId": string } }; responses: { 200: { content: { "application/json": RenderedMessage } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
   };
   "/accounts/{accountId}/messages/{messageId}/pause": {
     post: { parameters: { path: { "accountId": string; "messageId": string } }; responses: { 200: { content: { "application/json": ControlResult } }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 408: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };

@@ -252,6 +252,7 @@ export const getMessage = defineOperation({
 export const getRenderedMessage = defineOperation({
   id: 'getRenderedMessage',
   summary: 'Render a message, with secret values masked',
+  conflict: true,
   answer: Type.Object(
     {
       subject: Type.String(),

@@ -351,6 +351,7 @@ function refusals({ access, path, method, operation }: ManagementRoute): Record<
   // Unknown query parameters are refused everywhere.
   statuses.add(422);
   if (operation.conditional === true) statuses.add(412);
+  if (operation.conflict === true) statuses.add(409);
   if (operation.gone === true) statuses.add(410);
   if (operation.limited === true || path.includes(':accountId')) statuses.add(429);
   const knownStatuses: ReadonlySet<number> = new Set(
