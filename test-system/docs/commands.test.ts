@@ -18,7 +18,19 @@ const pages = markdownPages(root).filter(
 const printedPages = ['benchmarks.md'];
 /** `typescript.test.ts` and tests of `test-system/client` compile and run these. */
 const programs = ['ts', 'tsx', 'python', 'php', 'ruby', 'go', 'java'];
-const data = ['console', 'css', 'html', 'ini', 'js', 'json', 'mermaid', 'sql', 'text', 'toml', 'yaml'];
+const data = [
+  'console',
+  'css',
+  'html',
+  'ini',
+  'js',
+  'json',
+  'mermaid',
+  'sql',
+  'text',
+  'toml',
+  'yaml',
+];
 const hasCurl = spawnSync('curl', ['--version']).error === undefined;
 
 const folder = temporaryFolder();
