@@ -1,4 +1,4 @@
-/** HTML that goes into a page as it is. `html` makes it; whoever constructs it from a text says that the text is HTML. */
+/** HTML that goes into a page as it is. `html` escapes what it puts in; the constructor trusts its text to be HTML. */
 export class Html {
   readonly #text: string;
 

@@ -49,7 +49,7 @@ const EventSchema = Type.Object(eventFields);
 
 type Attributes = Pick<AccountEvent, 'address' | 'externalId' | 'tag' | 'attributes'>;
 
-/** The event as an endpoint may get it: with what whoever saved the endpoint could read of the message. */
+/** The event as an endpoint may get it: without what the person or key that saved the endpoint last can't read. */
 export function asReadableBy<Event extends Attributes>(
   { permissions }: { readonly permissions: ReadonlySet<Permission> },
   event: Event,
