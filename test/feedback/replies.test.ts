@@ -411,6 +411,14 @@ test('a signature that can’t be read makes the results permerror, and the repl
   assert.equal(dmarc?.result, 'permerror');
 });
 
+test('a reply whose header is too long to be checked has permerror as its results, and is received', async () => {
+  const message = await world.send();
+  const authors = 'a-'.repeat(3_000);
+  const { reply } = await world.reply(message, plainReply({ From: `${authors} <a@b.test>` }));
+  const { spf, dkim, dmarc } = reply.authentication as Record<string, { result: string }>;
+  assert.deepEqual([spf?.result, dkim?.result, dmarc?.result], Array(3).fill('permerror'));
+});
+
 test('SPF and DMARC say whether the reply is from the domain it names', async () => {
   const message = await world.send();
   dns.set('honest.test', { TXT: ['v=spf1 ip4:127.0.0.1 -all'] });

@@ -1,5 +1,6 @@
 import type { Dns, DnsAnswer } from '../../foundation/dns/dns-answer.ts';
 import { toNodeResolver } from '../../foundation/dns/to-node-resolver.ts';
+import { readEntity } from '../../foundation/mime/mime-entity.ts';
 import {
   type AuthenticationResult,
   authenticationResults,
@@ -10,6 +11,10 @@ import {
 /** DNS queries for one reply: SPF may need 10 with two for each (RFC 7208 section 4.6.4), each signature one. */
 const maxQueries = 60;
 
+/** The library's time grows with the square of a header and of its authors; mail programs write much less. */
+const maxHeaderBytes = 64 * 1_024;
+const maxAuthorCharacters = 4 * 1_024;
+
 const temporaryError: AuthenticationResult = { result: 'temperror', domain: null };
 /** When nothing could be checked in time. */
 export const unauthenticated: ReplyAuthentication = {
@@ -18,7 +23,7 @@ export const unauthenticated: ReplyAuthentication = {
   dmarc: temporaryError,
 };
 const permanentError: AuthenticationResult = { result: 'permerror', domain: null };
-/** For a header that the library fails on; refusing the reply would lose it. */
+/** For a header that the library fails on or that is too long for it; refusing the reply would lose it. */
 export const unreadable: ReplyAuthentication = {
   spf: permanentError,
   dkim: permanentError,
@@ -26,8 +31,8 @@ export const unreadable: ReplyAuthentication = {
 };
 
 /**
- * Checks SPF, DKIM and DMARC of a reply. What DNS doesn't answer within the limits is `temperror`. Throws if the header can't be
- * read; then, the library can have changed anything in its thread.
+ * Checks SPF, DKIM and DMARC of a reply. What DNS doesn't answer within the limits is `temperror`. Throws if the header is too
+ * long or can't be read; then, the library can have changed anything in its thread.
  * @param hostname of this server
  * @param timeoutMs for all queries together
  */
@@ -38,6 +43,10 @@ export async function authenticateReply(
   hostname: string,
   timeoutMs: number,
 ): Promise<ReplyAuthentication> {
+  const { head, fields } = readEntity(source);
+  const authors = fields.values('from').join();
+  if (head.length === 0 || head.length > maxHeaderBytes || authors.length > maxAuthorCharacters)
+    throw new Error('The header of the reply is too long to be checked');
   const { authenticate } = await import('mailauth');
   const { spf, dkim, dmarc } = await authenticate(source, {
     ip: remoteAddress,
