@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hashToken } from '../access/token-mint.ts';
 import type { Database } from '../foundation/database/open-database.ts';
+import { HostCookie, type TlsCheck } from '../session/browser/host-cookie.ts';
 import { consumeOneTimeLink, isValidOneTimeLink } from '../session/one-time-link-store.ts';
 import { isInboxBrowser, saveInboxBrowser } from './inbox-browser-store.ts';
 
@@ -14,28 +14,29 @@ const secretPattern = /^[A-Za-z0-9_-]{43}$/;
 
 export interface InboxBrowsersDependencies {
   readonly database: Pick<Database, 'kysely'>;
-  /** True if the browser reaches the service by TLS. */
-  readonly isSecure: (request: FastifyRequest) => boolean;
+  readonly browser: TlsCheck;
 }
 
 /** Browsers that opened the inbox with a one-time link: a cookie with a random value, whose hash is in the database. */
 export class InboxBrowsers {
   readonly #dependencies: InboxBrowsersDependencies;
+  readonly #cookie: HostCookie;
 
   constructor(dependencies: InboxBrowsersDependencies) {
     this.#dependencies = dependencies;
+    this.#cookie = new HostCookie('signalpost-inbox', dependencies.browser);
   }
 
   async isKnown(request: FastifyRequest): Promise<boolean> {
-    const value = parseCookie(request.headers.cookie ?? '')[this.#cookieName(request)];
-    if (value === undefined || !secretPattern.test(value)) return false;
+    const value = this.#cookie.read(request);
+    if (!secretPattern.test(value)) return false;
     const { database } = this.#dependencies;
     return isInboxBrowser(database.kysely, hashToken(value));
   }
 
   /** Gives the browser access for an unused code. @returns false if the code is invalid */
   async admit(code: string, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-    const { database, isSecure } = this.#dependencies;
+    const { database } = this.#dependencies;
     const hash = hashToken(code);
     // A guess costs one lookup and no transaction.
     const isValid =
@@ -47,23 +48,7 @@ export class InboxBrowsers {
       await saveInboxBrowser(transaction, hashToken(value), browserSeconds);
       return true;
     });
-    if (admitted) {
-      const cookie = stringifySetCookie({
-        name: this.#cookieName(request),
-        value,
-        // `__Host-` requires this path (RFC 6265bis section 4.1.3.2).
-        path: '/',
-        maxAge: browserSeconds,
-        httpOnly: true,
-        sameSite: 'lax',
-        secure: isSecure(request),
-      });
-      reply.header('set-cookie', cookie);
-    }
+    if (admitted) this.#cookie.set(request, reply, value, browserSeconds);
     return admitted;
-  }
-
-  #cookieName(request: FastifyRequest): string {
-    return this.#dependencies.isSecure(request) ? '__Host-signalpost-inbox' : 'signalpost-inbox';
   }
 }

@@ -15,8 +15,7 @@ export interface InboxDependencies {
   readonly token: InboxAccessDependencies['token'];
   readonly facts: InboxAccessDependencies['facts'];
   /** Browser sessions. */
-  readonly browser: InboxAccessDependencies['browser'] &
-    Pick<InboxBrowsersDependencies, 'isSecure'>;
+  readonly browser: InboxAccessDependencies['browser'] & InboxBrowsersDependencies['browser'];
   readonly streams: Pick<Limiter, 'tryAcquire'>;
 }
 
@@ -38,8 +37,7 @@ export function createInbox(dependencies: InboxDependencies): InboxModule {
   let server: InboxServer | undefined;
   return {
     registerRoutes(http) {
-      const isSecure = browser.isSecure.bind(browser);
-      const browsers = new InboxBrowsers({ database, isSecure });
+      const browsers = new InboxBrowsers({ database, browser });
       const checkAccess = createInboxAccessCheck({ facts, token, browsers, browser });
       registerInboxRoutes(http, { store, arrivals, browsers, streams, checkAccess });
     },

@@ -1,8 +1,8 @@
-import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { comparableAddress } from '../foundation/email-address.ts';
 import type { Http } from '../http/create-http.ts';
 import type { BrowserSessions } from './browser/browser-sessions.ts';
+import { HostCookie } from './browser/host-cookie.ts';
 import type { KnownDevices } from './browser/known-devices.ts';
 import { findPasswordProblem } from './change-password.ts';
 import { formOf, originOf } from './form-body.ts';
@@ -20,7 +20,6 @@ export interface PasswordLinkRoutesDependencies {
   readonly throttle: LoginThrottle;
 }
 
-const linkCookie = 'signalpost-link';
 const page = '/set-password';
 
 const backToSignIn = { href: '/sign-in', label: 'Back to sign-in' };
@@ -42,6 +41,7 @@ export function registerPasswordLinkRoutes(
   dependencies: PasswordLinkRoutesDependencies,
 ): void {
   const { browser, devices, links } = dependencies;
+  const cookie = new HostCookie('signalpost-link', browser);
 
   scope.get('/forgot-password', async (request, reply) => {
     const { csrf } = await browser.visit(request, reply);
@@ -61,12 +61,12 @@ export function registerPasswordLinkRoutes(
   scope.post('/forgot-password', (request, reply) => sendLink(dependencies, request, reply));
 
   scope.get<{ Params: { token: string } }>(`${page}/:token`, async (request, reply) => {
-    reply.header('set-cookie', cookieOf(request.params.token, 1_800, browser.isSecure(request)));
+    cookie.set(request, reply, request.params.token, 1_800);
     return seeOther(reply, page);
   });
 
   scope.get(page, async (request, reply) => {
-    const person = await links.find(tokenOf(request));
+    const person = await links.find(cookie.read(request));
     if (person === undefined) return sendPage(reply, invalidLinkPage);
     const { csrf } = await browser.visit(request, reply);
     return sendPage(reply, setPasswordPage(csrf, [person.email, person.name]));
@@ -76,15 +76,15 @@ export function registerPasswordLinkRoutes(
     const form = formOf(request);
     if (!browser.hasValidCsrfToken(request, form)) return seeOther(reply, page);
     const { csrf } = await browser.visit(request, reply);
-    const person = await links.find(tokenOf(request));
+    const person = await links.find(cookie.read(request));
     if (person === undefined) return sendPage(reply, invalidLinkPage);
     const password = form.get('new') ?? '';
     const personal = [person.email, person.name];
     const problem = await findPasswordProblem(password, personal);
     if (problem !== undefined) return sendPage(reply, setPasswordPage(csrf, personal, problem));
-    const user = await links.use(tokenOf(request), password, originOf(request));
+    const user = await links.use(cookie.read(request), password, originOf(request));
     if (user === undefined) return sendPage(reply, invalidLinkPage);
-    reply.header('set-cookie', cookieOf('', 0, browser.isSecure(request)));
+    cookie.remove(request, reply);
     // This person reads the account's mail, so other people's guesses must not delay the sign-in that follows.
     const { id: personId, email } = user;
     await devices.remember(request, reply, { personId, email, proof: 'own' });
@@ -119,21 +119,4 @@ async function sendLink(
   }
   links.request(email, originOf(request));
   return sendPage(reply, linkSentPage(email));
-}
-
-/** Lax: the cookie must be sent when a link in an email leads here. */
-function cookieOf(token: string, seconds: number, secure: boolean): string {
-  return stringifySetCookie({
-    name: linkCookie,
-    value: token,
-    path: page,
-    httpOnly: true,
-    sameSite: 'lax',
-    maxAge: seconds,
-    secure,
-  });
-}
-
-function tokenOf(request: FastifyRequest): string {
-  return parseCookie(request.headers.cookie ?? '')[linkCookie] ?? '';
 }

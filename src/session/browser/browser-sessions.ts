@@ -1,5 +1,4 @@
 import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
-import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hashToken } from '../../access/token-mint.ts';
 import type { PersonId } from '../../foundation/ids.ts';
@@ -14,6 +13,7 @@ import type {
   BrowserSessionStore,
   ProviderSignIn,
 } from './browser-session-store.ts';
+import { HostCookie } from './host-cookie.ts';
 
 /** Time allowed between password and second factor. */
 const secondFactorSeconds = 10 * 60;
@@ -46,6 +46,7 @@ export interface BrowserSessionsDependencies {
 export class BrowserSessions {
   readonly #dependencies: BrowserSessionsDependencies;
   readonly #csrfKeys: PurposeKeys;
+  readonly #cookie: HostCookie = new HostCookie('signalpost', this);
 
   constructor(dependencies: BrowserSessionsDependencies) {
     this.#dependencies = dependencies;
@@ -200,32 +201,14 @@ export class BrowserSessions {
   }
 
   #read(request: FastifyRequest): string | undefined {
-    const value = parseCookie(request.headers.cookie ?? '')[this.#cookieName(request)];
-    return value !== undefined && cookieValue.test(value) ? value : undefined;
+    const value = this.#cookie.read(request);
+    return cookieValue.test(value) ? value : undefined;
   }
 
   #setCookie(request: FastifyRequest, reply: FastifyReply): string {
     const value = randomBytes(32).toString('base64url');
-    const header = stringifySetCookie({
-      name: this.#cookieName(request),
-      value,
-      path: '/',
-      httpOnly: true,
-      sameSite: 'lax',
-      secure: this.isSecure(request),
-    });
-    const others = [reply.getHeader('set-cookie') ?? []].flat().map(String);
-    // A later session cookie in the same response replaces an earlier one.
-    const otherCookies = others.filter(
-      (other) => !other.startsWith(`${this.#cookieName(request)}=`),
-    );
-    reply.removeHeader('set-cookie').header('set-cookie', [...otherCookies, header]);
+    this.#cookie.set(request, reply, value);
     return value;
-  }
-
-  /** `__Host-` keeps sibling hosts from setting the cookie (RFC 6265bis section 4.1.3.2); it requires TLS. */
-  #cookieName(request: FastifyRequest): string {
-    return this.isSecure(request) ? '__Host-signalpost' : 'signalpost';
   }
 }
 

@@ -1,17 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hashToken } from '../../access/token-mint.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { PersonId } from '../../foundation/ids.ts';
-import type { BrowserSessions } from './browser-sessions.ts';
+import { HostCookie, type TlsCheck } from './host-cookie.ts';
 import { type BrowserProof, isKnownBrowser, saveKnownBrowser } from './known-browser-store.ts';
 
 const deviceCookieDays = 180;
 const valuePattern = /^[A-Za-z0-9_-]{43}$/;
 
 export interface KnownDevicesDependencies {
-  readonly browser: Pick<BrowserSessions, 'isSecure'>;
+  readonly browser: TlsCheck;
   readonly database: Pick<Database, 'kysely'>;
 }
 
@@ -29,9 +28,13 @@ interface KnownPerson {
  */
 export class KnownDevices {
   readonly #dependencies: KnownDevicesDependencies;
+  readonly #ownCookie: HostCookie;
+  readonly #providerCookie: HostCookie;
 
   constructor(dependencies: KnownDevicesDependencies) {
     this.#dependencies = dependencies;
+    this.#ownCookie = new HostCookie('signalpost-device', dependencies.browser);
+    this.#providerCookie = new HostCookie('signalpost-provider-device', dependencies.browser);
   }
 
   /** Identifies the browser if this person proved here before who they are. */
@@ -40,7 +43,7 @@ export class KnownDevices {
     email: string,
     proof: BrowserProof = 'own',
   ): Promise<string | undefined> {
-    const value = parseCookie(request.headers.cookie ?? '')[this.#cookieName(request, proof)] ?? '';
+    const value = this.#cookieOf(proof).read(request);
     if (!valuePattern.test(value)) return undefined;
     const { kysely } = this.#dependencies.database;
     return (await isKnownBrowser(kysely, email, proof, hashToken(value))) ? value : undefined;
@@ -54,21 +57,10 @@ export class KnownDevices {
   ): Promise<void> {
     const value = (await this.read(request, email, proof)) ?? randomBytes(32).toString('base64url');
     await saveKnownBrowser(this.#dependencies.database.kysely, personId, proof, hashToken(value));
-    const cookie = stringifySetCookie({
-      name: this.#cookieName(request, proof),
-      value,
-      path: '/',
-      httpOnly: true,
-      sameSite: 'lax',
-      maxAge: deviceCookieDays * 86_400,
-      secure: this.#dependencies.browser.isSecure(request),
-    });
-    const others = [reply.getHeader('set-cookie') ?? []].flat().map(String);
-    reply.removeHeader('set-cookie').header('set-cookie', [...others, cookie]);
+    this.#cookieOf(proof).set(request, reply, value, deviceCookieDays * 86_400);
   }
 
-  #cookieName(request: FastifyRequest, proof: BrowserProof): string {
-    const name = proof === 'own' ? 'signalpost-device' : 'signalpost-provider-device';
-    return this.#dependencies.browser.isSecure(request) ? `__Host-${name}` : name;
+  #cookieOf(proof: BrowserProof): HostCookie {
+    return proof === 'own' ? this.#ownCookie : this.#providerCookie;
   }
 }

@@ -1,8 +1,8 @@
-import { parseCookie, stringifySetCookie } from 'cookie';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { isLonger } from '../../foundation/is-longer.ts';
 import type { Http } from '../../http/create-http.ts';
 import type { BrowserSessions } from '../browser/browser-sessions.ts';
+import { HostCookie } from '../browser/host-cookie.ts';
 import type { PageDoor } from '../browser/page-door.ts';
 import { findPasswordProblem } from '../change-password.ts';
 import { formOf, originOf } from '../form-body.ts';
@@ -19,7 +19,6 @@ export interface InvitationRoutesDependencies {
   readonly invitations: Invitations;
 }
 
-const linkCookie = 'signalpost-invitation';
 const page = '/invitation';
 const maxNameLength = 200;
 
@@ -39,14 +38,15 @@ export function registerInvitationRoutes(
   dependencies: InvitationRoutesDependencies,
 ): void {
   const { browser, door, invitations } = dependencies;
+  const cookie = new HostCookie('signalpost-invitation', browser);
 
   scope.get<{ Params: { token: string } }>(`${page}/:token`, async (request, reply) => {
-    setCookie(request, reply, request.params.token, 3_600);
+    cookie.set(request, reply, request.params.token, 3_600);
     return seeOther(reply, page);
   });
 
   scope.get(page, async (request, reply) => {
-    const invitation = await invitations.find(tokenOf(request));
+    const invitation = await invitations.find(cookie.read(request));
     if (invitation === undefined) return sendPage(reply, invalidInvitationPage);
     const { csrf } = await browser.visit(request, reply);
     if (await needsSignIn(request, invitation)) return sendPage(reply, signInRequiredPage);
@@ -56,7 +56,7 @@ export function registerInvitationRoutes(
   scope.post(page, async (request, reply) => {
     const form = formOf(request);
     if (!browser.hasValidCsrfToken(request, form)) return seeOther(reply, page);
-    const token = tokenOf(request);
+    const token = cookie.read(request);
     const invitation = await invitations.find(token);
     if (invitation === undefined) return sendPage(reply, invalidInvitationPage);
     const { csrf } = await browser.visit(request, reply);
@@ -75,7 +75,7 @@ export function registerInvitationRoutes(
       origin: originOf(request),
     });
     if (!accepted) return sendPage(reply, invalidInvitationPage);
-    setCookie(request, reply, '', 0);
+    cookie.remove(request, reply);
     return sendPage(
       reply,
       messagePage('You’ve joined', `You can now work in ${invitation.accountName}.`, 200, {
@@ -87,8 +87,8 @@ export function registerInvitationRoutes(
 
   scope.post(`${page}/decline`, async (request, reply) => {
     if (!browser.hasValidCsrfToken(request, formOf(request))) return seeOther(reply, page);
-    await invitations.decline(tokenOf(request), originOf(request));
-    setCookie(request, reply, '', 0);
+    await invitations.decline(cookie.read(request), originOf(request));
+    cookie.remove(request, reply);
     return sendPage(reply, messagePage('Invitation declined', 'Nothing has changed.'));
   });
 
@@ -105,18 +105,6 @@ export function registerInvitationRoutes(
     const signedIn = await door.find(request, { access: 'full-reach' });
     return signedIn?.personId !== personId;
   }
-
-  /** Lax: the cookie must be sent when a link in an email leads here. */
-  function setCookie(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    value: string,
-    maxAge: number,
-  ): void {
-    const secure = browser.isSecure(request);
-    const cookie = { name: linkCookie, value, path: page, maxAge, secure };
-    reply.header('set-cookie', stringifySetCookie({ ...cookie, httpOnly: true, sameSite: 'lax' }));
-  }
 }
 
 const signInRequiredPage = messagePage(
@@ -130,8 +118,4 @@ function nameProblem(name: string): string | undefined {
   return isLonger(name, maxNameLength)
     ? `Enter a name of at most ${maxNameLength} characters.`
     : undefined;
-}
-
-function tokenOf(request: FastifyRequest): string {
-  return parseCookie(request.headers.cookie ?? '')[linkCookie] ?? '';
 }

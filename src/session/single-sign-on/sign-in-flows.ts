@@ -1,12 +1,11 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../foundation/clock.ts';
 import type { AccountId, PersonId } from '../../foundation/ids.ts';
 import type { MasterKey } from '../../foundation/master-key.ts';
 import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
 import { seal, unsealAny } from '../../foundation/seal.ts';
-import type { BrowserSessions } from '../browser/browser-sessions.ts';
+import { HostCookie, type TlsCheck } from '../browser/host-cookie.ts';
 import type { LiveChallenge } from '../passkey/passkey-challenges.ts';
 import type { ProviderRequest } from './provider-client.ts';
 import { callbackPath, type SignInProvider } from './sign-in-provider.ts';
@@ -28,7 +27,7 @@ export interface SignInFlow extends ProviderRequest {
 }
 
 export interface SignInFlowsDependencies {
-  readonly browser: Pick<BrowserSessions, 'isSecure'>;
+  readonly browser: TlsCheck;
   readonly key: MasterKey;
   readonly clock: Clock;
   readonly publicUrl: () => string;
@@ -41,10 +40,12 @@ export interface SignInFlowsDependencies {
 export class SignInFlows {
   readonly #dependencies: SignInFlowsDependencies;
   readonly #keys: PurposeKeys;
+  readonly #cookie: HostCookie;
 
   constructor(dependencies: SignInFlowsDependencies) {
     this.#dependencies = dependencies;
     this.#keys = dependencies.key.keysFor('sign-in flow');
+    this.#cookie = new HostCookie('signalpost-provider', dependencies.browser);
   }
 
   /** Begins a flow; one that the browser began before is given up. */
@@ -66,7 +67,7 @@ export class SignInFlows {
       startedAt: this.#dependencies.clock.now(),
     };
     const sealed = seal(this.#keys.current, '', Buffer.from(JSON.stringify(flow)));
-    this.#setCookie(request, reply, sealed.toString('base64url'), flowSeconds);
+    this.#cookie.set(request, reply, sealed.toString('base64url'), flowSeconds);
     return flow;
   }
 
@@ -80,11 +81,11 @@ export class SignInFlows {
     reply: FastifyReply,
     state: string | undefined,
   ): SignInFlow | undefined {
-    const value = parseCookie(request.headers.cookie ?? '')[this.#cookieName(request)];
-    if (value === undefined || value === '' || state === undefined) return undefined;
+    const value = this.#cookie.read(request);
+    if (value === '' || state === undefined) return undefined;
     const flow = this.#open(value);
     if (flow === undefined || !isSameText(flow.state, state)) return undefined;
-    this.#setCookie(request, reply, '', 0);
+    this.#cookie.remove(request, reply);
     const age = this.#dependencies.clock.now() - flow.startedAt;
     return age < flowSeconds * 1_000 ? flow : undefined;
   }
@@ -101,27 +102,6 @@ export class SignInFlows {
     } catch {
       return undefined;
     }
-  }
-
-  #setCookie(request: FastifyRequest, reply: FastifyReply, value: string, maxAge: number): void {
-    const cookie = stringifySetCookie({
-      name: this.#cookieName(request),
-      value,
-      path: '/',
-      httpOnly: true,
-      // The provider's redirect is a navigation from another site.
-      sameSite: 'lax',
-      maxAge,
-      secure: this.#dependencies.browser.isSecure(request),
-    });
-    const others = [reply.getHeader('set-cookie') ?? []].flat().map(String);
-    reply.removeHeader('set-cookie').header('set-cookie', [...others, cookie]);
-  }
-
-  #cookieName(request: FastifyRequest): string {
-    return this.#dependencies.browser.isSecure(request)
-      ? '__Host-signalpost-provider'
-      : 'signalpost-provider';
   }
 }
 
