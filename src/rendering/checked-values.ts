@@ -15,6 +15,7 @@ export class CheckedValues {
   #urls: Map<string, string | undefined> | undefined;
   #styles: Map<string, boolean> | undefined;
   #texts: Map<string, string> | undefined;
+  #numbers: Map<string, string> | undefined;
 
   /** The value as the start of a URL; undefined if it can't be one. */
   wholeUrl(value: string): string | undefined {
@@ -33,6 +34,16 @@ export class CheckedValues {
     const fits = STYLE_VALUE.test(value);
     this.#styles.set(value, fits);
     return fits;
+  }
+
+  /** The value as a part of a telephone number (RFC 3966 section 3): with its separators, except spaces. */
+  numberOf(value: string): string {
+    this.#numbers ??= new Map();
+    const cached = this.#numbers.get(value);
+    if (cached !== undefined) return cached;
+    const number = encodeURIComponent(value.replace(/\s/g, '')).replaceAll('%2B', '+');
+    this.#numbers.set(value, number);
+    return number;
   }
 
   /** The value's HTML as text. */

@@ -6,9 +6,12 @@ import type { ValueScope } from '../template/value-scope.ts';
 /** Line breaks, other control characters and Unicode separators that some clients treat as line breaks. */
 const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
 
+/** Tags and texts in the sections of lists, which can add nothing to the line; lists of messages render one for each. */
+const maxRepeated = 5_000;
+
 /**
  * Renders a single-line part, subject or preview text: values unescaped, line breaks as spaces. Stops after the value
- * that exceeds `MAX_FILLED_LINE`: no mail client shows that much.
+ * that exceeds `MAX_FILLED_LINE`, and after 5,000 tags and texts of items: no mail client shows that much.
  */
 export function renderLine(
   nodes: readonly CompiledNode[],
@@ -27,9 +30,11 @@ export function oneLine(text: string): string {
 
 function fill(nodes: readonly CompiledNode[], top: ValueScope, locale: string): string {
   let text = '';
+  let repeated = 0;
   const add = (list: readonly CompiledNode[], scope: ValueScope): void => {
     for (const node of list) {
-      if (text.length > MAX_FILLED_LINE) return;
+      if (scope !== top) repeated += 1;
+      if (text.length > MAX_FILLED_LINE || repeated > maxRepeated) return;
       if (typeof node === 'string') text += node;
       else if (node.type === 'field') {
         const value = scope.text(node.name);
@@ -37,8 +42,10 @@ function fill(nodes: readonly CompiledNode[], top: ValueScope, locale: string): 
       } else if (node.type === 'section') {
         if ((scope.text(node.name) !== '') === (node.shown === 'filled')) add(node.nodes, scope);
       } else if (node.type === 'each') {
-        for (const record of scope.records(node.name))
+        for (const record of scope.records(node.name)) {
+          if (repeated > maxRepeated) return;
           add(node.nodes, scope.enter(node.name, record));
+        }
       }
     }
   };

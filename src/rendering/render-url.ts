@@ -50,9 +50,8 @@ export class UrlBuilder {
   }
 
   #encodePart(value: string): string {
-    // RFC 3966 section 3: a number with its separators, except spaces.
     if (this.#scheme.startsWith('tel:') && !this.#hasSemicolon)
-      return encodeURIComponent(value.replace(/\s/g, '')).replaceAll('%2B', '+');
+      return this.#checked.numberOf(value);
     const encoded = encodeURIComponent(value);
     // RFC 6068 section 2: the @ of an address stays.
     return this.#scheme === 'mailto:' && !this.#hasQuestionMark

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId, TemplateId } from '../foundation/ids.ts';
 import { maskedValues } from '../message/mask-values.ts';
@@ -27,6 +28,8 @@ export interface MessageSubject {
 
 /** Characters shown of a subject, as in its mail. */
 const maxShownLength = 998;
+/** After so long, the rest of the process gets a turn: a subject takes milliseconds if its values are large. */
+const turnMs = 10;
 
 /** The subjects of messages by ID; none where what a subject depends on has been erased. */
 export async function readSubjects(
@@ -50,9 +53,14 @@ export async function readSubjects(
     })),
   );
   const refsById = new Map(refs.map((ref) => [ref.id, ref]));
+  let turnStartedAt = performance.now();
   for (const source of sources) {
     const ref = refsById.get(source.id);
     if (ref === undefined || source.erased) continue;
+    if (performance.now() - turnStartedAt > turnMs) {
+      await nextTurn();
+      turnStartedAt = performance.now();
+    }
     const { locale, subjectLine } = source;
     const { accountId, templateId, version } = ref;
     if (templateId === rawTemplateId) {

@@ -8,6 +8,9 @@ import {
   textOfValue,
 } from './field-value.ts';
 
+/** Normalizing fewer characters costs no more than looking them up. */
+const minCachedLength = 256;
+
 /** Finds values by name: those of the request, or those of an item in front of what is outside of it. */
 export interface ValueScope {
   /** The text of a field, its line breaks normalized. */
@@ -20,26 +23,38 @@ export interface ValueScope {
 
 /** The values of a message, with the defaults of its template. */
 export function openScope(fields: FieldIndex, given: GivenValues): ValueScope {
-  return new RecordScope(fields, given, undefined);
+  return new RecordScope(fields, given, undefined, new Map());
 }
 
 class RecordScope implements ValueScope {
   readonly #fields: FieldIndex;
   readonly #record: GivenValues;
   readonly #outer: RecordScope | undefined;
+  /** The long texts of the message: a section asks for one again for each item, without adding a byte to what is rendered. */
+  readonly #texts: Map<string, string>;
 
-  constructor(fields: FieldIndex, record: GivenValues, outer: RecordScope | undefined) {
+  constructor(
+    fields: FieldIndex,
+    record: GivenValues,
+    outer: RecordScope | undefined,
+    texts: Map<string, string>,
+  ) {
     this.#fields = fields;
     this.#record = record;
     this.#outer = outer;
+    this.#texts = texts;
   }
 
   text(name: string): string {
     if (this.#outer !== undefined && builtInFields.has(name)) return this.#outer.text(name);
     const value = this.#own(name);
-    return value === undefined && this.#outer !== undefined
-      ? this.#outer.text(name)
-      : textOfValue(value);
+    if (value === undefined && this.#outer !== undefined) return this.#outer.text(name);
+    if (typeof value !== 'string' || value.length < minCachedLength) return textOfValue(value);
+    const known = this.#texts.get(value);
+    if (known !== undefined) return known;
+    const text = textOfValue(value);
+    this.#texts.set(value, text);
+    return text;
   }
 
   records(name: string): readonly FieldRecord[] {
@@ -47,7 +62,7 @@ class RecordScope implements ValueScope {
   }
 
   enter(name: string, record: FieldRecord): ValueScope {
-    return new RecordScope(this.#fields.get(name)?.fields ?? noFields, record, this);
+    return new RecordScope(this.#fields.get(name)?.fields ?? noFields, record, this, this.#texts);
   }
 
   #own(name: string): FieldValue | undefined {
