@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql } from 'kysely';
+import { renderMessage } from '../../src/rendering/render-message.ts';
+import { renderSubject } from '../../src/rendering/render-subject.ts';
+import { findOversizedPart } from '../../src/template/size-bounds.ts';
 import { TemplateCompiler } from '../../src/template/template-compiler.ts';
 import { openManagedShop } from '../support/management-client.ts';
+import { loadSource } from '../support/render-template.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { getToken, publishShopTemplate } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -157,4 +162,70 @@ test('ASVS 4.0.3 11.1.4: an account that compiles constantly leaves a thread to 
   assert.ok(compiled !== null);
   assert.ok(done <= 1, 'it does not wait until all that came before are given up');
   await Promise.allSettled(slow);
+});
+
+/** Less than a second of a template's work with its largest values; asking for them again in each item took minutes. */
+function assertBounded(work: () => unknown): void {
+  const before = process.threadCpuUsage();
+  work();
+  const { user, system } = process.threadCpuUsage(before);
+  assert.ok(user + system < 1_000_000, `${Math.round((user + system) / 1_000)} ms`);
+}
+
+const emptyItems = Array.from({ length: 500 }, () => ({ A: '' }));
+
+test('ASVS 4.0.3 11.1.4: a long value costs its length once, however many items ask for it', async () => {
+  const { compiled, ...template } = await loadSource({
+    subject: 'Subject',
+    html: `<p>x</p>${'{{#Items}}{{A}}{{#Notes}}{{/Notes}}{{/Items}}'.repeat(40)}`,
+    fields: { Items: { kind: 'list' }, Notes: {} },
+  });
+  const values = { Notes: '\r'.repeat(125_000), Items: emptyItems };
+  assertBounded(() => findOversizedPart(compiled, template.size, values, 262_144));
+  assertBounded(() => renderMessage({ compiled, ...template }, { values }));
+});
+
+test('ASVS 4.0.3 11.1.4: a telephone number that is empty costs its length once, however many links have it', async () => {
+  const template = await loadSource({
+    subject: 'Subject',
+    html: `<p>x${'{{#Items}}<a href="tel:{{Notes}}">x</a>{{/Items}}'.repeat(20)}</p>`,
+    fields: { Items: { kind: 'list' }, Notes: {} },
+  });
+  const values = { Notes: ' '.repeat(250_000), Items: emptyItems };
+  assertBounded(() => renderMessage(template, { values }));
+});
+
+test('ASVS 4.0.3 11.1.4: the subjects of a page cost little, whatever their lists show', async () => {
+  const template = await loadSource({
+    subject: `x{{#Items}}${'{{^N}}{{/N}}'.repeat(160)}{{/Items}}`,
+    html: '<p>{{N}}x</p>',
+    fields: { Items: { kind: 'list' }, N: {} },
+  });
+  const values = { N: '\ra'.repeat(500), Items: emptyItems };
+  assertBounded(() => {
+    for (let message = 0; message < 500; message += 1) renderSubject(template, { values });
+  });
+});
+
+test('ASVS 4.0.3 11.1.4: a caller who invents names keeps nobody from publishing, however many and long they are', async () => {
+  await publishShopTemplate(database, shop, { id: 't-names', sender: 'orders@shop.test' });
+  const invented = Array.from({ length: 10_000 }, (_, at) => [`k${at}`, ''] as const);
+  const long = ['a[].'.repeat(20_000), ''] as const;
+  const body = bodyOf(Object.fromEntries([long, ...invented]));
+  assert.equal((await client.send({ template: 't-names', body })).status, 200);
+  const counted = await waitFor('the call to be recorded', async () => {
+    const { rows } = await sql<{ names: number; longest: number }>`
+      select cardinality(fields) as names, (select max(length(name)) from unnest(fields) name) as longest
+      from template_call where template_id = 't-names'`.execute(database.kysely);
+    return rows[0];
+  });
+  assert.ok(counted.names <= 500 && counted.longest <= 120, JSON.stringify(counted));
+  // As an earlier release recorded them.
+  await sql`insert into template_call
+    (account_id, template_id, shape, fields, own_subject, own_preview, last_at, last_message_id)
+    select account_id, template_id, sha256('x'), array_append(fields, ${long[0]}), own_subject, own_preview, last_at,
+      last_message_id from template_call where template_id = 't-names'`.execute(database.kysely);
+  const template = `${managed.path}/templates/t-names`;
+  const rolledBack = await managed.owner.post(`${template}/roll-back`, { version: 1 });
+  assert.equal(rolledBack.status, 200, JSON.stringify(rolledBack.body));
 });

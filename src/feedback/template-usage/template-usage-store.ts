@@ -2,7 +2,11 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, TemplateId } from '../../foundation/ids.ts';
 import { contentMembers } from '../../message/message-sql.ts';
-import { MAX_FIELD_NAME_LENGTH, MAX_FIELDS } from '../../template/template-limits.ts';
+import {
+  MAX_FIELD_DEPTH,
+  MAX_FIELD_NAME_LENGTH,
+  MAX_FIELDS,
+} from '../../template/template-limits.ts';
 import { type Follower, readersRestMs } from '../feed/event-feed.ts';
 import { type FeedRange, inLanes, inWindow } from '../feed/feed-window-store.ts';
 
@@ -10,6 +14,8 @@ type Kysely = Database['kysely'];
 
 /** Sets of names kept for one template; callers that invent names get no more. */
 const maxShapes = 500;
+/** Names kept of one call beside those in its items: templates can't have more, and nobody publishes against invented ones. */
+const maxNames = 2 * MAX_FIELDS;
 
 /**
  * Records after acceptance which fields callers sent values for: one row for each set of names, so that
@@ -56,6 +62,9 @@ async function recordWindow(transaction: Kysely, range: FeedRange): Promise<void
   );
 }
 
+/** Characters of a name with the lists and objects that it stands in. */
+const maxPlaceLength = (MAX_FIELD_DEPTH + 1) * (MAX_FIELD_NAME_LENGTH + 3);
+
 /** Objects and items of a value, with what their place ends in: those of a list `[]`, an object that isn't empty `{}`. */
 const records = sql`
   select '[]' as ending, item.value from json_array_elements(
@@ -65,16 +74,18 @@ const records = sql`
 
 /**
  * The names of the values, then for lists and objects their places and the names that each item has, as `usageNames` has
- * them: `Items[]`, `Items[].Price`. Of names in items no more are kept than a template can have.
+ * them: `Items[]`, `Items[].Price`. No more and no longer names are kept than a template can have.
  */
 function namesOf(values: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`array(
     with recursive record (place, value) as (
       select f.key || r.ending, r.value from json_each(${values}) f cross join lateral (${records}) r
+      where length(f.key) <= ${MAX_FIELD_NAME_LENGTH}
       union all
       select record.place || '.' || f.key || r.ending, r.value
-      from record cross join lateral json_each(record.value) f cross join lateral (${records}) r)
-    select json_object_keys(${values})
+      from record cross join lateral json_each(record.value) f cross join lateral (${records}) r
+      where length(f.key) <= ${MAX_FIELD_NAME_LENGTH})
+    (select key from json_each(${values}) where length(key) <= ${MAX_FIELD_NAME_LENGTH} limit ${maxNames})
     union all (select place from record
       union select r.place || '.' || f.key
         from (select place, value, count(*) over (partition by place) as count from record) r
@@ -83,7 +94,8 @@ function namesOf(values: RawBuilder<unknown>): RawBuilder<unknown> {
         group by r.place, f.key, r.count having count(*) = r.count
       order by 1 limit ${MAX_FIELDS})
     union all select f.key || case json_typeof(f.value) when 'array' then '[0]' else '{0}' end from json_each(${values}) f
-      where json_typeof(f.value) in ('array', 'object') and f.value::text in ('[]', '{}'))`;
+      where json_typeof(f.value) in ('array', 'object') and f.value::text in ('[]', '{}')
+        and length(f.key) <= ${MAX_FIELD_NAME_LENGTH})`;
 }
 
 /** A way in which a template is called. */
@@ -97,14 +109,16 @@ export interface TemplateUsage {
   readonly lastMessageId: string;
 }
 
-/** The ways in which a template was called in the last 30 days, the latest first. */
+/** The ways in which a template was called in the last 30 days, the latest first; names that no template can have are left out. */
 export async function readTemplateUsage(
   kysely: Kysely,
   accountId: AccountId,
   templateId: TemplateId,
 ): Promise<TemplateUsage[]> {
   const { rows } = await sql<TemplateUsage>`
-    select fields, own_subject as "ownSubject", own_preview as "ownPreview", last_at as "lastAt",
+    select array(
+        select name from unnest(fields) name where length(name) <= ${maxPlaceLength} limit ${maxNames + MAX_FIELDS}
+      ) as fields, own_subject as "ownSubject", own_preview as "ownPreview", last_at as "lastAt",
       last_message_id as "lastMessageId"
     from template_call
     where account_id = ${accountId} and template_id = ${templateId} and last_at > now() - interval '30 days'

@@ -22,13 +22,14 @@ export function findBrokenUsage(
   contract: Contract,
   calls: readonly TemplateUsage[],
 ): BrokenUsage[] {
+  const kindOf = kindsDeclaredBy(contract);
   return calls.flatMap((call) => {
     const given = new Set(call.fields);
     const missing = [
       ...missingNames(contract, call, given),
       ...missingInItems(contract, call, given),
     ];
-    const mismatched = findMismatched(contract, given);
+    const mismatched = findMismatched(kindOf, given);
     const { lastAt, lastMessageId } = call;
     return missing.length + mismatched.length === 0
       ? []
@@ -93,18 +94,22 @@ function isOutside(
   });
 }
 
-function findMismatched({ fields }: Contract, given: ReadonlySet<string>): string[] {
+function findMismatched(kindOf: (name: string) => FieldKind, given: ReadonlySet<string>): string[] {
   const names = [...given].filter((name) => !/(?:\[0?\]|\{0?\})$/.test(name));
-  return names.filter((name) => {
-    const declared = kindOf(name.split(/(?:\[\]|\{\})\./), fields);
-    return kindGiven(name, given) !== declared;
-  });
+  return names.filter((name) => kindGiven(name, given) !== kindOf(name));
 }
 
-/** What a name is declared to be; values that no template knows must be texts, too. */
-function kindOf([name, ...rest]: readonly string[], fields: Contract['fields']): FieldKind {
-  const field = fields.find((one) => one.name === name);
-  return rest.length === 0 ? (field?.kind ?? 'text') : kindOf(rest, field?.fields ?? []);
+/** What names are declared to be, by place; values that no template knows must be texts, too. */
+function kindsDeclaredBy(contract: Contract): (name: string) => FieldKind {
+  const kinds = new Map<string, FieldKind>();
+  const declare = (fields: Contract['fields'], place: string): void => {
+    for (const { name, kind = 'text', fields: inner } of fields) {
+      kinds.set(place + name, kind);
+      declare(inner ?? [], `${place}${name}${kind === 'object' ? '{}' : '[]'}.`);
+    }
+  };
+  declare(contract.fields, '');
+  return (name) => kinds.get(name) ?? 'text';
 }
 
 function kindGiven(name: string, given: ReadonlySet<string>): FieldKind {
