@@ -3,6 +3,14 @@ import { InvalidRequest } from './oauth-errors.ts';
 /** NUL or an unpaired surrogate: neither can be stored as text. */
 const unusablePattern = /\0|\p{Surrogate}/u;
 
+/** Far more than any request has. Reading parameters takes time with the square of their number. */
+const maxParameters = 200;
+
+/** True for a form or query that isn't worth parsing. */
+export function hasTooManyParameters(text: string): boolean {
+  return text.split('&', maxParameters + 1).length > maxParameters;
+}
+
 /**
  * The parameters of a form, without repetitions. A parameter without a value counts as missing (RFC 6749 section
  * 3.2); unknown ones are kept and ignored.
@@ -30,10 +38,11 @@ export class Form {
 
 /**
  * Parses `application/x-www-form-urlencoded` text.
- * @throws InvalidRequest if it is badly encoded, contains NUL, or repeats a parameter (RFC 6749 section 3.2)
+ * @throws InvalidRequest if it is badly encoded, contains NUL, has too many parameters or repeats one (RFC 6749 section 3.2)
  */
 export function parseForm(text: string): Form {
   if (!isWellEncoded(text)) throw new InvalidRequest('The form is badly encoded');
+  if (hasTooManyParameters(text)) throw new InvalidRequest('The form has too many parameters');
   const fields = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(text)) {
     if (unusablePattern.test(name) || unusablePattern.test(value))

@@ -43,6 +43,7 @@ import { mapHtmlPartsJob as mapHtmlParts } from '../../src/rendering/map-html-pa
 import { mailboxHeader } from '../../src/rendering/message-headers.ts';
 import { UrlBuilder } from '../../src/rendering/render-url.ts';
 import { checkSpf } from '../../src/sender/check-spf.ts';
+import { readAuthorizationRequest } from '../../src/session/authorize/authorization-request.ts';
 import { readProviderClaims } from '../../src/session/single-sign-on/read-provider-claims.ts';
 import { readMailboxField } from '../../src/smtp-submission/read-mailbox.ts';
 import { readMessageHead } from '../../src/smtp-submission/read-message-head.ts';
@@ -103,6 +104,7 @@ const pieces = [
   'AAAA',
   '\xff',
   'include:a ',
+  'a&',
   'a,',
   '{',
   '[{"',
@@ -162,7 +164,9 @@ async function importContacts(text: string): Promise<void> {
     if (typeof read === 'string') throw new InvalidImportFile(read);
     return { read, keyOf: ({ email }: { readonly email: string }) => email };
   };
-  const file = Readable.from([Buffer.from(`email,name\na@b.test,${text.slice(0, text.length / 8)}`)]);
+  const file = Readable.from([
+    Buffer.from(`email,name\na@b.test,${text.slice(0, text.length / 8)}`),
+  ]);
   await importCsv(file, detectDelimiter(text), counts, open, async () => undefined);
 }
 
@@ -257,6 +261,8 @@ const textReaders: Readonly<Record<string, (text: string) => unknown>> = {
       name: text,
       groups: [text],
     }),
+  'a request for authorization': (text) =>
+    readAuthorizationRequest(text, () => undefined).catch(() => undefined),
   'the text of HTML': htmlText,
   'the values of a URL': (text) => {
     for (const scheme of ['tel:', 'mailto:', 'https://a.test/'])

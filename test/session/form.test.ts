@@ -87,3 +87,10 @@ test('any header is Basic credentials or none', () => {
     }),
   );
 });
+
+test('a form with more parameters than any request has is an invalid_request', () => {
+  const parameters = (count: number) =>
+    Array.from({ length: count }, (_, at) => `a${at}=`).join('&');
+  assert.equal(parseForm(parameters(200)).get('a0'), undefined);
+  assert.throws(() => parseForm(parameters(201)), InvalidRequest);
+});

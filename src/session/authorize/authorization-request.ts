@@ -1,4 +1,5 @@
 import { isPublicId } from '../../foundation/ids.ts';
+import { hasTooManyParameters } from '../form.ts';
 import type { StoredIntegration } from '../integration-store.ts';
 import { supportedScope } from '../token-endpoint.ts';
 import {
@@ -28,7 +29,9 @@ class Query {
   constructor(text: string) {
     for (const [name, value] of new URLSearchParams(text)) {
       const key = name.toLowerCase();
-      this.#values.set(key, [...(this.#values.get(key) ?? []), value]);
+      const values = this.#values.get(key);
+      if (values === undefined) this.#values.set(key, [value]);
+      else values.push(value);
     }
   }
 
@@ -59,7 +62,7 @@ export async function readAuthorizationRequest(
   text: string,
   findIntegration: FindIntegration,
 ): Promise<AuthorizationRequest> {
-  const query = new Query(requireWellEncoded(text));
+  const query = new Query(requireReadable(text));
   const client = await readClient(query, findIntegration);
   const redirectUriSent = query.get('redirect_uri') !== undefined;
   const target = { redirectUri: readRedirect(query, client), state: query.get('state') };
@@ -71,7 +74,9 @@ export async function readAuthorizationRequest(
   return { ...target, client, redirectUriSent, codeChallenge };
 }
 
-function requireWellEncoded(text: string): string {
+function requireReadable(text: string): string {
+  if (hasTooManyParameters(text))
+    throw new UnusableRequest('The URL of this page has too many parameters.');
   try {
     const decoded = decodeURIComponent(text);
     if (!decoded.includes('\0')) return text;
