@@ -1,7 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { stringify } from 'yaml';
 import type { Database } from '../foundation/database/open-database.ts';
@@ -88,7 +87,7 @@ async function exportTo(kysely: Database['kysely'], folder: string): Promise<voi
       const path = join(folder, file);
       await mkdir(dirname(path), { recursive: true });
       await pipeline(
-        Readable.from(writeContactFile(kysely, { accountId, listId })),
+        await writeContactFile(kysely, { accountId, listId }),
         createWriteStream(path, { mode: 0o600 }),
       );
     }

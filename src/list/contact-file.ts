@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import {
   csvLine,
   describeMissingColumn,
@@ -78,12 +79,23 @@ export function readContactHeader(header: readonly string[]): ReadContactRow | s
   };
 }
 
-/** The contacts of a list as a file that imports and manifests read, page by page to bound memory. */
-export async function* writeContactFile(
+/**
+ * The contacts of a list as a file that imports and manifests read, page by page to bound memory.
+ * @throws TooManyContactFields before the file begins
+ */
+export async function writeContactFile(
   kysely: Database['kysely'],
   list: ListKey,
-): AsyncGenerator<string> {
+): Promise<Readable> {
   const names = (await readFieldNames(kysely, list)).filter((name) => name !== '');
+  return Readable.from(writeLines(kysely, list, names));
+}
+
+async function* writeLines(
+  kysely: Database['kysely'],
+  list: ListKey,
+  names: readonly string[],
+): AsyncGenerator<string> {
   yield csvLine(['email', ...names.map(columnOf)]);
   const limit = Math.ceil(Math.min(maxPageRows, maxPageCells / (names.length + 1)));
   let after = '';

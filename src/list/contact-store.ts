@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import { checkLimits } from '../account/account-limit-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
+import { OperatorError } from '../foundation/errors.ts';
 import type { AccountId, ListId } from '../foundation/ids.ts';
+import { maxContactColumns } from './contact-limits.ts';
 import { lockList } from './list-store.ts';
 
 type Kysely = Database['kysely'];
@@ -37,14 +39,28 @@ export async function readContactPage(
   return rows;
 }
 
-/** All field names that contacts of a list have. */
+/** The contacts of a list have more fields than a file can have columns. */
+export class TooManyContactFields extends OperatorError {
+  override name = 'TooManyContactFields';
+
+  constructor() {
+    super(
+      `The contacts of this list have more than ${(maxContactColumns - 1).toLocaleString('en')} different fields, which no file can have. Remove fields that nobody needs`,
+    );
+  }
+}
+
+/** All field names that contacts of a list have. @throws TooManyContactFields */
 export async function readFieldNames(
   kysely: Kysely,
   { accountId, listId }: ListKey,
 ): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select distinct key as name from contact, jsonb_object_keys(fields) key
-    where account_id = ${accountId} and list_id = ${listId} order by 1`.execute(kysely);
+    where account_id = ${accountId} and list_id = ${listId} order by 1 limit ${maxContactColumns}`.execute(
+    kysely,
+  );
+  if (rows.length >= maxContactColumns) throw new TooManyContactFields();
   return rows.map(({ name }) => name);
 }
 

@@ -255,6 +255,21 @@ test('an import that reaches a limit says which, and continues once there is roo
   assert.equal((await finish(owner, address)).state, 'done');
 });
 
+test('contacts with more fields than a file can have columns are not exported, and the response says why', async () => {
+  const wide = `${path}/lists/l-wide`;
+  await owner.put(wide, { name: 'Wide' });
+  const add = (from: number, to: number) =>
+    sql`insert into contact (account_id, list_id, email, fields)
+      select ${shop.id}, 'l-wide', at || '@people.test', (select jsonb_object_agg('f' || at || '-' || n, '') from generate_series(1, 100) n)
+      from generate_series(${from}::int, ${to}) at`.execute(database.kysely);
+  await add(1, 100);
+  assert.equal((await owner.get(`${wide}/export`)).status, 200);
+  await add(101, 101);
+  const refused = await owner.get(`${wide}/export`);
+  assert.equal(refused.status, 409, refused.text);
+  assert.match(String(refused.body.detail), /more than 10,000 different fields/);
+});
+
 test('the largest allowed contact survives export and import', async () => {
   const small = `${path}/lists/l-0002`;
   await owner.put(small, { name: 'Largest' });

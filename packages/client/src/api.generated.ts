@@ -393,7 +393,7 @@ export interface paths {
     delete: { parameters: { path: { "accountId": string; "listId": string; "email": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 408: { content?: never }; 409: { content?: never }; 412: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
   };
   "/manage/v1/accounts/{accountId}/lists/{listId}/export": {
-    get: { parameters: { path: { "accountId": string; "listId": string } }; responses: { 200: { content: { "text/csv": string } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
+    get: { parameters: { path: { "accountId": string; "listId": string } }; responses: { 200: { content: { "text/csv": string } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 409: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
   };
   "/manage/v1/accounts/{accountId}/lists/{listId}/imports": {
     get: { parameters: { path: { "accountId": string; "listId": string } }; responses: { 200: { content: { "application/json": { "items": (ListedFileImport)[]; "nextCursor": (string | null) } } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };

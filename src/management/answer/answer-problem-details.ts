@@ -7,6 +7,7 @@ import { Busy, Fault } from '../../foundation/errors.ts';
 import { BodyRefusal } from '../../http/limits/body-refusal.ts';
 import { logFailure } from '../../http/request-log.ts';
 import { challengeFor } from '../../http/unauthorized.ts';
+import { TooManyContactFields } from '../../list/contact-store.ts';
 import { ManifestError } from '../../manifest/manifest-problems.ts';
 import { notFound, Problem, type ProblemCode, problemCatalog } from './problem.ts';
 
@@ -66,7 +67,8 @@ function toProblem(error: unknown): Problem {
   if (error instanceof Fault) return fromFault(error);
   if (error instanceof Busy)
     return new Problem('busy', error.message, { retryAfter: error.retryAfter });
-  if (error instanceof AccountLimitReached) return new Problem('conflict', error.message);
+  if (error instanceof AccountLimitReached || error instanceof TooManyContactFields)
+    return new Problem('conflict', error.message);
   if (error instanceof BudgetUsedUp)
     return new Problem('too-many-requests', error.message, { retryAfter: error.retryAfter });
   if (error instanceof BodyRefusal) {

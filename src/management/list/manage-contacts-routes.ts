@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { StringMap, strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
@@ -111,12 +110,14 @@ export const exportContacts = defineOperation({
   description:
     'The file can be imported again. It has a column for every field that any contact has.',
   produces: 'text/csv',
+  conflict: true,
   async handle(call) {
     await requireList(call);
+    const file = await writeContactFile(call.dependencies.database.kysely, listKeyOf(call));
     call.reply
       .header('content-disposition', `attachment; filename="${call.params.listId}.csv"`)
       .type('text/csv; charset=utf-8')
-      .send(Readable.from(writeContactFile(call.dependencies.database.kysely, listKeyOf(call))));
+      .send(file);
     return undefined;
   },
 });
