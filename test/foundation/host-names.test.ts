@@ -26,7 +26,12 @@ nonsense gateway
 10.0.0.1 gateway
 `,
 );
-const names = new HostNames(dns, clock, hostsFile);
+const resolverFile = join(temporaryFolder(), 'resolv.conf');
+await writeFile(
+  resolverFile,
+  'domain old.test\nsearch jobs.cluster.test. Cluster.test\nnameserver 10.0.0.1\n',
+);
+const names = new HostNames(dns, clock, { hosts: hostsFile, resolver: resolverFile });
 
 test('a name has the addresses of both families that DNS has for it', async () => {
   zones.set('hook.test', { A: ['8.8.8.8', '8.8.4.4'], AAAA: ['2001:4860:4860::8888'] });
@@ -52,7 +57,7 @@ test('names in the hosts file are not looked up in DNS', async () => {
 
 test('the hosts file is read again after a minute', async () => {
   const path = join(temporaryFolder(), 'hosts');
-  const own = new HostNames(dns, clock, path);
+  const own = new HostNames(dns, clock, { hosts: path, resolver: path });
   await assert.rejects(own.lookUp('late.test'), /has no address in DNS/);
   await writeFile(path, '10.0.0.2 late.test\n');
   await assert.rejects(own.lookUp('late.test'), /has no address in DNS/);
@@ -71,12 +76,14 @@ test('RFC 6761 6.3: localhost and the names below it are the loopback, whatever 
   assert.equal(zones.queries.length, before);
 });
 
-test('only a name without a dot that DNS doesn’t have is looked up by the system', async () => {
-  zones.set('container', { A: ['10.0.0.3'] });
+test('a name without a dot is completed by the search domains of the machine if DNS doesn’t have it', async () => {
+  zones.set('container', { A: ['10.0.0.3'] }).set('service.cluster.test', { A: ['10.0.0.4'] });
   assert.deepEqual(await names.lookUp('container'), [{ address: '10.0.0.3', family: 4 }]);
-  // The system reads an old notation of addresses, which needs no DNS.
-  assert.deepEqual(await names.lookUp('2130706433'), [{ address: '127.0.0.1', family: 4 }]);
-  await assert.rejects(names.lookUp('127.1'), /127\.1 has no address in DNS/);
+  assert.deepEqual(await names.lookUp('service'), [{ address: '10.0.0.4', family: 4 }]);
+  await assert.rejects(names.lookUp('service.old'), /service\.old has no address in DNS/);
+  // The system reads an old notation of addresses, which would need no DNS.
+  for (const notation of ['2130706433', '127.1'])
+    await assert.rejects(names.lookUp(notation), /has no address in DNS/);
 });
 
 test('a failed lookup says why, but not at which resolver', async () => {
