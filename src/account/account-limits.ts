@@ -44,6 +44,12 @@ export const accountLimits = {
   },
   variants: { what: 'variants of template versions', table: 'template_variant', max: 200_000 },
   secretFields: { what: 'secret fields of templates', table: 'template_secret', max: 200_000 },
+  secretFieldsOfTemplate: {
+    what: 'secret fields, those of earlier versions included',
+    table: 'template_secret',
+    max: 1_000,
+    per: { what: 'template', columns: ['template_id'] },
+  },
   drafts: { what: 'drafts', table: 'template_draft', max: 10_000 },
   templateImages: { what: 'images of template versions', table: 'template_image', max: 200_000 },
   images: { what: 'hosted images', table: 'hosted_image', max: 1_000 },

@@ -105,10 +105,12 @@ function defaultLengths(fields: readonly CompiledField[]): ReadonlyMap<string, n
   return lengths;
 }
 
-/** Bytes that a part has regardless of its values. */
+/** Bytes of a part without values, all of its sections and URLs included. */
 export function fixedBytes(nodes: readonly CompiledNode[]): number {
   let bytes = 0;
-  for (const node of nodes) if (typeof node === 'string') bytes += Buffer.byteLength(node);
+  for (const node of nodes)
+    if (typeof node === 'string') bytes += Buffer.byteLength(node);
+    else if ('nodes' in node) bytes += fixedBytes(node.nodes);
   return bytes;
 }
 

@@ -114,7 +114,10 @@ export class TemplateDirectory<Loaded extends LoadedVersion> {
         const row = await this.#readCompiled(ref);
         if (row === undefined) return undefined;
         const secretNames = [...row.secretNames, ...(JSON.parse(names) as string[])];
-        return { compiled: withSecretNames(row.compiled, secretNames), size: row.size };
+        return {
+          compiled: withSecretNames(row.compiled, secretNames),
+          size: row.size + 3 * names.length,
+        };
       });
     return kept instanceof Promise ? kept.then(find) : find(kept);
   }
@@ -160,11 +163,15 @@ export class TemplateDirectory<Loaded extends LoadedVersion> {
     const locale = matchVariant(base.compiled, requested);
     if (locale === undefined) return base;
     const secretNames = secretNamesOf(base.compiled);
-    return this.#cached(`${keyOf(ref)}/${locale}/${JSON.stringify(secretNames)}`, async () => {
+    const names = JSON.stringify(secretNames);
+    return this.#cached(`${keyOf(ref)}/${locale}/${names}`, async () => {
       const row = await this.#readVariant({ ...ref, locale });
       if (row === undefined) return undefined;
       const compiled = { ...base.compiled, ...row.compiled, locale };
-      return { compiled: withSecretNames(compiled, secretNames), size: row.size };
+      return {
+        compiled: withSecretNames(compiled, secretNames),
+        size: row.size + 3 * names.length,
+      };
     });
   }
 

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { sampleValues } from '../../src/management/template/sample-values.ts';
 import { renderMessage } from '../../src/rendering/render-message.ts';
 import { renderSubject } from '../../src/rendering/render-subject.ts';
+import { compileTemplate } from '../../src/template/compile-template.ts';
 import { findOversizedPart } from '../../src/template/size-bounds.ts';
 import { TemplateCompiler } from '../../src/template/template-compiler.ts';
+import type { TemplateSource } from '../../src/template/template-source.ts';
 import { openManagedShop } from '../support/management-client.ts';
 import { loadSource } from '../support/render-template.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
@@ -228,4 +231,58 @@ test('ASVS 4.0.3 11.1.4: a caller who invents names keeps nobody from publishing
   const template = `${managed.path}/templates/t-names`;
   const rolledBack = await managed.owner.post(`${template}/roll-back`, { version: 1 });
   assert.equal(rolledBack.status, 200, JSON.stringify(rolledBack.body));
+});
+
+test('ASVS 4.0.3 11.1.4: samples are filled in only as far as a page can show, whatever lists stand in lists', async () => {
+  const sample = Array.from({ length: 500 }, () => ({}));
+  const list = (fields: TemplateSource['fields']) => ({ kind: 'list', sample, fields }) as const;
+  const texts = Array.from({ length: 200 }, (_, at) => [`T${at}`, { sample: 'x'.repeat(3_900) }]);
+  for (const fields of [
+    { A: list({ B: list({ C: list({ T: {} }) }) }) },
+    { A: list(Object.fromEntries(texts)) },
+  ]) {
+    const content = { subject: 'Subject', html: '<p>x</p>', fields } as const;
+    const result = await compileTemplate(content);
+    assert.ok(result.compiled !== null, JSON.stringify(result.problems));
+    assertBounded(() => {
+      const examples = sampleValues(result, content as never);
+      assert.ok(JSON.stringify(examples).length < 3 * 1024 * 1024);
+    });
+  }
+});
+
+test('ASVS 4.0.3 12.1.1: a template whose sections are larger than a message can be is not compiled', async () => {
+  const texts = '<mj-text>x</mj-text>'.repeat(150);
+  const { compiled, problems } = await compileTemplate({
+    subject: 'Subject',
+    mjml: `<mjml><mj-head><mj-attributes><mj-text font-family="${'a'.repeat(20_000)}"/></mj-attributes></mj-head><mj-body><mj-section><mj-column><mj-raw>{{#A}}</mj-raw>${texts}<mj-raw>{{/A}}</mj-raw></mj-column></mj-section></mj-body></mjml>`,
+  });
+  assert.equal(compiled, null);
+  assert.ok(
+    problems.some(({ rule }) => rule === 'too-large'),
+    JSON.stringify(problems),
+  );
+});
+
+test('a template keeps at most 1,000 names of secret fields', async () => {
+  const template = `${managed.path}/templates/t-secrets`;
+  const secret = (name: string) => ({
+    subject: 'Subject',
+    html: `<p>{{${name}}}</p>`,
+    sender: 'orders@shop.test',
+    fields: { [name]: { secret: true } },
+  });
+  const publish = async (name: string) => {
+    assert.ok((await managed.owner.put(`${template}/draft`, secret(name))).status < 300);
+    return await managed.owner.post(`${template}/publish`, {});
+  };
+  await managed.owner.put(template, { name: 'Secrets' });
+  assert.equal((await publish('First')).status, 200);
+  await sql`insert into template_secret (account_id, template_id, name)
+    select ${shop.id}, 't-secrets', 's' || n from generate_series(1, 999) n`.execute(
+    database.kysely,
+  );
+  const refused = await publish('Second');
+  assert.equal(refused.status, 409, JSON.stringify(refused.body));
+  assert.match(String(refused.body.detail), /1,000 secret fields/);
 });

@@ -25,6 +25,14 @@ export const maxValueBytes = 256 * 1024;
 /** Items of a list that has no sample; two show what is between them. */
 const sampleItems = 2;
 
+/**
+ * What is filled in for one template at most: characters, and what items and fields cost beside theirs. Each level of lists
+ * multiplies the samples of the levels inside it.
+ */
+const maxFilled = 1024 * 1024;
+const itemCost = 100;
+const fieldCost = 20;
+
 type Settings = Readonly<Record<string, ItemFieldSettings>>;
 
 /**
@@ -50,6 +58,7 @@ class Sampler {
   readonly #formatted: readonly FormattedField[];
   readonly #given: GivenValues;
   readonly #missing: (name: string) => string;
+  #filled = 0;
 
   constructor(
     formatted: readonly FormattedField[],
@@ -61,18 +70,21 @@ class Sampler {
     this.#missing = missing;
   }
 
-  /** The values with a sample of each field that they lack. */
+  /** The values with a sample of each field that they lack, as long as not too much is filled in. */
   fill(
     fields: readonly CompiledField[],
     settings: Settings,
     values: GivenValues,
     path: readonly string[],
   ): FieldRecord {
+    this.#filled += itemCost;
+    if (this.#filled > maxFilled) return values;
     const settingsByName = new Map(Object.entries(settings));
     const filled = fields
       .filter(({ name, outside }) => !(outside === true && Object.hasOwn(this.#given, name)))
       .map((field): [string, FieldValue] => {
         const { name } = field;
+        this.#filled += fieldCost;
         const own = settingsByName.get(name) ?? {};
         const value = Object.hasOwn(values, name) ? values[name] : undefined;
         return [
@@ -88,7 +100,11 @@ class Sampler {
   #sampleOf(field: CompiledField, own: ItemFieldSettings, path: readonly string[]): FieldValue {
     const { name, kind, fields = [] } = field;
     const sample = own.sample ?? own.default;
-    if (kind === undefined) return sample ?? this.#exampleOf(name, path) ?? this.#missing(name);
+    if (kind === undefined) {
+      const text = sample ?? this.#exampleOf(name, path) ?? this.#missing(name);
+      if (typeof text === 'string') this.#filled += text.length;
+      return text;
+    }
     if (sample !== undefined && recordsOf(sample).length > 0)
       return this.#complete(field, own, sample, path);
     const record = this.fill(fields, own.fields ?? {}, {}, [...path, name]);
@@ -102,7 +118,7 @@ class Sampler {
     value: FieldValue,
     path: readonly string[],
   ): FieldValue {
-    if (kind === undefined || typeof value === 'string') return value;
+    if (kind === undefined || typeof value === 'string' || this.#filled > maxFilled) return value;
     const fill = (record: FieldRecord): FieldRecord =>
       this.fill(fields, own.fields ?? {}, record, [...path, name]);
     if (Array.isArray(value)) return value.map((item) => (isRecord(item) ? fill(item) : item));
