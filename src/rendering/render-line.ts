@@ -42,10 +42,8 @@ function fill(nodes: readonly CompiledNode[], top: ValueScope, locale: string): 
       } else if (node.type === 'section') {
         if ((scope.text(node.name) !== '') === (node.shown === 'filled')) add(node.nodes, scope);
       } else if (node.type === 'each') {
-        for (const record of scope.records(node.name)) {
-          if (repeated > maxRepeated) return;
+        for (const record of scope.records(node.name))
           add(node.nodes, scope.enter(node.name, record));
-        }
       }
     }
   };

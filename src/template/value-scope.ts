@@ -1,3 +1,4 @@
+import { rememberEach } from '../foundation/remember-each.ts';
 import { builtInFields } from './built-in-fields.ts';
 import { type FieldIndex, noFields } from './field-index.ts';
 import {
@@ -7,9 +8,10 @@ import {
   recordsOf,
   textOfValue,
 } from './field-value.ts';
+import { normalizeValue } from './normalize-value.ts';
 
 /** Normalizing fewer characters costs no more than looking them up. */
-const minCachedLength = 256;
+const minRememberedLength = 256;
 
 /** Finds values by name: those of the request, or those of an item in front of what is outside of it. */
 export interface ValueScope {
@@ -23,38 +25,35 @@ export interface ValueScope {
 
 /** The values of a message, with the defaults of its template. */
 export function openScope(fields: FieldIndex, given: GivenValues): ValueScope {
-  return new RecordScope(fields, given, undefined, new Map());
+  return new RecordScope(fields, given, undefined, rememberEach(normalizeValue));
 }
 
 class RecordScope implements ValueScope {
   readonly #fields: FieldIndex;
   readonly #record: GivenValues;
   readonly #outer: RecordScope | undefined;
-  /** The long texts of the message: a section asks for one again for each item, without adding a byte to what is rendered. */
-  readonly #texts: Map<string, string>;
+  /** Of the whole message: a section asks for a text again for each item, without adding a byte to what is rendered. */
+  readonly #normalize: (value: string) => string;
 
   constructor(
     fields: FieldIndex,
     record: GivenValues,
     outer: RecordScope | undefined,
-    texts: Map<string, string>,
+    normalize: (value: string) => string,
   ) {
     this.#fields = fields;
     this.#record = record;
     this.#outer = outer;
-    this.#texts = texts;
+    this.#normalize = normalize;
   }
 
   text(name: string): string {
     if (this.#outer !== undefined && builtInFields.has(name)) return this.#outer.text(name);
     const value = this.#own(name);
     if (value === undefined && this.#outer !== undefined) return this.#outer.text(name);
-    if (typeof value !== 'string' || value.length < minCachedLength) return textOfValue(value);
-    const known = this.#texts.get(value);
-    if (known !== undefined) return known;
-    const text = textOfValue(value);
-    this.#texts.set(value, text);
-    return text;
+    return typeof value === 'string' && value.length >= minRememberedLength
+      ? this.#normalize(value)
+      : textOfValue(value);
   }
 
   records(name: string): readonly FieldRecord[] {
@@ -62,7 +61,12 @@ class RecordScope implements ValueScope {
   }
 
   enter(name: string, record: FieldRecord): ValueScope {
-    return new RecordScope(this.#fields.get(name)?.fields ?? noFields, record, this, this.#texts);
+    return new RecordScope(
+      this.#fields.get(name)?.fields ?? noFields,
+      record,
+      this,
+      this.#normalize,
+    );
   }
 
   #own(name: string): FieldValue | undefined {
