@@ -116,7 +116,7 @@ export class TemplateDirectory<Loaded extends LoadedVersion> {
         const secretNames = [...row.secretNames, ...(JSON.parse(names) as string[])];
         return {
           compiled: withSecretNames(row.compiled, secretNames),
-          size: row.size + 3 * names.length,
+          size: row.size,
         };
       });
     return kept instanceof Promise ? kept.then(find) : find(kept);
@@ -163,14 +163,13 @@ export class TemplateDirectory<Loaded extends LoadedVersion> {
     const locale = matchVariant(base.compiled, requested);
     if (locale === undefined) return base;
     const secretNames = secretNamesOf(base.compiled);
-    const names = JSON.stringify(secretNames);
-    return this.#cached(`${keyOf(ref)}/${locale}/${names}`, async () => {
+    return this.#cached(`${keyOf(ref)}/${locale}/${JSON.stringify(secretNames)}`, async () => {
       const row = await this.#readVariant({ ...ref, locale });
       if (row === undefined) return undefined;
       const compiled = { ...base.compiled, ...row.compiled, locale };
       return {
         compiled: withSecretNames(compiled, secretNames),
-        size: row.size + 3 * names.length,
+        size: row.size,
       };
     });
   }
@@ -195,7 +194,8 @@ export class TemplateDirectory<Loaded extends LoadedVersion> {
     const row = await read();
     if (row === undefined) return undefined;
     const loaded = this.#load(row.compiled);
-    this.#versions.set(key, loaded, row.size);
+    // The names of secret fields stand in the key, in the content and in its set.
+    this.#versions.set(key, loaded, row.size + 3 * key.length);
     return loaded;
   }
 }
