@@ -71,12 +71,10 @@ async function planSearches(
     select template_id as "templateId", word from subject_word
     where account_id = ${accountId} and word = any(${words}::text[])
     order by template_id limit ${maxTemplateWords}`.execute(kysely);
-  const fixed = new Map<string, string[]>();
-  for (const { templateId, word } of rows)
-    fixed.set(templateId, [...(fixed.get(templateId) ?? []), word]);
+  const fixed = Map.groupBy(rows, ({ templateId }) => templateId);
   const plans = new Map<string, { words: readonly string[]; templateIds: string[] }>();
   for (const [templateId, own] of fixed) {
-    const others = words.filter((word) => !own.includes(word));
+    const others = words.filter((word) => !own.some((row) => row.word === word));
     const plan = plans.get(others.join(' ')) ?? { words: others, templateIds: [] };
     plan.templateIds.push(templateId);
     plans.set(others.join(' '), plan);

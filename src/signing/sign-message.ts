@@ -103,10 +103,7 @@ function namesToSign(fields: readonly RawHeaderField[]): string[] {
 
 /** RFC 6376 section 5.4.2: fields with the same name are signed from the bottom up; a missing one counts as empty. */
 function signingOrder(fields: readonly RawHeaderField[], names: readonly string[]): number[] {
-  const left = new Map<string, number[]>();
-  fields.forEach(({ name }, index) => {
-    left.set(name, [...(left.get(name) ?? []), index]);
-  });
+  const left = Map.groupBy(fields.keys(), (index) => fields[index]?.name);
   return names.flatMap((name) => left.get(name.toLowerCase())?.pop() ?? []);
 }
 

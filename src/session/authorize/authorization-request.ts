@@ -24,29 +24,24 @@ export type FindIntegration = (
 
 /** The parameters of a query, with case-insensitive names. */
 class Query {
-  readonly #values = new Map<string, string[]>();
+  readonly #pairs: ReadonlyMap<string, readonly (readonly [string, string])[]>;
 
   constructor(text: string) {
-    for (const [name, value] of new URLSearchParams(text)) {
-      const key = name.toLowerCase();
-      const values = this.#values.get(key);
-      if (values === undefined) this.#values.set(key, [value]);
-      else values.push(value);
-    }
+    this.#pairs = Map.groupBy(new URLSearchParams(text), ([name]) => name.toLowerCase());
   }
 
   /** The value, or undefined if it is missing or empty. */
   get(name: string): string | undefined {
-    return this.#values.get(name)?.[0] || undefined;
+    return this.#pairs.get(name)?.[0]?.[1] || undefined;
   }
 
   isRepeated(name: string): boolean {
-    return (this.#values.get(name)?.length ?? 0) > 1;
+    return (this.#pairs.get(name)?.length ?? 0) > 1;
   }
 
   /** A repeated parameter, or undefined. */
   get firstRepeated(): string | undefined {
-    return [...this.#values].find(([, values]) => values.length > 1)?.[0];
+    return [...this.#pairs].find(([, pairs]) => pairs.length > 1)?.[0];
   }
 }
 

@@ -31,10 +31,14 @@ export class HostCookie {
   set(request: FastifyRequest, reply: FastifyReply, value: string, maxAge?: number): void {
     const name = this.#nameFor(request);
     const secure = this.#browser.isSecure(request);
-    const age = maxAge === undefined ? {} : { maxAge };
     const cookie = stringifySetCookie({
-      ...{ name, value, path: '/', httpOnly: true, sameSite: 'lax', secure },
-      ...age,
+      name,
+      value,
+      path: '/',
+      httpOnly: true,
+      sameSite: 'lax',
+      secure,
+      ...(maxAge === undefined ? {} : { maxAge }),
     });
     const others = [reply.getHeader('set-cookie') ?? []].flat().map(String);
     const kept = others.filter((other) => !other.startsWith(`${name}=`));
