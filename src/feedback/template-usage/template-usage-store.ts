@@ -78,14 +78,15 @@ const records = sql`
  */
 function namesOf(values: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`array(
-    with recursive record (place, value) as (
-      select f.key || r.ending, r.value from json_each(${values}) f cross join lateral (${records}) r
-      where length(f.key) <= ${MAX_FIELD_NAME_LENGTH}
+    with recursive given as (
+      select key, value from json_each(${values}) where length(key) <= ${MAX_FIELD_NAME_LENGTH} limit ${maxNames}),
+    record (place, value) as (
+      select f.key || r.ending, r.value from given f cross join lateral (${records}) r
       union all
       select record.place || '.' || f.key || r.ending, r.value
       from record cross join lateral json_each(record.value) f cross join lateral (${records}) r
       where length(f.key) <= ${MAX_FIELD_NAME_LENGTH})
-    (select key from json_each(${values}) where length(key) <= ${MAX_FIELD_NAME_LENGTH} limit ${maxNames})
+    select key from given
     union all (select place from record
       union select r.place || '.' || f.key
         from (select place, value, count(*) over (partition by place) as count from record) r
@@ -93,9 +94,8 @@ function namesOf(values: RawBuilder<unknown>): RawBuilder<unknown> {
         where length(f.key) <= ${MAX_FIELD_NAME_LENGTH}
         group by r.place, f.key, r.count having count(*) = r.count
       order by 1 limit ${MAX_FIELDS})
-    union all select f.key || case json_typeof(f.value) when 'array' then '[0]' else '{0}' end from json_each(${values}) f
-      where json_typeof(f.value) in ('array', 'object') and f.value::text in ('[]', '{}')
-        and length(f.key) <= ${MAX_FIELD_NAME_LENGTH})`;
+    union all select f.key || case json_typeof(f.value) when 'array' then '[0]' else '{0}' end from given f
+      where json_typeof(f.value) in ('array', 'object') and f.value::text in ('[]', '{}'))`;
 }
 
 /** A way in which a template is called. */
