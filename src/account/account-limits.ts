@@ -44,8 +44,9 @@ export const accountLimits = {
   },
   variants: { what: 'variants of template versions', table: 'template_variant', max: 200_000 },
   secretFields: { what: 'secret fields of templates', table: 'template_secret', max: 200_000 },
+  // Their names are part of what every version is cached by, and are compared with its fields when one is published.
   secretFieldsOfTemplate: {
-    what: 'secret fields, those of earlier versions included',
+    what: 'secret fields',
     table: 'template_secret',
     max: 1_000,
     per: { what: 'template', columns: ['template_id'] },
