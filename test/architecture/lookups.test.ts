@@ -5,7 +5,6 @@ import { test } from 'node:test';
 /** Files that import Node's DNS module, and why no stranger's DNS server can occupy its threads there. */
 const systemLookups: Readonly<Record<string, string>> = {
   'src/foundation/dns/dns-server.ts': 'reads the machine’s resolvers, and looks up nothing',
-  'src/foundation/dns/host-names.ts': 'names without a dot, which no stranger’s server answers for',
 };
 
 /** Requests without a lookup of their own, and whose hosts they are for. */
