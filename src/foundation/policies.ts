@@ -201,8 +201,8 @@ export const policies = {
     retryAfter: 5,
   },
   webhookTests: { what: 'test events', ...slots, total: 12, share: 2, reserve: 3, retryAfter: 5 },
-  /** Deliveries, which spend most of their time waiting for endpoints. */
-  webhooks: { what: 'webhooks', ...slots, total: 16, share: 4, reserve: 4, ...inTurn },
+  /** Leases of deliveries, which spend most of their time waiting for endpoints. */
+  webhooks: { what: 'webhooks', ...slots, total: 24, share: 4, reserve: 6, ...inTurn },
   /** Accounts whose events are written to the logs of their endpoints. */
   webhookPieces: { what: 'webhooks', ...slots, total: 3, share: 1, reserve: 1, ...inTurn },
   attachmentWrites: {
@@ -244,7 +244,8 @@ export const policies = {
   previewThreads: {
     what: 'previews',
     ...threads,
-    wait: { callers: 64, perSharer: 4, ms: 10_000 },
+    // Several browsers of an account may each ask for six at a time.
+    wait: { callers: 128, perSharer: 32, ms: 30_000 },
     retryAfter: 2,
   },
   mailThreads: {

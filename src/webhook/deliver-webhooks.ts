@@ -8,22 +8,18 @@ import type { Tracing } from '../foundation/tracing/tracing.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
 import {
   type AttemptEnd,
+  type DeliveryAttempt,
   type LeasedDeliveries,
   type PendingDelivery,
   parkAfter,
   parkDelivery,
-  recordDeliveryAttempt,
+  recordDeliveryAttempts,
   releaseLease,
 } from './delivery-store.ts';
 import { asReadableBy, describeEvent } from './describe-event.ts';
 import { describeReply, maxReplyBodyBytes } from './describe-reply.ts';
-import {
-  pauseEndpoint,
-  readSendableEndpoint,
-  recordEndpointHealth,
-  type SendableEndpoint,
-} from './endpoint-store.ts';
-import { postWebhook } from './post-webhook.ts';
+import { pauseEndpoint, readSendableEndpoint, type SendableEndpoint } from './endpoint-store.ts';
+import { postWebhook, WebhookConnection } from './post-webhook.ts';
 import type { SecretBox } from './secret-box.ts';
 import { signWebhook } from './sign-webhook.ts';
 import { traceWebhook } from './trace-webhook.ts';
@@ -49,29 +45,111 @@ export interface DeliverWebhooksDependencies {
 /** Of a lease, for a request and recording its result; the rest is released. */
 const minLeaseLeftMs = 20_000;
 
+/** Requests to an endpoint at the same time, for each lease. */
+export const lanesPerLease = 4;
+
 /**
- * Delivers leased events to their endpoint, strictly in order, until one is to be tried again or the lease is about to end.
- * @param stopping ends it after the current event
+ * Delivers leased events to their endpoint, those of each message strictly in order until one is to be tried again. Ends when the
+ * endpoint is paused or the lease is about to end.
+ * @param stopping ends it after the current events
+ * @returns how long a request took, in milliseconds; undefined without a request
  */
 export async function deliverWebhooks(
   dependencies: DeliverWebhooksDependencies,
   lease: LeasedDeliveries,
   stopping: AbortSignal,
-): Promise<void> {
-  const { kysely } = dependencies.database;
-  let next: NextStep = 'continue';
+): Promise<number | undefined> {
+  const {
+    box,
+    database: { followKysely: kysely },
+  } = dependencies;
+  const { accountId, endpointId, messages } = lease;
+  const left = new Set(messages.flatMap((events) => events.map(({ eventId }) => eventId)));
+  const durations: number[] = [];
+  const waiting = messages.values();
+  let isOver = false;
+  const work = async (results: AttemptRecorder): Promise<void> => {
+    // A TLS handshake for each request would take longer than the request.
+    using connection = new WebhookConnection();
+    for (const events of waiting)
+      for (const delivery of events) {
+        const { endpoint } = results;
+        isOver ||= stopping.aborted || performance.now() > lease.endsAt - minLeaseLeftMs;
+        if (isOver || endpoint === undefined || endpoint.paused) return;
+        const { eventId } = delivery;
+        if (lease.orphaned >= parkAfter) {
+          await parkDelivery(kysely, lease, eventId);
+          left.delete(eventId);
+          continue;
+        }
+        const attempt = await tryDelivery(dependencies, lease, delivery, endpoint, connection);
+        durations.push(attempt.exchange.durationMs);
+        const isOwn = await results.record(attempt);
+        if (isOwn) await pauseIfBroken(dependencies, lease, attempt, endpoint);
+        if (isOwn && attempt.end.state !== 'pending') left.delete(eventId);
+        else {
+          // What follows waits with it, or someone else has it.
+          for (const each of events) left.delete(each.eventId);
+          break;
+        }
+      }
+  };
   try {
-    for (const delivery of lease.events) {
-      if (stopping.aborted || performance.now() > lease.endsAt - minLeaseLeftMs) next = 'release';
-      else if (lease.orphaned >= parkAfter) await parkDelivery(kysely, lease, delivery.eventId);
-      else next = await deliverOne(dependencies, lease, delivery);
-      if (next !== 'continue') break;
-    }
-  } catch (error) {
-    next = 'release';
-    throw error;
+    const endpoint = await readSendableEndpoint(kysely, box, accountId, endpointId);
+    const results = new AttemptRecorder({ kysely, box }, lease, endpoint);
+    const lanes = await Promise.allSettled(
+      Array.from({ length: Math.min(lanesPerLease, messages.length) }, async () => {
+        await work(results).catch((error: unknown) => {
+          isOver = true;
+          throw error;
+        });
+      }),
+    );
+    for (const lane of lanes) if (lane.status === 'rejected') throw lane.reason;
   } finally {
-    if (next === 'release') await releaseLease(kysely, lease);
+    if (left.size > 0) await releaseLease(kysely, lease, [...left]);
+  }
+  const sum = durations.reduce((total, duration) => total + duration, 0);
+  return durations.length === 0 ? undefined : sum / durations.length;
+}
+
+/** Records what ends while attempts are recorded in the next statement, all at once. */
+class AttemptRecorder {
+  /** As of the last record; undefined if there is none. */
+  endpoint: SendableEndpoint | undefined;
+  readonly #stores: Parameters<typeof recordDeliveryAttempts>[0];
+  readonly #lease: LeasedDeliveries;
+  #next: DeliveryAttempt[] = [];
+  #last: Promise<unknown> = Promise.resolve();
+  #own: Promise<ReadonlySet<string>> | undefined;
+
+  constructor(
+    stores: Parameters<typeof recordDeliveryAttempts>[0],
+    lease: LeasedDeliveries,
+    endpoint: SendableEndpoint | undefined,
+  ) {
+    this.#stores = stores;
+    this.#lease = lease;
+    this.endpoint = endpoint;
+  }
+
+  /** @returns false if someone else has leased the event since */
+  async record(attempt: DeliveryAttempt): Promise<boolean> {
+    this.#next.push(attempt);
+    if (this.#own === undefined) {
+      this.#own = this.#last.then(() => this.#write());
+      this.#last = this.#own.catch(() => undefined);
+    }
+    return (await this.#own).has(attempt.eventId);
+  }
+
+  async #write(): Promise<ReadonlySet<string>> {
+    const attempts = this.#next;
+    this.#next = [];
+    this.#own = undefined;
+    const { own, endpoint } = await recordDeliveryAttempts(this.#stores, this.#lease, attempts);
+    this.endpoint = endpoint;
+    return own;
   }
 }
 
@@ -99,54 +177,61 @@ async function addReply(
   return JSON.stringify({ ...event, data: { ...event.data, reply } });
 }
 
-/** `ended`: the lease has ended, with a retry or because someone else has the events. */
-type NextStep = 'continue' | 'release' | 'ended';
-
-async function deliverOne(
+async function tryDelivery(
   dependencies: DeliverWebhooksDependencies,
-  lease: LeasedDeliveries,
+  { accountId }: LeasedDeliveries,
   delivery: PendingDelivery,
-): Promise<NextStep> {
+  endpoint: SendableEndpoint,
+  connection: WebhookConnection,
+): Promise<DeliveryAttempt> {
   const { clock, networks, hostNames } = dependencies;
-  const { kysely } = dependencies.database;
-  const { accountId, endpointId, messageId } = lease;
-  const endpoint = await readSendableEndpoint(kysely, dependencies.box, accountId, endpointId);
-  if (endpoint === undefined || endpoint.paused) return 'release';
+  const { eventId, messageId } = delivery;
   // Only the endpoint gets the reply itself: who may read the log needn't be allowed to read messages.
-  const logged = JSON.stringify(describeEvent({ ...asReadableBy(endpoint, delivery), messageId }));
+  const logged = JSON.stringify(describeEvent(asReadableBy(endpoint, delivery)));
   const request =
     delivery.kind === 'replied'
-      ? await addReply(dependencies, accountId, delivery.eventId, logged, endpoint)
+      ? await addReply(dependencies, accountId, eventId, logged, endpoint)
       : logged;
   const timestamp = Math.floor(clock.now() / 1_000);
-  const headers = signWebhook(delivery.eventId, timestamp, request, endpoint.secrets);
+  const headers = signWebhook(eventId, timestamp, request, endpoint.secrets);
   const exchange = await traceWebhook(
     dependencies.tracing,
-    { ...delivery, accountId, messageId, url: endpoint.url },
+    { ...delivery, accountId, url: endpoint.url },
     (context) =>
-      postWebhook(endpoint.url, { ...headers, ...context }, request, networks, hostNames),
+      postWebhook(
+        endpoint.url,
+        { ...headers, ...context },
+        request,
+        networks,
+        hostNames,
+        connection,
+      ),
   );
-  const { status } = exchange;
-  const succeeded = status >= 200 && status < 300;
-  // RFC 9110 section 15.5.11: 410 means the endpoint is permanently gone.
-  const isGone = status === 410;
+  const succeeded = exchange.status >= 200 && exchange.status < 300;
   const tooOld = !succeeded && delivery.age > maxFailureMs;
   const end: AttemptEnd =
     succeeded || tooOld
       ? { state: succeeded ? 'delivered' : 'failed' }
-      : { state: 'pending', retryMs: isGone ? 0 : retryDelayMs(delivery) };
-  const attempt = { request: logged, exchange };
-  const { eventId } = delivery;
-  const isOwn = await recordDeliveryAttempt(kysely, lease, eventId, end, attempt);
-  await recordEndpointHealth(kysely, accountId, endpointId, succeeded);
+      : { state: 'pending', retryMs: exchange.status === gone ? 0 : retryDelayMs(delivery) };
+  return { eventId, messageId, end, request: logged, exchange };
+}
+
+/** RFC 9110 section 15.5.11: the endpoint is permanently gone. */
+const gone = 410;
+
+/** @param endpoint as it was before the attempt */
+async function pauseIfBroken(
+  { clock, database: { kysely } }: DeliverWebhooksDependencies,
+  { accountId, endpointId }: LeasedDeliveries,
+  { exchange: { status } }: DeliveryAttempt,
+  { failingSince }: SendableEndpoint,
+): Promise<void> {
+  if (status >= 200 && status < 300) return;
   const failedTooLong =
-    endpoint.failingSince !== null && clock.now() - endpoint.failingSince.getTime() > maxFailureMs;
-  if (!succeeded && isOwn && (isGone || failedTooLong)) {
-    const reason = isGone ? 'it returned 410 Gone' : 'requests failed for 3 days';
-    await pauseEndpoint(kysely, accountId, endpointId, reason);
-    return 'release';
-  }
-  return isOwn && end.state !== 'pending' ? 'continue' : 'ended';
+    failingSince !== null && clock.now() - failingSince.getTime() > maxFailureMs;
+  if (status !== gone && !failedTooLong) return;
+  const reason = status === gone ? 'it returned 410 Gone' : 'requests failed for 3 days';
+  await pauseEndpoint(kysely, accountId, endpointId, reason);
 }
 
 const maxRetryMs = 22_000_000;

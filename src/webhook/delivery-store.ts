@@ -7,13 +7,22 @@ import { recipientAddress, traceContext } from '../message/message-sql.ts';
 import { suspectAfter } from '../queue/attempt.ts';
 import type { AccountEvent } from './account-event-store.ts';
 import { asReadableBy } from './describe-event.ts';
+import {
+  type DeliveryState,
+  openSendable,
+  type SendableEndpoint,
+  type SendableRow,
+  sendableColumns,
+} from './endpoint-store.ts';
 import type { WebhookExchange } from './post-webhook.ts';
+import type { SecretBox } from './secret-box.ts';
 
 type Kysely = Database['kysely'];
 
 /** A pending event for an endpoint, with the contents of its body. */
 export interface PendingDelivery {
   readonly eventId: string;
+  readonly messageId: MessageId;
   readonly kind: WebhookKind;
   readonly recipient: number | null;
   readonly at: Date;
@@ -38,35 +47,36 @@ export interface EndpointKey {
   readonly endpointId: string;
 }
 
-/** Consecutive pending events of one message, leased to deliver them in order. */
+/** Pending events of some messages, leased to deliver those of each message in order. */
 export interface LeasedDeliveries extends EndpointKey {
-  readonly messageId: MessageId;
   /** Unique per claim. Writes that don't match it and the end of the lease change nothing. */
   readonly owner: string;
   readonly until: string;
   /** Monotonic time of the end of the lease. */
   readonly endsAt: number;
-  /** Leases of the first event, up to this one, that ended without a result. */
+  /** Leases of the first event, up to this one, that ended without a result. From `suspectAfter` on it is leased alone. */
   readonly orphaned: number;
-  readonly events: readonly PendingDelivery[];
+  /** Consecutive ones of each message. */
+  readonly messages: readonly (readonly PendingDelivery[])[];
 }
 
-/** Max events per claim; each may take as long as a request timeout. */
+/** Max events of a message per claim; each may take as long as a request timeout. */
 const maxClaimed = 8;
 const leaseMs = 60_000;
 /** From so many orphaned leases, of which it was alone in some, an event isn't sent again. The lease of a suspect also covers waiting. */
 export const parkAfter = 4;
 
 /**
- * Leases the next due events of one message for an endpoint, so no one else delivers events of the message. A claim isn't flushed:
- * if a crash of the database undoes it, its writes change nothing.
- * @param traced also read the trace context of the message
+ * Leases the next due events of some messages for an endpoint, so no one else delivers events of these messages. A claim isn't
+ * flushed: if a crash of the database undoes it, its writes change nothing.
+ * @param maxMessages how many messages at most
+ * @param traced also read the trace context of each message
  * @returns `busy` if another process is claiming the same events
  */
 export async function claimDeliveries(
   kysely: Kysely,
   { accountId, endpointId }: EndpointKey,
-  traced = false,
+  { maxMessages = 1, traced = false } = {},
 ): Promise<LeasedDeliveries | 'none' | 'busy'> {
   const owner = newId();
   const startedAt = performance.now();
@@ -80,10 +90,9 @@ export async function claimDeliveries(
       order by h.place limit 1) as head
     where ${own} and d.bulk = ${sql.lit(bulk)} and d.due_at <= moment.now
       and head.due_at <= moment.now and (head.claimed_until is null or head.claimed_until <= moment.now)
-    order by d.due_at limit 1)`;
+    order by d.due_at limit ${maxMessages})`;
   const { rows } = await sql<
     PendingDelivery & {
-      readonly messageId: MessageId;
       readonly until: string;
       readonly leaseMs: number;
       readonly orphaned: number;
@@ -96,55 +105,68 @@ export async function claimDeliveries(
       where exists (
         select from webhook_endpoint
         where account_id = ${accountId} and id = ${endpointId} and paused_at is null and resumed_place is null)
-      limit 1),
+      limit ${maxMessages}),
     found as materialized (
-      select d.event_id from webhook_delivery d where ${own} and d.message_id = (select message_id from next)
-      order by d.place limit ${maxClaimed}),
+      select f.message_id, f.event_id from (select distinct message_id from next) as n cross join lateral (
+        select d.message_id, d.event_id from webhook_delivery d where ${own} and d.message_id = n.message_id
+        order by d.place limit ${maxClaimed}) as f),
     locked as materialized (
-      select d.event_id, d.place, d.orphaned + case when d.lease_owner is null then 0 else 1 end as orphaned
+      select d.message_id, d.event_id, d.place, d.orphaned + case when d.lease_owner is null then 0 else 1 end as orphaned
       from webhook_delivery d cross join moment
       where ${own} and d.event_id in (select event_id from found) and ${isFree}
       order by d.place for update of d skip locked),
+    -- The first event of each message of which all were free.
     first as materialized (
-      select place, orphaned, case when orphaned < ${suspectAfter} then 1 else 3 end * ${leaseMs}::float8 as lease_ms
-      from locked order by place limit 1),
+      select distinct on (message_id) message_id, place, orphaned from locked
+      where (select count(*) from found f where f.message_id = locked.message_id)
+        = (select count(*) from locked l where l.message_id = locked.message_id)
+      order by message_id, place),
+    suspect as materialized (
+      select message_id, place from first where orphaned >= ${suspectAfter} order by place limit 1),
     leased as (
       update webhook_delivery d
-      set lease_owner = ${owner}, claimed_until = moment.now + first.lease_ms * interval '1 ms',
+      set lease_owner = ${owner},
+        claimed_until = moment.now + case when exists (select from suspect) then 3 else 1 end * ${leaseMs}::float8 * interval '1 ms',
         orphaned = case when d.place = first.place then first.orphaned else d.orphaned end
       from locked l, first, moment
       where d.account_id = ${accountId} and d.endpoint_id = ${endpointId} and d.event_id = l.event_id
-        and (select count(*) from locked) = (select count(*) from found)
-        and (first.orphaned < ${suspectAfter} or d.place = first.place)
-      returning d.*, first.lease_ms)
+        and first.message_id = l.message_id
+        and (not exists (select from suspect) or l.place = (select place from suspect))
+      returning d.*, first.place as first_place)
     select d.event_id as "eventId", d.message_id as "messageId", d.kind, d.recipient, d.event_at as at, d.detail, d.attempts,
       extract(epoch from now() - d.due_since)::float8 * 1000 as age, m.template_id as "templateId", m.tag,
-      m.external_id as "externalId", d.claimed_until::text as until, d.lease_ms as "leaseMs", d.orphaned,
+      m.external_id as "externalId", d.claimed_until::text as until,
+      extract(epoch from d.claimed_until - now())::float8 * 1000 as "leaseMs", d.orphaned,
       m.content -> 'attributes' as attributes, ${sql.raw(recipientAddress('m', 'd.recipient'))} as address,
       ${sql.raw(traced ? traceContext('m') : 'null')} as trace
-    from next
+    from (select from next limit 1) as any_next
     left join leased d on true
     left join lateral (
       select * from message m
       where m.account_id = ${accountId} and m.id = d.message_id and m.retention_days = d.retention_days limit 1) as m on true
-    order by d.place`.execute(kysely);
+    order by d.first_place, d.place`.execute(kysely);
   const [first] = rows;
   if (first === undefined) return 'none';
   if (first.eventId === null) return 'busy';
-  const { messageId, until, orphaned } = first;
+  const { until, orphaned } = first;
   const endsAt = startedAt + first.leaseMs;
-  return { accountId, endpointId, messageId, owner, until, endsAt, orphaned, events: rows };
+  const messages = [...Map.groupBy(rows, ({ messageId }) => messageId).values()];
+  return { accountId, endpointId, owner, until, endsAt, orphaned, messages };
 }
 
 /** SQL: true for rows of a lease. */
 const isLeased = ({ accountId, endpointId, owner, until }: LeasedDeliveries) => sql`
   account_id = ${accountId} and endpoint_id = ${endpointId} and lease_owner = ${owner} and claimed_until = ${until}::timestamptz`;
 
-/** Ends a lease without a result: its events are due as before. */
-export async function releaseLease(kysely: Kysely, lease: LeasedDeliveries): Promise<void> {
+/** Ends a lease without results for some events: they are due as before. */
+export async function releaseLease(
+  kysely: Kysely,
+  lease: LeasedDeliveries,
+  eventIds: readonly string[],
+): Promise<void> {
   await sql`
     update webhook_delivery set lease_owner = null, claimed_until = null
-    where ${isLeased(lease)} and message_id = ${lease.messageId} and state = 'pending'`.execute(
+    where ${isLeased(lease)} and event_id = any (${eventIds}::uuid[]) and state = 'pending'`.execute(
     kysely,
   );
 }
@@ -158,42 +180,71 @@ export type AttemptEnd =
   /** Tried again, and with it what follows of the message. */
   | { readonly state: 'pending'; readonly retryMs: number };
 
+/** An attempt to deliver an event. */
+export interface DeliveryAttempt extends Pick<PendingDelivery, 'eventId' | 'messageId'> {
+  readonly end: AttemptEnd;
+  readonly request: string;
+  readonly exchange: WebhookExchange;
+}
+
 /**
- * Records an attempt with its request and response, which may contain personal data; both are omitted if the recipient
- * was erased meanwhile. A retry ends the lease.
- * @returns false if someone else has leased the event since; that result counts
+ * Records attempts for different messages, in the order of their ends, with requests and responses, which may contain personal data;
+ * both are omitted if the recipient was erased meanwhile. Records also whether the endpoint works. A retry ends the lease of the
+ * message.
+ * @returns `own`: the events whose attempts count; someone else has leased the others since. `endpoint`: as it is now
  */
-export async function recordDeliveryAttempt(
-  kysely: Kysely,
+export async function recordDeliveryAttempts(
+  { kysely, box }: { readonly kysely: Kysely; readonly box: SecretBox },
   lease: LeasedDeliveries,
-  eventId: string,
-  end: AttemptEnd,
-  attempt: { readonly request: string; readonly exchange: WebhookExchange },
-): Promise<boolean> {
-  const { status, text, durationMs, requestHeaders, responseHeaders } = attempt.exchange;
-  const headers = JSON.stringify({ requestHeaders, responseHeaders });
-  const { accountId, endpointId, messageId } = lease;
-  const retryMs = end.state === 'pending' ? end.retryMs : null;
-  const { rows } = await sql`
-    with tried as (
-      update webhook_delivery
-      set state = ${end.state}, lease_owner = null, claimed_until = null, orphaned = 0, attempts = attempts + 1, last_at = now(),
-        last_status = ${status}, due_at = now() + coalesce(${retryMs}::float8, 0) * interval '1 ms',
-        last_request = case when erased then null else ${attempt.request} end,
-        last_answer = case when erased then null else ${text} end,
+  attempts: readonly DeliveryAttempt[],
+): Promise<{ readonly own: ReadonlySet<string>; readonly endpoint: SendableEndpoint | undefined }> {
+  const { accountId, endpointId } = lease;
+  const records = attempts.map(({ eventId, messageId, end, request, exchange }) => ({
+    event_id: eventId,
+    message_id: messageId,
+    state: end.state,
+    retry_ms: end.state === 'pending' ? end.retryMs : null,
+    request,
+    status: exchange.status,
+    answer: exchange.text,
+    duration_ms: exchange.durationMs,
+    headers: { requestHeaders: exchange.requestHeaders, responseHeaders: exchange.responseHeaders },
+  }));
+  const status = attempts.at(-1)?.exchange.status ?? 0;
+  const isHealthy = status >= 200 && status < 300;
+  const failingSince = isHealthy ? sql`null::timestamptz` : sql`coalesce(failing_since, now())`;
+  const { rows } = await sql<SendableRow & { own: string[] }>`
+    with record as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(records)}::jsonb) as r(
+        event_id uuid, message_id uuid, state text, retry_ms float8, request text, status int, answer text, duration_ms int,
+        headers jsonb)
+      -- Otherwise the planner expects 100, and would rather read all rows of the account.
+      limit ${sql.lit(records.length)}),
+    tried as (
+      update webhook_delivery d
+      set state = r.state, lease_owner = null, claimed_until = null, orphaned = 0, attempts = attempts + 1, last_at = now(),
+        last_status = r.status, due_at = now() + coalesce(r.retry_ms, 0) * interval '1 ms',
+        last_request = case when erased then null else r.request end,
+        last_answer = case when erased then null else r.answer end,
         tries = case when erased then tries
-          else (case when jsonb_array_length(tries) < ${maxTries} then tries else tries - 0 end) || (${headers}::jsonb
-            || jsonb_build_object('at', now(), 'status', ${status}::integer, 'durationMs', ${durationMs}::integer,
-              'answer', ${text}::text)) end
-      where ${isLeased(lease)} and event_id = ${eventId}
-      returning due_at),
+          else (case when jsonb_array_length(tries) < ${maxTries} then tries else tries - 0 end) || (r.headers
+            || jsonb_build_object('at', now(), 'status', r.status, 'durationMs', r.duration_ms, 'answer', r.answer)) end
+      from record r
+      where ${isLeased(lease)} and d.event_id = r.event_id
+      returning d.event_id, d.message_id, d.due_at, r.retry_ms),
     later as (
       update webhook_delivery w set lease_owner = null, claimed_until = null, due_at = tried.due_at
       from tried
-      where ${retryMs}::float8 is not null and w.account_id = ${accountId} and w.endpoint_id = ${endpointId}
-        and w.message_id = ${messageId} and w.state = 'pending' and w.event_id <> ${eventId})
-    select from tried`.execute(kysely);
-  return rows.length === 1;
+      where tried.retry_ms is not null and w.account_id = ${accountId} and w.endpoint_id = ${endpointId}
+        and w.message_id = tried.message_id and w.state = 'pending' and w.event_id <> tried.event_id),
+    health as (
+      update webhook_endpoint set failing_since = ${failingSince}
+      where account_id = ${accountId} and id = ${endpointId} and (failing_since is null) <> ${isHealthy}::boolean)
+    select array(select event_id from tried)::text[] as own, ${sendableColumns(failingSince)}
+    from (select) as one
+    left join webhook_endpoint on account_id = ${accountId} and id = ${endpointId}`.execute(kysely);
+  const [row] = rows;
+  return { own: new Set(row?.own), endpoint: openSendable(box, row) };
 }
 
 /** Gives up an event whose leases were orphaned too often, and says why in its log entry. */
@@ -209,8 +260,6 @@ export async function parkDelivery(
       last_answer = ${reason}
     where ${isLeased(lease)} and event_id = ${eventId}`.execute(kysely);
 }
-
-export type DeliveryState = 'pending' | 'delivered' | 'failed';
 
 /** An entry in an endpoint's log. */
 export interface LoggedDelivery {

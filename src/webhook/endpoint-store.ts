@@ -4,11 +4,12 @@ import type { Database } from '../foundation/database/open-database.ts';
 import { type AccountId, newId } from '../foundation/ids.ts';
 import type { WebhookKind } from '../message/event-kinds.ts';
 import { newestPage } from './account-event-store.ts';
-import type { DeliveryState } from './delivery-store.ts';
 import type { SecretBox } from './secret-box.ts';
 import { newWebhookSecret } from './sign-webhook.ts';
 
 type Kysely = Database['kysely'];
+
+export type DeliveryState = 'pending' | 'delivered' | 'failed';
 
 /** An endpoint as shown to users. Secrets are shown only on creation. */
 export interface WebhookEndpoint {
@@ -153,50 +154,47 @@ export async function rotateEndpointSecret(
   return numAffectedRows === 1n ? secret : undefined;
 }
 
+/** SQL: the columns of `SendableRow`. @param failingSince as it will be if the statement changes it */
+export const sendableColumns = (
+  failingSince = sql`failing_since`,
+) => sql`url, permissions, paused_at is not null as paused,
+  ${failingSince} as "failingSince", secret, case when previous_until > now() then previous_secret end as previous`;
+
+export interface SendableRow {
+  /** Null if there is no endpoint. */
+  readonly url: string | null;
+  readonly permissions: Permission[];
+  readonly paused: boolean;
+  readonly failingSince: Date | null;
+  readonly secret: Buffer;
+  readonly previous: Buffer | null;
+}
+
+/** The endpoint of a row, with its secrets; undefined if there is none. */
+export function openSendable(
+  box: SecretBox,
+  row: SendableRow | undefined,
+): SendableEndpoint | undefined {
+  if (row === undefined || row.url === null) return undefined;
+  const { url, paused, failingSince, secret, previous } = row;
+  const permissions = new Set(row.permissions);
+  const secrets = (previous === null ? [secret] : [secret, previous]).map((bytes) =>
+    box.open(bytes),
+  );
+  return { url, permissions, paused, failingSince, secrets };
+}
+
 export async function readSendableEndpoint(
   kysely: Kysely,
   box: SecretBox,
   accountId: AccountId,
   id: string,
 ): Promise<SendableEndpoint | undefined> {
-  const { rows } = await sql<{
-    url: string;
-    permissions: Permission[];
-    paused: boolean;
-    failingSince: Date | null;
-    secret: Buffer;
-    previous: Buffer | null;
-  }>`
-    select url, permissions, paused_at is not null as paused, failing_since as "failingSince", secret,
-      case when previous_until > now() then previous_secret end as previous
-    from webhook_endpoint where account_id = ${accountId} and id = ${id}`.execute(kysely);
-  const [row] = rows;
-  if (row === undefined) return undefined;
-  const sealed = row.previous === null ? [row.secret] : [row.secret, row.previous];
-  const { url, paused, failingSince } = row;
-  const permissions = new Set(row.permissions);
-  return {
-    url,
-    permissions,
-    paused,
-    failingSince,
-    secrets: sealed.map((bytes) => box.open(bytes)),
-  };
-}
-
-/** Records whether the endpoint's last request succeeded. */
-export async function recordEndpointHealth(
-  kysely: Kysely,
-  accountId: AccountId,
-  id: string,
-  healthy: boolean,
-): Promise<void> {
-  await sql`
-    update webhook_endpoint set failing_since = case when ${healthy}::boolean then null
-      else now() end
-    where account_id = ${accountId} and id = ${id} and (failing_since is null) <> ${healthy}::boolean`.execute(
+  const { rows } = await sql<SendableRow>`
+    select ${sendableColumns()} from webhook_endpoint where account_id = ${accountId} and id = ${id}`.execute(
     kysely,
   );
+  return openSendable(box, rows[0]);
 }
 
 /** Pauses deliveries to an endpoint. New events are still queued for it. */

@@ -1,6 +1,12 @@
-import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+} from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
+import { codeOf } from '../foundation/database/sqlstate.ts';
 import type { HostNames } from '../foundation/dns/host-names.ts';
 import { guardResponse } from '../foundation/network/guard-response.ts';
 import { guardedLookup, privateAddressMessage } from '../foundation/network/guarded-lookup.ts';
@@ -29,9 +35,25 @@ const maxHeaderCharacters = 4_000;
 
 const privateUrlMessage = `${privateAddressMessage}, which isn’t in WEBHOOK_NETWORKS`;
 
+/** A connection for requests one after the other, so that each needn't wait for a TLS handshake of its own. */
+export class WebhookConnection implements Disposable {
+  readonly #http = new HttpAgent({ keepAlive: true, maxSockets: 1 });
+  readonly #https = new HttpsAgent({ keepAlive: true, maxSockets: 1 });
+
+  agentFor({ protocol }: URL): HttpAgent {
+    return protocol === 'https:' ? this.#https : this.#http;
+  }
+
+  [Symbol.dispose](): void {
+    this.#http.destroy();
+    this.#https.destroy();
+  }
+}
+
 /**
  * Posts a body to an endpoint. Connects to the exact address that was checked, which prevents DNS rebinding; doesn't
  * follow redirects and limits how much of the response it reads. Never throws for remote failures.
+ * @param connection undefined: the request gets one of its own
  */
 export async function postWebhook(
   url: string,
@@ -39,6 +61,7 @@ export async function postWebhook(
   body: string,
   networks: PublicNetworks,
   hostNames: HostNames,
+  connection?: WebhookConnection,
 ): Promise<WebhookExchange> {
   const requestHeaders = {
     'content-type': 'application/json',
@@ -46,7 +69,7 @@ export async function postWebhook(
     ...headers,
   };
   const startedAt = performance.now();
-  const response = await exchange(url, requestHeaders, body, networks, hostNames);
+  const response = await exchange(url, requestHeaders, body, networks, hostNames, connection);
   return {
     requestHeaders,
     ...response,
@@ -60,12 +83,13 @@ async function exchange(
   body: string,
   networks: PublicNetworks,
   hostNames: HostNames,
+  connection: WebhookConnection | undefined,
 ): Promise<Response> {
   const target = URL.parse(url);
   const problem = target === null ? 'the URL is invalid' : findUrlProblem(target, networks);
   if (target === null || problem !== undefined) return noResponse(problem ?? '');
   try {
-    return await request(target, headers, body, networks, hostNames);
+    return await request(target, headers, body, networks, hostNames, connection);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return noResponse(reason === privateAddressMessage ? privateUrlMessage : reason);
@@ -94,12 +118,13 @@ function request(
   body: string,
   networks: PublicNetworks,
   hostNames: HostNames,
+  connection: WebhookConnection | undefined,
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
     const options = {
       method: 'POST',
       headers: { 'content-length': Buffer.byteLength(body), ...headers },
-      agent: false,
+      agent: connection?.agentFor(target) ?? false,
       lookup: guardedLookup(networks, hostNames),
       signal: AbortSignal.timeout(timeoutMs),
     };
@@ -109,8 +134,13 @@ function request(
         resolve({ status: response.statusCode ?? 0, responseHeaders: headersOf(response), text }),
       );
     };
-    const fail = (error: Error): void =>
-      reject(error.name === 'TimeoutError' ? new Error('no response within 15 seconds') : error);
+    const fail = (error: Error): void => {
+      // The server closed the connection between two requests. Receivers skip events that they know (`webhook-id`).
+      if (sent.reusedSocket && codeOf(error) === 'ECONNRESET')
+        resolve(request(target, headers, body, networks, hostNames, connection));
+      else
+        reject(error.name === 'TimeoutError' ? new Error('no response within 15 seconds') : error);
+    };
     const sent: ClientRequest =
       target.protocol === 'https:'
         ? httpsRequest(target, options, onResponse)

@@ -7,7 +7,11 @@ import { suspectAfter } from '../queue/attempt.ts';
 import { WakeSignal } from '../queue/wake-signal.ts';
 import { accountEventsTopic } from './account-events.ts';
 import { AccountTurns } from './account-turns.ts';
-import { type DeliverWebhooksDependencies, deliverWebhooks } from './deliver-webhooks.ts';
+import {
+  type DeliverWebhooksDependencies,
+  deliverWebhooks,
+  lanesPerLease,
+} from './deliver-webhooks.ts';
 import { claimDeliveries, type LeasedDeliveries, resumeNext } from './delivery-store.ts';
 import { listResuming } from './endpoint-store.ts';
 import { fanOutNext, findWebhookWork } from './fan-out-store.ts';
@@ -23,6 +27,11 @@ export const webhookWorkTopic = 'webhook work';
 
 /** An endpoint's share of those of its account, so that a slow one leaves room for the others. */
 const maxPerEndpoint = 4;
+/** A lease is for about this much work of each lane, and what is due of a slow endpoint isn't leased before there is a lane for it. */
+const leasedWorkMs = 100;
+const maxLeasedMessages = 32;
+/** Endpoints whose speed is known. */
+const maxPaces = 10_000;
 /** Between looks for the work of all accounts, such as retries; new events are announced. */
 const pollMs = 2_000;
 const minPollMs = 250;
@@ -38,6 +47,8 @@ export class WebhookWorker {
   readonly #wake = new WakeSignal();
   readonly #stopping = new AbortController();
   readonly #alone = new AloneGate();
+  /** Milliseconds that recent requests to an endpoint took. */
+  readonly #paces = new Map<string, number>();
   /** Accounts that may have work, or `*`. */
   #announced = new Set<string>();
   readonly #pieces: AccountTurns;
@@ -103,7 +114,7 @@ export class WebhookWorker {
   }
 
   async #look(announced: ReadonlySet<string> | undefined): Promise<void> {
-    const { kysely } = this.#dependencies.database;
+    const { followKysely: kysely } = this.#dependencies.database;
     const { accountIds, due } = await findWebhookWork(kysely, announced);
     for (const accountId of accountIds) this.#pieces.add(accountId, accountId);
     for (const { accountId, endpointId } of due) this.#deliveries.add(accountId, endpointId);
@@ -111,7 +122,7 @@ export class WebhookWorker {
 
   /** @returns true if the account may have more */
   async #runPiece(accountId: AccountId): Promise<boolean> {
-    const { kysely } = this.#dependencies.database;
+    const { followKysely: kysely } = this.#dependencies.database;
     const written = await fanOutNext(kysely, accountId);
     for (const endpointId of written.endpointIds) this.#deliveries.add(accountId, endpointId);
     let isResuming = false;
@@ -128,15 +139,26 @@ export class WebhookWorker {
     endpointId: string,
   ): Promise<(() => Promise<void>) | undefined> {
     const { database, tracing } = this.#dependencies;
-    const isTraced = tracing !== undefined;
-    const claimed = await claimDeliveries(database.kysely, { accountId, endpointId }, isTraced);
+    const pace = this.#paces.get(endpointId) ?? leasedWorkMs;
+    const claimed = await claimDeliveries(
+      database.followKysely,
+      { accountId, endpointId },
+      {
+        maxMessages: Math.min(maxLeasedMessages, lanesPerLease * Math.ceil(leasedWorkMs / pace)),
+        traced: tracing !== undefined,
+      },
+    );
     if (claimed === 'none') return undefined;
     if (claimed === 'busy') return () => delay(busyPauseMs);
     return () => this.#deliver(claimed);
   }
 
   #deliver(lease: LeasedDeliveries): Promise<void> {
-    const work = () => deliverWebhooks(this.#dependencies, lease, this.#stopping.signal);
+    const work = async () => {
+      const pace = await deliverWebhooks(this.#dependencies, lease, this.#stopping.signal);
+      if (this.#paces.size >= maxPaces) this.#paces.clear();
+      if (pace !== undefined) this.#paces.set(lease.endpointId, Math.max(1, pace));
+    };
     return lease.orphaned < suspectAfter ? this.#alone.together(work) : this.#alone.alone(work);
   }
 }

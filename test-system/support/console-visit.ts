@@ -76,8 +76,17 @@ export async function visitConsole(
   const complaints: string[] = [];
   const unexpectedRequests: string[] = [];
   page.on('console', (message) => {
-    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text()))
+    if (message.type() === 'error' && !/status of [45]\d\d/.test(message.text()))
       complaints.push(message.text());
+  });
+  page.on('response', (response) => {
+    if (response.status() < 500) return;
+    const complaint = `${response.request().method()} ${response.url()} got ${response.status()}`;
+    complaints.push(complaint);
+    const addAnswer = (text: string) => {
+      complaints[complaints.indexOf(complaint)] = `${complaint}: ${text}`;
+    };
+    response.text().then(addAnswer, () => undefined);
   });
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('request', (request) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { systemClock } from '../../src/foundation/clock.ts';
@@ -7,7 +8,7 @@ import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import { HostNames } from '../../src/foundation/dns/host-names.ts';
 import { PublicNetworks } from '../../src/foundation/network/public-networks.ts';
-import { postWebhook } from '../../src/webhook/post-webhook.ts';
+import { postWebhook, WebhookConnection } from '../../src/webhook/post-webhook.ts';
 import { TestDns } from '../support/test-dns.ts';
 
 /** What the endpoint responds to a request. */
@@ -101,4 +102,34 @@ test('50 endpoints whose DNS server never answers don’t delay the lookup of an
       /^the DNS lookup of hook\d+\.silent\.test failed: no answer in time$/,
     );
   }
+});
+
+test('requests of a connection share it, and one that the server has closed meanwhile is replaced', async () => {
+  let connections = 0;
+  const answers = ['keep', 'close', 'keep', 'keep'];
+  const counted = createHttpServer((request, response) => {
+    request.resume();
+    response.end('ok');
+    // Without announcing it: as a server does whose idle connections time out.
+    if (answers.shift() === 'close') response.once('close', () => request.socket.destroy());
+  });
+  counted.on('connection', () => {
+    connections += 1;
+  });
+  counted.listen(0, '127.0.0.1');
+  await once(counted, 'listening');
+  const url = `http://127.0.0.1:${(counted.address() as AddressInfo).port}/`;
+  const statuses: number[] = [];
+  {
+    using connection = new WebhookConnection();
+    for (let count = 0; count < 4; count += 1) {
+      const exchange = await postWebhook(url, {}, '{}', networks, hostNames, connection);
+      statuses.push(exchange.status);
+    }
+  }
+  assert.deepEqual(statuses, [200, 200, 200, 200]);
+  assert.equal(connections, 2);
+  // Ends only if the connection was closed.
+  counted.close();
+  await once(counted, 'close');
 });

@@ -15,7 +15,7 @@ import {
   claimDeliveries,
   readDelivery,
   readLog,
-  recordDeliveryAttempt,
+  recordDeliveryAttempts,
   releaseLease,
 } from '../../src/webhook/delivery-store.ts';
 import {
@@ -696,20 +696,63 @@ test('a lease that was lost changes nothing', async () => {
     requestHeaders: {},
     responseHeaders: {},
   };
-  const record = (lease: typeof first) =>
-    recordDeliveryAttempt(
-      kysely,
-      lease,
-      eventId,
-      { state: 'delivered' },
-      { request: 'asked', exchange },
-    );
+  const attempt = {
+    eventId,
+    messageId,
+    end: { state: 'delivered' },
+    request: 'asked',
+    exchange,
+  } as const;
+  const record = async (lease: typeof first) => {
+    const stores = { kysely, box: webhooks.box };
+    return (await recordDeliveryAttempts(stores, lease, [attempt])).own.has(eventId);
+  };
   assert.equal(await record(first), false);
-  await releaseLease(kysely, first);
+  await releaseLease(kysely, first, [eventId]);
   assert.equal(await claimDeliveries(kysely, key), 'none');
   const [line] = await readLog(kysely, accountId, endpointId, { limit: 10 });
   assert.equal(line?.state, 'pending');
   assert.equal(await record(second), true);
+});
+
+test('a claim leases the events of several messages, a suspect alone, and leaves out a message that is partly leased', async () => {
+  const { database } = await createTestDatabase();
+  const { kysely, pool } = database;
+  await pool.query("insert into account (id, name) values ($1, 'Shop')", [accountId]);
+  const settings = { url: 'http://127.0.0.1:9/', kinds: ['clicked'], permissions } as const;
+  const { id: endpointId } = await addEndpoint(kysely, webhooks.box, accountId, settings);
+  const messageIds = Array.from({ length: 4 }, () => newMessageId());
+  for (const messageId of [...messageIds, ...messageIds])
+    await pool.query(
+      `insert into webhook_delivery (account_id, endpoint_id, event_id, message_id, retention_days, kind, event_at, detail)
+       values ($1, $2, $3, $4, 30, 'clicked', now(), '{}')`,
+      [accountId, endpointId, newId(), messageId],
+    );
+  const [partly, suspect, ...others] = messageIds;
+  await pool.query(
+    `update webhook_delivery set claimed_until = now() + interval '1 minute'
+     where message_id = $1 and place = (select max(place) from webhook_delivery where message_id = $1)`,
+    [partly],
+  );
+  const claim = async () => {
+    const claimed = await claimDeliveries(kysely, { accountId, endpointId }, { maxMessages: 8 });
+    if (typeof claimed === 'string') return claimed;
+    return claimed.messages.map((events) => [
+      events[0]?.messageId,
+      ...events.map(({ messageId }) => messageId),
+    ]);
+  };
+  await pool.query(
+    `update webhook_delivery set lease_owner = gen_random_uuid(), orphaned = 1
+     where message_id = $1 and place = (select min(place) from webhook_delivery where message_id = $1)`,
+    [suspect],
+  );
+  assert.deepEqual(await claim(), [[suspect, suspect]]);
+  assert.deepEqual(
+    await claim(),
+    others.map((messageId) => [messageId, messageId, messageId]),
+  );
+  assert.equal(await claim(), 'busy');
 });
 
 test('an event is retried for 3 days at growing intervals; then it fails visibly and its endpoint is paused', async () => {

@@ -34,8 +34,8 @@ export interface Database {
    */
   readonly queuePool: pg.Pool;
   /**
-   * For the statements of followers, each planned once per connection: on a quiet service, planning them takes longer than running
-   * them. Sequential scans are disabled for the same reason as the queue's.
+   * For the statements of followers and webhooks, each planned once per connection: planning them takes longer than running them.
+   * Sequential scans are disabled for the same reason as the queue’s.
    */
   readonly followKysely: Kysely<Tables>;
   readonly settings: DatabaseSettings;
@@ -123,7 +123,7 @@ export function openDatabase(settings: DatabaseSettings, options: DatabaseOption
   const pool = openPool({ max: options.maxConnections ?? 10 });
   const queuePool = openPool({ max: 4, options: `${client.options} -c enable_seqscan=off` });
   const followPool = openPool({
-    max: 2,
+    max: 4,
     options: `${client.options} -c plan_cache_mode=force_generic_plan -c enable_seqscan=off`,
     preparesAll: true,
   });
