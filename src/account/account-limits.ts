@@ -46,10 +46,11 @@ export const accountLimits = {
   secretFields: { what: 'secret fields of templates', table: 'template_secret', max: 200_000 },
   // Their names are part of what every version is cached by, and are compared with its fields when one is published.
   secretFieldsOfTemplate: {
-    what: 'secret fields',
+    what: 'secret fields, with those of earlier versions that no owner has revealed',
     table: 'template_secret',
     max: 1_000,
     per: { what: 'template', columns: ['template_id'] },
+    where: 'revealed_at is null',
   },
   drafts: { what: 'drafts', table: 'template_draft', max: 10_000 },
   templateImages: { what: 'images of template versions', table: 'template_image', max: 200_000 },
