@@ -1,4 +1,5 @@
 import { type MailTurn, mailJob, toBuffer } from '../foundation/mime/mail-threads.ts';
+import { findHeadEnd } from '../foundation/mime/mime-entity.ts';
 import type { MessageContent } from '../message/message-content.ts';
 import { mailboxHeader, textHeader } from '../rendering/message-headers.ts';
 import { planTracking } from '../rendering/track-html-parts.ts';
@@ -41,19 +42,23 @@ export async function prepareRawMail(
   ];
   const added = lines.map((line) => `${line}\r\n`).join('');
   const finished = await finishMail({ source: submitted, added, changes }, turn);
-  const { messageId, needsSmtpUtf8, isEightBit } = finished;
+  const { messageId, needsSmtpUtf8, asciiHead, isEightBit } = finished;
   const raw =
     finished.raw === undefined
       ? Buffer.concat([Buffer.from(added, 'latin1'), submitted])
       : toBuffer(finished.raw);
+  const ascii =
+    asciiHead === undefined
+      ? undefined
+      : Buffer.concat([Buffer.from(asciiHead, 'latin1'), raw.subarray(findHeadEnd(raw))]);
   return {
     mail: {
       raw,
       messageId,
       needsSmtpUtf8,
-      composeAscii: undefined,
+      composeAscii: ascii && (() => ascii),
       ...(isEightBit && {
-        composeSevenBit: async () => toBuffer(await encodeMail({ source: raw }, turn)),
+        composeSevenBit: async () => toBuffer(await encodeMail({ source: ascii ?? raw }, turn)),
       }),
     },
     notes: [],

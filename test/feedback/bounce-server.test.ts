@@ -158,6 +158,25 @@ test('mail that says nothing about delivery is accepted and discarded', async ()
   assert.deepEqual(await shop.events(id, 'bounced', 'complained', 'delayed'), []);
 });
 
+test('RFC 5321 4.5.1, RFC 2142: postmaster and feedback addresses exist, and take complaints that name a return path', async () => {
+  const { id } = await shop.send('note');
+  const arf = String(await report('arf-rfc5965'));
+  assert.match(arf, /^Original-Mail-From: .*$/m);
+  const about = (path: string) =>
+    Buffer.from(arf.replace(/^Original-Mail-From: .*$/m, `Original-Mail-From: <${path}>`));
+  await deliver('fbl@bounces.shop.test', about(pathOf(id)));
+  assert.equal((await shop.events(id, 'complained')).length, 1);
+  const { id: other } = await shop.send('note');
+  const returned = arf
+    .replace(/^Original-Mail-From: .*\r?\n/m, '')
+    .replace(/^Return-Path: .*$/m, `Return-Path: <${pathOf(other)}>`);
+  await deliver('abuse@bounces.shop.test', Buffer.from(returned));
+  assert.equal((await shop.events(other, 'complained')).length, 1);
+  // Nobody would read it.
+  for (const raw of [about('ann@people.test'), await report('person-answers')])
+    await assert.rejects(deliver('postmaster@bounces.shop.test', raw), /550 .*Nobody reads mail/);
+});
+
 test('addresses that were not created here and a second recipient are rejected', async () => {
   const raw = await report('postfix-user-unknown');
   const real = pathOf(newMessageId());

@@ -93,6 +93,143 @@ test('RFC 2920 3.1: DATA refused for want of recipients leaves what was said of 
   assert.equal(bounce.kind === 'bounce' && bounce.cause, 'no-mailbox');
 });
 
+/** A report whose parts are given with their types. */
+function inParts(
+  type: string,
+  parts: readonly (readonly [type: string, ...lines: string[]])[],
+  head: readonly string[] = [],
+): FeedbackMail {
+  const lines = [
+    'From: mailer-daemon@mx.test',
+    `Content-Type: ${type}; boundary=b`,
+    ...head,
+    '',
+    ...parts.flatMap(([each, ...text]) => ['--b', `Content-Type: ${each}`, '', ...text]),
+    '--b--',
+  ];
+  return parseFeedbackMail(Buffer.from(lines.join('\r\n')));
+}
+
+const deliveryStatus = 'multipart/report; report-type=delivery-status';
+
+test('RFC 3464 2.3: an alias that reached one of its recipients works', () => {
+  const status = [
+    ['Final-Recipient: rfc822; one@people.test', 'Action: delivered', 'Status: 2.0.0', ''],
+    ['Final-Recipient: rfc822; two@people.test', 'Action: failed', 'Status: 5.1.1', ''],
+  ];
+  for (const groups of [status, status.toReversed()]) {
+    const lines = ['Reporting-MTA: dns; mx.test', '', ...groups.flat()];
+    const report = inParts(deliveryStatus, [
+      ['text/plain', 'Some failed.'],
+      ['message/delivery-status', ...lines],
+    ]);
+    assert.deepEqual(report, { kind: 'notice', what: 'delivered' });
+  }
+});
+
+test('RFC 3464 2.3.3: an expired message has bounced, also without a status', () => {
+  const report = inParts(deliveryStatus, [
+    ['text/plain', 'It was not delivered in time.'],
+    [
+      'message/delivery-status',
+      'Reporting-MTA: dns; mx.test',
+      '',
+      'Final-Recipient: rfc822; ann@people.test',
+      'Action: expired',
+      'Status:',
+    ],
+  ]);
+  assert.equal(report.kind, 'bounce');
+  assert.equal(report.kind === 'bounce' && report.status, '5.4.7');
+});
+
+test('the returned header of the message says nothing about the failure', () => {
+  const report = inParts(
+    'multipart/mixed',
+    [
+      ['text/plain', '550 5.1.1 User unknown'],
+      ['text/plain', 'Received: from a.test', 'Subject: blocked by a blocklist, reputation'],
+    ],
+    ['Subject: Returned mail'],
+  );
+  assert.equal(report.kind === 'bounce' && report.cause, 'no-mailbox');
+});
+
+test('RFC 6532, 2047: subjects are read as UTF-8 and decoded', () => {
+  assert.equal(inWords('メールエラー通知', '550 5.1.1 User unknown').kind, 'bounce');
+  const subject = '=?utf-8?Q?R=C3=A9ponse_automatique?=';
+  const lines = ['From: ann@people.test', `Subject: ${subject}`, '', 'Je reviens lundi.'];
+  assert.equal(parseFeedbackMail(Buffer.from(lines.join('\r\n'))).kind, 'auto-reply');
+});
+
+test('a report is found in a forwarded message, beside an empty text, and behind a wrong boundary', () => {
+  const status = [
+    'message/delivery-status',
+    'Reporting-MTA: dns; mx.test',
+    '',
+    'Final-Recipient: rfc822; ann@people.test',
+    'Action: failed',
+    'Status: 5.1.1',
+  ] as const;
+  const forwarded = inParts('multipart/mixed', [
+    ['text/plain', 'See the attached report.'],
+    [
+      'message/rfc822',
+      `Content-Type: ${deliveryStatus}; boundary=inner`,
+      '',
+      '--inner',
+      `Content-Type: ${status[0]}`,
+      '',
+      ...status.slice(1),
+      '--inner--',
+    ],
+  ]);
+  const html = inParts(
+    'multipart/alternative',
+    [
+      ['text/plain', ''],
+      ['text/html', '<p>550 5.1.1 <b>User unknown</b></p>'],
+    ],
+    ['Subject: Undeliverable'],
+  );
+  const lines = [`Content-Type: ${deliveryStatus}; boundary=other`, '', '--b'];
+  const wrong = parseFeedbackMail(
+    Buffer.from(
+      [...lines, `Content-Type: ${status[0]}`, '', ...status.slice(1), '--b--'].join('\r\n'),
+    ),
+  );
+  for (const report of [forwarded, html, wrong])
+    assert.equal(report.kind === 'bounce' && report.cause, 'no-mailbox', JSON.stringify(report));
+});
+
+test('what Amazon SES says by mail is read like its notifications', () => {
+  const notify = (notification: object) =>
+    inParts('multipart/mixed', [
+      ['text/plain', JSON.stringify(notification), '', '--', 'To stop these, go to {AWS}'],
+    ]);
+  const bounce = notify({
+    notificationType: 'Bounce',
+    bounce: {
+      bounceType: 'Permanent',
+      bounceSubType: 'General',
+      bouncedRecipients: [
+        { emailAddress: 'ann@people.test', status: '5.1.1', diagnosticCode: 'smtp; 550 5.1.1 no' },
+      ],
+    },
+  });
+  assert.ok(bounce.kind === 'bounce');
+  assert.deepEqual([bounce.cause, bounce.permanent, bounce.status], ['no-mailbox', true, '5.1.1']);
+  const complaint = {
+    complaintFeedbackType: 'abuse',
+    complainedRecipients: [{ emailAddress: 'ann@people.test' }],
+  };
+  assert.deepEqual(notify({ notificationType: 'Complaint', complaint }), {
+    kind: 'complaint',
+    feedbackType: 'abuse',
+  });
+  assert.equal(notify({ notificationType: 'Delivery' }).kind, 'unknown');
+});
+
 test('no diagnostic contains an address', () => {
   for (const [name, source] of sources) {
     const report = parseFeedbackMail(source);

@@ -122,9 +122,31 @@ test('RFC 6409 section 8: line feeds on their own become CRLF, and a dot between
   assert.deepEqual(await able.dkimOf(mail.bytes, mail.peer), ['pass', 'pass']);
 });
 
-test('RFC 6531 section 3.2: a message that needs SMTPUTF8 fails for good where the host lacks it', async () => {
-  const source = (to: string): string =>
-    `${transactional}From: orders@shop.test\r\nTo: Jürgen <${to}>\r\nSubject: Grüße\r\n\r\nHi\r\n`;
+/** As mail() of PHP writes it, and many a script. */
+const utf8Header = (to: string, more: string): string =>
+  `${transactional}From: orders@shop.test\r\nTo: Jürgen Weiß <${to}>\r\nSubject: Grüße\r\n${more}\r\nÜbrigens\r\n`;
+
+test('RFC 2047 section 5: texts of the header are encoded, so that a host without SMTPUTF8 accepts them, and DKIM passes', async () => {
+  for (const [host, to] of [
+    [able, 'words@people.test'],
+    [unable, 'words2@people.test'],
+  ] as const) {
+    const more = 'Content-Type: text/plain; charset=utf-8\r\nX-Note: für Jürgen\r\n';
+    await host.submit(to, utf8Header(to, more));
+    const mail = await host.mailTo(to);
+    const [head = ''] = mail.source.split('\r\n\r\n', 1);
+    assert.match(head, /^[\0-\x7f]*$/);
+    const read = readSentMail(mail.source);
+    assert.equal(read.subject, 'Grüße');
+    assert.equal(read.text?.trim(), 'Übrigens');
+    assert.match(head, /^To: =\?utf-8\?\S+ <words2?@people\.test>$/m);
+    assert.match(head, /^X-Note: =\?utf-8\?/m);
+    assert.deepEqual(await host.dkimOf(mail.bytes, mail.peer), ['pass', 'pass']);
+  }
+});
+
+test('RFC 6531 section 3.2: a message with an address that needs SMTPUTF8 fails for good where the host lacks it', async () => {
+  const source = (to: string): string => utf8Header(to, 'Cc: müller@people.test\r\n');
   const mailFrom = 'MAIL FROM:<x@shop.test> SMTPUTF8';
   await able.submit('utf8@people.test', source('utf8@people.test'), mailFrom);
   const mail = await able.mailTo('utf8@people.test');

@@ -15,7 +15,12 @@ export type FeedbackMail =
   /** Still being retried. */
   | { readonly kind: 'delay'; readonly status: string | undefined; readonly diagnostic: string }
   /** The recipient's provider reports it as spam. */
-  | { readonly kind: 'complaint'; readonly feedbackType: string }
+  | {
+      readonly kind: 'complaint';
+      readonly feedbackType: string;
+      /** MAIL FROM of the message, if the report names it. */
+      readonly mailFrom?: string | undefined;
+    }
   /** Delivered, relayed, expanded or read: nothing is wrong. */
   | { readonly kind: 'notice'; readonly what: string }
   /** A vacation message or another automatic reply (RFC 3834). */

@@ -14,22 +14,22 @@ const parse = mailJob<{ readonly source: Buffer }, FeedbackMail>(
 /**
  * Turns mail to a return path into an event. Only the signed return path identifies the message and recipient; what the
  * mail itself claims isn't trusted.
- * @returns undefined if it says nothing about the message
+ * @param path undefined for mail to a feedback address: a complaint that names a return path counts for it
+ * @returns undefined if it says nothing about a message
  * @throws Busy if too many wait, ThreadOverrun if it can't be read
  */
 export async function handleFeedbackMail(
-  path: ReturnPath,
+  path: ReturnPath | undefined,
   { source, digest }: Pick<ReceivedFeedback, 'source' | 'digest'>,
+  readReturnPath: (address: string) => ReturnPath | undefined = () => undefined,
 ): Promise<FeedbackEvent | undefined> {
-  const report = await parse(
-    { source },
-    {
-      group: path.accountTag?.toString('hex') ?? path.messageId,
-    },
-  );
+  const group = path?.accountTag?.toString('hex') ?? path?.messageId ?? 'feedback addresses';
+  const report = await parse({ source }, { group });
   const event = eventOf(report);
-  if (event === undefined) return undefined;
-  return { ...path, ...event, report: digest };
+  const named = report.kind === 'complaint' ? report.mailFrom : undefined;
+  const about = path ?? (named === undefined ? undefined : readReturnPath(named));
+  if (event === undefined || about === undefined) return undefined;
+  return { ...about, ...event, report: digest };
 }
 
 function eventOf(report: FeedbackMail): Pick<FeedbackEvent, 'kind' | 'detail'> | undefined {

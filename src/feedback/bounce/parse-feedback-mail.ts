@@ -3,6 +3,8 @@ import { MailFields } from '../../foundation/mime/header-fields.ts';
 import { decodedText, type MimeEntity } from '../../foundation/mime/mime-entity.ts';
 import { parseMailboxes } from '../../foundation/mime/parse-mailboxes.ts';
 import { TooManyParts, walkParts } from '../../foundation/mime/walk-parts.ts';
+import { textOf } from '../relay/json-fields.ts';
+import { readSes } from '../relay/read-ses.ts';
 import { classifyBounce, findReply, sanitizeDiagnostic } from './classify-bounce.ts';
 import type { FeedbackMail } from './feedback-mail.ts';
 import { type RecipientStatus, readDeliveryStatus } from './read-delivery-status.ts';
@@ -74,10 +76,15 @@ function parseParts(parts: readonly MimeEntity[]): FeedbackMail {
   return isAutoReply(mail) ? { kind: 'auto-reply' } : fromWords(mail, parts);
 }
 
+const reachedActions: ReadonlySet<string> = new Set(['delivered', 'relayed', 'expanded']);
+
 function fromStatus(
   recipients: readonly RecipientStatus[],
   words: string,
 ): FeedbackMail | undefined {
+  // A return path has one recipient. An alias that reached somebody works, whoever else it stands for (RFC 3464 section 2.3.3).
+  const reached = recipients.find(({ action }) => reachedActions.has(action));
+  if (reached !== undefined) return { kind: 'notice', what: reached.action };
   const worst =
     recipients.find(({ action }) => action === 'failed') ??
     recipients.find(({ action }) => action === 'delayed') ??
@@ -123,7 +130,7 @@ function readComplaint(mail: MimeEntity, parts: readonly MimeEntity[]): Feedback
     // RFC 5965 section 7.3 and RFC 6591: these say nothing about what the recipient wants.
     if (['not-spam', 'auth-failure', 'dkim', 'dmarc'].includes(feedbackType))
       return { kind: 'notice', what: feedbackType };
-    return { kind: 'complaint', feedbackType };
+    return { kind: 'complaint', feedbackType, mailFrom: readMailFrom(fields, parts) };
   }
   const loop = /^(staff@hotmail\.com|scomp@aol\.net|feedbackloop@|fbl@|abuse-?report@)/i;
   const from = parseMailboxes(headerOf(mail, 'from'), 1)[0]?.address ?? '';
@@ -131,6 +138,15 @@ function readComplaint(mail: MimeEntity, parts: readonly MimeEntity[]): Feedback
   if (carries && (loop.test(from) || mail.fields.has('x-hmxmroriginalrecipient')))
     return { kind: 'complaint', feedbackType: 'abuse' };
   return undefined;
+}
+
+/** RFC 5965 section 3.2, or the Return-Path of the message that the report returns (RFC 5321 section 4.4). */
+function readMailFrom(report: MailFields, parts: readonly MimeEntity[]): string | undefined {
+  const named = report.get('original-mail-from');
+  const original = parts.find(({ type }) => /^(message\/rfc822|text\/rfc822-headers)$/.test(type));
+  const [head = ''] = (original === undefined ? '' : readText(original)).split('\n\n', 1);
+  const text = named ?? new MailFields(Buffer.from(head)).get('return-path') ?? '';
+  return /^\s{0,10}<?([^<>\s]{1,320})>?\s{0,10}$/.exec(text)?.[1];
 }
 
 /** RFC 3834 section 5, and headers used by older programs. */
@@ -143,10 +159,33 @@ function isAutoReply(mail: MimeEntity): boolean {
   return autoSubjects.test(decodeWords(headerOf(mail, 'subject')));
 }
 
+type Bounce = FeedbackMail & { kind: 'bounce' };
+
+/** A bounce or complaint as Amazon SES describes it, which SNS sends as mail to those who have no other way. */
+function readNotification(words: string): FeedbackMail | undefined {
+  if (!/^\s{0,10}\{/.test(words)) return undefined;
+  let notification: unknown;
+  try {
+    // What follows says how to stop them.
+    notification = JSON.parse(words.split('\n--\n', 1)[0] ?? '');
+  } catch {
+    return undefined;
+  }
+  const [event] = readSes(notification);
+  if (event === undefined) return undefined;
+  const { detail } = event;
+  if (event.kind === 'complained')
+    return { kind: 'complaint', feedbackType: textOf(detail.feedbackType).slice(0, 40) };
+  const { reason, cause, permanent, status } = detail as Bounce & { readonly reason: string };
+  return { kind: 'bounce', cause, permanent, status, diagnostic: reason };
+}
+
 function fromWords(mail: MimeEntity, parts: readonly MimeEntity[]): FeedbackMail {
   const from = headerOf(mail, 'from');
   const subject = decodeWords(headerOf(mail, 'subject'));
   const words = humanText(parts);
+  const notification = readNotification(words);
+  if (notification !== undefined) return notification;
   const looksLikeBounce =
     mail.fields.has('x-failed-recipients') ||
     bounceSenders.test(from) ||

@@ -35,6 +35,9 @@ import {
 /** Per IP address. */
 const maxMessagesPerMinute = 600;
 
+/** Where complaints are sent that go to no return path, and postmaster, which every server has (RFC 5321 section 4.5.1, RFC 2142). */
+const feedbackAddress = /^(?:postmaster|abuse|complaints?|fbl|feedback)(?:@|$)/i;
+
 export interface BounceServerDependencies {
   readonly host: string;
   /** 0 picks a free port. */
@@ -114,6 +117,7 @@ export async function startBounceServer(
           paths.set(session, path);
           return callback(null);
         }
+        if (feedbackAddress.test(address)) return callback(null);
         return findReply(address, session).then(
           () => callback(null),
           (error: unknown) => callback(refuseReply(error)),
@@ -165,15 +169,17 @@ export async function startBounceServer(
   }
 
   async function handle(mail: ReceivedFeedback, path: ReturnPath | undefined): Promise<void> {
-    if (path === undefined) return;
-    const event = await handleFeedbackMail(path, mail).catch((error: unknown) => {
-      if (!(error instanceof ThreadOverrun)) throw error;
+    const { readReturnPath, log, write } = dependencies;
+    const event = await handleFeedbackMail(path, mail, readReturnPath).catch((error: unknown) => {
+      if (!(error instanceof ThreadOverrun) || path === undefined) throw error;
       // Refused, it would come again for days, and never be read.
       const { messageId } = path;
-      dependencies.log.warn({ err: error, messageId }, 'could not read a report about a message');
+      log.warn({ err: error, messageId }, 'could not read a report about a message');
       return undefined;
     });
-    if (event !== undefined) await dependencies.write([event]);
+    if (event !== undefined) await write([event]);
+    // Accepted, a person's mail would be lost.
+    else if (path === undefined) throw nobodyReads();
   }
 
   async function findReply(address: string, session: SMTPServerSession): Promise<void> {
@@ -223,6 +229,13 @@ function senderOf({ envelope }: SMTPServerSession): string {
 
 function tooLarge(bytes: number): ReplyRefusal {
   return new ReplyRefusal('too_large', 552, `Message larger than ${bytes} bytes`);
+}
+
+function nobodyReads(): SmtpReplyError {
+  return new SmtpReplyError(
+    550,
+    'Nobody reads mail to this address, which takes complaints about messages from here',
+  );
 }
 
 function tooMuch(): ReplyRefusal {

@@ -86,7 +86,7 @@ function findAmbiguity(
 }
 
 /** Without an empty line, a short entity has only fields, and a long one only content. */
-function findHeadEnd(bytes: Buffer): number {
+export function findHeadEnd(bytes: Buffer): number {
   const limit = Math.min(bytes.length, maxHeadBytes);
   let lineStart = 0;
   for (let at = 0; at < limit; at += 1) {
