@@ -16,6 +16,7 @@ import { startTestService } from '../../test/support/test-service.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 import { freePort } from '../support/free-port.ts';
+import { takeScreenshot } from '../support/open-chromium.ts';
 
 const { database, service, shop, signedIn } = await openConsoleWorld({
   WEBHOOK_NETWORKS: '127.0.0.0/8',
@@ -153,6 +154,33 @@ test('every page shows that the service is unreachable and offers a retry, and k
     await shown.waitFor();
     assert.equal(await page.getByText('Can’t reach the service').count(), 0, name);
   }
+  await visit.context.close();
+});
+
+test('a page that still shows numbers while the service is unreachable says from when they are', async () => {
+  const databaseUrl = service.config.databaseUrl ?? '';
+  const second = await startTestService({
+    databaseUrl,
+    environment: { PORT: String(await freePort()) },
+  });
+  const visit = await signedIn();
+  const { page } = visit;
+  await page.clock.install();
+  await page.goto(`${second.url}/console/${shop.id}`);
+  await page.locator('.plot').first().waitFor();
+  await page.getByRole('link', { name: 'Reports', exact: true }).click();
+  await page.getByRole('cell', { name: 't-0001' }).waitFor();
+  const figures = await page.locator('.figure').allTextContents();
+  await second.stop();
+  // After this time, a page asks again.
+  await page.clock.fastForward(60_000);
+  await page.getByRole('link', { name: 'Overview', exact: true }).click();
+  const alert = page.getByRole('alert').filter({ hasText: 'Can’t reach the service' });
+  await alert.getByText(/^What you see here is from .*\d:\d\d/).waitFor();
+  await page.getByRole('link', { name: 'Reports', exact: true }).click();
+  await alert.getByText(/^What you see here is from .*\d:\d\d/).waitFor();
+  assert.deepEqual(await page.locator('.figure').allTextContents(), figures);
+  await takeScreenshot(page, 'console-reports-from-before');
   await visit.context.close();
 });
 

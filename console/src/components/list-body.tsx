@@ -14,6 +14,7 @@ interface ListBodyProps<Item> {
     readonly isPending: boolean;
     readonly hasNextPage: boolean;
     readonly isFetchingNextPage: boolean;
+    readonly dataUpdatedAt?: number;
     fetchNextPage(): unknown;
     refetch(): unknown;
   };
@@ -48,7 +49,7 @@ export function ListBody<Item>(props: ListBodyProps<Item>) {
     );
   return (
     <>
-      <ProblemAlert error={pages.error} />
+      <ProblemAlert error={pages.error} shownFrom={pages.dataUpdatedAt} />
       <Rows
         label={label}
         items={items}

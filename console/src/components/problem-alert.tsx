@@ -5,12 +5,15 @@ import { EditConflict } from '../api/if-unchanged.ts';
 import { ApiProblem, asSentence } from '../api/problem.ts';
 import { restartSignIn, signInTabUrl } from '../api/sign-in.ts';
 import { useAction } from '../api/use-action.ts';
+import { formatTime } from '../format/format-time.ts';
 import { text, textOr } from '../texts/text.ts';
 import { ChangeList } from './change-list.tsx';
 
 interface ProblemAlertProps {
   error: unknown;
   retry?: (() => void) | undefined;
+  /** When what the page still shows arrived, in milliseconds since the epoch (`dataUpdatedAt`); 0: it shows nothing. */
+  shownFrom?: number | undefined;
   /** The title of an error because of the state of the thing (409); default: that of the response. */
   conflictTitle?: string | undefined;
   /** Called once the page has reloaded after a concurrent change or removal. */
@@ -18,7 +21,8 @@ interface ProblemAlertProps {
 }
 
 /** Shows an error with the next step, and invalid values whose fields don't show them. */
-export function ProblemAlert({ error, retry, conflictTitle, onRefreshed }: ProblemAlertProps) {
+export function ProblemAlert(props: ProblemAlertProps) {
+  const { error, retry, shownFrom = 0, conflictTitle, onRefreshed } = props;
   const client = useQueryClient();
   if (error === null || error === undefined) return null;
   const problem = error instanceof ApiProblem ? error : undefined;
@@ -46,6 +50,11 @@ export function ProblemAlert({ error, retry, conflictTitle, onRefreshed }: Probl
         <Text size="sm">{text('problem.networkHint')}</Text>
       ) : (
         <ProblemDetails problem={problem} />
+      )}
+      {shownFrom > 0 && (
+        <Text size="sm">
+          {text('problem.shownFrom', { time: formatTime(new Date(shownFrom).toISOString()) })}
+        </Text>
       )}
       <Group gap="xs">
         {retry !== undefined && isRetryable(problem) && (

@@ -55,7 +55,11 @@ export function DestinationsPage() {
         <PauseDomain />
       </PageHeading>
       <DestinationTabs />
-      <ProblemAlert error={queue.error} retry={() => queue.refetch()} />
+      <ProblemAlert
+        error={queue.error}
+        shownFrom={queue.dataUpdatedAt}
+        retry={() => queue.refetch()}
+      />
       {queue.isPending && <RowsSkeleton />}
       {queue.data !== undefined && rows.length === 0 && (
         <EmptyState

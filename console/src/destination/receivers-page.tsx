@@ -30,7 +30,11 @@ export function ReceiversPage() {
     <>
       <PageHeading title={text('destinations.title')} hint={text('receivers.hint')} />
       <DestinationTabs />
-      <ProblemAlert error={receivers.error} retry={() => receivers.refetch()} />
+      <ProblemAlert
+        error={receivers.error}
+        shownFrom={receivers.dataUpdatedAt}
+        retry={() => receivers.refetch()}
+      />
       {receivers.isPending && <RowsSkeleton />}
       {receivers.data !== undefined &&
         settings !== undefined &&

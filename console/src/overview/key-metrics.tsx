@@ -47,7 +47,11 @@ export function KeyMetrics() {
           ]}
         />
       </Group>
-      <ProblemAlert error={total.error ?? rows.error} retry={() => rows.refetch()} />
+      <ProblemAlert
+        error={total.error ?? rows.error}
+        shownFrom={total.dataUpdatedAt}
+        retry={() => rows.refetch()}
+      />
       <SimpleGrid cols={{ base: 2, xs: 3, md: 6 }} verticalSpacing="sm" mb="md">
         {metricsOf(total.data, waiting, capturing).map(({ name, value, share }) => (
           <div key={name}>

@@ -53,7 +53,11 @@ export function MessageReplies({ message }: { message: Message }) {
           {count}
         </Text>
       </Title>
-      <ProblemAlert error={replies.error} retry={() => replies.refetch()} />
+      <ProblemAlert
+        error={replies.error}
+        shownFrom={replies.dataUpdatedAt}
+        retry={() => replies.refetch()}
+      />
       {replies.isPending && <Skeleton height={shownHeight} />}
       <Stack gap="sm">
         {items.map((reply) => (

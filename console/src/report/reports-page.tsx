@@ -128,7 +128,11 @@ export function ReportsPage() {
           mb={8}
         />
       </Group>
-      <ProblemAlert error={report.error ?? plotted.error} retry={() => report.refetch()} />
+      <ProblemAlert
+        error={report.error ?? plotted.error}
+        shownFrom={report.dataUpdatedAt}
+        retry={() => report.refetch()}
+      />
       <Paper withBorder p="md" mb="md" component="section" aria-labelledby="figures">
         <Group gap="0 8px" align="baseline" mb="sm">
           <Title order={2} id="figures">

@@ -24,7 +24,7 @@ interface DeliveryListProps {
 export function DeliveryList({ log, shown, paused }: DeliveryListProps) {
   return (
     <>
-      <ProblemAlert error={log.error} retry={() => log.refetch()} />
+      <ProblemAlert error={log.error} shownFrom={log.dataUpdatedAt} retry={() => log.refetch()} />
       {log.isPending && <RowsSkeleton />}
       {log.data !== undefined && log.items.length === 0 && (
         <Text c="dimmed" size="sm" p="md">

@@ -16,6 +16,7 @@ export const problemsTexts = {
   'problem.signIn': 'Open the sign-in page',
   'problem.role': 'Ask an account owner if you need it.',
   'problem.gone': 'It may have been removed.',
+  'problem.shownFrom': 'What you see here is from {time}.',
   'problem.exists': 'Already exists.',
 
   'missing.domain': 'Domain not found',
