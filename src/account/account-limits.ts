@@ -46,7 +46,7 @@ export const accountLimits = {
   secretFields: { what: 'secret fields of templates', table: 'template_secret', max: 200_000 },
   // Their names are part of what every version is cached by, and are compared with its fields when one is published.
   secretFieldsOfTemplate: {
-    what: 'secret fields, with those of earlier versions that no owner has revealed',
+    what: 'unrevealed secret fields',
     table: 'template_secret',
     max: 1_000,
     per: { what: 'template', columns: ['template_id'] },

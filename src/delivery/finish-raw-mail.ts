@@ -1,7 +1,7 @@
 import type { EmailAddress } from '../foundation/email-address.ts';
 import { decodeWords } from '../foundation/mime/decode-words.ts';
 import type { MailFields } from '../foundation/mime/header-fields.ts';
-import { toBuffer } from '../foundation/mime/mail-threads.ts';
+import { mailJob } from '../foundation/mime/mail-threads.ts';
 import { readEntity } from '../foundation/mime/mime-entity.ts';
 import { parseMailboxes } from '../foundation/mime/parse-mailboxes.ts';
 import {
@@ -14,7 +14,7 @@ import { changeHtmlParts, type HtmlChange } from '../rendering/track-html-parts.
 
 /** A message that was submitted complete. */
 export interface RawMail {
-  readonly source: Uint8Array;
+  readonly source: Buffer;
   /** Header lines that delivery puts before it. */
   readonly added: string;
   /** What tracking changes, if it was asked for. */
@@ -43,8 +43,7 @@ const literalFields =
 const maxMailboxes = 10_000;
 
 export function finishRawMailJob({ source, added, changes }: RawMail): FinishedMail {
-  const submitted = toBuffer(source);
-  const changed = changes === undefined ? submitted : changeHtmlParts(submitted, changes);
+  const changed = changes === undefined ? source : changeHtmlParts(source, changes);
   const { body, fields } = readEntity(changed);
   const needsSmtpUtf8 = fields.all.some(({ raw }) => nonAscii.test(raw));
   const whole = () => Buffer.concat([Buffer.from(added, 'latin1'), changed]);
@@ -54,13 +53,22 @@ export function finishRawMailJob({ source, added, changes }: RawMail): FinishedM
   const asciiHead = (): string | undefined =>
     encoded === undefined ? encodeHead(added, fields) : encodeHead('', readEntity(encoded).fields);
   return {
-    raw: encoded ?? (changed === submitted ? undefined : whole()),
+    raw: encoded ?? (changed === source ? undefined : whole()),
     messageId: fields.get('message-id') ?? '',
     needsSmtpUtf8,
     asciiHead: needsSmtpUtf8 ? asciiHead() : undefined,
     isEightBit: !isLong && isEightBit(body),
   };
 }
+
+export const finishRawMail = mailJob(finishRawMailJob, import.meta.url);
+
+export function encodeRawMailJob({ source }: { readonly source: Buffer }): Uint8Array {
+  return encodeForSevenBits(source);
+}
+
+/** For servers without 8BITMIME. */
+export const encodeRawMail = mailJob(encodeRawMailJob, import.meta.url);
 
 /**
  * Writes subjects, names and other texts as encoded words (RFC 2047), as programs should that put UTF-8 into a header: most

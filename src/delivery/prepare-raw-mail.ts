@@ -1,22 +1,10 @@
-import { type MailTurn, mailJob, toBuffer } from '../foundation/mime/mail-threads.ts';
+import { type MailTurn, toBuffer } from '../foundation/mime/mail-threads.ts';
 import { findHeadEnd } from '../foundation/mime/mime-entity.ts';
 import type { MessageContent } from '../message/message-content.ts';
 import { mailboxHeader, textHeader } from '../rendering/message-headers.ts';
 import { planTracking } from '../rendering/track-html-parts.ts';
-import { encodeRawMailJob as encode } from './encode-raw-mail-job.ts';
-import {
-  type FinishedMail,
-  finishRawMailJob as finish,
-  type RawMail,
-} from './finish-raw-mail-job.ts';
+import { encodeRawMail, finishRawMail } from './finish-raw-mail.ts';
 import { type MailDecoration, type PreparedMail, redirectHeader } from './prepare-mail.ts';
-
-const finishMail = mailJob<RawMail, FinishedMail>('finish-raw-mail-job', import.meta.url, finish);
-const encodeMail = mailJob<{ readonly source: Buffer }, Uint8Array>(
-  'encode-raw-mail-job',
-  import.meta.url,
-  encode,
-);
 
 /**
  * Prepares a message that was submitted complete: its bytes as they were accepted, with tracking if that was asked for, after
@@ -41,7 +29,7 @@ export async function prepareRawMail(
     ...(decoration.headerLines ?? []),
   ];
   const added = lines.map((line) => `${line}\r\n`).join('');
-  const finished = await finishMail({ source: submitted, added, changes }, turn);
+  const finished = await finishRawMail({ source: submitted, added, changes }, turn);
   const { messageId, needsSmtpUtf8, asciiHead, isEightBit } = finished;
   const raw =
     finished.raw === undefined
@@ -58,7 +46,7 @@ export async function prepareRawMail(
       needsSmtpUtf8,
       composeAscii: ascii && (() => ascii),
       ...(isEightBit && {
-        composeSevenBit: async () => toBuffer(await encodeMail({ source: ascii ?? raw }, turn)),
+        composeSevenBit: async () => toBuffer(await encodeRawMail({ source: ascii ?? raw }, turn)),
       }),
     },
     notes: [],

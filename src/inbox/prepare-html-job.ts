@@ -1,5 +1,4 @@
 import { defaultTreeAdapter, parse, serialize, type DefaultTreeAdapterTypes as Tree } from 'parse5';
-import { toBuffer } from '../foundation/mime/mail-threads.ts';
 import type { MailLink, PreparedHtml } from './prepare-html.ts';
 import { safeLink } from './safe-link.ts';
 
@@ -16,8 +15,8 @@ const dropped = new Set(['script', 'link', 'base', 'iframe', 'frame', 'object', 
  * Makes links in the HTML part open in new tabs, removes what could only load or run something, and lists the links.
  * This is not a security measure: that is the job of the frame's sandbox and Content-Security-Policy.
  */
-export function prepareHtmlJob({ source }: { readonly source: Uint8Array }): PreparedHtml {
-  const html = toBuffer(source).toString('utf8');
+export function prepareHtmlJob({ source }: { readonly source: Buffer }): PreparedHtml {
+  const html = source.toString('utf8');
   const document = html.length > maxCharacters ? undefined : parseUpTo(maxDepth, html);
   if (document === undefined) return { html, links: [], remoteLoads: 0 };
   const links: MailLink[] = [];

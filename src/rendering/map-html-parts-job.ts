@@ -1,5 +1,4 @@
 import { decoderOf } from '../foundation/mime/decode-text.ts';
-import { toBuffer } from '../foundation/mime/mail-threads.ts';
 import { htmlParts } from '../message/raw-html.ts';
 import { type AttributeRange, isLinkTarget, isTrackingOff, mapHtml } from '../template/map-html.ts';
 import type { HtmlPart } from './track-html-parts.ts';
@@ -9,9 +8,9 @@ const maxTrackedLinks = 1_000;
 const ascii = /^[\0-\x7f]*$/;
 
 /** Finds the links and the end of the HTML in a message. */
-export function mapHtmlPartsJob({ source }: { readonly source: Uint8Array }): HtmlPart[] {
+export function mapHtmlPartsJob({ source }: { readonly source: Buffer }): HtmlPart[] {
   let count = 0;
-  return htmlParts(toBuffer(source)).map(({ html, charset }) => {
+  return htmlParts(source).map(({ html, charset }) => {
     const { ranges, bodyEnd } = mapHtml(html);
     const links: HtmlPart['links'][number][] = [];
     for (const range of ranges) {

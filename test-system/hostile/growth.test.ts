@@ -3,7 +3,10 @@ import '../../src/foundation/lock-intrinsics.ts';
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { finishRawMailJob as finishRawMail } from '../../src/delivery/finish-raw-mail-job.ts';
+import {
+  encodeRawMailJob,
+  finishRawMailJob as finishRawMail,
+} from '../../src/delivery/finish-raw-mail.ts';
 import { parseStsPolicy, readStsRecord } from '../../src/delivery/mta-sts/sts-policy.ts';
 import { parseReply } from '../../src/delivery/reply.ts';
 import {
@@ -29,16 +32,15 @@ import { parseMailboxes } from '../../src/foundation/mime/parse-mailboxes.ts';
 import { readMail } from '../../src/foundation/mime/read-mail.ts';
 import { readParameters } from '../../src/foundation/mime/read-parameters.ts';
 import { TooManyParts } from '../../src/foundation/mime/walk-parts.ts';
-import { parseMailJob as parseCaptured } from '../../src/inbox/parse-mail-job.ts';
+import { parseMailJob as parseCaptured } from '../../src/inbox/parse-mail.ts';
 import { prepareHtmlJob as prepareHtml } from '../../src/inbox/prepare-html-job.ts';
 import { cutAtLinks } from '../../src/inbox/safe-link.ts';
-import { showInlineImagesJob as insertImages } from '../../src/inbox/show-inline-images-job.ts';
+import { showInlineImagesJob as insertImages } from '../../src/inbox/show-inline-images.ts';
 import { readContactHeader } from '../../src/list/contact-file.ts';
 import { detectDelimiter } from '../../src/management/import/detect-delimiter.ts';
 import { InvalidImportFile, importCsv } from '../../src/management/import/import-csv.ts';
 import { BodyTooLarge } from '../../src/rendering/body-writer.ts';
 import { CheckedValues } from '../../src/rendering/checked-values.ts';
-import { encodeForSevenBits } from '../../src/rendering/encode-for-seven-bits.ts';
 import { mapHtmlPartsJob as mapHtmlParts } from '../../src/rendering/map-html-parts-job.ts';
 import { mailboxHeader } from '../../src/rendering/message-headers.ts';
 import { UrlBuilder } from '../../src/rendering/render-url.ts';
@@ -49,7 +51,7 @@ import { readMailboxField } from '../../src/smtp-submission/read-mailbox.ts';
 import { readMessageHead } from '../../src/smtp-submission/read-message-head.ts';
 import { defaultAttachmentRules, findRefusal } from '../../src/submission/attachment-types.ts';
 import { BatchScanner } from '../../src/submission/batch-scanner.ts';
-import { checkRawPartsJob as checkRawParts } from '../../src/submission/check-raw-parts-job.ts';
+import { checkRawPartsJob as checkRawParts } from '../../src/submission/check-raw-parts.ts';
 import { htmlText } from '../../src/template/html-text.ts';
 
 /** Repeated to any length, they made some parser's time grow with its square. */
@@ -203,9 +205,10 @@ const readers: Readonly<Record<string, (source: Buffer) => unknown>> = {
     checkRawParts({ source, rules: defaultAttachmentRules, tracking: ['actions.trackOpens'] }),
   'the preparation of submissions': (source) =>
     finishRawMail({ source, added: '', changes: undefined }),
-  'the encoder for seven bits': encodeForSevenBits,
-  'the reader of reports': parseFeedbackMail,
-  'the reader of replies': (source) => previewReply(parseReplyMail(source, 'a@b.test').parts),
+  'the encoder for seven bits': (source) => encodeRawMailJob({ source }),
+  'the reader of reports': (source) => parseFeedbackMail({ source }),
+  'the reader of replies': (source) =>
+    previewReply(parseReplyMail({ source, envelopeFrom: 'a@b.test' }).parts),
   'the capture': (source) => parseCaptured({ source }),
   'the tracker of HTML': (source) => mapHtmlParts({ source }),
 };

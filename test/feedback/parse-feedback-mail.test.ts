@@ -42,7 +42,7 @@ test('each format names its source, and at least 60 sources are public', () => {
 
 for (const [name, source] of sources) {
   test(`the feedback mail ${name} is parsed as labeled`, () => {
-    const report = parseFeedbackMail(source);
+    const report = parseFeedbackMail({ source });
     const read =
       report.kind === 'bounce'
         ? { kind: report.kind, cause: report.cause, permanent: report.permanent }
@@ -55,7 +55,7 @@ for (const [name, source] of sources) {
 /** A message of a program that writes no report. */
 function inWords(subject: string, ...words: string[]): FeedbackMail {
   const lines = ['From: mailer-daemon@mx.test', `Subject: ${subject}`, '', ...words];
-  return parseFeedbackMail(Buffer.from(lines.join('\r\n')));
+  return parseFeedbackMail({ source: Buffer.from(lines.join('\r\n')) });
 }
 
 test('a promise to try again is a delay, whatever the subject says', () => {
@@ -107,7 +107,7 @@ function inParts(
     ...parts.flatMap(([each, ...text]) => ['--b', `Content-Type: ${each}`, '', ...text]),
     '--b--',
   ];
-  return parseFeedbackMail(Buffer.from(lines.join('\r\n')));
+  return parseFeedbackMail({ source: Buffer.from(lines.join('\r\n')) });
 }
 
 const deliveryStatus = 'multipart/report; report-type=delivery-status';
@@ -159,7 +159,7 @@ test('RFC 6532, 2047: subjects are read as UTF-8 and decoded', () => {
   assert.equal(inWords('メールエラー通知', '550 5.1.1 User unknown').kind, 'bounce');
   const subject = '=?utf-8?Q?R=C3=A9ponse_automatique?=';
   const lines = ['From: ann@people.test', `Subject: ${subject}`, '', 'Je reviens lundi.'];
-  assert.equal(parseFeedbackMail(Buffer.from(lines.join('\r\n'))).kind, 'auto-reply');
+  assert.equal(parseFeedbackMail({ source: Buffer.from(lines.join('\r\n')) }).kind, 'auto-reply');
 });
 
 test('a report is found in a forwarded message, beside an empty text, and behind a wrong boundary', () => {
@@ -193,11 +193,11 @@ test('a report is found in a forwarded message, beside an empty text, and behind
     ['Subject: Undeliverable'],
   );
   const lines = [`Content-Type: ${deliveryStatus}; boundary=other`, '', '--b'];
-  const wrong = parseFeedbackMail(
-    Buffer.from(
+  const wrong = parseFeedbackMail({
+    source: Buffer.from(
       [...lines, `Content-Type: ${status[0]}`, '', ...status.slice(1), '--b--'].join('\r\n'),
     ),
-  );
+  });
   for (const report of [forwarded, html, wrong])
     assert.equal(report.kind === 'bounce' && report.cause, 'no-mailbox', JSON.stringify(report));
 });
@@ -232,7 +232,7 @@ test('what Amazon SES says by mail is read like its notifications', () => {
 
 test('no diagnostic contains an address', () => {
   for (const [name, source] of sources) {
-    const report = parseFeedbackMail(source);
+    const report = parseFeedbackMail({ source });
     if ('diagnostic' in report) assert.doesNotMatch(report.diagnostic, /\w@\w/, name);
   }
 });
@@ -251,7 +251,7 @@ test('parsing handles arbitrary, truncated and mixed input quickly', () => {
           noise,
           two.subarray(two.length * share),
         ]);
-        return parseFeedbackMail(source).kind.length > 0;
+        return parseFeedbackMail({ source }).kind.length > 0;
       },
     ),
   );
@@ -275,12 +275,12 @@ test('parsing handles arbitrary, truncated and mixed input quickly', () => {
   ]) {
     const head =
       'From: MAILER-DAEMON@x.test\nContent-Type: multipart/report; boundary=x\n\n--x\n\n';
-    parseFeedbackMail(Buffer.from(head + piece.repeat(200_000)));
-    parseFeedbackMail(
-      Buffer.from(
+    parseFeedbackMail({ source: Buffer.from(head + piece.repeat(200_000)) });
+    parseFeedbackMail({
+      source: Buffer.from(
         `From: MAILER-DAEMON@x.test\nContent-Type: text/html\n\n${piece.repeat(200_000)}`,
       ),
-    );
+    });
   }
   assert.ok(performance.now() - started < 5_000, `${performance.now() - started} ms`);
 });
@@ -291,7 +291,7 @@ test('a run of spaces in quoted-printable text takes no longer than other text o
     `From: mailer-daemon@mx.test\nSubject: Undelivered\nContent-Transfer-Encoding: quoted-printable\n\n550 5.1.1 user unknown${blanks}x`,
   );
   const startedAt = performance.now();
-  const report = parseFeedbackMail(source);
+  const report = parseFeedbackMail({ source });
   // Quadratic time would take minutes.
   assert.ok(performance.now() - startedAt < 5_000);
   assert.equal(report.kind, 'bounce');
@@ -301,7 +301,7 @@ test('spaces before a soft line break are text (RFC 2045 section 6.7)', () => {
   const source = Buffer.from(
     'From: mailer-daemon@mx.test\nSubject: Undelivered\nContent-Transfer-Encoding: quoted-printable\n\n550 5.1.1 user =\nunk= \nnown',
   );
-  const report = parseFeedbackMail(source);
+  const report = parseFeedbackMail({ source });
   assert.ok('diagnostic' in report);
   assert.equal(report.diagnostic, '550 5.1.1 user unknown');
 });

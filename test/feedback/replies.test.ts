@@ -215,7 +215,7 @@ test('forged, unknown, foreign and erased addresses get the same reply', async (
   const erased = await world.send();
   await pool.query('update message set content = null where id = $1', [erased.id]);
   const responses = new Set<string>();
-  for (const to of [forged, unknown, foreign, unwanted, erased.replyTo, `postmaster@${host}`])
+  for (const to of [forged, unknown, foreign, unwanted, erased.replyTo])
     responses.add(await world.deliver(to, plainReply()));
   assert.deepEqual([...responses], ['550 5.1.1 No such address']);
   assert.match(await world.deliver(message.replyTo, plainReply()), /^250 /);

@@ -118,7 +118,7 @@ for (const [suppresses, rows] of [
 function report(words: string): { readonly cause: string; readonly hard: boolean } {
   const head =
     'From: MAILER-DAEMON@mx.people.test\nSubject: Undelivered Mail Returned to Sender\nContent-Type: text/plain\n\n';
-  const read = parseFeedbackMail(Buffer.from(head + words));
+  const read = parseFeedbackMail({ source: Buffer.from(head + words) });
   assert.ok(read.kind === 'bounce' && read.permanent);
   return { cause: read.cause, hard: hardCauses.some((cause) => cause === read.cause) };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { headerValues } from '../../src/inbox/inbox-message.ts';
-import { parseMailJob } from '../../src/inbox/parse-mail-job.ts';
+import { parseMailJob } from '../../src/inbox/parse-mail.ts';
 import { codePoint } from '../support/code-point.ts';
 
 function parse(lines: readonly string[]) {

@@ -136,7 +136,7 @@ test('RFC 2047 section 5: texts of the header are encoded, so that a host withou
     const mail = await host.mailTo(to);
     const [head = ''] = mail.source.split('\r\n\r\n', 1);
     assert.match(head, /^[\0-\x7f]*$/);
-    const read = readSentMail(mail.source);
+    const read = readSentMail(mail.bytes);
     assert.equal(read.subject, 'Grüße');
     assert.equal(read.text?.trim(), 'Übrigens');
     assert.match(head, /^To: =\?utf-8\?\S+ <words2?@people\.test>$/m);

@@ -1,15 +1,8 @@
 import type { ReturnPath } from '../../delivery/return-path.ts';
-import { mailJob } from '../../foundation/mime/mail-threads.ts';
 import type { FeedbackEvent } from './feedback-event-store.ts';
 import type { FeedbackMail } from './feedback-mail.ts';
-import { parseFeedbackJob } from './parse-feedback-job.ts';
+import { readFeedbackMail } from './parse-feedback-mail.ts';
 import type { ReceivedFeedback } from './receive-feedback-mail.ts';
-
-const parse = mailJob<{ readonly source: Buffer }, FeedbackMail>(
-  'parse-feedback-job',
-  import.meta.url,
-  parseFeedbackJob,
-);
 
 /**
  * Turns mail to a return path into an event. Only the signed return path identifies the message and recipient; what the
@@ -24,7 +17,7 @@ export async function handleFeedbackMail(
   readReturnPath: (address: string) => ReturnPath | undefined = () => undefined,
 ): Promise<FeedbackEvent | undefined> {
   const group = path?.accountTag?.toString('hex') ?? path?.messageId ?? 'feedback addresses';
-  const report = await parse({ source }, { group });
+  const report = await readFeedbackMail({ source }, { group });
   const event = eventOf(report);
   const named = report.kind === 'complaint' ? report.mailFrom : undefined;
   const about = path ?? (named === undefined ? undefined : readReturnPath(named));

@@ -1,5 +1,6 @@
 import { decodeWords } from '../../foundation/mime/decode-words.ts';
 import { MailFields } from '../../foundation/mime/header-fields.ts';
+import { mailJob } from '../../foundation/mime/mail-threads.ts';
 import { decodedText, type MimeEntity } from '../../foundation/mime/mime-entity.ts';
 import { parseMailboxes } from '../../foundation/mime/parse-mailboxes.ts';
 import { TooManyParts, walkParts } from '../../foundation/mime/walk-parts.ts';
@@ -35,11 +36,13 @@ const maxFieldLength = 4_000;
  * Parses mail to a return path: delivery status notifications (RFC 3464, 6533), abuse reports (RFC 5965) and the
  * formats of older programs. Anything unrecognized is `unknown`. Never throws.
  */
-export function parseFeedbackMail(source: Buffer): FeedbackMail {
+export function parseFeedbackMail({ source }: { readonly source: Buffer }): FeedbackMail {
   const parts = readParts(source.subarray(0, maxBytesRead));
   const forwarded = parts[0]?.type === 'multipart/report' ? undefined : findReport(parts);
   return parseParts(forwarded ?? parts);
 }
+
+export const readFeedbackMail = mailJob(parseFeedbackMail, import.meta.url);
 
 function readParts(source: Buffer): MimeEntity[] {
   const parts: MimeEntity[] = [];

@@ -1,5 +1,6 @@
 import { decodeWords } from '../../foundation/mime/decode-words.ts';
 import type { MailFields } from '../../foundation/mime/header-fields.ts';
+import { mailJob } from '../../foundation/mime/mail-threads.ts';
 import { readEntity } from '../../foundation/mime/mime-entity.ts';
 import { parseMailboxes } from '../../foundation/mime/parse-mailboxes.ts';
 import { type MailFile, readMail } from '../../foundation/mime/read-mail.ts';
@@ -18,12 +19,17 @@ const maxDate = 100;
 const maxFilename = 255;
 const maxContentType = 127;
 
+interface ReplyMail {
+  readonly source: Buffer;
+  /** MAIL FROM; empty: none. */
+  readonly envelopeFrom: string;
+}
+
 /**
  * Parses a reply (RFC 5322, MIME). If it can't be read or has too many attachments, the whole mail becomes its only
  * attachment, so nothing is lost.
- * @param envelopeFrom MAIL FROM; empty: none
  */
-export function parseReplyMail(source: Buffer, envelopeFrom: string): ParsedReply {
+export function parseReplyMail({ source, envelopeFrom }: ReplyMail): ParsedReply {
   const unread = describeUnread(source, envelopeFrom);
   try {
     const { text, html, files } = readMail(source);
@@ -36,6 +42,8 @@ export function parseReplyMail(source: Buffer, envelopeFrom: string): ParsedRepl
     throw error;
   }
 }
+
+export const readReplyMail = mailJob(parseReplyMail, import.meta.url);
 
 /** A reply of which only the header is read. */
 export function describeUnread(source: Buffer, envelopeFrom: string): ParsedReply {

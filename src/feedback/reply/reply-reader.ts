@@ -2,12 +2,10 @@ import { extname } from 'node:path';
 import type { DnsServer } from '../../foundation/dns/dns-server.ts';
 import { Busy } from '../../foundation/errors.ts';
 import { memoryShare } from '../../foundation/memory-share.ts';
-import { mailJob } from '../../foundation/mime/mail-threads.ts';
 import { policies } from '../../foundation/policies.ts';
 import { ThreadOverrun, ThreadPool } from '../../foundation/thread-pool.ts';
 import { unauthenticated, unreadable } from './authenticate-reply.ts';
-import { describeUnread } from './parse-reply.ts';
-import { parseReplyJob } from './parse-reply-job.ts';
+import { describeUnread, readReplyMail } from './parse-reply.ts';
 import type { ParsedReply, ReplyAuthentication, ReplyOrigin } from './reply-content.ts';
 
 /** The published package contains the same file as JavaScript. */
@@ -30,12 +28,6 @@ export interface ReplyJob {
   readonly dnsTimeoutMs: number;
   readonly queryTimeoutMs: number;
 }
-
-const parse = mailJob<{ readonly source: Buffer; readonly envelopeFrom: string }, ParsedReply>(
-  'parse-reply-job',
-  import.meta.url,
-  parseReplyJob,
-);
 
 export interface ReplyReaderOptions {
   readonly dnsServers: readonly DnsServer[];
@@ -74,7 +66,7 @@ export class ReplyReader {
     const { envelopeFrom } = origin;
     const { dnsServers, hostname = 'localhost' } = this.#options;
     const job = { source, origin, dnsServers, hostname, dnsTimeoutMs, queryTimeoutMs };
-    const parsed = await orUnread(parse({ source, envelopeFrom }, { group }), () =>
+    const parsed = await orUnread(readReplyMail({ source, envelopeFrom }, { group }), () =>
       describeUnread(source, envelopeFrom),
     );
     const authentication = await orUnread(this.#threads.run(job, group), (error) =>

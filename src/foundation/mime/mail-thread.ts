@@ -1,9 +1,9 @@
 import '../lock-intrinsics.ts';
 import '../lower-thread-priority.ts';
 import { serveThread } from '../serve-thread.ts';
-import type { MailJob } from './mail-threads.ts';
+import { type MailJob, toBuffer } from './mail-threads.ts';
 
 serveThread<MailJob, unknown>(async ({ file, run, input }) => {
   const jobs = (await import(file)) as Readonly<Record<string, (job: unknown) => unknown>>;
-  return jobs[run]?.(input);
+  return jobs[run]?.({ ...input, source: toBuffer(input.source) });
 });

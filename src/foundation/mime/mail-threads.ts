@@ -17,7 +17,7 @@ const heapMb = Math.round(512 * memoryShare());
 export interface MailJob {
   readonly file: string;
   readonly run: string;
-  readonly input: unknown;
+  readonly input: { readonly source: Uint8Array };
 }
 
 /** Shared by the process; threads start with the first job. */
@@ -39,25 +39,31 @@ export interface MailTurn {
 /**
  * A function that reads outsiders' mail off the event loop, in threads with limits that accounts share fairly. What the mail
  * does to its thread, it does to no one else.
- * @param name of the job's file, beside the caller's: `read-x-job` exports `readXJob`. Its input and result are copied
+ * @param work a function that the caller's module exports and that reads small mail at once, because it is only code of the
+ *   service, which is linear. Otherwise the name of a file beside the caller's: `read-x-job` exports `readXJob`. Its input and
+ *   result are copied
  * @param caller `import.meta.url`
- * @param direct the same function for small mail, if that is only code of the service, which is linear
  * @returns rejects with `Busy` if too many wait, with `ThreadOverrun` beyond the limits, and with what the function threw
  */
-export function mailJob<Input extends { readonly source: Uint8Array }, Result>(
-  name: string,
+export function mailJob<Input extends { readonly source: Buffer }, Result>(
+  work: ((input: Input) => Result) | string,
   caller: string,
-  direct?: (input: Input) => Result,
 ): (input: Input, turn: MailTurn) => Promise<Result> {
-  const file = new URL(`./${name}${extension}`, caller).href;
-  const run = name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+  const [file, run] =
+    typeof work === 'string'
+      ? [new URL(`./${work}${extension}`, caller).href, toCamelCase(work)]
+      : [caller, work.name];
   return async (input, { group, patient = false }) =>
-    direct !== undefined && input.source.byteLength <= maxBytesAtOnce
-      ? direct(input)
+    typeof work !== 'string' && input.source.byteLength <= maxBytesAtOnce
+      ? work(input)
       : ((await threads.run({ file, run, input }, group, patient)) as Result);
 }
 
-/** The bytes of mail that came to a thread as a plain array. */
+function toCamelCase(name: string): string {
+  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The bytes of mail that came to or from a thread as a plain array. */
 export function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
