@@ -245,7 +245,7 @@ export const policies = {
     what: 'previews',
     ...threads,
     // Several browsers of an account may each ask for six at a time.
-    wait: { callers: 128, perSharer: 32, ms: 30_000 },
+    wait: { callers: 128, perSharer: 32, ms: 20_000 },
     retryAfter: 2,
   },
   mailThreads: {
