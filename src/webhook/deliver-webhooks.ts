@@ -85,7 +85,7 @@ export async function deliverWebhooks(
         const attempt = await tryDelivery(dependencies, lease, delivery, endpoint, connection);
         durations.push(attempt.exchange.durationMs);
         const isOwn = await results.record(attempt);
-        if (isOwn) await pauseIfBroken(dependencies, lease, attempt, endpoint);
+        if (isOwn && (await pauseIfBroken(dependencies, lease, attempt, endpoint))) isOver = true;
         if (isOwn && attempt.end.state !== 'pending') left.delete(eventId);
         else {
           // What follows waits with it, or someone else has it.
@@ -219,19 +219,20 @@ async function tryDelivery(
 /** RFC 9110 section 15.5.11: the endpoint is permanently gone. */
 const gone = 410;
 
-/** @param endpoint as it was before the attempt */
+/** @param endpoint as it was before the attempt @returns true if it is paused now */
 async function pauseIfBroken(
   { clock, database: { kysely } }: DeliverWebhooksDependencies,
   { accountId, endpointId }: LeasedDeliveries,
   { exchange: { status } }: DeliveryAttempt,
   { failingSince }: SendableEndpoint,
-): Promise<void> {
-  if (status >= 200 && status < 300) return;
+): Promise<boolean> {
+  if (status >= 200 && status < 300) return false;
   const failedTooLong =
     failingSince !== null && clock.now() - failingSince.getTime() > maxFailureMs;
-  if (status !== gone && !failedTooLong) return;
+  if (status !== gone && !failedTooLong) return false;
   const reason = status === gone ? 'it returned 410 Gone' : 'requests failed for 3 days';
   await pauseEndpoint(kysely, accountId, endpointId, reason);
+  return true;
 }
 
 const maxRetryMs = 22_000_000;

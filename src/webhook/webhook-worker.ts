@@ -114,7 +114,7 @@ export class WebhookWorker {
   }
 
   async #look(announced: ReadonlySet<string> | undefined): Promise<void> {
-    const { followKysely: kysely } = this.#dependencies.database;
+    const { kysely } = this.#dependencies.database;
     const { accountIds, due } = await findWebhookWork(kysely, announced);
     for (const accountId of accountIds) this.#pieces.add(accountId, accountId);
     for (const { accountId, endpointId } of due) this.#deliveries.add(accountId, endpointId);
@@ -122,7 +122,7 @@ export class WebhookWorker {
 
   /** @returns true if the account may have more */
   async #runPiece(accountId: AccountId): Promise<boolean> {
-    const { followKysely: kysely } = this.#dependencies.database;
+    const { kysely } = this.#dependencies.database;
     const written = await fanOutNext(kysely, accountId);
     for (const endpointId of written.endpointIds) this.#deliveries.add(accountId, endpointId);
     let isResuming = false;

@@ -364,6 +364,34 @@ test('an endpoint that returns 410 is paused visibly; pending events are sent wh
   await removeEndpoint(kysely, accountId, endpointId);
 });
 
+test('an endpoint that is gone gets few of the events that wait for it', async () => {
+  const receiver = await Receiver.open();
+  const { id: endpointId } = await openEndpoint({ url: receiver.url, kinds: ['accepted'] });
+  const log = (state: 'pending' | 'delivered') =>
+    readLog(kysely, accountId, endpointId, { state, limit: 100 });
+  await shop.send('note');
+  await waitFor('the first', async () => (await log('delivered')).length === 1);
+  await pauseEndpoint(kysely, accountId, endpointId, 'by hand');
+  await Promise.all(Array.from({ length: 30 }, () => shop.send('note')));
+  await waitFor('the others to wait', async () => (await log('pending')).length === 30);
+  receiver.status = 410;
+  await webhooks.resume(accountId, endpointId);
+  await waitFor('the pause', async () => {
+    const [found] = await listEndpoints(kysely, accountId);
+    return found?.pausedReason === 'it returned 410 Gone';
+  });
+  await waitFor('the leases to end', async () => {
+    const { rows } = await shop.database.pool.query(
+      'select from webhook_delivery where endpoint_id = $1 and lease_owner is not null',
+      [endpointId],
+    );
+    return rows.length === 0;
+  });
+  assert.ok(receiver.received.length <= 1 + 12, `${receiver.received.length} requests`);
+  assert.equal((await log('pending')).length, 30);
+  await removeEndpoint(kysely, accountId, endpointId);
+});
+
 test('a redirect is not followed', async () => {
   const receiver = await Receiver.open();
   receiver.status = 307;
