@@ -85,7 +85,7 @@ function fromStatus(
   recipients: readonly RecipientStatus[],
   words: string,
 ): FeedbackMail | undefined {
-  // A return path has one recipient. An alias that reached somebody works, whoever else it stands for (RFC 3464 section 2.3.3).
+  // Each return path belongs to one recipient, who got the message if any target of an alias did (RFC 3464 section 2.3.3).
   const reached = recipients.find(({ action }) => reachedActions.has(action));
   if (reached !== undefined) return { kind: 'notice', what: reached.action };
   const worst =

@@ -171,10 +171,9 @@ export async function startBounceServer(
   async function handle(mail: ReceivedFeedback, path: ReturnPath | undefined): Promise<void> {
     const { readReturnPath, log, write } = dependencies;
     const event = await handleFeedbackMail(path, mail, readReturnPath).catch((error: unknown) => {
-      if (!(error instanceof ThreadOverrun) || path === undefined) throw error;
-      // Refused, it would come again for days, and never be read.
-      const { messageId } = path;
-      log.warn({ err: error, messageId }, 'could not read a report about a message');
+      if (!(error instanceof ThreadOverrun)) throw error;
+      // Deferred, it would come again for days, and never be read.
+      log.warn({ err: error, messageId: path?.messageId }, 'could not read a report');
       return undefined;
     });
     if (event !== undefined) await write([event]);
