@@ -19,7 +19,7 @@ import {
 import { asReadableBy, describeEvent } from './describe-event.ts';
 import { describeReply, maxReplyBodyBytes } from './describe-reply.ts';
 import { pauseEndpoint, readSendableEndpoint, type SendableEndpoint } from './endpoint-store.ts';
-import { postWebhook, WebhookConnection } from './post-webhook.ts';
+import { isSuccess, postWebhook, WebhookConnection } from './post-webhook.ts';
 import type { SecretBox } from './secret-box.ts';
 import { signWebhook } from './sign-webhook.ts';
 import { traceWebhook } from './trace-webhook.ts';
@@ -207,7 +207,7 @@ async function tryDelivery(
         connection,
       ),
   );
-  const succeeded = exchange.status >= 200 && exchange.status < 300;
+  const succeeded = isSuccess(exchange.status);
   const tooOld = !succeeded && delivery.age > maxFailureMs;
   const end: AttemptEnd =
     succeeded || tooOld
@@ -226,7 +226,7 @@ async function pauseIfBroken(
   { exchange: { status } }: DeliveryAttempt,
   { failingSince }: SendableEndpoint,
 ): Promise<boolean> {
-  if (status >= 200 && status < 300) return false;
+  if (isSuccess(status)) return false;
   const failedTooLong =
     failingSince !== null && clock.now() - failingSince.getTime() > maxFailureMs;
   if (status !== gone && !failedTooLong) return false;

@@ -14,7 +14,7 @@ import {
   type SendableRow,
   sendableColumns,
 } from './endpoint-store.ts';
-import type { WebhookExchange } from './post-webhook.ts';
+import { isSuccess, type WebhookExchange } from './post-webhook.ts';
 import type { SecretBox } from './secret-box.ts';
 
 type Kysely = Database['kysely'];
@@ -210,8 +210,7 @@ export async function recordDeliveryAttempts(
     duration_ms: exchange.durationMs,
     headers: { requestHeaders: exchange.requestHeaders, responseHeaders: exchange.responseHeaders },
   }));
-  const status = attempts.at(-1)?.exchange.status ?? 0;
-  const isHealthy = status >= 200 && status < 300;
+  const isHealthy = isSuccess(attempts.at(-1)?.exchange.status ?? 0);
   const failingSince = isHealthy ? sql`null::timestamptz` : sql`coalesce(failing_since, now())`;
   const { rows } = await sql<SendableRow & { own: string[] }>`
     with record as materialized (

@@ -23,6 +23,11 @@ export interface WebhookExchange {
   readonly durationMs: number;
 }
 
+/** 2xx: the endpoint has the event. */
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
 type Response = Pick<WebhookExchange, 'status' | 'responseHeaders' | 'text'>;
 
 const timeoutMs = 15_000;

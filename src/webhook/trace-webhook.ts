@@ -2,7 +2,7 @@ import type { AccountId, MessageId } from '../foundation/ids.ts';
 import { readTraceContext, type TraceContext } from '../foundation/tracing/trace-context.ts';
 import type { Tracing } from '../foundation/tracing/tracing.ts';
 import type { PendingDelivery } from './delivery-store.ts';
-import type { WebhookExchange } from './post-webhook.ts';
+import { isSuccess, type WebhookExchange } from './post-webhook.ts';
 
 /** One request to an endpoint. */
 interface TracedWebhook extends Pick<PendingDelivery, 'eventId' | 'kind' | 'attempts' | 'trace'> {
@@ -28,7 +28,7 @@ export async function traceWebhook(
     const exchange = await post(span.context);
     const { status } = exchange;
     if (status !== 0) span.set({ 'http.response.status_code': status });
-    if (status < 200 || status > 299) span.fail(status === 0 ? 'no_response' : String(status));
+    if (!isSuccess(status)) span.fail(status === 0 ? 'no_response' : String(status));
     return exchange;
   } finally {
     span.end();
