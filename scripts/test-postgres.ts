@@ -1,9 +1,8 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ConnectionSettings } from '../src/embedded-database/connection-settings.ts';
 import { startEmbeddedDatabase } from '../src/embedded-database/start-embedded-database.ts';
-import { startProgramPostgres } from './program-postgres.ts';
+import { memoryFolder, startProgramPostgres } from './program-postgres.ts';
 
 export interface TestPostgres {
   /** For a role that can create databases. */
@@ -26,7 +25,7 @@ export async function startTestPostgres(): Promise<TestPostgres> {
   }
   const binFolder = process.env.TEST_POSTGRES_BIN;
   if (binFolder !== undefined && binFolder !== '') return startProgramPostgres(binFolder);
-  const dataDir = await mkdtemp(join(tmpdir(), 'signalpost-test-'));
+  const dataDir = await mkdtemp(join(memoryFolder(), 'signalpost-test-'));
   await chmod(dataDir, 0o711);
   const embedded = await startEmbeddedDatabase({ dataDir, log: silent, durable: false });
   return {

@@ -15,6 +15,7 @@ import { startTestPostgres } from './test-postgres.ts';
  * file clones. With TEST_POSTGRES_BIN, `npm test` runs only the tests of stores, which depend on how a server locks, notifies,
  * plans and recovers; that it knows all statements is for `check-statements.ts`.
  */
+const [folder = 'test', ...rest] = process.argv.slice(2);
 const testDatabase = 'test/support/test-database.ts';
 const testService = 'test/support/test-service.ts';
 /** Files that flood or measure their process. */
@@ -31,8 +32,10 @@ const ownProcess = [
   'thread-priority',
   'tiny-pieces',
 ].map((name) => join('test', 'hostile', `${name}.test.ts`));
-/** A group of the slow tests with programs beyond npm is smaller, so that the last one doesn't run alone for long. */
-const filesPerGroup = { test: 16, 'test-system': 4 };
+/** Most files mainly wait for databases; those with browsers and other programs less. */
+const processes = Math.max(2, availableParallelism() + (folder === 'test-system' ? 1 : 2));
+/** Of the slow tests with programs beyond npm, so few that the last group doesn't run alone for long. */
+const filesPerGroup = folder === 'test-system' ? 4 : 48;
 const onOtherServers = [
   'foundation',
   'message',
@@ -42,7 +45,6 @@ const onOtherServers = [
   'report',
   'webhook',
 ];
-const [folder = 'test', ...rest] = process.argv.slice(2);
 const options = rest.filter((argument) => argument.startsWith('-'));
 const wanted = rest.filter((argument) => !argument.startsWith('-'));
 const found = (await Promise.all((wanted.length > 0 ? wanted : [folder]).map(filesOf))).flat();
@@ -80,13 +82,12 @@ async function run(): Promise<number> {
       '--import',
       new URL('test-runner/prepare.ts', import.meta.url).href,
       '--test',
-      // Most files mainly wait for processes and databases; those with browsers less.
-      `--test-concurrency=${Math.max(2, availableParallelism() + (folder === 'test-system' ? 1 : 2))}`,
+      `--test-concurrency=${processes}`,
       '--test-reporter=spec',
       `--test-timeout=${folder === 'test-long' ? 1_800_000 : 600_000}`,
       ...options,
       // Patterns for names would have to match the names of files, too.
-      ...(rest.length === 0 && isGrouped(folder) ? await groupFiles(files, folder) : files),
+      ...(options.length === 0 && folder !== 'test-long' ? await groupFiles(files) : files),
     ],
     {
       stdio: 'inherit',
@@ -105,10 +106,6 @@ async function run(): Promise<number> {
   return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
 }
 
-function isGrouped(name: string): name is keyof typeof filesPerGroup {
-  return Object.hasOwn(filesPerGroup, name);
-}
-
 async function selectDatabaseTests(all: readonly string[]): Promise<string[]> {
   const used = await importingFiles(all, testDatabase);
   if (wanted.length > 0) return used;
@@ -123,14 +120,11 @@ async function selectDatabaseTests(all: readonly string[]): Promise<string[]> {
  * Groups files that share a process one after another, each as a separate test: importing the service takes longer than most
  * files' tests.
  */
-async function groupFiles(
-  all: readonly string[],
-  name: keyof typeof filesPerGroup,
-): Promise<string[]> {
+async function groupFiles(all: readonly string[]): Promise<string[]> {
   const reader = JSON.stringify(new URL('test-runner/current-file.ts', import.meta.url).href);
   const alone = all.filter((file) => ownProcess.includes(file));
   const together = all.filter((file) => !alone.includes(file));
-  const grouped = inGroups(together, filesPerGroup[name]).map(async (group, index) => {
+  const grouped = inGroups(together).map(async (group, index) => {
     // The runner sorts files by name.
     const file = join(groups, `group-${String(index + 1).padStart(3, '0')}.mjs`);
     const tests = group.map((path) => [path, pathToFileURL(resolve(path)).href]);
@@ -144,8 +138,8 @@ async function groupFiles(
 }
 
 /** Neighbors are in different groups, because a folder's files tend to take equally long. */
-function inGroups(all: readonly string[], perGroup: number): string[][] {
-  const count = Math.ceil(all.length / perGroup);
+function inGroups(all: readonly string[]): string[][] {
+  const count = Math.min(all.length, Math.max(processes, Math.ceil(all.length / filesPerGroup)));
   return Array.from({ length: count }, (_, group) =>
     all.filter((_file, index) => index % count === group),
   );

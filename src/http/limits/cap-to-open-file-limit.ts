@@ -6,8 +6,16 @@ export const wantedOpenFiles = 65_536;
 /** With fewer, an ordinary number of clients and deliveries comes close to the limit. */
 export const minOpenFiles = 1_024;
 
+let knownLimit: { readonly files: number | undefined } | undefined;
+
 /** The limit of open files (`ulimit -n`) of this process; undefined if there is none or it is unknown. */
 export function readOpenFileLimit(): number | undefined {
+  // Node's only way to the limit is a report on the whole process, which takes up to a second where many sockets are open.
+  knownLimit ??= { files: limitInReport() };
+  return knownLimit.files;
+}
+
+function limitInReport(): number | undefined {
   const report = process.report.getReport() as unknown as {
     readonly userLimits?: { readonly open_files?: { readonly soft?: unknown } };
   };
