@@ -27,7 +27,13 @@ export async function startTestPostgres(): Promise<TestPostgres> {
   if (binFolder !== undefined && binFolder !== '') return startProgramPostgres(binFolder);
   const dataDir = await mkdtemp(join(memoryFolder(), 'signalpost-test-'));
   await chmod(dataDir, 0o711);
-  const embedded = await startEmbeddedDatabase({ dataDir, log: silent, durable: false });
+  const embedded = await startEmbeddedDatabase({
+    dataDir,
+    log: silent,
+    durable: false,
+    // Tests open thousands of connections, and each proof of a password takes both sides milliseconds.
+    moreSettings: [['scram_iterations', 1]],
+  });
   return {
     url: urlOf(embedded.admin),
     serviceUrl: urlOf(embedded.settings),

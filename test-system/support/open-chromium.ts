@@ -4,8 +4,8 @@ import { after } from 'node:test';
 import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
-/** Folder for screenshots, which are only for viewing. */
-const folder = process.env.SCREENSHOTS ?? join(import.meta.dirname, '../../.screenshots');
+/** Folder for screenshots, which are only for viewing; undefined: none is taken, because drawing takes longer than most tests. */
+const folder = process.env.SCREENSHOTS;
 
 /** The system's Chromium, closed at the end of the file. */
 export async function openChromium(): Promise<Browser> {
@@ -58,8 +58,9 @@ export function newVisitor(
   });
 }
 
-/** Takes a screenshot of the whole page. */
+/** Takes a screenshot of the whole page if there is a folder for them. */
 export async function takeScreenshot(page: Page, name: string): Promise<void> {
+  if (folder === undefined) return;
   await mkdir(folder, { recursive: true });
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }

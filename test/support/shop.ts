@@ -6,7 +6,7 @@ import type { EmailAddress } from '../../src/foundation/email-address.ts';
 import type { AccountId, PersonId, TemplateId } from '../../src/foundation/ids.ts';
 import { type Sender, saveSender } from '../../src/sender/sender-store.ts';
 import type { Integration } from '../../src/session/integration-store.ts';
-import { compileTemplate } from '../../src/template/compile-template.ts';
+import { type CompileResult, compileTemplate } from '../../src/template/compile-template.ts';
 import type { TemplateSource } from '../../src/template/template-source.ts';
 import { publishVersion, saveTemplate } from '../../src/template/template-store.ts';
 import { passwordFields, postToken, SessionWorld } from './session-world.ts';
@@ -82,6 +82,18 @@ export async function addSender(
   });
 }
 
+/** Compiled once in a process: most tests publish the same template. */
+const compiledSources = new Map<string, Promise<CompileResult>>();
+
+function compileOnce(source: TemplateSource): Promise<CompileResult> {
+  const key = JSON.stringify(source);
+  // Large ones are made to be compiled, and kept by nobody.
+  if (key.length > 4_096) return compileTemplate(source);
+  const result = compiledSources.get(key) ?? compileTemplate(source);
+  compiledSources.set(key, result);
+  return result;
+}
+
 /** Publishes a template version; resolves with its number. */
 export async function publishShopTemplate(
   database: Database,
@@ -95,7 +107,7 @@ export async function publishShopTemplate(
     fields: { 'First Name': { default: 'there' } },
     ...template.source,
   };
-  const { compiled, problems } = await compileTemplate(source);
+  const { compiled, problems } = await compileOnce(source);
   if (compiled === null) throw new Error(JSON.stringify(problems));
   const templateId = template.id as TemplateId;
   const hash = createHash('sha256').update(JSON.stringify(source)).digest();

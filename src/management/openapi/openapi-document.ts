@@ -76,6 +76,11 @@ export function openapiDocument(version: string): Record<string, unknown> {
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeRoute(route, schemas) };
   }
   const problem = schemas.reference(ProblemSchema);
+  const used = new Set(
+    Object.values(paths)
+      .flatMap((operations) => Object.values(operations))
+      .flatMap((operation) => (operation as { readonly tags: readonly string[] }).tags),
+  );
   return {
     openapi: '3.1.0',
     info: {
@@ -86,7 +91,7 @@ export function openapiDocument(version: string): Record<string, unknown> {
     },
     servers: [{ url: '/', description: 'This installation' }],
     tags: tags
-      .filter(([name]) => isUsed(paths, name))
+      .filter(([name]) => used.has(name))
       .map(([name, description]) => ({ name, description })),
     paths,
     components: {
@@ -114,10 +119,6 @@ export function openapiDocument(version: string): Record<string, unknown> {
       },
     },
   };
-}
-
-function isUsed(paths: Paths, tag: string): boolean {
-  return JSON.stringify(paths).includes(`"tags":[${JSON.stringify(tag)}]`);
 }
 
 function problemAnswer(schema: SchemaJson): unknown {
