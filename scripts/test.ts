@@ -31,7 +31,7 @@ const ownProcess = [
   'smtp-slots',
   'thread-priority',
   'tiny-pieces',
-].map((name) => join('test', 'hostile', `${name}.test.ts`));
+].map((name) => join('test-system', 'hostile', `${name}.test.ts`));
 /** Most files mainly wait for databases; those with browsers and other programs less. */
 const processes = Math.max(2, availableParallelism() + (folder === 'test-system' ? 1 : 2));
 /** Of the slow tests with programs beyond npm, so few that the last group doesn't run alone for long. */

@@ -18,7 +18,6 @@ const allowed: Readonly<Record<string, string>> = {
   'test/command/operator-commands.test.ts': 'bash, for its completion',
   'test/foundation/log.test.ts': 'a process that only logs',
   'test/manifest/parse-manifest.test.ts': 'mkfifo',
-  'test/submission/accept-connections.test.ts': 'a process that looks while this one is busy',
   'test/template-types/write-types.test.ts': 'the TypeScript compiler',
 };
 

@@ -5,10 +5,10 @@ import { test } from 'node:test';
 import { ReturnPaths } from '../../src/delivery/return-path.ts';
 import { bounceSessionLimits } from '../../src/feedback/bounce/bounce-session-limits.ts';
 import type { MessageId } from '../../src/foundation/ids.ts';
-import { FeedbackShop } from '../support/feedback-shop.ts';
-import { SmtpClient } from '../support/smtp-client.ts';
-import { testKey } from '../support/test-service.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { FeedbackShop } from '../../test/support/feedback-shop.ts';
+import { SmtpClient } from '../../test/support/smtp-client.ts';
+import { testKey } from '../../test/support/test-service.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
 
 const { commandsPerMessage, idleMs, messagesPerSession, sessions, transactionMs } =
   bounceSessionLimits;
@@ -18,7 +18,7 @@ await shop.publish('note', '<p>Note</p>');
 const port = shop.service.app.bouncePort() ?? 0;
 const report = String(
   await readFile(
-    join(import.meta.dirname, '../feedback/mail-reports/postfix-mailbox-full.eml'),
+    join(import.meta.dirname, '../../test/feedback/mail-reports/postfix-mailbox-full.eml'),
     'latin1',
   ),
 );

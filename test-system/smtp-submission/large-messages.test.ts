@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { maxAttachmentLimit } from '../../src/message/attachment.ts';
-import { addKey } from '../support/api-key.ts';
-import { openDirectSubmission } from '../support/direct-submission.ts';
-import { addSender, saveShop } from '../support/shop.ts';
-import { SmtpClient } from '../support/smtp-client.ts';
+import { addKey } from '../../test/support/api-key.ts';
+import { openDirectSubmission } from '../../test/support/direct-submission.ts';
+import { addSender, saveShop } from '../../test/support/shop.ts';
+import { SmtpClient } from '../../test/support/smtp-client.ts';
 
 const world = await openDirectSubmission('127.0.0.97', { address: '127.0.0.98', port: 0 });
 const { database, shop } = world.direct;

@@ -3,11 +3,11 @@ import { after, test } from 'node:test';
 import { startEmbeddedDatabase } from '../../src/embedded-database/start-embedded-database.ts';
 import { migrate } from '../../src/foundation/database/migrate.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
-import { bodyWith, SendClient } from '../support/send-client.ts';
-import { getToken, openShop } from '../support/shop.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { startTestService } from '../support/test-service.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { bodyWith, SendClient } from '../../test/support/send-client.ts';
+import { getToken, openShop } from '../../test/support/shop.ts';
+import { temporaryFolder } from '../../test/support/temporary-folder.ts';
+import { startTestService } from '../../test/support/test-service.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
 
 const embedded = await startEmbeddedDatabase({
   dataDir: `${temporaryFolder()}/data`,

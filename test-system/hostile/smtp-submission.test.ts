@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tlsHandshakeMs } from '../../src/foundation/network/smtp-session-limits.ts';
 import { submissionSessionLimits } from '../../src/smtp-submission/submission-limits.ts';
-import { addKey } from '../support/api-key.ts';
-import { readInbox } from '../support/inbox-client.ts';
-import { openShop, saveShop } from '../support/shop.ts';
-import { SmtpClient } from '../support/smtp-client.ts';
-import { openSubmissionShop, templateMail } from '../support/submission-shop.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { addKey } from '../../test/support/api-key.ts';
+import { readInbox } from '../../test/support/inbox-client.ts';
+import { openShop, saveShop } from '../../test/support/shop.ts';
+import { SmtpClient } from '../../test/support/smtp-client.ts';
+import { openSubmissionShop, templateMail } from '../../test/support/submission-shop.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
 
 const world = await openSubmissionShop({ SUBMISSION_HOST: '0.0.0.0' });
 const { shop, port } = world;

@@ -8,8 +8,8 @@ import { OperatorError } from '../../src/foundation/errors.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { createHttp } from '../../src/http/create-http.ts';
 import type { ConnectionLimits } from '../../src/http/limits/limit-connections.ts';
-import { testRoute } from '../support/test-route.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { testRoute } from '../../test/support/test-route.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
 
 /** Linux has all of 127.0.0.0/8 on its loopback, so other peers need no other machines. */
 const onLinux = { skip: process.platform === 'linux' ? false : 'needs 127.0.0.2' };

@@ -10,15 +10,15 @@ import { ReturnPaths } from '../../src/delivery/return-path.ts';
 import type { MessageId } from '../../src/foundation/ids.ts';
 import { addEndpoint } from '../../src/webhook/endpoint-store.ts';
 import { SecretBox } from '../../src/webhook/secret-box.ts';
-import { addKey } from '../support/api-key.ts';
-import { FeedbackShop } from '../support/feedback-shop.ts';
-import { startSink } from '../support/mail-sink.ts';
-import { OtlpCollector, type ReceivedSpan } from '../support/otlp-collector.ts';
-import { bodyWith, SendClient } from '../support/send-client.ts';
-import { getToken, openShop } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService, testKey } from '../support/test-service.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { addKey } from '../../test/support/api-key.ts';
+import { FeedbackShop } from '../../test/support/feedback-shop.ts';
+import { startSink } from '../../test/support/mail-sink.ts';
+import { OtlpCollector, type ReceivedSpan } from '../../test/support/otlp-collector.ts';
+import { bodyWith, SendClient } from '../../test/support/send-client.ts';
+import { getToken, openShop } from '../../test/support/shop.ts';
+import { createTestDatabase } from '../../test/support/test-database.ts';
+import { startTestService, testKey } from '../../test/support/test-service.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
 
 const collector = await OtlpCollector.open();
 const settings = {
@@ -175,7 +175,7 @@ test('a message is traced from its request to the reply after the dot, its bounc
   await transport.sendMail({
     envelope: { from: '', to: new ReturnPaths(testKey).make(path, 'bounces.shop.test') },
     raw: await readFile(
-      join(import.meta.dirname, '../feedback/mail-reports/postfix-user-unknown.eml'),
+      join(import.meta.dirname, '../../test/feedback/mail-reports/postfix-user-unknown.eml'),
     ),
   });
   const [report] = await waitForSpans('the bounce', about('report', id));

@@ -18,9 +18,9 @@ import { allLanes, inWindow } from '../../src/feedback/feed/feed-window-store.ts
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { waitFor } from '../support/wait-for.ts';
-import { waitForLock } from '../support/wait-for-lock.ts';
+import { createTestDatabase } from '../../test/support/test-database.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
+import { waitForLock } from '../../test/support/wait-for-lock.ts';
 
 const { database, url } = await createTestDatabase();
 const { kysely, pool } = database;
@@ -425,7 +425,7 @@ test('events that end each process that follows them hold up only their lane, an
     return rows.length;
   };
   const start = () =>
-    new Worker(new URL('../support/follow-in-thread.ts', import.meta.url), {
+    new Worker(new URL('../../test/support/follow-in-thread.ts', import.meta.url), {
       workerData: { url, name: 'ended', poison: first },
     });
   let ends = 0;

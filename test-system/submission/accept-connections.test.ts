@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { after, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { AcceptStore } from '../../src/submission/accept-store.ts';
-import { makeAcceptRow } from '../support/accept-row.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { makeAcceptRow } from '../../test/support/accept-row.ts';
+import { createTestDatabase } from '../../test/support/test-database.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
 
 const { database, url } = await createTestDatabase();
 const store = new AcceptStore({ url }, 2);

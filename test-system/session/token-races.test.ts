@@ -3,15 +3,15 @@ import { test } from 'node:test';
 import { Client } from 'pg';
 import { hashToken, TokenMint } from '../../src/access/token-mint.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
-import type { TextResponse } from '../support/send-request.ts';
+import type { TextResponse } from '../../test/support/send-request.ts';
 import {
   passwordFields,
   postToken,
   refreshFields,
   SessionWorld,
-} from '../support/session-world.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService, testKey } from '../support/test-service.ts';
+} from '../../test/support/session-world.ts';
+import { createTestDatabase } from '../../test/support/test-database.ts';
+import { startTestService, testKey } from '../../test/support/test-service.ts';
 
 const { url, database } = await createTestDatabase();
 const nodes = [

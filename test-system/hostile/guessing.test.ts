@@ -3,12 +3,17 @@ import { test } from 'node:test';
 import { type GuessOrigin, LoginThrottle } from '../../src/session/login-throttle.ts';
 import { SlowDown } from '../../src/session/oauth-errors.ts';
 import { WrongGuessStore } from '../../src/session/wrong-guess-store.ts';
-import { runEarlier } from '../support/run-earlier.ts';
-import { password, passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
-import { TestBrowser } from '../support/test-browser.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService, testKey } from '../support/test-service.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { runEarlier } from '../../test/support/run-earlier.ts';
+import {
+  password,
+  passwordFields,
+  postToken,
+  SessionWorld,
+} from '../../test/support/session-world.ts';
+import { TestBrowser } from '../../test/support/test-browser.ts';
+import { createTestDatabase } from '../../test/support/test-database.ts';
+import { startTestService, testKey } from '../../test/support/test-service.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
 
 const { url, database, clock } = await createTestDatabase();
 // What strangers' guesses cost decides who waits.

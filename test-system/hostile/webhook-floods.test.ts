@@ -8,11 +8,11 @@ import type { AccountId } from '../../src/foundation/ids.ts';
 import { webhookKinds } from '../../src/message/event-kinds.ts';
 import { addEndpoint, removeEndpoint } from '../../src/webhook/endpoint-store.ts';
 import { SecretBox } from '../../src/webhook/secret-box.ts';
-import { FeedbackShop } from '../support/feedback-shop.ts';
-import { openShop } from '../support/shop.ts';
-import { testKey } from '../support/test-service.ts';
-import { waitFor } from '../support/wait-for.ts';
-import { WebhookReceiver } from '../support/webhook-receiver.ts';
+import { FeedbackShop } from '../../test/support/feedback-shop.ts';
+import { openShop } from '../../test/support/shop.ts';
+import { testKey } from '../../test/support/test-service.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
+import { WebhookReceiver } from '../../test/support/webhook-receiver.ts';
 
 const shop = await FeedbackShop.open({ WEBHOOK_NETWORKS: '127.0.0.0/8' });
 await shop.publish('note', '<p>Note</p>');

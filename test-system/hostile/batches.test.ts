@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mebibyte } from '../../src/http/limits/route-limit.ts';
-import { bodyWith, goodBody, SendClient } from '../support/send-client.ts';
-import { sendRequest, type TextResponse } from '../support/send-request.ts';
-import { getToken, openShop, type Shop } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
-import { waitFor } from '../support/wait-for.ts';
-import { waitForLock } from '../support/wait-for-lock.ts';
+import { bodyWith, goodBody, SendClient } from '../../test/support/send-client.ts';
+import { sendRequest, type TextResponse } from '../../test/support/send-request.ts';
+import { getToken, openShop, type Shop } from '../../test/support/shop.ts';
+import { createTestDatabase } from '../../test/support/test-database.ts';
+import { startTestService } from '../../test/support/test-service.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
+import { waitForLock } from '../../test/support/wait-for-lock.ts';
 
 const { database, url } = await createTestDatabase();
 const service = await startTestService({ databaseUrl: url, worker: false });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { maxEngagements, maxFeedbackEvents } from '../../src/feedback/event-limits.ts';
-import { addressesIn, FeedbackShop } from '../support/feedback-shop.ts';
-import { sendRequest } from '../support/send-request.ts';
-import { startTestService } from '../support/test-service.ts';
+import { addressesIn, FeedbackShop } from '../../test/support/feedback-shop.ts';
+import { sendRequest } from '../../test/support/send-request.ts';
+import { startTestService } from '../../test/support/test-service.ts';
 
 const shop = await FeedbackShop.open({ INTAKE_POSTMARK_PASSWORD: 'a long password' });
 await shop.publish(

@@ -14,9 +14,9 @@ import { policies } from '../../src/foundation/policies.ts';
 import { createHttp } from '../../src/http/create-http.ts';
 import { mebibyte } from '../../src/http/limits/route-limit.ts';
 import { MessageReceiver } from '../../src/smtp-submission/receive-message.ts';
-import { openRawRequest } from '../support/raw-connection.ts';
-import { testRoute } from '../support/test-route.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { openRawRequest } from '../../test/support/raw-connection.ts';
+import { testRoute } from '../../test/support/test-route.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileTemplate } from '../../src/template/compile-template.ts';
 import { TemplateCompiler } from '../../src/template/template-compiler.ts';
-import { templateProblemTexts } from '../support/render-template.ts';
+import { templateProblemTexts } from '../../test/support/render-template.ts';
 
 /** Within the size limits; the libraries check every rule against every element. */
 const endless = {

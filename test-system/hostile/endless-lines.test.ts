@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addKey } from '../support/api-key.ts';
-import { openShop, saveShop } from '../support/shop.ts';
-import type { SmtpClient } from '../support/smtp-client.ts';
-import { openSubmissionShop, templateMail } from '../support/submission-shop.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { addKey } from '../../test/support/api-key.ts';
+import { openShop, saveShop } from '../../test/support/shop.ts';
+import type { SmtpClient } from '../../test/support/smtp-client.ts';
+import { openSubmissionShop, templateMail } from '../../test/support/submission-shop.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
 
 const world = await openSubmissionShop();
 const {

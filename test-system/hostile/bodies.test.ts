@@ -21,16 +21,16 @@ import {
   forwardedFrom,
   openRawRequest,
   type RawConversation,
-} from '../support/raw-connection.ts';
-import { rawRequest } from '../support/raw-request.ts';
-import { goodBody } from '../support/send-client.ts';
-import { sendRequest } from '../support/send-request.ts';
-import { getToken, openShop } from '../support/shop.ts';
-import { signIn } from '../support/sign-in.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { testRoute } from '../support/test-route.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
-import { waitFor } from '../support/wait-for.ts';
+} from '../../test/support/raw-connection.ts';
+import { rawRequest } from '../../test/support/raw-request.ts';
+import { goodBody } from '../../test/support/send-client.ts';
+import { sendRequest } from '../../test/support/send-request.ts';
+import { getToken, openShop } from '../../test/support/shop.ts';
+import { signIn } from '../../test/support/sign-in.ts';
+import { createTestDatabase } from '../../test/support/test-database.ts';
+import { testRoute } from '../../test/support/test-route.ts';
+import { startTestService, type TestService } from '../../test/support/test-service.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
 
 const { database, url } = await createTestDatabase();
 // With attachments, the send operation's limit would be that of the account.
