@@ -3,5 +3,5 @@
  * code, against two nodes.
  */
 process.env.ROUNDS = '1000';
-await import('../../test/session/token-races.test.ts');
+await import('../../test-system/session/token-races.test.ts');
 await import('../../test/session/authorize.test.ts');
