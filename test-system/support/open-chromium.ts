@@ -68,7 +68,7 @@ export async function takeScreenshot(page: Page, name: string): Promise<void> {
 /** The accessibility problems that axe-core finds, one per line. */
 export async function findBarriers(page: Page): Promise<string[]> {
   const found: unknown = await page.evaluate(
-    `(() => { ${axe.source}; return axe.run(document); })()`,
+    `(() => { ${axe.source}; return axe.run(document, { resultTypes: ['violations'] }); })()`,
   );
   const { violations } = found as axe.AxeResults;
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
