@@ -33,9 +33,9 @@ const ownProcess = [
   'tiny-pieces',
 ].map((name) => join('test-system', 'hostile', `${name}.test.ts`));
 /** Most files mainly wait for databases; those with browsers and other programs less. */
-const processes = Math.max(2, availableParallelism() + (folder === 'test-system' ? 1 : 2));
+const processes = Math.max(2, availableParallelism() + (folder === 'test-system' ? 1 : 3));
 /** Of the slow tests with programs beyond npm, so few that the last group doesn't run alone for long. */
-const filesPerGroup = folder === 'test-system' ? 4 : 48;
+const filesPerGroup = folder === 'test-system' ? 4 : 40;
 const onOtherServers = [
   'foundation',
   'message',
@@ -142,7 +142,8 @@ async function groupFiles(all: readonly string[]): Promise<string[]> {
 
 /** Neighbors are in different groups, because a folder's files tend to take equally long. */
 function inGroups(all: readonly string[]): string[][] {
-  const count = Math.min(all.length, Math.max(processes, Math.ceil(all.length / filesPerGroup)));
+  const rounds = Math.ceil(all.length / filesPerGroup / processes);
+  const count = Math.min(all.length, processes * rounds);
   return Array.from({ length: count }, (_, group) =>
     all.filter((_file, index) => index % count === group),
   );

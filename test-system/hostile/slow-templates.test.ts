@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { compileTemplate } from '../../src/template/compile-template.ts';
 import { TemplateCompiler } from '../../src/template/template-compiler.ts';
 import { openManagedShop } from '../../test/support/management-client.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
@@ -53,4 +54,17 @@ test('ASVS 4.0.3 11.1.4: an account that compiles constantly leaves a thread to 
   assert.ok(compiled !== null);
   assert.ok(done <= 1, 'it does not wait until all that came before are given up');
   await Promise.allSettled(slow);
+});
+
+test('ASVS 4.0.3 12.1.1: a template whose sections are larger than a message can be is not compiled', async () => {
+  const texts = '<mj-text>x</mj-text>'.repeat(150);
+  const { compiled, problems } = await compileTemplate({
+    subject: 'Subject',
+    mjml: `<mjml><mj-head><mj-attributes><mj-text font-family="${'a'.repeat(20_000)}"/></mj-attributes></mj-head><mj-body><mj-section><mj-column><mj-raw>{{#A}}</mj-raw>${texts}<mj-raw>{{/A}}</mj-raw></mj-column></mj-section></mj-body></mjml>`,
+  });
+  assert.equal(compiled, null);
+  assert.ok(
+    problems.some(({ rule }) => rule === 'too-large'),
+    JSON.stringify(problems),
+  );
 });

@@ -205,19 +205,6 @@ test('ASVS 4.0.3 11.1.4: samples are filled in only as far as a page can show, w
   }
 });
 
-test('ASVS 4.0.3 12.1.1: a template whose sections are larger than a message can be is not compiled', async () => {
-  const texts = '<mj-text>x</mj-text>'.repeat(150);
-  const { compiled, problems } = await compileTemplate({
-    subject: 'Subject',
-    mjml: `<mjml><mj-head><mj-attributes><mj-text font-family="${'a'.repeat(20_000)}"/></mj-attributes></mj-head><mj-body><mj-section><mj-column><mj-raw>{{#A}}</mj-raw>${texts}<mj-raw>{{/A}}</mj-raw></mj-column></mj-section></mj-body></mjml>`,
-  });
-  assert.equal(compiled, null);
-  assert.ok(
-    problems.some(({ rule }) => rule === 'too-large'),
-    JSON.stringify(problems),
-  );
-});
-
 test('a template keeps at most 1,000 names of secret fields that no owner has revealed', async () => {
   const template = `${managed.path}/templates/t-secrets`;
   const secret = (name: string) => ({

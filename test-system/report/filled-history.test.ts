@@ -16,12 +16,12 @@ import { createLog } from '../../src/foundation/log.ts';
 import { QueueControlStore } from '../../src/queue/control-store.ts';
 import { rollUp } from '../../src/report/roll-up-store.ts';
 import { writeSearchRows } from '../../src/report/search-rows-store.ts';
-import { addressesIn, FeedbackShop } from '../support/feedback-shop.ts';
-import { startSink } from '../support/mail-sink.ts';
-import { bodyWith } from '../support/send-client.ts';
-import { publishShopTemplate } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { addressesIn, FeedbackShop } from '../../test/support/feedback-shop.ts';
+import { startSink } from '../../test/support/mail-sink.ts';
+import { bodyWith } from '../../test/support/send-client.ts';
+import { publishShopTemplate } from '../../test/support/shop.ts';
+import { createTestDatabase } from '../../test/support/test-database.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
 
 const log = createLog('silent');
 const { database: filled } = await createTestDatabase();
@@ -155,7 +155,9 @@ async function fillThroughService(): Promise<Database> {
     messageId: stopped,
   });
   await reaches(stopped, 'canceled');
-  const arf = await readFile(new URL('../feedback/mail-reports/arf-rfc5965.eml', import.meta.url));
+  const arf = await readFile(
+    new URL('../../test/feedback/mail-reports/arf-rfc5965.eml', import.meta.url),
+  );
   const report = await handleFeedbackMail(
     { messageId: read, recipient: 0, accountTag: undefined },
     { source: arf, digest: 'arf' },

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { test } from 'node:test';
-import { addKey } from '../support/api-key.ts';
-import { readInbox } from '../support/inbox-client.ts';
-import { sendRequest } from '../support/send-request.ts';
-import { inboxHeaders } from '../support/service-tokens.ts';
-import { SmtpClient } from '../support/smtp-client.ts';
-import { openSubmissionShop } from '../support/submission-shop.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { addKey } from '../../test/support/api-key.ts';
+import { readInbox } from '../../test/support/inbox-client.ts';
+import { sendRequest } from '../../test/support/send-request.ts';
+import { inboxHeaders } from '../../test/support/service-tokens.ts';
+import { SmtpClient } from '../../test/support/smtp-client.ts';
+import { openSubmissionShop } from '../../test/support/submission-shop.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
 
 const world = await openSubmissionShop();
 const { shop } = world;

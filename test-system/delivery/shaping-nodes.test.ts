@@ -6,7 +6,7 @@ import { Shaper } from '../../src/delivery/shaping/shaper.ts';
 import { ShapingStore } from '../../src/delivery/shaping/shaping-store.ts';
 import { newId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
-import { createTestDatabase } from '../support/test-database.ts';
+import { createTestDatabase } from '../../test/support/test-database.ts';
 
 const { database } = await createTestDatabase();
 const seconds = Number(process.env.SHAPING_SECONDS ?? 14);
