@@ -33,9 +33,9 @@ const ownProcess = [
   'tiny-pieces',
 ].map((name) => join('test-system', 'hostile', `${name}.test.ts`));
 /** Most files mainly wait for databases; those with browsers and other programs less. */
-const processes = Math.max(2, availableParallelism() + (folder === 'test-system' ? 1 : 3));
+const processes = Math.max(2, availableParallelism() + (folder === 'test-system' ? 1 : 2));
 /** Of the slow tests with programs beyond npm, so few that the last group doesn't run alone for long. */
-const filesPerGroup = folder === 'test-system' ? 4 : 40;
+const filesPerGroup = folder === 'test-system' ? 4 : 48;
 const onOtherServers = [
   'foundation',
   'message',
