@@ -4,7 +4,6 @@ import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import pg from 'pg';
 import { EventFeed, type Follower } from '../../src/feedback/feed/event-feed.ts';
 import {
   ensureCursor,
@@ -18,6 +17,7 @@ import { allLanes, inWindow } from '../../src/feedback/feed/feed-window-store.ts
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
+import { statementsOf } from '../../test/support/record-statements.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { waitForLock } from '../../test/support/wait-for-lock.ts';
@@ -356,40 +356,19 @@ test('all lanes together take as many statements as one, and one while nothing h
   await reset();
   const feed = feedOf([recorder('one'), recorder('two')]);
   await feed.catchUp();
-  const statements = await recordedIn(async () => feed.catchUp());
+  const statements = await statementsOf(async () => feed.catchUp());
   const upkeep = statements.filter((text) => text.startsWith('\n    select from feed_cursor'));
   assert.equal(upkeep.length, 2);
   assert.equal(statements.length - upkeep.length, 1);
   await pool.query(insertEvents, [first, 1]);
   await pool.query(insertEvents, [second, 1]);
-  const busy = await recordedIn(async () => feed.catchUp());
+  const busy = await statementsOf(async () => feed.catchUp());
   // Two checks; a window; for each follower: begin, lock, rows, position, commit.
   assert.equal(busy.length - upkeep.length, 2 + 1 + 2 * 5);
   assert.deepEqual(await lanesOf('one'), [allLanes]);
   assert.ok(await splitLanes(kysely, 'one', allLanes, 1));
-  assert.equal((await recordedIn(async () => feed.catchUp())).length - upkeep.length, 1);
+  assert.equal((await statementsOf(async () => feed.catchUp())).length - upkeep.length, 1);
 });
-
-async function recordedIn(work: () => Promise<void>): Promise<string[]> {
-  const texts: string[] = [];
-  const prototype = pg.Client.prototype as unknown as {
-    query: (this: pg.Client, ...args: unknown[]) => unknown;
-  };
-  const { query } = prototype;
-  prototype.query = function record(...args) {
-    const [statement] = args;
-    texts.push(
-      typeof statement === 'string' ? statement : String((statement as { text?: unknown }).text),
-    );
-    return query.apply(this, args);
-  };
-  try {
-    await work();
-  } finally {
-    prototype.query = query;
-  }
-  return texts;
-}
 
 test('after a restore into a server with lower transaction IDs, each follower gets the events that it hadn’t processed', async () => {
   await reset();

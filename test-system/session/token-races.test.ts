@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Client } from 'pg';
 import { hashToken, TokenMint } from '../../src/access/token-mint.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
+import { statementsOf } from '../../test/support/record-statements.ts';
 import type { TextResponse } from '../../test/support/send-request.ts';
 import {
   passwordFields,
@@ -162,16 +162,11 @@ test('nodes with another key neither issue nor accept these tokens', async () =>
 test('a refresh takes one round trip to the database', async () => {
   const first = await signIn();
   const warm = await postToken(nodes[0], refreshFields(first.refreshToken, client));
-  const statements: string[] = [];
-  const { query } = Client.prototype;
   // Each call is one round trip: statement, values and end of message are sent together.
-  Client.prototype.query = function (this: Client, ...call: [string | { text: string }]) {
-    statements.push(typeof call[0] === 'string' ? call[0] : call[0].text);
-    return query.apply(this, call as never);
-  } as never;
-  const response = await postToken(nodes[0], refreshFields(warm.body.refresh_token, client));
-  Client.prototype.query = query;
-  assert.equal(response.status, 200);
+  const statements = await statementsOf(async () => {
+    const response = await postToken(nodes[0], refreshFields(warm.body.refresh_token, client));
+    assert.equal(response.status, 200);
+  });
   const own = statements.filter((text) =>
     /session_pair|access_token|integration|person|audit_event|begin|commit/.test(text),
   );

@@ -11,6 +11,31 @@ export function recordStatements(): void {
   if (folder === undefined || isRecording) return;
   isRecording = true;
   const seen = new Set<string>();
+  watchStatements((text, client) => {
+    if (client.database?.startsWith('test_') === true) seen.add(text);
+  });
+  process.once('exit', () => {
+    const lines = [...seen].map((text) => `${JSON.stringify(text)}\n`).join('');
+    appendFileSync(join(folder, `${process.pid}.jsonl`), lines);
+  });
+}
+
+let isRecording = false;
+
+/** The statements that this process sends to PostgreSQL while `work` runs. */
+export async function statementsOf(work: () => Promise<void>): Promise<string[]> {
+  const texts: string[] = [];
+  const end = watchStatements((text) => texts.push(text));
+  try {
+    await work();
+  } finally {
+    end();
+  }
+  return texts;
+}
+
+/** @returns ends watching */
+function watchStatements(watch: (text: string, client: pg.Client) => void): () => void {
   const prototype = pg.Client.prototype as unknown as {
     query: (this: pg.Client, ...args: unknown[]) => unknown;
   };
@@ -19,13 +44,10 @@ export function recordStatements(): void {
     const [statement] = args;
     const text =
       typeof statement === 'string' ? statement : (statement as { text?: unknown } | null)?.text;
-    if (typeof text === 'string' && this.database?.startsWith('test_') === true) seen.add(text);
+    if (typeof text === 'string') watch(text, this);
     return query.apply(this, args);
   };
-  process.once('exit', () => {
-    const lines = [...seen].map((text) => `${JSON.stringify(text)}\n`).join('');
-    appendFileSync(join(folder, `${process.pid}.jsonl`), lines);
-  });
+  return () => {
+    prototype.query = query;
+  };
 }
-
-let isRecording = false;
