@@ -18,10 +18,12 @@ test('a command whose reader stops reading, as head does, ends without an error'
 test('a service whose output is no longer read keeps running', async () => {
   const service = runSignalpost(['start'], { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' });
   service.child.stdout?.destroy();
-  const url = await waitFor('its address', () => {
+  const readAddress = () => {
     assert.equal(service.child.exitCode, null, service.output.stderr);
     return addressIn(join(dataDir, 'service.json'));
-  });
+  };
+  // As long as what is printed is waited for: a first start creates a database.
+  const url = await waitFor('its address', readAddress, 120_000);
   assert.equal((await fetch(`${url}/readyz`)).status, 200);
   service.child.kill('SIGTERM');
   assert.equal(await service.exit, 0);
