@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { sql } from 'kysely';
+import type pg from 'pg';
 import { EventFeed, type Follower } from '../../src/feedback/feed/event-feed.ts';
 import {
   ensureCursor,
