@@ -1,11 +1,16 @@
 import { stringify } from 'yaml';
-import type {
-  MetricAlert,
-  MetricDefinition,
-  MetricPanel,
-  WatchedMetric,
-} from '../src/foundation/metrics/metric-definition.ts';
-import { metricsTable, watchedNodes } from '../src/foundation/metrics/metrics-table.ts';
+import {
+  type MetricAlert,
+  type MetricPanel,
+  type WatchedMetric,
+  watchedMetrics,
+  watchedNodes,
+} from '../ops/watched-metrics.ts';
+import {
+  type MetricDefinition,
+  type MetricName,
+  metricsTable,
+} from '../src/foundation/metrics/metrics-table.ts';
 
 /** An area of the table: a group of alerts, and a row of the dashboard. */
 interface MetricArea {
@@ -16,7 +21,7 @@ interface MetricArea {
 
 const areas: readonly MetricArea[] = Object.entries(metricsTable).map(([name, metrics]) => {
   const entries = Object.entries(metrics) as [string, MetricDefinition][];
-  const own = entries.map(([, definition]) => definition);
+  const own = entries.map(([metric]) => watchedMetrics[metric as MetricName] ?? {});
   return {
     name,
     metrics: entries,
@@ -57,7 +62,7 @@ export function writeAlertRules(): string {
       annotations: { summary, description: action, docs },
     })),
   }));
-  const note = '# Generated from src/foundation/metrics/metrics-table.ts. Changes here are lost.\n';
+  const note = '# Generated from ops/watched-metrics.ts. Changes here are lost.\n';
   return note + stringify({ groups }, { lineWidth: 0 });
 }
 

@@ -2,8 +2,8 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Gauge, type Registry } from 'prom-client';
 import type { Log } from '../foundation/log.ts';
-import { metricOptions } from '../foundation/metrics/metric-options.ts';
 import type { MetricName } from '../foundation/metrics/metrics-table.ts';
+import { metricOptions } from '../foundation/metrics/metrics-table.ts';
 import { readBackupServiceState, readBaseBackupState } from './backup-state.ts';
 import type { BackupServiceJob } from './run-backups.ts';
 

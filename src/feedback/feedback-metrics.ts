@@ -1,5 +1,5 @@
 import { Counter, type Registry } from 'prom-client';
-import { metricOptions } from '../foundation/metrics/metric-options.ts';
+import { metricOptions } from '../foundation/metrics/metrics-table.ts';
 import type { FeedbackEvent } from './bounce/feedback-event-store.ts';
 import { type CountReply, replyResults } from './reply/reply-refusal.ts';
 

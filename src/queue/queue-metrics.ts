@@ -1,8 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Clock } from '../foundation/clock.ts';
 import type { Log } from '../foundation/log.ts';
-import { metricOptions } from '../foundation/metrics/metric-options.ts';
 import type { MetricName } from '../foundation/metrics/metrics-table.ts';
+import { metricOptions } from '../foundation/metrics/metrics-table.ts';
 import { shareReading } from '../foundation/metrics/shared-reading.ts';
 import { outcomeKinds } from '../message/event-kinds.ts';
 import type { EventDraft } from '../message/write-events.ts';

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
-import { metricOptions } from '../foundation/metrics/metric-options.ts';
+import { metricOptions } from '../foundation/metrics/metrics-table.ts';
 import { shareReading } from '../foundation/metrics/shared-reading.ts';
 import type { DomainState } from './sending-domain.ts';
 import { countSendingDomains } from './sending-domain-store.ts';

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { metricOptions } from '../foundation/metrics/metric-options.ts';
+import { metricOptions } from '../foundation/metrics/metrics-table.ts';
 
 /** The commands whose replies are counted. */
 export type CountedCommand = 'AUTH' | 'MAIL' | 'RCPT' | 'DATA';

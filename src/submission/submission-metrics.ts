@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { FaultCode } from '../foundation/errors.ts';
-import { metricOptions } from '../foundation/metrics/metric-options.ts';
+import { metricOptions } from '../foundation/metrics/metrics-table.ts';
 
 /** Errors whose cause is the service. */
 const serviceFaults: readonly FaultCode[] = ['IO_EXCEPTION', 'INTERNAL_ERROR'];

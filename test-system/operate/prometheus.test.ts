@@ -4,11 +4,8 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import {
-  metricDefinitions,
-  metricsTable,
-  watchedNodes,
-} from '../../src/foundation/metrics/metrics-table.ts';
+import { watchedMetrics, watchedNodes } from '../../ops/watched-metrics.ts';
+import { metricDefinitions } from '../../src/foundation/metrics/metrics-table.ts';
 import { BackupScene, type ScenicService, sendReceipt } from '../../test/support/backup-scene.ts';
 import { sendRequest } from '../../test/support/send-request.ts';
 import { metricsHeaders, serviceTokens } from '../../test/support/service-tokens.ts';
@@ -248,7 +245,7 @@ test('Prometheus evaluates every alert, and none fires for a service that works'
   assert.deepEqual(rules.map(({ name }) => name).sort(), alerts.map(({ name }) => name).sort());
 });
 
-const alerts = [...watchedNodes, ...Object.values(metricsTable).flatMap(Object.values)].flatMap(
+const alerts = [...watchedNodes, ...Object.values(watchedMetrics)].flatMap(
   (metric) => metric.alerts ?? [],
 );
 

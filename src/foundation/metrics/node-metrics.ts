@@ -3,7 +3,7 @@ import { Gauge, type Registry } from 'prom-client';
 import { measureClockOffset } from '../database/database-time-store.ts';
 import type { Database } from '../database/open-database.ts';
 import type { Log } from '../log.ts';
-import { metricOptions } from './metric-options.ts';
+import { metricOptions } from './metrics-table.ts';
 import { shareReading } from './shared-reading.ts';
 
 const diskMaxAgeMs = 5_000;

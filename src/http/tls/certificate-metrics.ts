@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import { metricOptions } from '../../foundation/metrics/metric-options.ts';
+import { metricOptions } from '../../foundation/metrics/metrics-table.ts';
 import type { LiveCertificate } from './live-certificate.ts';
 
 /** Registers when a certificate expires: that of the HTTP port, the submission ports or the bounce port. */
