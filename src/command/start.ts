@@ -1,8 +1,9 @@
-import { readConfig } from '../config/config.ts';
+import { type Config, readConfig } from '../config/config.ts';
 import { buildMissingConsole } from '../console-server/build-missing-console.ts';
-import { createLog } from '../foundation/log.ts';
+import { OperatorError } from '../foundation/errors.ts';
+import { createLog, type Log } from '../foundation/log.ts';
 import { openTracing } from '../foundation/tracing/open-tracing.ts';
-import { hasDemoKey } from '../manifest/demo-environment.ts';
+import { ensureInboxToken, hasDemoKey } from '../manifest/demo-environment.ts';
 import { endOrphanedLeases } from '../queue/orphaned-lease-store.ts';
 import { createStartLinks } from './create-start-links.ts';
 import { drain } from './drain.ts';
@@ -16,7 +17,6 @@ import { stopWithTimeout } from './stop-with-timeout.ts';
 import { warnAboutLimits } from './warn-about-limits.ts';
 import { warnAboutServer } from './warn-about-server.ts';
 import { welcome } from './welcome.ts';
-import { withInboxToken } from './with-inbox-token.ts';
 
 /**
  * `start`: the whole service in one process. Prints its URLs once it is ready.
@@ -72,5 +72,21 @@ export async function start(shell: CommandShell): Promise<number> {
   } catch (error) {
     if (signal.aborted && error === signal.reason) return 0;
     throw error;
+  }
+}
+
+/**
+ * Adds INBOX_TOKEN to the configuration: the setting, or the token stored in the data folder, generated on the first
+ * start with an inbox.
+ */
+async function withInboxToken(config: Config, log: Log): Promise<Config> {
+  if (config.delivery !== 'inbox' || config.inboxToken !== undefined) return config;
+  try {
+    return { ...config, inboxToken: await ensureInboxToken(config.dataDir) };
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    // The service works without it; only programs can't read the inbox.
+    log.warn({ err: error }, 'programs can’t read the inbox: set INBOX_TOKEN');
+    return config;
   }
 }

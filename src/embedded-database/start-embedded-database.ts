@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { codeOf } from '../foundation/database/sqlstate.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { chooseEndpoint, type DatabaseEndpoint } from './choose-endpoint.ts';
@@ -14,13 +14,13 @@ import {
   openDataFolder,
 } from './data-folder.ts';
 import { readPassword, resetSuperuserPassword, servicePassword } from './database-password.ts';
-import { chooseDatabaseUser, requireReachable } from './database-user.ts';
+import { chooseDatabaseUser, type DatabaseUser, requireReachable } from './database-user.ts';
 import { EmbeddedDatabase } from './embedded-database.ts';
 import type { EmbeddedLog } from './embedded-log.ts';
 import { findPrograms } from './find-programs.ts';
 import { PostmasterFailed } from './postmaster.ts';
+import { quoteForShell } from './quote-for-shell.ts';
 import { lockDataFolder } from './service-lock.ts';
-import { archiveSettings, prepareWalSpool } from './wal-spool.ts';
 
 export interface EmbeddedOptions {
   readonly dataDir: string;
@@ -103,4 +103,28 @@ function startProblem(error: unknown, folder: DataFolder): OperatorError | undef
     );
   }
   return folderProblem(error, folder.path);
+}
+
+/** Creates the folder where PostgreSQL puts WAL for the backup. */
+function prepareWalSpool({ walSpool }: DataFolder, user: DatabaseUser | undefined): void {
+  mkdirSync(walSpool, { recursive: true });
+  chmodSync(walSpool, 0o700);
+  if (user) chownSync(walSpool, user.uid, user.gid);
+}
+
+/**
+ * Archives WAL into the spool folder. PostgreSQL removes a segment once this succeeds, so the copy is flushed before it
+ * gets its name. A local copy never waits for the target of the backup.
+ */
+function archiveSettings({ walSpool }: DataFolder, everySeconds: number): ClusterSetting[] {
+  const folder = quoteForShell(walSpool).replaceAll('%', '%%');
+  const copy = `${folder}/%f.unfinished`;
+  return [
+    ['archive_mode', 'on'],
+    ['archive_timeout', everySeconds],
+    [
+      'archive_command',
+      `cp "%p" ${copy} && sync ${copy} && mv ${copy} ${folder}/%f && sync ${folder}`,
+    ],
+  ];
 }

@@ -1,20 +1,19 @@
+import type { FastifyRequest } from 'fastify';
+import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import type { Limiter } from '../foundation/limiter.ts';
 import type { Http } from '../http/create-http.ts';
-import { answerInboxErrors, answerUnknownPages } from './answer-inbox-errors.ts';
-import { createAnswerProblem } from './answer-problem.ts';
-import { registerEmptyInboxRoutes } from './empty-inbox-routes.ts';
-import { registerEnterInboxRoutes } from './enter-inbox-routes.ts';
+import { type AnswerProblem, createAnswerProblem } from './answer-problem.ts';
 import { registerFindMessagesRoutes } from './find-messages-routes.ts';
-import { type CheckInboxAccess, guardInbox } from './guard-inbox.ts';
+import { type CheckInboxAccess, guardInbox, setSecurityHeaders } from './guard-inbox.ts';
 import type { InboxArrivals } from './inbox-arrivals.ts';
-import { registerInboxAssetsRoutes } from './inbox-assets-routes.ts';
 import type { InboxBrowsers } from './inbox-browsers.ts';
 import { registerInboxPageRoutes } from './inbox-page-routes.ts';
 import type { InboxStore } from './inbox-store.ts';
 import { registerLiveUpdatesRoutes } from './live-updates-routes.ts';
 import { registerMessageContentRoutes } from './message-content-routes.ts';
 import { registerMessagePageRoutes } from './message-page-routes.ts';
-import { readAssets } from './read-assets.ts';
+import { ParameterError, readDeleteQuery } from './message-parameters.ts';
+import { type Asset, readAssets } from './read-assets.ts';
 
 export interface InboxRoutesDependencies {
   readonly store: InboxStore;
@@ -68,4 +67,92 @@ export function registerInboxRoutes(http: Http, dependencies: InboxRoutesDepende
 function ignoreBodies(inbox: Http): void {
   inbox.removeAllContentTypeParsers();
   inbox.addContentTypeParser('*', { parseAs: 'string' }, (_request, _body, done) => done(null));
+}
+
+/** `GET /inbox/assets/…`: style and script of the pages, cached indefinitely. */
+function registerInboxAssetsRoutes(http: Http, assets: readonly Asset[]): void {
+  for (const { url, type, content } of assets) {
+    http.get(url, async (_request, reply) =>
+      reply
+        .headers({
+          'cache-control': 'public, max-age=31536000, immutable',
+          'x-content-type-options': 'nosniff',
+          'content-security-policy': "default-src 'none'",
+        })
+        .type(type)
+        .send(content),
+    );
+  }
+}
+
+/**
+ * `GET /inbox/enter?code=`: the link printed at startup. Its code works once and gives the browser a cookie, then
+ * redirects to the inbox (303). A browser that already has access gets there with an old link too; others get a 401
+ * with instructions.
+ */
+function registerEnterInboxRoutes(
+  http: Http,
+  browsers: Pick<InboxBrowsers, 'admit'>,
+  checkAccess: CheckInboxAccess,
+  answerProblem: AnswerProblem,
+): void {
+  // Link scanners send HEAD requests before people follow the link.
+  http.get('/enter', { exposeHeadRoute: false }, async (request, reply) => {
+    setSecurityHeaders(reply);
+    const { code } = request.query as Readonly<Record<string, unknown>>;
+    const admitted = typeof code === 'string' && (await browsers.admit(code, request, reply));
+    if (admitted || (await checkAccess(request)) === 'open') return reply.redirect('/inbox', 303);
+    const message = 'This link has expired or was used in another browser.';
+    return answerProblem(request, reply, { status: 401, message });
+  });
+}
+
+interface EmptyInboxDependencies {
+  readonly store: Pick<InboxStore, 'remove'>;
+  readonly arrivals: Pick<InboxArrivals, 'announceEmptied'>;
+}
+
+/**
+ * `DELETE /inbox/api/messages?to=`: deletes all messages, or those to one envelope recipient; 204.
+ * `POST /inbox/empty`: the button on the page; deletes all and redirects to the list (303).
+ */
+function registerEmptyInboxRoutes(http: Http, dependencies: EmptyInboxDependencies): void {
+  const { store, arrivals } = dependencies;
+  http.delete('/api/messages', async (request, reply) => {
+    await store.remove(readDeleteQuery(request.query as Readonly<Record<string, unknown>>));
+    arrivals.announceEmptied();
+    return reply.code(204).send();
+  });
+  http.post('/empty', async (_request, reply) => {
+    await store.remove({ to: undefined, since: undefined });
+    arrivals.announceEmptied();
+    return reply.redirect('/inbox', 303);
+  });
+}
+
+/** Handles errors below `/inbox`: 400 for an invalid parameter, 503 if the database is unavailable. */
+function answerInboxErrors(inbox: Http, answerProblem: AnswerProblem): void {
+  inbox.setErrorHandler((error, request, reply) => {
+    if (error instanceof ParameterError) {
+      const { message, parameter } = error;
+      return answerProblem(request, reply, { status: 400, message, parameter });
+    }
+    if (isUnavailable(error)) {
+      logFailure(request, error);
+      const message = 'The inbox is temporarily unavailable. Try again shortly.';
+      return answerProblem(request, reply, { status: 503, message });
+    }
+    throw error;
+  });
+}
+
+/** Responds to unknown paths with 404, after the access check of the scope. */
+function answerUnknownPages(inbox: Http, answerProblem: AnswerProblem): void {
+  inbox.setNotFoundHandler((request, reply) =>
+    answerProblem(request, reply, { status: 404, message: 'This page doesn’t exist.' }),
+  );
+}
+
+function logFailure(request: FastifyRequest, error: unknown): void {
+  request.log.error({ err: error, requestId: request.id }, 'could not read the inbox');
 }

@@ -2,16 +2,17 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import type { Authenticator } from '../access/authenticator.ts';
 import { type AccessFacts, authorize } from '../access/authorize.ts';
+import type { BearerPrincipal } from '../access/principal.ts';
 import { tokenOperations } from '../access/token-operations.ts';
 import type { Account } from '../account/account.ts';
 import type { AccountDirectory } from '../account/account-directory.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { Fault } from '../foundation/errors.ts';
+import { type AccountId, parseAccountId } from '../foundation/ids.ts';
 import { allowOnlyMethod } from '../http/allow-only-method.ts';
 import { answerFault } from '../http/answer-fault.ts';
 import type { Http } from '../http/create-http.ts';
 import { unauthorized } from '../http/unauthorized.ts';
-import { chooseAccount } from './choose-account.ts';
 import { ListQueryError, parseListQuery } from './list-query.ts';
 import { type ContactList, readListPage } from './list-store.ts';
 import type { ListingSchema } from './listing-schema.ts';
@@ -80,4 +81,29 @@ function answerListError(
 ): FastifyReply {
   if (!(error instanceof ListQueryError)) return answerFault(error, request, reply);
   return reply.code(400).send({ errorCode: 'INVALID_PARAMETER', message: error.message });
+}
+
+/**
+ * Chooses the account of a listing: the API key's, else the one that the token is bound to, else the one named in
+ * `X-Account-Id`, else the first membership of the token's user.
+ * @param named the header's value
+ * @throws Fault UNAUTHORIZED if the user belongs to no account; ListQueryError if the header names an account that
+ * the caller has no access to
+ */
+async function chooseAccount(
+  accounts: Pick<AccountDirectory, 'memberships'>,
+  caller: BearerPrincipal,
+  named: string | undefined,
+): Promise<AccountId> {
+  const allowed =
+    caller.kind === 'token'
+      ? (await accounts.memberships(caller)).map(({ accountId }) => accountId)
+      : [caller.reach.accountId];
+  const [first] = allowed;
+  if (first === undefined) throw new Fault('UNAUTHORIZED', { challenge: 'insufficient_scope' });
+  if (named === undefined || named === '') return first;
+  const id = parseAccountId(named);
+  if (id !== undefined && allowed.includes(id)) return id;
+  // The error must not reveal whether someone else's account exists.
+  throw new ListQueryError('X-Account-Id must name an account of this token');
 }

@@ -1,13 +1,21 @@
 import { Readable } from 'node:stream';
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
+import { parseMessageId } from '../foundation/ids.ts';
 import { describeSchemaErrors } from '../manifest/check-schema.ts';
 import { makeUniqueItemsLinear } from '../manifest/linear-unique-items.ts';
 import { formatPath } from '../manifest/manifest-path.ts';
 import { findInvalidText } from '../submission/find-invalid-text.ts';
 import { Problem } from './answer/problem.ts';
+import { isTimeOrDay } from './answer/read-time.ts';
 import type { ManagementOperation } from './operation.ts';
-import { stringFormats } from './string-formats.ts';
+
+/** What a string of each format must be; every UUID may be in any case, as in a path. */
+const stringFormats = {
+  uuid: (text: string) => parseMessageId(text) !== undefined,
+  date: (text: string) => text.length === 10 && isTimeOrDay(text),
+  'date-time': (text: string) => text.length > 10 && isTimeOrDay(text),
+} as const;
 
 const ajvOptions = {
   allErrors: true,

@@ -4,7 +4,6 @@ import { makeUniqueItemsLinear } from './linear-unique-items.ts';
 import type { ManifestPath } from './manifest-path.ts';
 import type { ProblemCollector } from './manifest-problems.ts';
 import { ManifestSchema, type RawManifest } from './manifest-schema.ts';
-import { removeInvalidEntries } from './remove-invalid-entries.ts';
 
 let check: ValidateFunction<RawManifest> | undefined;
 
@@ -128,4 +127,37 @@ function describeType(type: string, data: unknown): string {
   if (type === 'string' && (typeof data === 'number' || typeof data === 'boolean'))
     return 'must be text: put it in quotes';
   return `must be ${expected}`;
+}
+
+type Members = Record<string, unknown>;
+
+/**
+ * Removes the invalid list entries and other members of accounts from a manifest. Lists get holes, so the other entries keep
+ * their index.
+ * @param invalidPaths all paths with schema errors
+ * @returns undefined without a list of accounts
+ */
+function removeInvalidEntries(
+  value: unknown,
+  invalidPaths: readonly ManifestPath[],
+): RawManifest | undefined {
+  const remaining = structuredClone(value) as { accounts: Members[] };
+  if (invalidPaths.some(([top, account]) => top === 'accounts' && account === undefined))
+    return undefined;
+  if (!Array.isArray(remaining?.accounts)) return undefined;
+  for (const [top, account, member, entry] of invalidPaths) {
+    if (top !== 'accounts' || typeof account !== 'number') continue;
+    const inside = remaining.accounts[account];
+    if (member === undefined) delete remaining.accounts[account];
+    else if (inside !== undefined) drop(inside, String(member), entry);
+  }
+  return remaining as unknown as RawManifest;
+}
+
+function drop(account: Members, member: string, entry: string | number | undefined): void {
+  const list = account[member];
+  if (Array.isArray(list) && typeof entry === 'number') delete list[entry];
+  // Both are required; an empty value causes no further problems.
+  else if (member === 'id' || member === 'name') account[member] = '';
+  else delete account[member];
 }

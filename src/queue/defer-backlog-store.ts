@@ -1,7 +1,6 @@
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import { archiveCopyAddress, hasNoCc, toDomain } from '../message/message-sql.ts';
-import { priorities } from './priorities.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
 
 /** Due messages of one kind that can be deferred together instead of one at a time. */
@@ -94,3 +93,6 @@ const deferStatement = `
     where q.account_id = $1 and q.message_id = timed.message_id and q.lease_owner is null
     returning 1)
   select (select count(*) from due)::int as seen, (select count(*) from changed)::int as changed`;
+
+/** Values of `queue_entry.priority`: transactional messages go first within their account. */
+const priorities = { transactional: 0, other: 1 } as const;

@@ -20,13 +20,13 @@ import {
 import { type AttachmentSettings, attachmentLimitOf } from '../submission/check-attachments.ts';
 import type { Receipt } from '../submission/commit-message.ts';
 import type { CustomHeaderRules } from '../submission/custom-headers.ts';
+import { hashInPieces } from '../submission/decode-base64.ts';
 import type { AdmittedRequest } from '../submission/send-email.ts';
 import type { RawMessage } from '../submission/send-raw.ts';
 import { withTimeout } from '../submission/with-timeout.ts';
-import { makeSubmissionKey } from './make-submission-key.ts';
 import { type SubmissionTrace, toRawMessage } from './raw-submission.ts';
 import { type ControlValues, readControlFields } from './read-control-fields.ts';
-import { readMessageHead } from './read-message-head.ts';
+import { readMessageHead, type SubmittedMessage } from './read-message-head.ts';
 import { SubmissionRefusal } from './submission-replies.ts';
 import { toTemplateRequest } from './template-submission.ts';
 
@@ -223,4 +223,33 @@ function byKey([one]: readonly [string, unknown], [other]: readonly [string, unk
 function toSubmitError(error: unknown, recipients: readonly EmailAddress[]): unknown {
   const isSuppressed = error instanceof Fault && error.code === 'RECIPIENT_SUPPRESSED';
   return isSuppressed && recipients.length > 1 ? new SubmissionRefusal('recipientChanged') : error;
+}
+
+/**
+ * The idempotency key of a message: a client that got no reply repeats the message, and the repetition has the same key. A
+ * message to other recipients has another one, because relays split the recipients of one message.
+ * @param recipients sorted
+ * @param given the caller's own key, which replaces the content
+ * @returns undefined without a Message-ID: two messages with the same text may both be meant
+ */
+async function makeSubmissionKey(
+  { fields, body }: SubmittedMessage,
+  recipients: readonly EmailAddress[],
+  given: string | undefined,
+): Promise<string | undefined> {
+  if (given === undefined && !fields.some(({ name }) => name === 'message-id')) return undefined;
+  const to = recipients.map(normalizeAddress).join('\n');
+  const head = Buffer.from(`${given === undefined ? 'message' : 'key'}\n${to}\n\n`);
+  // Each relay on the way adds a Received field, with a new one for each attempt.
+  const parts =
+    given === undefined
+      ? fields
+          .filter(({ name }) => name !== 'received')
+          .map(({ raw }) => Buffer.from(raw, 'latin1'))
+      : [Buffer.from(given)];
+  const hash = await hashInPieces([
+    Buffer.concat([head, ...parts]),
+    ...(given === undefined ? [body] : []),
+  ]);
+  return `smtp-${Buffer.from(hash, 'latin1').toString('base64url')}`;
 }

@@ -1,10 +1,9 @@
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
-import { blankComments } from './blank-comments.ts';
 import type { CompileProblems } from './compile-problems.ts';
-import { findUnclosedElement } from './find-unclosed-element.ts';
 import { cleanStyleAttributes, restoreStyleAttributes } from './inline-css.ts';
 import { isStackOverflow } from './is-stack-overflow.ts';
 import type { ProtectedSource } from './protect-markup.ts';
+import { sourcePositionOf } from './template-problem.ts';
 
 interface MjmlError {
   readonly line?: number;
@@ -102,4 +101,42 @@ function collapseWhitespace(html: string): string {
     .replace(/(?<![ \t])[ \t]*\n[ \t]*/g, '\n')
     .replace(/>\n+</g, '>\n<')
     .replace(/(<[a-z][\w:-]*)\n/g, '$1 ');
+}
+
+/** Never matches past the next `<`, so a source without `>` costs no more than any other. */
+const MJML_TAG = /<(\/?)(mjml|mj-[\w-]+)\b((?:"[^"<]*"|'[^'<]*'|[^"'<>])*)>/gi;
+
+/**
+ * Finds the first MJML element that is not closed, or is closed without having been opened. MJML itself would
+ * silently drop everything after it.
+ */
+function findUnclosedElement(mjml: string): { name: string; line: number } | undefined {
+  const source = blankComments(mjml);
+  const open: { name: string; at: number }[] = [];
+  for (const match of source.matchAll(MJML_TAG)) {
+    const [, slash, name = '', attributes = ''] = match;
+    if (slash === '/') {
+      const last = open.pop();
+      if (last === undefined) return { name, line: sourcePositionOf(source, match.index).line };
+      if (last.name !== name)
+        return { name: last.name, line: sourcePositionOf(source, last.at).line };
+    } else if (!attributes.endsWith('/')) open.push({ name, at: match.index });
+  }
+  const last = open.at(-1);
+  return last === undefined
+    ? undefined
+    : { name: last.name, line: sourcePositionOf(source, last.at).line };
+}
+
+/** Replaces the comments of the markup with spaces; offsets and line breaks don't change. */
+function blankComments(source: string): string {
+  let out = '';
+  let from = 0;
+  for (let start = source.indexOf('<!--'); start !== -1; start = source.indexOf('<!--', from)) {
+    const end = source.indexOf('-->', start);
+    if (end === -1) break;
+    out += source.slice(from, start) + source.slice(start, end + 3).replace(/[^\n]/g, ' ');
+    from = end + 3;
+  }
+  return out + source.slice(from);
 }

@@ -1,6 +1,12 @@
+import { Agent } from 'node:http';
+import { Agent as SecureAgent } from 'node:https';
+import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Attributes,
   type Context,
+  DiagLogLevel,
+  diag,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
@@ -8,8 +14,9 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { defaultResource, type Resource, resourceFromAttributes } from '@opentelemetry/resources';
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,
@@ -20,12 +27,10 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import packageJson from '../../../package.json' with { type: 'json' };
+import { newId } from '../ids.ts';
 import type { Log } from '../log.ts';
-import { logExportProblems } from './export-warnings.ts';
 import { FollowSampler } from './follow-sampler.ts';
-import { OtlpAgent } from './otlp-agent.ts';
-import { settleExport } from './settle-export.ts';
-import { telemetryResource } from './telemetry-resource.ts';
+import type { TelemetryIdentity } from './otlp-target.ts';
 import type { TraceContext } from './trace-context.ts';
 import type { TraceSettings } from './trace-settings.ts';
 
@@ -194,4 +199,99 @@ function samplerOf(name: TraceSettings['sampler'], ratio: number): Sampler {
         ? new AlwaysOffSampler()
         : new AlwaysOnSampler();
   return root === name ? sampler : new ParentBasedSampler({ root: sampler });
+}
+
+/** How long a stop waits for the last export. */
+const closeTimeoutMs = 3_000;
+
+/** Waits for the last export of a provider. @returns false if it failed or took too long */
+async function settleExport(shutdown: Promise<void>): Promise<boolean> {
+  const timeout = new AbortController();
+  const late = delay(closeTimeoutMs, false, { signal: timeout.signal }).catch(() => false);
+  const isDone = shutdown.then(
+    () => true,
+    () => false,
+  );
+  const result = await Promise.race([isDone, late]);
+  timeout.abort();
+  return result;
+}
+
+const instanceId = newId();
+
+/** What every export says about this process. Each process is an instance of the service. */
+function telemetryResource({ serviceName, attributes }: TelemetryIdentity): Resource {
+  return defaultResource().merge(
+    resourceFromAttributes({
+      'service.version': packageJson.version,
+      'service.instance.id': instanceId,
+      'host.name': hostname(),
+      'process.pid': process.pid,
+      ...attributes,
+      'service.name': serviceName,
+    }),
+  );
+}
+
+const intervalMs = 60_000;
+
+/**
+ * Logs problems of the OpenTelemetry SDK, which reports them to one handler per process: at most one warning a minute,
+ * because a collector that is down fails every export.
+ */
+function logExportProblems(log: Log): void {
+  let quietUntil = 0;
+  let unreported = 0;
+  const warn = (reason: string): void => {
+    if (performance.now() < quietUntil) {
+      unreported += 1;
+      return;
+    }
+    quietUntil = performance.now() + intervalMs;
+    log.warn({ reason, unreported }, 'telemetry could not be exported');
+    unreported = 0;
+  };
+  const ignore = (): void => undefined;
+  const logger = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
+  diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  setGlobalErrorHandler((error) => {
+    // The stop has reported it.
+    if (!(error instanceof ExportCutOff)) warn(describeProblem(error));
+  });
+}
+
+/** Without the response's body, which the collector chooses. */
+function describeProblem(error: unknown): string {
+  if (!(error instanceof Error)) return 'the export failed';
+  const { code } = error as { readonly code?: unknown };
+  return [code, error.message].filter((part) => part !== undefined && part !== '').join(' ');
+}
+
+/** The connections of an exporter, which can be cut off so that a collector that hangs delays no stop. */
+class OtlpAgent {
+  readonly agent: Agent;
+
+  constructor(url: string, certificate: string | undefined) {
+    const options = { keepAlive: true };
+    this.agent = url.startsWith('https:')
+      ? new SecureAgent({ ...options, ...(certificate !== undefined && { ca: certificate }) })
+      : new Agent(options);
+  }
+
+  /** Fails the exports in progress and all later ones. */
+  cutOff(): void {
+    const { agent } = this;
+    agent.createConnection = () => {
+      throw new ExportCutOff();
+    };
+    // An error that exporters don't mistake for a broken connection, which they would retry.
+    for (const sockets of Object.values(agent.sockets))
+      for (const socket of sockets ?? []) socket.destroy(new ExportCutOff());
+    agent.destroy();
+  }
+}
+
+/** The error of exports that were in progress when the service stopped. */
+class ExportCutOff extends Error {
+  override name = 'ExportCutOff';
 }

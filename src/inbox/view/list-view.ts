@@ -2,7 +2,6 @@ import { type Html, html } from '../../foundation/html.ts';
 import { formatAge, formatFullTime } from '../format-time.ts';
 import type { CapturedMessageSummary, InboxMessageId } from '../inbox-message.ts';
 import { type ListState, listUrl, messageUrl, pageSize } from '../list-state.ts';
-import { highlightMatches } from './highlight-matches.ts';
 import { icon } from './icons.ts';
 
 export interface ListViewProps {
@@ -104,4 +103,22 @@ function hueOf(text: string): number {
 
 function initialOf(text: string): string {
   return (/[\p{L}\p{N}]/u.exec(text)?.[0] ?? '?').toUpperCase();
+}
+
+/** The text as HTML, with every case-insensitive match of the search marked. */
+function highlightMatches(text: string, search: string): Html {
+  const haystack = text.toLowerCase();
+  const needle = search.toLowerCase();
+  // Lowercasing can change the length of a text, and then the positions differ.
+  if (needle === '' || haystack.length !== text.length) return html`${text}`;
+  const pieces: Html[] = [];
+  let end = 0;
+  for (;;) {
+    const start = haystack.indexOf(needle, end);
+    if (start < 0) break;
+    const stop = start + needle.length;
+    pieces.push(html`${text.slice(end, start)}<mark>${text.slice(start, stop)}</mark>`);
+    end = stop;
+  }
+  return html`${pieces}${text.slice(end)}`;
 }

@@ -1,7 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { transferApiKeys } from '../../access/api-key-store.ts';
 import { changeWithoutLockout, lastOwnerReason } from '../../access/lockout-store.ts';
+import { personOf } from '../../access/principal.ts';
+import type { Role } from '../../account/account.ts';
 import { removeMembership } from '../../account/membership-store.ts';
+import { readPerson } from '../../account/person-store.ts';
 import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { comparableAddress } from '../../foundation/email-address.ts';
@@ -13,12 +16,11 @@ import {
   readMemberFacts,
 } from '../../session/invitation/account-people-store.ts';
 import { changeInvitation, withdrawInvitation } from '../../session/invitation/invitation-store.ts';
-import { invalidField, Problem } from '../answer/problem.ts';
+import { invalidField, noSystemMail, Problem } from '../answer/problem.ts';
 import { applyManifestPart } from '../apply-manifest-part.ts';
-import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { inTransaction, recordAudit, requireResource } from '../save-resource.ts';
-import { inviteUser } from './invite-user.ts';
 
 const UserView = Type.Object(
   {
@@ -189,3 +191,40 @@ export const resendInvitation = defineOperation({
       return requireResource(call, userOf(call), transaction);
     }),
 });
+
+/**
+ * Queues an invitation to the address in the path, as part of the transaction.
+ * @throws Problem if system mail isn't configured, the caller isn't a person, or the last one was a moment ago
+ * @throws BudgetUsedUp if the account or the address had too many links
+ */
+async function inviteUser(
+  call: OperationCall,
+  transaction: DatabaseTransaction,
+  { role, name }: { readonly role: Role; readonly name: string | undefined },
+): Promise<void> {
+  const { invitations } = call.dependencies;
+  if (!invitations.mailEnabled) throw new Problem('conflict', noSystemMail);
+  const personId = personOf(actorOf(call));
+  const inviter = personId && (await readPerson(transaction, personId));
+  if (inviter === undefined)
+    throw new Problem(
+      'forbidden',
+      'Invitations name the inviter, so only a signed-in user can send them',
+    );
+  const { id: accountId } = accountOf(call);
+  const { email } = call.params;
+  const outcome = await invitations.invite(transaction, {
+    accountId,
+    email,
+    role,
+    name,
+    invitedBy: inviter.id,
+    inviter,
+  });
+  if (outcome === 'too-soon')
+    throw new Problem(
+      'conflict',
+      'An invitation was sent less than two minutes ago. Wait and retry',
+    );
+  await recordAudit(call, transaction, 'invitation_sent', email, { role });
+}

@@ -1,10 +1,10 @@
+import { fastify } from 'fastify';
 import { brandHead } from '../../brand/brand-files.ts';
 import { brandMark } from '../../brand/brand-mark.ts';
 import type { Http } from '../../http/create-http.ts';
 import { ZippedContent } from '../../http/zipped-content.ts';
 import { type ProblemCode, problemCatalog } from '../answer/problem.ts';
 import { openapiDocument } from './openapi-document.ts';
-import { loadViewerScript } from './viewer-script.ts';
 import { barStyles, viewerStyles } from './viewer-styles.ts';
 
 /** Allows no external resources; the viewer injects its own style sheets. */
@@ -114,4 +114,17 @@ export function registerDocumentRoutes(http: Http, version: string): void {
     if (!Object.hasOwn(problemCatalog, name)) return reply.callNotFound();
     return { type: `/problems/${name}`, ...problemCatalog[name as ProblemCode] };
   });
+}
+
+/**
+ * The viewer's script, which its package only exposes through a server. Loaded on first use, because it is several
+ * megabytes.
+ */
+async function loadViewerScript(): Promise<Buffer> {
+  const { default: viewer } = await import('@scalar/fastify-api-reference');
+  const server = fastify();
+  await server.register(viewer, { routePrefix: '/docs', configuration: { url: '/openapi.json' } });
+  const response = await server.inject('/docs/js/scalar.js');
+  await server.close();
+  return response.rawPayload;
 }

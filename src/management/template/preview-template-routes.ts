@@ -1,18 +1,20 @@
 import { Type } from 'typebox';
 import { Nullable, strict } from '../../foundation/common-schemas.ts';
+import { parseMessageId } from '../../foundation/ids.ts';
+import { readMessageStatus } from '../../message/message-status-store.ts';
 import { currentFormat } from '../../template/compiled-template.ts';
-import type { GivenValues } from '../../template/field-value.ts';
+import type { FieldValue, GivenValues } from '../../template/field-value.ts';
 import { structureSchemas } from '../../template/field-value-schema.ts';
 import { maxLocaleLength } from '../../template/locale.ts';
 import { parseOverride } from '../../template/parse-override.ts';
 import { readTemplateVersion } from '../../template/template-page-store.ts';
-import { invalidField, notFound } from '../answer/problem.ts';
+import { invalidField, notFound, Problem } from '../answer/problem.ts';
+import { findSecretNames } from '../message/mask-content.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import { readOptionalLocale } from '../read-optional-locale.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
 import { previewInThread } from './preview-threads.ts';
 import { currentContent, type ReadableContent } from './publish-template-routes.ts';
-import { readPastValues } from './read-past-values.ts';
 import { maxValueBytes, requireSendableValues } from './sample-values.ts';
 import {
   contentOf,
@@ -192,4 +194,36 @@ function checkOverride(name: string, text: string | undefined): string | undefin
   const parsed = parseOverride(text);
   if (!parsed.ok) throw invalidField(name, parsed.reason);
   return text;
+}
+
+/**
+ * The values of a message, for a preview of its template: without those that were erased, and those of fields that are secret in
+ * its version or in the previewed content.
+ * @throws Problem if the caller can't read messages, or the template has no such message
+ */
+async function readPastValues(
+  call: OperationCall,
+  messageIdText: string,
+  { fields = {} }: VersionContent,
+): Promise<Record<string, FieldValue>> {
+  await call.requirePermission('messages:read');
+  const { kysely } = call.dependencies.database;
+  const { id: accountId } = accountOf(call);
+  const { templateId } = call.params;
+  const messageId = parseMessageId(messageIdText);
+  const found = messageId && (await readMessageStatus(kysely, accountId, messageId));
+  if (found === undefined || found.message.template_id !== templateId)
+    throw invalidField('messageId', 'must be a message of this template');
+  const { content } = found.message;
+  if (content === null) throw new Problem('conflict', 'The content of this message was erased');
+  const secret = await findSecretNames(call, found.message);
+  const values = Object.entries(content.values).filter(
+    (entry): entry is [string, FieldValue] =>
+      entry[1] !== null && !secret.has(entry[0]) && !isSecret(fields, entry[0]),
+  );
+  return Object.fromEntries(values);
+}
+
+function isSecret(fields: NonNullable<VersionContent['fields']>, name: string): boolean {
+  return Object.hasOwn(fields, name) && fields[name]?.secret === true;
 }
