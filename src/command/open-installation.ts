@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { Config } from '../config/config.ts';
 import type { EmbeddedDatabase } from '../embedded-database/embedded-database.ts';
 import { startEmbeddedDatabase } from '../embedded-database/start-embedded-database.ts';
-import { migrate } from '../foundation/database/migrate.ts';
+import { migrate, readLatestMigration } from '../foundation/database/migrate.ts';
 import {
   type Database,
   openDatabase,
@@ -9,10 +11,11 @@ import {
 } from '../foundation/database/open-database.ts';
 import { explainMovedError, requireNotMoved } from '../foundation/installation-move-store.ts';
 import { requireMatchingKey } from '../foundation/installation-store.ts';
-import { loadMasterKey } from '../foundation/load-master-key.ts';
+import { recordKeyNode, removeKeyNode } from '../foundation/key-rotation-store.ts';
+import { type KeySource, loadMasterKey, readSecrets } from '../foundation/load-master-key.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
-import { followKey } from './follow-key.ts';
+import { PeriodicTask } from '../foundation/periodic-task.ts';
 
 /** A database migrated to this release, and its key. */
 export interface Installation {
@@ -98,5 +101,55 @@ function connectionBreaker(pool: Database['pool']): () => void {
   pool.on('remove', (client) => clients.delete(client));
   return () => {
     for (const client of clients) client.end?.().catch(() => undefined);
+  };
+}
+
+/** Interval at which a process checks for a rotation of the master key. */
+const followKeyIntervalMs = 3_000;
+
+/**
+ * Follows a rotation of the master key while the process runs: loads new key files, uses the key that the database
+ * names for new data, and records which keys and which release it has, so that `rotate-master` and migrations know when
+ * they can continue.
+ */
+function followKey(
+  database: Database,
+  key: MasterKey,
+  source: KeySource,
+  log: Log,
+): { start(): Promise<void>; stop(): Promise<void> } {
+  const node = randomUUID();
+  const name = `${hostname()} (process ${process.pid})`;
+  let latestMigration = 0;
+  let warned: string | undefined;
+  const round = async (): Promise<void> => {
+    try {
+      key.addSecrets(await readSecrets(source));
+      const known = key.fingerprints;
+      const report = { name, known, current: key.fingerprint };
+      const state = await recordKeyNode(database, node, report, latestMigration);
+      if (state === undefined || state.current === null) return;
+      const missing = key.select(state.current, state.previous);
+      if (missing !== undefined && missing !== warned)
+        log.error(
+          { fingerprint: missing },
+          'the master key was rotated, but this process doesn’t have the new key',
+        );
+      warned = missing;
+    } catch (error) {
+      log.debug({ err: error }, 'could not check the master key');
+    }
+  };
+  const task = new PeriodicTask(followKeyIntervalMs, round);
+  return {
+    async start() {
+      latestMigration = await readLatestMigration();
+      await round();
+      task.start();
+    },
+    async stop() {
+      await task.stop();
+      await removeKeyNode(database, node).catch(() => undefined);
+    },
   };
 }

@@ -1,3 +1,6 @@
+import type { Registry } from 'prom-client';
+import { registerBackupMetrics, startBackups } from '../backup/backup-module.ts';
+import { forgetBackupService } from '../backup/backup-state.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { buildMissingConsole } from '../console-server/build-missing-console.ts';
 import { OperatorError } from '../foundation/errors.ts';
@@ -8,8 +11,8 @@ import { endOrphanedLeases } from '../queue/orphaned-lease-store.ts';
 import { createStartLinks } from './create-start-links.ts';
 import { drain } from './drain.ts';
 import { listen, startApp } from './listen.ts';
-import { openInstallation } from './open-installation.ts';
-import { prepareServiceBackups } from './service-backups.ts';
+import { type Installation, openInstallation } from './open-installation.ts';
+import { readReleaseVersion } from './read-version.ts';
 import { inheritedSocket, notifyServiceManager } from './service-manager.ts';
 import type { CommandShell } from './shell.ts';
 import { aborted, stopSignal } from './stop-signal.ts';
@@ -89,4 +92,48 @@ async function withInboxToken(config: Config, log: Log): Promise<Config> {
     log.warn({ err: error }, 'programs can’t read the inbox: set INBOX_TOKEN');
     return config;
   }
+}
+
+/** The backups of a running service. */
+interface ServiceBackups {
+  registerMetrics(registry: Registry): void;
+  /** Starts backups to BACKUP_TO, if it is set. */
+  startBackups(): Promise<void>;
+  /** Ends the current one; the next start repeats it. */
+  stopBackups(): Promise<void>;
+}
+
+const noBackups: ServiceBackups = {
+  registerMetrics: () => undefined,
+  startBackups: async () => undefined,
+  stopBackups: async () => undefined,
+};
+
+/** Prepares the backups of a service. With DATABASE_URL, there are none. */
+function prepareServiceBackups(
+  config: Config,
+  { embedded }: Installation,
+  log: Log,
+): ServiceBackups {
+  if (embedded === undefined) return noBackups;
+  const { key, previousKey, dataDir, logLevel } = config;
+  const { folder, admin } = embedded;
+  let stop = noBackups.stopBackups;
+  return {
+    registerMetrics: (registry) => registerBackupMetrics(registry, folder.path),
+    async startBackups() {
+      const { to } = config.backup;
+      if (to === undefined) return forgetBackupService(folder.path);
+      const job = {
+        settings: { ...config.backup, to },
+        folder,
+        admin,
+        keys: { key, previousKey, dataDir },
+        release: await readReleaseVersion(),
+        logLevel,
+      };
+      stop = startBackups(job, log);
+    },
+    stopBackups: () => stop(),
+  };
 }

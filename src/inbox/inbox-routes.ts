@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import type { Limiter } from '../foundation/limiter.ts';
@@ -7,13 +8,14 @@ import { registerFindMessagesRoutes } from './find-messages-routes.ts';
 import { type CheckInboxAccess, guardInbox, setSecurityHeaders } from './guard-inbox.ts';
 import type { InboxArrivals } from './inbox-arrivals.ts';
 import type { InboxBrowsers } from './inbox-browsers.ts';
+import { type CapturedMessage, parseInboxMessageId } from './inbox-message.ts';
 import { registerInboxPageRoutes } from './inbox-page-routes.ts';
 import type { InboxStore } from './inbox-store.ts';
-import { registerLiveUpdatesRoutes } from './live-updates-routes.ts';
-import { registerMessageContentRoutes } from './message-content-routes.ts';
 import { registerMessagePageRoutes } from './message-page-routes.ts';
 import { ParameterError, readDeleteQuery } from './message-parameters.ts';
+import { prepareHtml } from './prepare-html.ts';
 import { type Asset, readAssets } from './read-assets.ts';
+import { showInlineImages } from './show-inline-images.ts';
 
 export interface InboxRoutesDependencies {
   readonly store: InboxStore;
@@ -155,4 +157,113 @@ function answerUnknownPages(inbox: Http, answerProblem: AnswerProblem): void {
 
 function logFailure(request: FastifyRequest, error: unknown): void {
   request.log.error({ err: error, requestId: request.id }, 'could not read the inbox');
+}
+
+/** Heartbeat interval, so that both sides notice a lost connection. */
+const heartbeatMs = 20_000;
+
+interface LiveUpdatesDependencies {
+  readonly arrivals: Pick<InboxArrivals, 'listen'>;
+  readonly streams: Pick<Limiter, 'tryAcquire'>;
+  readonly stopping: AbortSignal;
+  readonly answerProblem: AnswerProblem;
+}
+
+/**
+ * `GET /inbox/updates`: server-sent events (WHATWG HTML, section 9.2) for the pages. `arrived` and `emptied` carry no
+ * data; the page then fetches itself again.
+ */
+function registerLiveUpdatesRoutes(
+  http: Http,
+  { arrivals, streams, stopping, answerProblem }: LiveUpdatesDependencies,
+): void {
+  http.get('/updates', { exposeHeadRoute: false }, async (request, reply) => {
+    const holding = streams.tryAcquire('.inbox');
+    if (holding === undefined) {
+      const message = 'Too many open inbox pages. Close some and try again.';
+      return answerProblem(request, reply, { status: 503, message });
+    }
+    const stream = new Readable({ read: () => undefined });
+    stream.push('retry: 2000\n\n');
+    const unlisten = arrivals.listen(({ kind }) => {
+      // Skips events for a slow page: one buffered event is enough to make it refresh.
+      if (stream.readableLength < 1_024) stream.push(`event: ${kind}\ndata:\n\n`);
+    });
+    const heartbeat = setInterval(() => stream.push(':\n\n'), heartbeatMs);
+    const end = (): void => {
+      stream.push(null);
+    };
+    stopping.addEventListener('abort', end);
+    stream.once('close', () => {
+      holding.release();
+      clearInterval(heartbeat);
+      unlisten();
+      stopping.removeEventListener('abort', end);
+    });
+    if (stopping.aborted) end();
+    // Proxies such as nginx would hold events back.
+    return reply.header('x-accel-buffering', 'no').type('text/event-stream').send(stream);
+  });
+}
+
+/**
+ * Allows a message's HTML only its own styles, embedded images and fonts, and links in new tabs. Blocks scripts, forms
+ * and remote content, and gives the page an opaque origin.
+ */
+const mailPolicy = [
+  'sandbox allow-popups allow-popups-to-escape-sandbox',
+  "default-src 'none'",
+  "style-src 'unsafe-inline'",
+  'img-src data:',
+  'font-src data:',
+  "form-action 'none'",
+  "base-uri 'none'",
+  "frame-ancestors 'self'",
+].join('; ');
+
+interface MessageRoute {
+  Params: { id: string };
+}
+
+/**
+ * `GET /inbox/messages/{id}/html`: the HTML part for the frame of the message page.
+ * `GET /inbox/messages/{id}/source`: the original bytes of the message, as a download.
+ */
+function registerMessageContentRoutes(
+  http: Http,
+  store: Pick<InboxStore, 'read'>,
+  answerProblem: AnswerProblem,
+): void {
+  const read = async (text: string): Promise<CapturedMessage | undefined> => {
+    const id = parseInboxMessageId(text);
+    return id && store.read(id);
+  };
+  http.get<MessageRoute>('/messages/:id/html', async (request, reply) => {
+    const message = await read(request.params.id);
+    if (message === undefined || message.html === null) {
+      return answerProblem(request, reply, { status: 404, message: 'HTML part not found.' });
+    }
+    // Without images, which can make it too large to prepare.
+    const { html } = await prepareHtml(message.html);
+    return reply
+      .headers({
+        'content-security-policy': mailPolicy,
+        'referrer-policy': 'no-referrer',
+        // Browsers would otherwise resolve the hosts of links in advance.
+        'x-dns-prefetch-control': 'off',
+      })
+      .type('text/html; charset=utf-8')
+      .send(await showInlineImages({ html, source: message.source }));
+  });
+  http.get<MessageRoute>('/messages/:id/source', async (request, reply) => {
+    const message = await read(request.params.id);
+    if (message === undefined) {
+      return answerProblem(request, reply, { status: 404, message: 'Message not found.' });
+    }
+    return reply
+      .header('content-disposition', `attachment; filename="${message.id}.eml"`)
+      .header('content-security-policy', "default-src 'none'; sandbox")
+      .type('message/rfc822')
+      .send(message.source);
+  });
 }

@@ -2,8 +2,9 @@ import { readReply } from '../feedback/reply/reply-store.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { HostNames } from '../foundation/dns/host-names.ts';
-import type { AccountId } from '../foundation/ids.ts';
+import type { AccountId, MessageId } from '../foundation/ids.ts';
 import type { PublicNetworks } from '../foundation/network/public-networks.ts';
+import { readTraceContext, type TraceContext } from '../foundation/tracing/trace-context.ts';
 import type { Tracing } from '../foundation/tracing/tracing.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
 import {
@@ -19,10 +20,9 @@ import {
 import { asReadableBy, describeEvent } from './describe-event.ts';
 import { describeReply, maxReplyBodyBytes } from './describe-reply.ts';
 import { pauseEndpoint, readSendableEndpoint, type SendableEndpoint } from './endpoint-store.ts';
-import { isSuccess, postWebhook, WebhookConnection } from './post-webhook.ts';
+import { isSuccess, postWebhook, WebhookConnection, type WebhookExchange } from './post-webhook.ts';
 import type { SecretBox } from './secret-box.ts';
 import { signWebhook } from './sign-webhook.ts';
-import { traceWebhook } from './trace-webhook.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 /** How long an event is retried, and how long an endpoint may fail before it is paused. */
@@ -245,4 +245,49 @@ function retryDelayMs({ attempts, age }: Pick<PendingDelivery, 'attempts' | 'age
   const byAttempts = 1_000 * Math.exp(attempts + 1);
   const byAge = 1_000 * Math.E + (Math.E - 1) * age;
   return Math.min(byAttempts, byAge, maxRetryMs);
+}
+
+/** One request to an endpoint. */
+interface TracedWebhook extends Pick<PendingDelivery, 'eventId' | 'kind' | 'attempts' | 'trace'> {
+  readonly accountId: AccountId;
+  readonly messageId: MessageId;
+  readonly url: string;
+}
+
+/**
+ * Posts an event of a traced message in a span that links to the message's acceptance. Of the URL, only the host is recorded:
+ * its path and query can hold secrets.
+ * @param post gets the headers that continue the trace at the endpoint
+ */
+async function traceWebhook(
+  tracing: Tracing | undefined,
+  webhook: TracedWebhook,
+  post: (context: Partial<TraceContext>) => Promise<WebhookExchange>,
+): Promise<WebhookExchange> {
+  const accepted = tracing && readTraceContext(webhook.trace);
+  const span = accepted && tracing?.startLinked(accepted, 'POST', 'client', describe(webhook));
+  if (span === undefined) return post({});
+  try {
+    const exchange = await post(span.context);
+    const { status } = exchange;
+    if (status !== 0) span.set({ 'http.response.status_code': status });
+    if (!isSuccess(status)) span.fail(status === 0 ? 'no_response' : String(status));
+    return exchange;
+  } finally {
+    span.end();
+  }
+}
+
+function describe({ url, accountId, messageId, eventId, kind, attempts }: TracedWebhook) {
+  const target = URL.parse(url);
+  return {
+    'http.request.method': 'POST',
+    'server.address': target?.hostname,
+    'server.port': Number(target?.port || (target?.protocol === 'http:' ? 80 : 443)),
+    ...(attempts > 0 && { 'http.request.resend_count': attempts }),
+    'messaging.message.id': messageId,
+    'signalpost.account.id': accountId,
+    'signalpost.event.id': eventId,
+    'signalpost.event.kind': kind,
+  };
 }
