@@ -268,7 +268,7 @@ function answerClientError(
     socket.destroy(error);
     return;
   }
-  const [status, message] = describe(error);
+  const [status, message] = describeClientError(error);
   const requestId = newId();
   log.debug({ err: error, requestId, status }, 'received a malformed HTTP request');
   const body = JSON.stringify({ status, message, requestId });
@@ -284,7 +284,10 @@ function answerClientError(
   socket.destroy(error);
 }
 
-function describe({ code, reason }: ClientError): readonly [status: number, message: string] {
+function describeClientError({
+  code,
+  reason,
+}: ClientError): readonly [status: number, message: string] {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return [408, 'The request did not arrive in time'];
   if (code === 'HPE_HEADER_OVERFLOW') return [431, 'The header fields are larger than 16 KiB'];
   return [400, reason ? `Malformed HTTP request: ${reason}` : 'Malformed HTTP request'];

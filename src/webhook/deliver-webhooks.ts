@@ -265,7 +265,8 @@ async function traceWebhook(
   post: (context: Partial<TraceContext>) => Promise<WebhookExchange>,
 ): Promise<WebhookExchange> {
   const accepted = tracing && readTraceContext(webhook.trace);
-  const span = accepted && tracing?.startLinked(accepted, 'POST', 'client', describe(webhook));
+  const span =
+    accepted && tracing?.startLinked(accepted, 'POST', 'client', describeWebhook(webhook));
   if (span === undefined) return post({});
   try {
     const exchange = await post(span.context);
@@ -278,7 +279,7 @@ async function traceWebhook(
   }
 }
 
-function describe({ url, accountId, messageId, eventId, kind, attempts }: TracedWebhook) {
+function describeWebhook({ url, accountId, messageId, eventId, kind, attempts }: TracedWebhook) {
   const target = URL.parse(url);
   return {
     'http.request.method': 'POST',

@@ -285,8 +285,8 @@ const signed = message(
   'x',
 );
 
-const small = 64 * 1_024;
-const large = 512 * 1_024;
+const small = 128 * 1_024;
+const large = 1_024 * 1_024;
 const maxGrowth = 12;
 /** Less says nothing about growth: the clock of processor time is coarse, and a garbage collection counts. */
 const countedMs = 60;
@@ -300,22 +300,19 @@ async function measure(work: () => unknown): Promise<number> {
 }
 
 /**
- * The processor time of 512 KiB, as a multiple of that of an eighth of it. What takes no time for an eighth takes little for
+ * The processor time of a megabyte, as a multiple of that of an eighth of it. What takes no time for an eighth takes little for
  * the whole, even if it grows with the square. Each try reads as many bytes in eighths as at once, so that collecting garbage
  * counts for both, and the best time of each counts.
  */
 async function growthOf(
   work: (bytes: number) => () => unknown,
 ): Promise<{ ms: number; growth: number }> {
-  const first = await measure(work(small));
-  if (first < negligibleMs) return { ms: 0, growth: 0 };
-  const once = await measure(work(large));
-  if (once < countedMs || once <= maxGrowth * first) return { ms: once, growth: 0 };
+  if ((await measure(work(small))) < negligibleMs) return { ms: 0, growth: 0 };
   const times = large / small;
   let best = { ms: Number.POSITIVE_INFINITY, growth: Number.POSITIVE_INFINITY };
   let eighthMs = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < 8 && best.growth > maxGrowth; attempt += 1) {
-    const ms = Math.min(once, best.ms, await measure(work(large)));
+    const ms = Math.min(best.ms, await measure(work(large)));
     if (ms < countedMs) return { ms, growth: 0 };
     const eighth = work(small);
     const eighths = await measure(async () => {

@@ -5,17 +5,12 @@ import { TemplateCompiler } from '../../src/template/template-compiler.ts';
 import { openManagedShop } from '../../test/support/management-client.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { startTestService } from '../../test/support/test-service.ts';
+import { endless } from '../support/endless-template.ts';
 
 const { database, url } = await createTestDatabase();
 const service = await startTestService({ databaseUrl: url });
 const managed = await openManagedShop(database, service);
 const viewer = await managed.as('viewer');
-
-/** Within the size limits; the libraries check every rule against every element. */
-const endless = {
-  subject: 'Subject',
-  html: `<style>${Array.from({ length: 8_000 }, (_, at) => `.a${at} p b{color:red}`).join('')}</style>${'<p class="a">x</p>'.repeat(15_000)}`,
-};
 
 test('ASVS 4.0.3 11.1.4: slow previews block neither the process nor other accounts', async () => {
   let done = 0;

@@ -3,12 +3,7 @@ import { test } from 'node:test';
 import { compileTemplate } from '../../src/template/compile-template.ts';
 import { TemplateCompiler } from '../../src/template/template-compiler.ts';
 import { templateProblemTexts } from '../../test/support/render-template.ts';
-
-/** Within the size limits; the libraries check every rule against every element. */
-const endless = {
-  subject: 'Subject',
-  html: `<style>${Array.from({ length: 8_000 }, (_, at) => `.a${at} p b{color:red}`).join('')}</style>${'<p class="a">x</p>'.repeat(15_000)}`,
-};
+import { endless } from '../support/endless-template.ts';
 
 test('a template that would take minutes to compile is rejected, and the next one still compiles', async () => {
   const compiler = new TemplateCompiler(1_500);

@@ -148,7 +148,7 @@ test('a message rejected as certain to be too large could never have been render
         assert.throws(() => renderMessage(loadTemplate(compiled), { values }), RenderingTooLarge);
       },
     ),
-    { numRuns: 100 },
+    { numRuns: 300 },
   );
   assert.ok(refused > 0, 'some were rejected');
 });
@@ -213,7 +213,7 @@ test('items rejected as certain to be too large could never have been rendered, 
         assert.equal(measured, undefined);
       },
     ),
-    { numRuns: 100 },
+    { numRuns: 300 },
   );
   assert.ok(refused > 0, 'some were rejected');
 });

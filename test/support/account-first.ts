@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import pg from 'pg';
+import { watchStatements } from './record-statements.ts';
 
 /** Application name of the connections that a test itself opens. */
 export const testApplication = 'signalpost test';
@@ -71,25 +71,15 @@ export function isAccountFirst(statement: string): boolean {
 }
 
 /** Records every statement sent to PostgreSQL until the end of the file, except on the tests' own connections. */
-function watchStatements(): ReadonlySet<string> {
+function recordUntilEnd(): ReadonlySet<string> {
   const seen = new Set<string>();
-  const prototype = pg.Client.prototype as unknown as {
-    query: (this: pg.Client, ...args: unknown[]) => unknown;
-  };
-  const { query } = prototype;
-  prototype.query = function watch(...args) {
-    const [statement] = args;
-    const text =
-      typeof statement === 'string' ? statement : (statement as { text?: unknown } | null)?.text;
+  const end = watchStatements((text, client) => {
     const { application_name: application } = (
-      this as unknown as { connectionParameters: { application_name?: string } }
+      client as unknown as { connectionParameters: { application_name?: string } }
     ).connectionParameters;
-    if (typeof text === 'string' && application !== testApplication) seen.add(text);
-    return query.apply(this, args);
-  };
-  after(() => {
-    prototype.query = query;
+    if (application !== testApplication) seen.add(text);
   });
+  after(end);
   return seen;
 }
 
@@ -98,7 +88,7 @@ function watchStatements(): ReadonlySet<string> {
  * @param minStatements how many statements on account data the file is known to run, so that the test can't pass with none
  */
 export function testAccountFirst(minStatements: number): void {
-  const seen = watchStatements();
+  const seen = recordUntilEnd();
   test('rule 7: every statement on account data that ran in this file names the account', () => {
     const watched = [...seen].filter((text) => onAccountData.test(text.replaceAll(/\s+/g, ' ')));
     assert.ok(watched.length >= minStatements, `${watched.length} statements on account data`);

@@ -34,8 +34,8 @@ export async function statementsOf(work: () => Promise<void>): Promise<string[]>
   return texts;
 }
 
-/** @returns ends watching */
-function watchStatements(watch: (text: string, client: pg.Client) => void): () => void {
+/** Calls `watch` with every statement that this process sends to PostgreSQL. @returns ends watching */
+export function watchStatements(watch: (text: string, client: pg.Client) => void): () => void {
   const prototype = pg.Client.prototype as unknown as {
     query: (this: pg.Client, ...args: unknown[]) => unknown;
   };

@@ -233,7 +233,7 @@ function telemetryResource({ serviceName, attributes }: TelemetryIdentity): Reso
   );
 }
 
-const intervalMs = 60_000;
+const warningIntervalMs = 60_000;
 
 /**
  * Logs problems of the OpenTelemetry SDK, which reports them to one handler per process: at most one warning a minute,
@@ -247,7 +247,7 @@ function logExportProblems(log: Log): void {
       unreported += 1;
       return;
     }
-    quietUntil = performance.now() + intervalMs;
+    quietUntil = performance.now() + warningIntervalMs;
     log.warn({ reason, unreported }, 'telemetry could not be exported');
     unreported = 0;
   };

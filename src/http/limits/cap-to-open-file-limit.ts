@@ -10,7 +10,7 @@ let knownLimit: { readonly files: number | undefined } | undefined;
 
 /** The limit of open files (`ulimit -n`) of this process; undefined if there is none or it is unknown. */
 export function readOpenFileLimit(): number | undefined {
-  // Node's only way to the limit is a report on the whole process, which takes up to a second where many sockets are open.
+  // Node's only way to the limit is a report on the whole process, which takes milliseconds.
   knownLimit ??= { files: limitInReport() };
   return knownLimit.files;
 }
