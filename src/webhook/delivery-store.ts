@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Permission } from '../access/permission.ts';
 import type { Database } from '../foundation/database/open-database.ts';
+import { webhookLogsLocked } from '../foundation/database/transaction-lock.ts';
 import { type AccountId, type MessageId, newId } from '../foundation/ids.ts';
 import type { WebhookKind } from '../message/event-kinds.ts';
 import { recipientAddress, traceContext } from '../message/message-sql.ts';
@@ -158,6 +159,10 @@ export async function claimDeliveries(
 const isLeased = ({ accountId, endpointId, owner, until }: LeasedDeliveries) => sql`
   account_id = ${accountId} and endpoint_id = ${endpointId} and lease_owner = ${owner} and claimed_until = ${until}::timestamptz`;
 
+/** SQL: shares the lock of an endpoint's log. */
+const logShared = ({ endpointId }: EndpointKey) =>
+  webhookLogsLocked('shared', sql`select ${endpointId}`);
+
 /** Ends a lease without results for some events: they are due as before. */
 export async function releaseLease(
   kysely: Kysely,
@@ -166,7 +171,7 @@ export async function releaseLease(
 ): Promise<void> {
   await sql`
     update webhook_delivery set lease_owner = null, claimed_until = null
-    where ${isLeased(lease)} and event_id = any (${eventIds}::uuid[]) and state = 'pending'`.execute(
+    where ${logShared(lease)} and ${isLeased(lease)} and event_id = any (${eventIds}::uuid[]) and state = 'pending'`.execute(
     kysely,
   );
 }
@@ -217,8 +222,15 @@ export async function recordDeliveryAttempts(
       select * from jsonb_to_recordset(${JSON.stringify(records)}::jsonb) as r(
         event_id uuid, message_id uuid, state text, retry_ms float8, request text, status int, answer text, duration_ms int,
         headers jsonb)
+      where ${logShared(lease)}
       -- Otherwise the planner expects 100, and would rather read all rows of the account.
       limit ${sql.lit(records.length)}),
+    -- Before the entries, like a resume.
+    health as (
+      update webhook_endpoint set failing_since = ${failingSince}
+      where account_id = ${accountId} and id = ${endpointId} and (failing_since is null) <> ${isHealthy}::boolean
+        and exists (select from record)
+      returning id),
     tried as (
       update webhook_delivery d
       set state = r.state, lease_owner = null, claimed_until = null, orphaned = 0, attempts = attempts + 1, last_at = now(),
@@ -230,15 +242,13 @@ export async function recordDeliveryAttempts(
             || jsonb_build_object('at', now(), 'status', r.status, 'durationMs', r.duration_ms, 'answer', r.answer)) end
       from record r
       where ${isLeased(lease)} and d.event_id = r.event_id
+        and (select count(*) from health) >= 0
       returning d.event_id, d.message_id, d.due_at, r.retry_ms),
     later as (
       update webhook_delivery w set lease_owner = null, claimed_until = null, due_at = tried.due_at
       from tried
       where tried.retry_ms is not null and w.account_id = ${accountId} and w.endpoint_id = ${endpointId}
-        and w.message_id = tried.message_id and w.state = 'pending' and w.event_id <> tried.event_id),
-    health as (
-      update webhook_endpoint set failing_since = ${failingSince}
-      where account_id = ${accountId} and id = ${endpointId} and (failing_since is null) <> ${isHealthy}::boolean)
+        and w.message_id = tried.message_id and w.state = 'pending' and w.event_id <> tried.event_id)
     select array(select event_id from tried)::text[] as own, ${sendableColumns(failingSince)}
     from (select) as one
     left join webhook_endpoint on account_id = ${accountId} and id = ${endpointId}`.execute(kysely);
@@ -448,7 +458,7 @@ async function makePending(
   const { rows } = await sql<{ count: number }>`
     with chosen as materialized (
       select event_id, message_id from webhook_delivery
-      where account_id = ${accountId} and endpoint_id = ${endpointId} and ${which}
+      where ${logShared({ accountId, endpointId })} and account_id = ${accountId} and endpoint_id = ${endpointId} and ${which}
       order by place for update),
     changed as (
       update webhook_delivery set state = 'pending', due_since = now(), due_at = now(), orphaned = 0, ${change}
@@ -502,9 +512,8 @@ export async function removeOldDeliveries(kysely: Kysely): Promise<void> {
     const { numAffectedRows } = await sql`
       delete from webhook_delivery where (account_id, endpoint_id, event_id) in (
         select account_id, endpoint_id, event_id from webhook_delivery
-        where state <> 'pending' and last_at < now() - interval '30 days' limit 5000)`.execute(
-      kysely,
-    );
+        where state <> 'pending' and last_at < now() - interval '30 days' limit 5000
+        for update skip locked)`.execute(kysely);
     if (Number(numAffectedRows ?? 0n) < 5_000) return;
   }
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Permission } from '../access/permission.ts';
 import type { Database } from '../foundation/database/open-database.ts';
+import { webhookLogsLocked } from '../foundation/database/transaction-lock.ts';
 import { type AccountId, newId } from '../foundation/ids.ts';
 import type { WebhookKind } from '../message/event-kinds.ts';
 import { newestPage } from './account-event-store.ts';
@@ -99,7 +100,10 @@ export async function removeEndpoint(
   id: string,
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    delete from webhook_endpoint where account_id = ${accountId} and id = ${id}`.execute(kysely);
+    delete from webhook_endpoint
+    where ${webhookLogsLocked('exclusive', sql`select ${id}`)} and account_id = ${accountId} and id = ${id}`.execute(
+    kysely,
+  );
   return numAffectedRows === 1n;
 }
 

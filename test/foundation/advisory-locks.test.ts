@@ -25,6 +25,7 @@ const released: Readonly<Record<AdvisoryLock, string>> = {
   move: '7233480025',
   budgets: '7233480026',
   recordedWindows: '7233480027',
+  webhookLogs: '7233480028',
   systemTemplates: '1283080416041219490',
 };
 

@@ -34,6 +34,7 @@ import { FeedbackShop } from '../support/feedback-shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { testKey } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { waitForLock } from '../support/wait-for-lock.ts';
 
 const permissions = permissionsOf.owner;
 const allowedNetworks = ['127.0.0.0/8'];
@@ -781,6 +782,46 @@ test('a claim leases the events of several messages, a suspect alone, and leaves
     others.map((messageId) => [messageId, messageId, messageId]),
   );
   assert.equal(await claim(), 'busy');
+});
+
+test('an endpoint is removed while results of its events are recorded, and neither ends in a deadlock', async () => {
+  const { database } = await createTestDatabase();
+  const { kysely, pool } = database;
+  await pool.query("insert into account (id, name) values ($1, 'Shop')", [accountId]);
+  const settings = { url: 'http://127.0.0.1:9/', kinds: ['clicked'], permissions } as const;
+  const { id: endpointId } = await addEndpoint(kysely, webhooks.box, accountId, settings);
+  for (let i = 0; i < 2; i++)
+    await pool.query(
+      `insert into webhook_delivery (account_id, endpoint_id, event_id, message_id, retention_days, kind, event_at, detail)
+       values ($1, $2, $3, $4, 30, 'clicked', now(), '{}')`,
+      [accountId, endpointId, newId(), newMessageId()],
+    );
+  const lease = await claimDeliveries(kysely, { accountId, endpointId }, { maxMessages: 2 });
+  if (typeof lease === 'string') assert.fail(lease);
+  const exchange = {
+    status: 503,
+    text: '',
+    durationMs: 1,
+    requestHeaders: {},
+    responseHeaders: {},
+  };
+  const attempts = lease.messages
+    .flat()
+    .map((event) => ({ ...event, end: { state: 'failed' }, request: '', exchange }) as const);
+  const other = await pool.connect();
+  try {
+    await other.query('begin');
+    await other.query('select from webhook_delivery order by place limit 1 for update');
+    const recording = recordDeliveryAttempts({ kysely, box: webhooks.box }, lease, attempts);
+    await waitForLock(database);
+    const removal = removeEndpoint(kysely, accountId, endpointId);
+    await waitForLock(database, 2);
+    await other.query('commit');
+    assert.equal((await recording).own.size, 2);
+    assert.equal(await removal, true);
+  } finally {
+    other.release();
+  }
 });
 
 test('an event is retried for 3 days at growing intervals; then it fails visibly and its endpoint is paused', async () => {

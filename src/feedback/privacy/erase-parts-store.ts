@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { webhookLogsLocked } from '../../foundation/database/transaction-lock.ts';
 import { readerEventKinds } from '../../message/event-kinds.ts';
 import { kindList, waitUntil } from '../../message/message-sql.ts';
 
@@ -13,6 +14,13 @@ const withoutTraces = (table: 'e' | 'w') =>
 export const erasedWebhookColumns = sql`
   detail = ${withoutTraces('w')}, last_request = null, last_answer = null, tries = '[]', erased = true`;
 
+/** SQL: shares the locks of the webhook logs that may know of the messages. */
+export const webhookLogsOf = (messages: string) =>
+  webhookLogsLocked(
+    'shared',
+    sql`select id from webhook_endpoint where account_id in (select account_id from ${sql.table(messages)}) order by id`,
+  );
+
 /** Erases personal data from the messages' opens and clicks, and from webhooks about the messages. */
 export const eraseTraces = (messages: string) => sql`
   traces as (
@@ -23,7 +31,7 @@ export const eraseTraces = (messages: string) => sql`
   posted as (
     update webhook_delivery w set ${erasedWebhookColumns}
     from ${sql.table(messages)} as f
-    where w.account_id = f.account_id and w.message_id = f.message_id)`;
+    where ${webhookLogsOf(messages)} and w.account_id = f.account_id and w.message_id = f.message_id)`;
 
 /** Removes what finds the messages by attribute. */
 export const deleteAttributes = (messages: string) => sql`

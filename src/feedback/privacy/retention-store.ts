@@ -18,6 +18,7 @@ import {
   eraseAttachments,
   erasedWebhookColumns,
   eraseTraces,
+  webhookLogsOf,
 } from './erase-parts-store.ts';
 
 type Kysely = Database['kysely'];
@@ -105,7 +106,7 @@ const steps: readonly Step[] = [
     posted as (
       update webhook_delivery w set ${erasedWebhookColumns}
       from part, message m
-      where w.account_id = part.account_id and w.message_id = part.message_id
+      where ${webhookLogsOf('part')} and w.account_id = part.account_id and w.message_id = part.message_id
         and m.account_id = part.account_id and m.id = part.message_id and m.retention_days = part.retention_days
         and ${sql.raw(hasAttributes('m'))})`,
   },
@@ -170,7 +171,8 @@ async function eraseEngagement(kysely: Kysely, accountId: AccountId): Promise<bo
         and coalesce(m.engaged, 0) | p.bits is distinct from m.engaged),
     posted as (
       update webhook_delivery w set ${erasedWebhookColumns}
-      from part where w.account_id = part.account_id and w.message_id = part.message_id and w.event_id = part.id)
+      from part
+      where ${webhookLogsOf('part')} and w.account_id = part.account_id and w.message_id = part.message_id and w.event_id = part.id)
     select count(*)::int as count from part`.execute(kysely);
   return rows[0]?.count === batchSize;
 }

@@ -17,6 +17,8 @@ export const advisoryLocks = {
   budgets: 7_233_480_026,
   /** Seeds the lock of each follower, held during a window that its process recorded before it began it. */
   recordedWindows: 7_233_480_027,
+  /** Seeds the lock of each webhook endpoint's log: shared by what changes its entries, exclusive for its removal. */
+  webhookLogs: 7_233_480_028,
   /** Serializes the publication of system templates. */
   systemTemplates: 'signalpost system templates',
 } as const;

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { type AdvisoryLock, advisoryLocks, lockKey } from './advisory-locks.ts';
 import type { Database } from './open-database.ts';
 
@@ -36,6 +36,20 @@ export async function lockBudgets(
       select hashtextextended(key, ${advisoryLocks.budgets}::bigint) as lock from unnest(${keys}::text[]) as key
       order by lock) as ordered`.execute(transaction);
 }
+
+/**
+ * SQL: takes the lock of the log of a webhook endpoint until the transaction ends, as a condition that is always true.
+ * A removal locks all entries in an order that nobody chooses, so whoever locks several shares the lock first: the two wait
+ * for each other instead of ending in a deadlock.
+ * @param endpoints SQL: a query of endpoint ids, in a fixed order
+ */
+export const webhookLogsLocked = (
+  kind: 'shared' | 'exclusive',
+  endpoints: RawBuilder<unknown>,
+) => sql`(
+  select count(${sql.raw(kind === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock')}(
+    hashtextextended(id::text, ${advisoryLocks.webhookLogs}::bigint))) >= 0
+  from (${endpoints}) as locked (id))`;
 
 /**
  * Takes the lock of recorded windows of a follower until the transaction ends.
