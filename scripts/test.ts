@@ -5,6 +5,7 @@ import { join, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { migrate } from '../src/foundation/database/migrate.ts';
 import { openDatabase } from '../src/foundation/database/open-database.ts';
+import { installTestClock } from '../test/support/test-clock.ts';
 import { installTools } from '../test-system/support/tools.ts';
 import { importingFiles } from './importing-files.ts';
 import { roleOf, runAdminStatement, withDatabase } from './scratch-database.ts';
@@ -63,6 +64,7 @@ try {
   );
   const database = openDatabase({ url: withDatabase(postgres.serviceUrl, template) });
   await migrate(database);
+  await database.pool.query(installTestClock);
   await database.close();
   process.exitCode = await run();
   await runAdminStatement(postgres.url, `drop database ${template} with (force)`);

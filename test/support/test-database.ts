@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { after } from 'node:test';
-import { roleOf, runAdminStatement, withDatabase } from '../../scripts/scratch-database.ts';
+import pg from 'pg';
+import { roleOf, withDatabase } from '../../scripts/scratch-database.ts';
 import { type Database, openDatabase } from '../../src/foundation/database/open-database.ts';
 import { testApplication } from './account-first.ts';
 import { recordStatements } from './record-statements.ts';
-import { installTestClock, TestClock, testClockOptions } from './test-clock.ts';
+import { TestClock, testClockOptions } from './test-clock.ts';
 
 function required(name: string): string {
   const value = process.env[name];
@@ -24,14 +25,27 @@ export function adminUrl(): string {
   return required('TEST_POSTGRES_URL');
 }
 
+/** One connection for all files of the process, which doesn't keep it alive. */
+let admin: pg.Pool | undefined;
+
+async function runAsAdmin(statement: string): Promise<void> {
+  admin ??= new pg.Pool({
+    connectionString: adminUrl(),
+    max: 1,
+    idleTimeoutMillis: 0,
+    allowExitOnIdle: true,
+  }).on('error', () => undefined);
+  await admin.query(statement);
+}
+
 /** Databases of files that have ended. */
 const ended: string[] = [];
 
 /** The run's own server is deleted with everything on it; an external server keeps what couldn't be dropped. */
 async function dropEnded(): Promise<void> {
   for (const name of ended.splice(0))
-    await runAdminStatement(adminUrl(), `drop database if exists ${name} with (force)`).catch(
-      (error) => process.stderr.write(`${name} is not dropped: ${error}\n`),
+    await runAsAdmin(`drop database if exists ${name} with (force)`).catch((error) =>
+      process.stderr.write(`${name} is not dropped: ${error}\n`),
     );
 }
 
@@ -44,17 +58,14 @@ process.once('beforeExit', dropEnded);
 export async function createTestDatabase(): Promise<TestDatabase> {
   recordStatements();
   await dropEnded();
-  const admin = adminUrl();
   const service = required('TEST_SERVICE_URL');
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await runAdminStatement(
-    admin,
+  await runAsAdmin(
     `create database ${name} template ${required('TEST_TEMPLATE_DATABASE')} strategy file_copy owner ${roleOf(service)}`,
   );
   const own = new URL(withDatabase(service, name));
   own.searchParams.set('options', testClockOptions);
   const url = own.href;
-  await runAdminStatement(url, installTestClock);
   const database = openDatabase({ url }, { applicationName: testApplication });
   after(async () => {
     await database.close();
