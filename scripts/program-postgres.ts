@@ -26,7 +26,7 @@ export async function startProgramPostgres(
 ): Promise<TestPostgres> {
   const home = makeProgramHome(likeProduction ? tmpdir() : memoryFolder());
   const data = createProgramCluster(folder, home, likeProduction ? 'C.UTF-8' : 'C');
-  const settings = ['max_connections=200', ...(likeProduction ? ['fsync=on'] : [])];
+  const settings = ['max_connections=200', likeProduction ? 'fsync=on' : 'autovacuum=off'];
   const server = await startProgramServer(folder, data, settings);
   const url = new URL('postgres://postgres@localhost:5432/postgres');
   url.searchParams.set('host', data);

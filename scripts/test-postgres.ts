@@ -31,8 +31,12 @@ export async function startTestPostgres(): Promise<TestPostgres> {
     dataDir,
     log: silent,
     durable: false,
-    // Tests open thousands of connections, and each proof of a password takes both sides milliseconds.
-    moreSettings: [['scram_iterations', 1]],
+    moreSettings: [
+      // Tests open thousands of connections, and each proof of a password takes both sides milliseconds.
+      ['scram_iterations', 1],
+      // A test's database is dropped before it needs vacuuming, and statistics that change under a test would change its plans.
+      ['autovacuum', 'off'],
+    ],
   });
   return {
     url: urlOf(embedded.admin),
