@@ -10,6 +10,7 @@ import { openShop } from '../../test/support/shop.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { visitConsole } from '../support/console-visit.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
+import { colorRules } from '../support/open-chromium.ts';
 
 const world = await openConsoleWorld();
 const { browser, database, service, shop, signedIn } = world;
@@ -105,7 +106,7 @@ describe('on every device', { concurrency: true }, () => {
         const shifted = await visit.page.evaluate<number>('window.shifted');
         // The Core Web Vitals limit for "good".
         assert.ok(shifted < 0.1, `${path} moves by ${shifted} on a ${device}`);
-        await visit.look(`${nameOf(path)}-${device}`);
+        await visit.look(`${nameOf(path)}-${device}`, device === 'dark' ? colorRules : undefined);
       }
       const others = requestedPaths.filter(
         (path) => !/^\/(?:console(?:\/|$)|brand\/|manage\/v1\/)/.test(path),

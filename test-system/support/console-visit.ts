@@ -21,8 +21,11 @@ export interface ConsoleVisit {
   /** Signs in with address and password, and waits for the first page. */
   signIn(email: string, password: string): Promise<void>;
   open(path: string): Promise<void>;
-  /** Takes a screenshot and records accessibility problems (axe-core), overflow and truncated alerts. */
-  look(name: string): Promise<void>;
+  /**
+   * Takes a screenshot and records accessibility problems (axe-core), overflow and truncated alerts.
+   * @param rules of axe-core; default: all
+   */
+  look(name: string, rules?: readonly string[]): Promise<void>;
   /**
    * Closes the window. Fails if `look` found a problem, the policy blocked a load, a script failed, or a page requested
    * anything but the API and files.
@@ -110,7 +113,7 @@ export async function visitConsole(
       await page.goto(`${url}/console/${path}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
     },
-    async look(name) {
+    async look(name, rules) {
       await page.evaluate('document.fonts.ready');
       // Elements that are still fading in have too little contrast.
       await page.evaluate(
@@ -125,7 +128,7 @@ export async function visitConsole(
         await page.setViewportSize(size);
       } else await takeScreenshot(page, `console-${name}`);
       await page.evaluate(scrollBack);
-      const barriers = await findBarriers(page);
+      const barriers = await findBarriers(page, rules);
       if (barriers.length > 0) complaints.push(`${name}: ${barriers.join(', ')}`);
       const wide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
       if (wide === true) complaints.push(`${name} is wider than the screen`);
