@@ -14,11 +14,11 @@ const withoutTraces = (table: 'e' | 'w') =>
 export const erasedWebhookColumns = sql`
   detail = ${withoutTraces('w')}, last_request = null, last_answer = null, tries = '[]', erased = true`;
 
-/** SQL: shares the locks of the webhook logs that may know of the messages. */
+/** SQL: shares the locks of the webhook logs that may know of the messages of an account. */
 export const webhookLogsOf = (messages: string) =>
   webhookLogsLocked(
     'shared',
-    sql`select id from webhook_endpoint where account_id in (select account_id from ${sql.table(messages)}) order by id`,
+    sql`select id from webhook_endpoint where account_id = (select account_id from ${sql.table(messages)} limit 1) order by id`,
   );
 
 /** Erases personal data from the messages' opens and clicks, and from webhooks about the messages. */

@@ -31,6 +31,10 @@ export const acrossAccounts: Readonly<Record<string, AcrossAccounts>> = {
   'feedback/privacy/delete-scheduled-store.ts': { statements: 1, why: aged },
   'feedback/privacy/delete-trial-versions-store.ts': { statements: 1, why: aged },
   'feedback/privacy/drop-partitions-store.ts': { statements: 2, why: aged },
+  'feedback/privacy/erase-parts-store.ts': {
+    statements: 1,
+    why: 'its fragments take the account of the messages in the statement',
+  },
   'feedback/privacy/retention-store.ts': {
     statements: 3,
     why: 'lists the accounts with rules; its fragments are in statements that name the account',
