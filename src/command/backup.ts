@@ -1,16 +1,15 @@
 import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { readIdentityFile } from '../backup/backup-encryption.ts';
+import { createIdentity, readIdentityFile } from '../backup/backup-encryption.ts';
 import { bytesOf, readBackupManifests } from '../backup/backup-manifest.ts';
+import { openBackupRepository } from '../backup/backup-repository.ts';
 import { writeBaseBackupState } from '../backup/backup-state.ts';
 import {
   type BackupTarget,
   formatBackupTarget,
   parseBackupTarget,
 } from '../backup/backup-target.ts';
-import { createIdentity } from '../backup/create-identity.ts';
-import { openBackupRepository } from '../backup/open-repository.ts';
 import { type RecoveredBackup, recoverBackup } from '../backup/recover-backup.ts';
 import { readAllTables } from '../backup/recovery-store.ts';
 import { RestoreFolder } from '../backup/restore-folder.ts';

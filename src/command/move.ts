@@ -15,7 +15,7 @@ import {
   readInstallationMove,
 } from '../foundation/installation-move-store.ts';
 import { createLog } from '../foundation/log.ts';
-import type { TableComparison } from '../move/compare-tables.ts';
+import type { TableComparison } from '../move/compare-tables-store.ts';
 import { MoveMismatch, type MoveProgress, moveInstallation } from '../move/move-installation.ts';
 import { moveApplication, openMoveSession } from '../move/move-session-store.ts';
 import { endMove } from '../move/move-source-store.ts';

@@ -1,9 +1,8 @@
-import { accountRoutes, anyAccountRoutes } from './account/manage-account-routes.ts';
+import { accountRoutes, anyAccountRoutes, getQuotaUse } from './account/manage-account-routes.ts';
 import { getMe, signOutMe } from './account/manage-me-routes.ts';
 import { policyRoutes } from './account/manage-policy-routes.ts';
 import { signInProviderRoutes } from './account/manage-sign-in-provider-routes.ts';
 import { resendInvitation, userRoutes } from './account/manage-users-routes.ts';
-import { getQuotaUse } from './account/quota-routes.ts';
 import { getSetUp, setUp } from './account/set-up-routes.ts';
 import {
   exportAuditEvents,
@@ -21,22 +20,19 @@ import {
   getInboxMessage,
   listInboxMessages,
 } from './inbox/manage-inbox-routes.ts';
-import { getBackup } from './installation/backup-routes.ts';
-import { getSettings, operatorRoutes } from './installation/manage-installation-routes.ts';
+import {
+  getBackup,
+  getSettings,
+  listServiceProcesses,
+  operatorRoutes,
+} from './installation/manage-installation-routes.ts';
 import {
   listMailTemplates,
   mailTemplateRoutes,
 } from './installation/manage-mail-templates-routes.ts';
 import { peopleRoutes } from './installation/manage-people-routes.ts';
-import { listReceivers } from './installation/manage-receivers-routes.ts';
-import { listServiceProcesses } from './installation/processes-routes.ts';
-import { receiverSettingsRoutes } from './installation/receiver-settings-routes.ts';
+import { listReceivers, receiverSettingsRoutes } from './installation/manage-receivers-routes.ts';
 import { getTlsReport, listTlsResults } from './installation/tls-results-routes.ts';
-import {
-  getAllowance,
-  listAllowanceUses,
-  putAllowance,
-} from './integration/manage-allowance-routes.ts';
 import {
   createApiKey,
   deleteApiKey,
@@ -45,18 +41,22 @@ import {
 } from './integration/manage-api-keys-routes.ts';
 import {
   deleteConsent,
+  getAllowance,
   integrationRoutes,
+  listAllowanceUses,
   listConsents,
+  putAllowance,
   rotateIntegrationSecret,
 } from './integration/manage-integrations-routes.ts';
 import {
+  contactRoutes,
   downloadRejectedContacts,
+  exportContacts,
   getImport,
   listImports,
+  listRoutes,
   putImport,
-} from './list/import-contacts-routes.ts';
-import { contactRoutes, exportContacts } from './list/manage-contacts-routes.ts';
-import { listRoutes } from './list/manage-lists-routes.ts';
+} from './list/manage-lists-routes.ts';
 import { listEvents } from './message/account-events-routes.ts';
 import {
   cancelMessage,
@@ -65,21 +65,26 @@ import {
   resumeMessage,
   retryMessage,
 } from './message/control-messages-routes.ts';
-import { getMessageAttachment } from './message/get-attachment-routes.ts';
-import { getMessageImage } from './message/get-message-image-routes.ts';
 import {
   exportMessages,
   getMessage,
   getRenderedMessage,
   listMessages,
 } from './message/manage-messages-routes.ts';
-import { getPause, pauseDestination, resumeDestination } from './message/manage-pauses-routes.ts';
-import { cancelQueue, getQueue, retryQueue } from './message/manage-queue-routes.ts';
+import {
+  cancelQueue,
+  getPause,
+  getQueue,
+  pauseDestination,
+  resumeDestination,
+  retryQueue,
+} from './message/manage-queue-routes.ts';
 import {
   cancelScheduledMessages,
   listScheduledMessages,
   moveScheduledMessages,
 } from './message/manage-scheduled-routes.ts';
+import { getMessageAttachment, getMessageImage } from './message/message-parts-routes.ts';
 import { getReply, getReplyPart, listMessageReplies } from './message/replies-routes.ts';
 import { savedFilterRoutes } from './message/saved-filters-routes.ts';
 import {
@@ -88,9 +93,8 @@ import {
   getRetentionRule,
   putRetentionRule,
 } from './privacy/manage-privacy-routes.ts';
-import { getAttention } from './report/attention-routes.ts';
+import { getAttention, getSendReadiness } from './report/attention-routes.ts';
 import { exportReport, getReport } from './report/manage-reports-routes.ts';
-import { getSendReadiness } from './report/send-readiness-routes.ts';
 import type { ManagementRoute, RouteRow } from './resource-routes.ts';
 import { getDomainSettings, putDomainSettings } from './sender/domain-settings-routes.ts';
 import {
@@ -104,19 +108,20 @@ import {
 import { mailSenderLink, senderRoutes } from './sender/manage-senders-routes.ts';
 import {
   downloadRejectedSuppressions,
+  exportSuppressionList,
   getSuppressionImport,
   importSuppressions,
   listSuppressionImports,
-} from './suppression/import-suppressions-routes.ts';
-import {
-  exportSuppressionList,
   listSuppressions,
   suppressionRoutes,
 } from './suppression/manage-suppressions-routes.ts';
-import { getTemplateImage } from './template/get-template-image-routes.ts';
-import { draftRoutes } from './template/manage-drafts-routes.ts';
-import { templateRoutes } from './template/manage-templates-routes.ts';
-import { getVersion, listVersions } from './template/manage-versions-routes.ts';
+import {
+  draftRoutes,
+  getTemplateImage,
+  getVersion,
+  listVersions,
+  templateRoutes,
+} from './template/manage-templates-routes.ts';
 import { previewTemplate } from './template/preview-template-routes.ts';
 import {
   duplicateTemplate,
@@ -135,9 +140,13 @@ import {
   resumeWebhook,
   rotateWebhookSecret,
 } from './webhook/manage-webhooks-routes.ts';
-import { listWebhookReplays, replayWebhook } from './webhook/replay-webhook-routes.ts';
-import { testWebhook } from './webhook/test-webhook-routes.ts';
-import { getWebhookDelivery, listWebhookDeliveries } from './webhook/webhook-log-routes.ts';
+import {
+  getWebhookDelivery,
+  listWebhookDeliveries,
+  listWebhookReplays,
+  replayWebhook,
+  testWebhook,
+} from './webhook/webhook-log-routes.ts';
 
 const account = '/accounts/:accountId';
 const template = `${account}/templates/:templateId`;

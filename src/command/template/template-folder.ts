@@ -9,7 +9,7 @@ import { describeSchemaErrors } from '../../manifest/check-schema.ts';
 import { ManifestFiles } from '../../manifest/manifest-files.ts';
 import { type ManifestError, ProblemCollector } from '../../manifest/manifest-problems.ts';
 import { type RawTemplate, TemplateSchema } from '../../manifest/manifest-schema.ts';
-import { parseYaml } from '../../manifest/parse-yaml.ts';
+import { parseYaml } from '../../manifest/parse-manifest.ts';
 import type { TemplateImage } from '../../template/template-source.ts';
 import { TypesFailure } from '../../template-types/types-failure.ts';
 

@@ -1,5 +1,6 @@
+import type { TemplateId } from '../../foundation/ids.ts';
 import { notFound } from '../answer/problem.ts';
-import { sendDownload } from '../answer/send-download.ts';
+import { sendDownload, sendImage } from '../answer/send-download.ts';
 import { accountOf, defineOperation } from '../operation.ts';
 import { requireMessage } from './manage-messages-routes.ts';
 
@@ -17,5 +18,18 @@ export const getMessageAttachment = defineOperation({
     if (content === undefined) throw notFound('attachment');
     sendDownload(call.reply, { filename: info.filename, size: info.size, content });
     return undefined;
+  },
+});
+
+export const getMessageImage = defineOperation({
+  id: 'getMessageImage',
+  summary: 'Download an image of a message’s template',
+  description:
+    'An image of the template version that the message was sent with, also if the template was deleted.',
+  produces: 'application/octet-stream',
+  async handle(call) {
+    const { template_id: templateId, template_version: version } = (await requireMessage(call))
+      .message;
+    return sendImage(call, templateId as TemplateId, version);
   },
 });

@@ -1,4 +1,5 @@
 import { parseTimestamp } from '../../foundation/parse-timestamp.ts';
+import { canonicalLocale, localeReason } from '../../template/locale.ts';
 import { invalidField } from './problem.ts';
 
 /** RFC 3339 section 5.6; a date alone means midnight UTC. */
@@ -31,4 +32,12 @@ export function readTime(name: string, text: string): Date {
 /** `readTime` for an optional parameter. */
 export function readOptionalTime(name: string, text: string | undefined): Date | undefined {
   return text === undefined ? undefined : readTime(name, text);
+}
+
+/** @throws Problem if it isn't a language tag */
+export function readOptionalLocale(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const locale = canonicalLocale(text);
+  if (locale === undefined) throw invalidField('locale', localeReason);
+  return locale;
 }
