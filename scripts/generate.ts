@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import packageJson from '../package.json' with { type: 'json' };
 import { serviceSchema } from '../src/foundation/database/service-schema.ts';
-import { managementPrefix } from '../src/management/management-prefix.ts';
+import { managementPrefix } from '../src/management/management-limits.ts';
 import { openapiDocument } from '../src/management/openapi/openapi-document.ts';
 import { ManifestSchema } from '../src/manifest/manifest-schema.ts';
 import { describeAsvs } from './asvs-requirements.ts';

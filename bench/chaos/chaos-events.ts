@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { permissionsOf } from '../../src/access/permission.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
-import { managementPrefix } from '../../src/management/management-prefix.ts';
+import { managementPrefix } from '../../src/management/management-limits.ts';
 import { webhookKinds } from '../../src/message/event-kinds.ts';
 import { addEndpoint } from '../../src/webhook/endpoint-store.ts';
 import { SecretBox } from '../../src/webhook/secret-box.ts';

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
+import { comparableAddress } from '../foundation/email-address.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import { TimeBudget } from '../foundation/time-budget.ts';
-import { type AuditThing, kindPattern } from './audit-things.ts';
 
 /** An audit log entry, as shown to people. */
 export interface AuditEntry {
@@ -21,7 +21,7 @@ export interface AuditEntry {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-export interface AuditFilter {
+interface AuditFilter {
   readonly kind: string | undefined;
   readonly thing: AuditThing | undefined;
   /** Email of the acting person, in lower case. */
@@ -146,4 +146,96 @@ async function scanEntries(
     ),
     end: at === undefined || id === undefined ? undefined : { at, id },
   };
+}
+
+/** What audit events are about, with how their kinds begin. */
+const kindStarts = {
+  account: ['account', 'policy', 'set_up', 'manifest', 'allowance', 'source'],
+  user: [
+    'user',
+    'invitation',
+    'operator',
+    'membership',
+    'person_created',
+    'person_changed',
+    'person_removed',
+  ],
+  access: [
+    'sign_in',
+    'password',
+    'second_factor',
+    'recovery_codes',
+    'client_secret',
+    'session',
+    'consent',
+    'client_authentication',
+    'code_grant',
+    'grant_code',
+    'refresh_token',
+    'token',
+  ],
+  key: ['api_key'],
+  integration: ['integration'],
+  webhook: ['webhook'],
+  template: ['template', 'mail_template'],
+  sender: ['sender'],
+  domain: ['domain'],
+  message: ['message', 'queue', 'schedule', 'pause', 'inbox', 'receiver'],
+  list: ['list', 'contact'],
+  suppression: ['suppression'],
+  privacy: ['retention_rule', 'person_exported', 'person_erased'],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+type AuditThing = keyof typeof kindStarts;
+
+export const auditThings = Object.keys(kindStarts) as AuditThing[];
+
+/** A regular expression for the kinds of events about a thing. */
+function kindPattern(thing: AuditThing): string {
+  return `^(?:${kindStarts[thing].join('|')})(?:_|s_|$)`;
+}
+
+/** Filters for the audit log; omitted ones match everything. */
+interface AuditQuery {
+  readonly email?: string | undefined;
+  readonly clientId?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly outcome?: string | undefined;
+  readonly remoteAddress?: string | undefined;
+  readonly since?: Date | undefined;
+  readonly limit: number;
+}
+
+/** An event of the audit log as an operator sees it. */
+export interface AuditLogEntry {
+  readonly at: Date;
+  readonly kind: string;
+  readonly outcome: string;
+  readonly email: string | null;
+  readonly clientId: string | null;
+  readonly accountId: string | null;
+  readonly remoteAddress: string | null;
+  readonly requestId: string | null;
+  readonly detail: unknown;
+}
+
+/** The newest matching events, newest first. */
+export async function readAuditLog(
+  database: Database,
+  query: AuditQuery,
+): Promise<AuditLogEntry[]> {
+  const email = query.email === undefined ? null : comparableAddress(query.email);
+  const { clientId = null, kind = null, outcome = null, remoteAddress = null } = query;
+  const { rows } = await sql<AuditLogEntry>`
+    select e.at, e.kind, e.outcome, p.email, e.client_id as "clientId", e.account_id as "accountId",
+      e.remote_address as "remoteAddress", e.request_id as "requestId", e.detail
+    from audit_event e left join person p on p.id = e.person_id
+    where (${email}::text is null or e.person_id = (select id from person where email = ${email}))
+      and (${clientId}::text is null or e.client_id = ${clientId})
+      and (${kind}::text is null or e.kind = ${kind})
+      and (${outcome}::text is null or e.outcome = ${outcome})
+      and (${remoteAddress}::text is null or e.remote_address = ${remoteAddress})
+      and (${query.since ?? null}::timestamptz is null or e.at >= ${query.since ?? null})
+    order by e.at desc, e.id desc limit ${query.limit}`.execute(database.kysely);
+  return rows;
 }

@@ -1,7 +1,6 @@
 import { formatTimeSpan } from '../foundation/format-time-span.ts';
-import type { BackupSettings } from './backup-settings.ts';
 import { readBackupServiceState, readBaseBackupState } from './backup-state.ts';
-import { formatBackupTarget } from './backup-target.ts';
+import { type BackupSettings, formatBackupTarget } from './backup-target.ts';
 
 /** How the backup of an installation is doing, in sentences for its operator. */
 export interface BackupVerdict {

@@ -1,6 +1,28 @@
 import { resolve } from 'node:path';
 import { OperatorError } from '../foundation/errors.ts';
 
+/** Access to an S3 service; the target names the bucket. */
+export interface S3Settings {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly accessKey: string;
+  readonly secretKey: string;
+}
+
+/** Settings of backups. */
+export interface BackupSettings {
+  /** Where the service keeps backups; undefined: it doesn't back up. */
+  readonly to: BackupTarget | undefined;
+  /** Max time until a change is in the backup. */
+  readonly everySeconds: number;
+  /** How many days back a restore is possible. */
+  readonly keepDays: number;
+  /** The public keys to encrypt for. */
+  readonly recipients: readonly string[];
+  /** Undefined without an S3 service. */
+  readonly s3: S3Settings | undefined;
+}
+
 /** Where backups are kept: a folder of this machine, or a bucket with an optional prefix. */
 export type BackupTarget =
   | { readonly kind: 'folder'; readonly path: string }

@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { ConnectionSettings } from '../embedded-database/connection-settings.ts';
 import { trySessionLock } from '../foundation/database/session-lock.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import { parseLsn, segmentOfLsn } from './wal-names.ts';
+import { parseLsn, segmentOfLsn } from './wal-archive.ts';
 
 /** What PostgreSQL reports at the end of a base backup. */
 export interface BaseBackupEnd {

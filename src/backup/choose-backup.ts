@@ -2,8 +2,13 @@ import type { Decrypter } from 'age-encryption';
 import { OperatorError } from '../foundation/errors.ts';
 import { type BackupManifest, readBackupManifests } from './backup-manifest.ts';
 import type { BackupRepository } from './backup-repository.ts';
-import { listWalFiles, readWalFile } from './wal-archive.ts';
-import { parseLsn, segmentOfLsn, segmentOfWalFile } from './wal-names.ts';
+import {
+  listWalFiles,
+  parseLsn,
+  readWalFile,
+  segmentOfLsn,
+  segmentOfWalFile,
+} from './wal-archive.ts';
 
 /** A base backup, and the WAL files that a restore can replay on it. */
 export interface ChosenBackup {

@@ -9,7 +9,7 @@ import { type DataFolder, dataFolderAt, openDataFolder } from '../embedded-datab
 import type { EmbeddedLog } from '../embedded-database/embedded-log.ts';
 import { lockDataFolder, type ServiceLock } from '../embedded-database/service-lock.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import { syncFolder } from './folder-repository.ts';
+import { syncFolder } from './backup-repository.ts';
 
 /** What a restore moves into the data folder. The database comes last. */
 const restoredNames = [

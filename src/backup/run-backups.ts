@@ -3,11 +3,9 @@ import type { ConnectionSettings } from '../embedded-database/connection-setting
 import type { DataFolder } from '../embedded-database/data-folder.ts';
 import type { KeySource } from '../foundation/load-master-key.ts';
 import type { Log } from '../foundation/log.ts';
-import { WalArchiver } from './archive-wal.ts';
-import { createEncrypter } from './backup-encryption.ts';
-import { BackupKeys } from './backup-keys.ts';
+import { BackupKeys, createEncrypter } from './backup-encryption.ts';
 import { bytesOf } from './backup-manifest.ts';
-import type { BackupSettings } from './backup-settings.ts';
+import { openBackupRepository } from './backup-repository.ts';
 import {
   type BackupServiceState,
   readBackupServiceState,
@@ -15,9 +13,9 @@ import {
   writeBackupServiceState,
   writeBaseBackupState,
 } from './backup-state.ts';
-import { type BackupTarget, formatBackupTarget } from './backup-target.ts';
-import { openBackupRepository } from './open-repository.ts';
+import { type BackupSettings, type BackupTarget, formatBackupTarget } from './backup-target.ts';
 import { takeBaseBackup } from './take-base-backup.ts';
+import { WalArchiver } from './wal-archive.ts';
 
 /** What the backups of a service need; can be sent to a thread. */
 export interface BackupServiceJob {

@@ -5,20 +5,23 @@ import { createZstdCompress } from 'node:zlib';
 import { pack as createPack, type Pack } from 'tar-stream';
 import type { ConnectionSettings } from '../embedded-database/connection-settings.ts';
 import type { DataFolder } from '../embedded-database/data-folder.ts';
+import { OperatorError } from '../foundation/errors.ts';
 import type { KeySource } from '../foundation/load-master-key.ts';
-import { createEncrypter } from './backup-encryption.ts';
-import { BackupKeys } from './backup-keys.ts';
-import { type BackupManifest, writeBackupManifest } from './backup-manifest.ts';
-import { claimRepository } from './backup-owner.ts';
+import { BackupKeys, createEncrypter } from './backup-encryption.ts';
+import {
+  type BackupManifest,
+  baseFolder,
+  readBackupManifests,
+  writeBackupManifest,
+} from './backup-manifest.ts';
 import type { BackupRepository } from './backup-repository.ts';
 import { type BaseBackupEnd, BaseBackupSession } from './base-backup-store.ts';
-import { expireBackups } from './expire-backups.ts';
 import { packBytes, packCluster, packFile } from './pack-cluster.ts';
 import { writeParts } from './part-writer.ts';
-import { walFileName } from './wal-names.ts';
+import { listWalFiles, segmentOfWalFile, walFileName } from './wal-archive.ts';
 
 /** What to back up, and for whom. */
-export interface BaseBackupJob {
+interface BaseBackupJob {
   readonly repository: BackupRepository;
   readonly recipients: readonly string[];
   readonly folder: DataFolder;
@@ -97,4 +100,72 @@ async function packAll(
   }
   pack.finalize();
   return end;
+}
+
+const ownerFile = 'installation.json';
+
+/**
+ * Ties a repository to the first installation that writes to it, because each removes files that it considers its own leftovers.
+ * @param system PostgreSQL's identifier of the database, which a restore keeps
+ * @throws OperatorError if it belongs to another installation
+ */
+export async function claimRepository(repository: BackupRepository, system: string): Promise<void> {
+  const content = await repository.get(ownerFile);
+  if (content === undefined) {
+    const text = `${JSON.stringify({ format: 1, system })}\n`;
+    return repository.put(ownerFile, Buffer.from(text));
+  }
+  const found: unknown = JSON.parse(Buffer.from(content).toString('utf8'));
+  if (typeof found === 'object' && found !== null && 'system' in found && found.system === system)
+    return;
+  throw new OperatorError(
+    'The backup folder or bucket belongs to another installation. Use one for each installation.',
+  );
+}
+
+const dayMs = 24 * 60 * 60 * 1_000;
+
+/**
+ * Removes incomplete base backups, and with `keepDays` the complete ones and WAL that no restore to a time in these days
+ * needs. Only while no backup is running.
+ * @param keepDays undefined: removes no complete backup
+ */
+export async function expireBackups(
+  repository: BackupRepository,
+  keepDays: number | undefined,
+  now = Date.now(),
+): Promise<void> {
+  const manifests = await readBackupManifests(repository);
+  const kept = keepDays === undefined ? manifests : findNeeded(manifests, now - keepDays * dayMs);
+  await removeBases(repository, new Set(kept.map(({ id }) => baseFolder(id))));
+  const first = kept
+    .map(({ firstWal }) => segmentOfWalFile(firstWal) ?? 0n)
+    .reduce<bigint | undefined>(
+      (least, segment) => (least === undefined || segment < least ? segment : least),
+      undefined,
+    );
+  if (keepDays === undefined || first === undefined) return;
+  for (const [name, files] of await listWalFiles(repository)) {
+    // Segment numbers grow across timelines. Histories are small, and restores follow them.
+    const segment = segmentOfWalFile(name);
+    if (segment !== undefined && segment < first)
+      for (const file of files) await repository.remove(file);
+  }
+}
+
+/** Those that finished after a time, and the one before them, which a restore to that time starts from. */
+function findNeeded(manifests: readonly BackupManifest[], since: number): BackupManifest[] {
+  const later = manifests.findIndex(({ finishedAt }) => Date.parse(finishedAt) > since);
+  return manifests.slice(later === -1 ? -1 : Math.max(0, later - 1));
+}
+
+async function removeBases(repository: BackupRepository, kept: ReadonlySet<string>): Promise<void> {
+  const names = (await repository.list('base/')).filter(
+    (name) => !kept.has(name.split('/').slice(0, 2).join('/')),
+  );
+  // Manifests first, so that a crash leaves no base backup that looks complete.
+  const isManifest = (name: string) => name.endsWith('/manifest.json');
+  for (const name of [...names.filter(isManifest), ...names.filter((name) => !isManifest(name))])
+    await repository.remove(name);
+  await repository.sweep('base/');
 }

@@ -3,7 +3,7 @@ import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Database, DatabaseTransaction } from '../foundation/database/open-database.ts';
 import type { Limiter } from '../foundation/limiter.ts';
 import { type Actor, recordChange } from './actor.ts';
-import { runLocked } from './run-locked.ts';
+import { runLocked } from './change-lock-store.ts';
 
 /** Dependencies of a change. Commands only have a database. */
 interface ChangeContext {

@@ -8,9 +8,9 @@ import type { ApplyOptions } from '../manifest/manifest-change.ts';
 import { readManifestText } from '../manifest/manifest-files.ts';
 import { ManifestError } from '../manifest/manifest-problems.ts';
 import { parseManifest } from '../manifest/parse-manifest.ts';
-import { exitOnSignal } from './exit-on-signal.ts';
 import { joinInstallation } from './join-installation.ts';
 import { type CommandShell, type JsonOption, printResult } from './shell.ts';
+import { exitOnSignal } from './stop-service.ts';
 
 /**
  * `apply FILE`: applies a manifest to the installation of DATABASE_URL or DATA_DIR, even while its service runs.

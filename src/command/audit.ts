@@ -1,5 +1,5 @@
+import { type AuditLogEntry, readAuditLog } from '../audit/audit-page-store.ts';
 import type { AuditEvent } from '../audit/audit-store.ts';
-import { type AuditLogEntry, readAuditLog } from '../audit/read-audit-store.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { parseTimestamp } from '../foundation/parse-timestamp.ts';
 import { withRunningInstallation } from './open-running.ts';

@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { VerifyOptions } from './backup.ts';
-import type { RestoreOptions } from './restore.ts';
+import type { RestoreOptions, VerifyOptions } from './backup.ts';
 import type { CommandShell, JsonOption } from './shell.ts';
 
 const targetHelp = 'a folder or s3://bucket/prefix; by default BACKUP_TO';
@@ -62,7 +61,7 @@ export function addBackupCommands(program: Command, shell: CommandShell): void {
         .default('hold'),
     )
     .action(async (target: string | undefined, options: RestoreOptions) => {
-      const { restore } = await import('./restore.ts');
+      const { restore } = await import('./backup.ts');
       shell.exitCode = await restore(target, options, shell);
     });
 }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { AddDomainOptions, TrackingOptions } from './domain.ts';
 import type { CommandShell, JsonOption } from './shell.ts';
+import type { WarmUpOptions } from './source.ts';
 import type { TlsResultOptions } from './tls-results.ts';
-import type { WarmUpOptions } from './warm-up-option.ts';
 
 /** Adds `domain …`, `source …` and `destination …`: sending domains, source addresses and the rates of destinations. */
 export function addDirectCommands(program: Command, shell: CommandShell): void {

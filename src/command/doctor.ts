@@ -1,17 +1,19 @@
 import { assessBackup } from '../backup/assess-backup.ts';
 import { readConfig } from '../config/config.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import { checkAccess } from './doctor/check-access.ts';
-import { checkClock } from './doctor/check-clock.ts';
-import { checkDatabase } from './doctor/check-database.ts';
-import { checkDisk } from './doctor/check-disk.ts';
-import { checkKey } from './doctor/check-key.ts';
 import { checkMail, checkReports } from './doctor/check-mail.ts';
-import { checkOperators } from './doctor/check-operators.ts';
-import { checkServer } from './doctor/check-server.ts';
-import { checkSettings } from './doctor/check-settings.ts';
-import { checkSystemMail } from './doctor/check-system-mail.ts';
 import { type Diagnosis, type DoctorContext, openDoctorContext } from './doctor/doctor-context.ts';
+import {
+  checkAccess,
+  checkClock,
+  checkDatabase,
+  checkDisk,
+  checkKey,
+  checkOperators,
+  checkServer,
+  checkSettings,
+  checkSystemMail,
+} from './doctor/installation-checks.ts';
 import { productionChecks } from './doctor/production-checks.ts';
 import { type CommandShell, type JsonOption, printResult } from './shell.ts';
 

@@ -25,10 +25,9 @@ import {
 import { SendingDomains } from '../sender/sending-domains.ts';
 import { serviceNames } from '../sender/service-names.ts';
 import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
-import { readAccountId } from './read-account.ts';
-import { requireAccount } from './require-account.ts';
+import { readAccountId, requireAccount } from './read-account.ts';
 import { type CommandShell, type JsonOption, printResult, printTable } from './shell.ts';
-import { describeWarmUp, readWarmUp, type WarmUpOptions } from './warm-up-option.ts';
+import { describeWarmUp, readWarmUp, type WarmUpOptions } from './source.ts';
 
 export interface AddDomainOptions extends JsonOption {
   readonly ed25519?: boolean;

@@ -14,9 +14,8 @@ import {
   rotateClientSecret,
 } from '../session/integration-control-store.ts';
 import { withRunningInstallation } from './open-running.ts';
-import { readAccountId } from './read-account.ts';
+import { readAccountId, requireAccount } from './read-account.ts';
 import { recordCommand } from './record-command.ts';
-import { requireAccount } from './require-account.ts';
 import { type CommandShell, type JsonOption, printResult, printTable } from './shell.ts';
 
 export interface IntegrationOptions extends JsonOption {

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import type { CreateKeyOptions } from './key/create-key.ts';
-import type { RotateKeyOptions } from './key/rotate-key.ts';
+import type { CreateKeyOptions, RotateKeyOptions } from './api-key.ts';
 import type { RotateMasterOptions } from './rotate-master.ts';
 import type { CommandShell, JsonOption } from './shell.ts';
 
@@ -19,7 +18,7 @@ export function addKeyCommands(program: Command, shell: CommandShell): void {
     .option('--network <cidr>', 'network that requests must come from; repeatable', gather)
     .option('--template <id>', 'template that it may send with; repeatable', gather)
     .action(async (account: string, options: CreateKeyOptions) => {
-      const { createKey } = await import('./key/create-key.ts');
+      const { createKey } = await import('./api-key.ts');
       shell.exitCode = await createKey(account, options, shell);
     });
   key
@@ -27,7 +26,7 @@ export function addKeyCommands(program: Command, shell: CommandShell): void {
     .description('list the API keys of an account, newest first, without their secrets')
     .argument('<account>')
     .action(async (account: string, options: JsonOption) => {
-      const { listKeys } = await import('./key/list-keys.ts');
+      const { listKeys } = await import('./api-key.ts');
       shell.exitCode = await listKeys(account, options, shell);
     });
   key
@@ -37,7 +36,7 @@ export function addKeyCommands(program: Command, shell: CommandShell): void {
     .argument('<id>', 'ID shown by `key list`')
     .option('--overlap-hours <number>', 'how long the old key keeps working, 0 to 720', '24')
     .action(async (account: string, id: string, options: RotateKeyOptions) => {
-      const { rotateKey } = await import('./key/rotate-key.ts');
+      const { rotateKey } = await import('./api-key.ts');
       shell.exitCode = await rotateKey(account, id, options, shell);
     });
   key
@@ -46,7 +45,7 @@ export function addKeyCommands(program: Command, shell: CommandShell): void {
     .argument('<account>')
     .argument('<id>', 'ID shown by `key list`')
     .action(async (account: string, id: string, options: JsonOption) => {
-      const { revokeKey } = await import('./key/revoke-key.ts');
+      const { revokeKey } = await import('./api-key.ts');
       shell.exitCode = await revokeKey(account, id, options, shell);
     });
   key

@@ -7,10 +7,10 @@ import type { Migration } from '../foundation/database/migration-files.ts';
 import { openDatabase, requireServer } from '../foundation/database/open-database.ts';
 import { planLocks } from '../foundation/database/plan-locks.ts';
 import { createLog } from '../foundation/log.ts';
-import { adviseOnOperators } from './doctor/check-operators.ts';
-import { exitOnSignal } from './exit-on-signal.ts';
+import { adviseOnOperators } from './doctor/installation-checks.ts';
 import { openInstallation } from './open-installation.ts';
 import { type CommandShell, type JsonOption, printResult } from './shell.ts';
+import { exitOnSignal } from './stop-service.ts';
 
 interface PlannedMigration {
   readonly name: string;

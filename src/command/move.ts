@@ -15,12 +15,11 @@ import {
   readInstallationMove,
 } from '../foundation/installation-move-store.ts';
 import { createLog } from '../foundation/log.ts';
-import type { TableComparison } from '../move/compare-tables.ts';
+import type { TableComparison } from '../move/compare-tables-store.ts';
 import { MoveMismatch, type MoveProgress, moveInstallation } from '../move/move-installation.ts';
 import { moveApplication, openMoveSession } from '../move/move-session-store.ts';
 import { endMove } from '../move/move-source-store.ts';
 import { readTargetState } from '../move/move-target-store.ts';
-import { exitOnSignal } from './exit-on-signal.ts';
 import { openConfiguredDatabase } from './open-installation.ts';
 import { recordCommand } from './record-command.ts';
 import {
@@ -30,6 +29,7 @@ import {
   printTable,
   type TableColumn,
 } from './shell.ts';
+import { exitOnSignal } from './stop-service.ts';
 
 export interface MoveOptions extends JsonOption {
   /** URL of the database to move to. */

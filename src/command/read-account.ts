@@ -1,3 +1,5 @@
+import { readAccount } from '../account/account-store.ts';
+import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { type AccountId, parseAccountId } from '../foundation/ids.ts';
 
@@ -12,4 +14,13 @@ export function readAccountId(text: string | undefined): AccountId {
   const accountId = parseAccountId(text);
   if (accountId === undefined) throw new OperatorError(`"${text}" is not a valid account ID.`);
   return accountId;
+}
+
+/** An unknown account would otherwise look like an empty one. @throws OperatorError if the account doesn't exist */
+export async function requireAccount(
+  kysely: Database['kysely'],
+  accountId: AccountId,
+): Promise<void> {
+  if ((await readAccount(kysely, accountId)) === undefined)
+    throw new OperatorError(`Account ${accountId} not found.`);
 }

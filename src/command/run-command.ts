@@ -117,7 +117,7 @@ export async function createProgram(shell: CommandShell): Promise<Command> {
     .addOption(formerOption('--account <id>'))
     .addOption(formerOption('--message <id>'))
     .action(async (account: Named, message: Named, options: QueueCommandOptions) => {
-      const { listQueue } = await import('./queue-list.ts');
+      const { listQueue } = await import('./queue.ts');
       shell.exitCode = await listQueue(withNamed(options, account, message), shell);
     });
   for (const [action, description] of Object.entries(queueActions)) {

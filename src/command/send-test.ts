@@ -8,12 +8,11 @@ import { isFinalState } from '../message/message-state.ts';
 import { readMessageStatus, type StoredMessageStatus } from '../message/message-status-store.ts';
 import { ManagementConnection } from '../template-types/management-connection.ts';
 import { TypesFailure } from '../template-types/types-failure.ts';
-import { readInteger } from './key/with-account.ts';
+import { readUserAddress } from './add-user.ts';
+import { readInteger } from './join-installation.ts';
 import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
-import { readAccountId } from './read-account.ts';
-import { readUserAddress } from './read-user.ts';
+import { readAccountId, requireAccount } from './read-account.ts';
 import { recordCommand } from './record-command.ts';
-import { requireAccount } from './require-account.ts';
 import { localServiceUrl } from './service-url.ts';
 import { type CommandShell, type JsonOption, printResult } from './shell.ts';
 

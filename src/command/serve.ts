@@ -6,17 +6,14 @@ import { createLog } from '../foundation/log.ts';
 import { type NodeRole, nodeRoles } from '../foundation/processes/node-role.ts';
 import { openTracing } from '../foundation/tracing/open-tracing.ts';
 import { readInboxToken } from '../manifest/demo-environment.ts';
-import { drain } from './drain.ts';
 import { shareMetrics } from './gather-metrics.ts';
 import { listen, startApp } from './listen.ts';
 import { openInstallation } from './open-installation.ts';
 import { inheritedSocket, notifyServiceManager } from './service-manager.ts';
 import type { CommandShell } from './shell.ts';
-import { aborted, stopSignal } from './stop-signal.ts';
-import { stopWithTimeout } from './stop-with-timeout.ts';
+import { warnAboutLimits, warnAboutServer } from './startup-warnings.ts';
+import { aborted, drain, stopSignal, stopWithTimeout } from './stop-service.ts';
 import { reportUrl, superviseProcesses } from './supervise-processes.ts';
-import { warnAboutLimits } from './warn-about-limits.ts';
-import { warnAboutServer } from './warn-about-server.ts';
 
 /**
  * `serve`: one of several nodes on the operator's own database, with the given roles. One without `http` and

@@ -1,9 +1,8 @@
 import { type Command, Option } from 'commander';
 import { roles } from '../account/account.ts';
-import type { AddUserOptions } from './add-user.ts';
+import type { AddUserOptions, InviteOptions } from './add-user.ts';
 import type { AuditOptions } from './audit.ts';
 import type { IntegrationOptions, RotateSecretOptions } from './integration.ts';
-import type { InviteOptions } from './invite-to-account.ts';
 import type { CommandShell, JsonOption } from './shell.ts';
 import type { UserOptions } from './user.ts';
 import { type UserActionName, userActions } from './user-actions.ts';
@@ -55,7 +54,7 @@ export function addSessionCommands(program: Command, shell: CommandShell): void 
     .description('list the users of an account and its open invitations, or all users')
     .argument('[account]')
     .action(async (account: string | undefined, options: JsonOption) => {
-      const { listUsers } = await import('./user-list.ts');
+      const { listUsers } = await import('./user.ts');
       shell.exitCode = await listUsers(account, options, shell);
     });
   user
@@ -78,7 +77,7 @@ export function addSessionCommands(program: Command, shell: CommandShell): void 
     .option('--name <name>', 'name of a new user, who can change it')
     .option('--by <email>', 'owner who invites; default: the first owner')
     .action(async (account: string, email: string, options: InviteOptions) => {
-      const { inviteToAccount } = await import('./invite-to-account.ts');
+      const { inviteToAccount } = await import('./add-user.ts');
       shell.exitCode = await inviteToAccount(account, email, options, shell);
     });
   for (const [action, description] of Object.entries(userActions)) {

@@ -1,12 +1,12 @@
 import { runChange } from '../change/change-resource.ts';
-import { allowance, dayOf } from '../delivery/warm-up/warm-up-plan.ts';
+import { allowance, dayOf, defaultWarmUpPlan } from '../delivery/warm-up/warm-up-plan.ts';
 import { WarmUpStore } from '../delivery/warm-up/warm-up-store.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { newId } from '../foundation/ids.ts';
+import type { WarmUpSchedule } from '../sender/sending-domain.ts';
 import { withRunningInstallation } from './open-running.ts';
 import { recordCommand } from './record-command.ts';
 import { type CommandShell, type JsonOption, printResult, printTable } from './shell.ts';
-import { describeWarmUp, readWarmUp, type WarmUpOptions } from './warm-up-option.ts';
 
 /** `source list`: the addresses in DIRECT_SOURCES. */
 export async function listSources(options: JsonOption, shell: CommandShell): Promise<number> {
@@ -61,4 +61,29 @@ export async function warmUpSource(
     });
     return 0;
   });
+}
+
+export interface WarmUpOptions {
+  readonly goal?: string;
+  readonly off?: boolean;
+}
+
+/**
+ * The plan for `--goal` or `--off`, starting today; undefined: none.
+ * @throws OperatorError if neither is given, or the goal is invalid
+ */
+export function readWarmUp(options: WarmUpOptions): WarmUpSchedule | undefined {
+  if (options.off === true) return undefined;
+  const goal = Number(options.goal);
+  if (!(Number.isInteger(goal) && goal > 50 && goal <= 100_000_000))
+    throw new OperatorError(
+      'Use --goal with a daily volume from 51 to 100000000 at which the plan ends, or --off.',
+    );
+  return { from: dayOf(Date.now()), plan: defaultWarmUpPlan(goal) };
+}
+
+export function describeWarmUp(subject: string, warmUp: WarmUpSchedule | undefined): string {
+  return warmUp === undefined
+    ? `${subject} has no warm-up plan.`
+    : `${subject} can send up to these numbers of recipients per day: ${warmUp.plan.join(', ')}, then without a limit.`;
 }

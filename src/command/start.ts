@@ -8,18 +8,14 @@ import { createLog, type Log } from '../foundation/log.ts';
 import { openTracing } from '../foundation/tracing/open-tracing.ts';
 import { ensureInboxToken, hasDemoKey } from '../manifest/demo-environment.ts';
 import { endOrphanedLeases } from '../queue/orphaned-lease-store.ts';
-import { createStartLinks } from './create-start-links.ts';
-import { drain } from './drain.ts';
 import { listen, startApp } from './listen.ts';
 import { type Installation, openInstallation } from './open-installation.ts';
 import { readReleaseVersion } from './read-version.ts';
 import { inheritedSocket, notifyServiceManager } from './service-manager.ts';
 import type { CommandShell } from './shell.ts';
-import { aborted, stopSignal } from './stop-signal.ts';
-import { stopWithTimeout } from './stop-with-timeout.ts';
-import { warnAboutLimits } from './warn-about-limits.ts';
-import { warnAboutServer } from './warn-about-server.ts';
-import { welcome } from './welcome.ts';
+import { warnAboutLimits, warnAboutServer } from './startup-warnings.ts';
+import { aborted, drain, stopSignal, stopWithTimeout } from './stop-service.ts';
+import { createStartLinks, welcome } from './welcome.ts';
 
 /**
  * `start`: the whole service in one process. Prints its URLs once it is ready.

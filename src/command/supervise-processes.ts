@@ -5,7 +5,7 @@ import type { Log } from '../foundation/log.ts';
 import { gatherMetrics } from './gather-metrics.ts';
 import { choosePort } from './listen.ts';
 import { passSocket } from './service-manager.ts';
-import { aborted } from './stop-signal.ts';
+import { aborted } from './stop-service.ts';
 
 /** Sent by a process to the first one. */
 interface ReadyMessage {

@@ -68,11 +68,11 @@ export function addTemplateCommands(program: Command, shell: CommandShell): void
         shell.exitCode = await runTemplateCommand(() => run(ids, options));
       });
   add('pull', 'write the templates of an account into a folder', async (ids, options) => {
-    const { pullTemplates } = await import('./template/pull-templates.ts');
+    const { pullTemplates } = await import('./template/sync-templates.ts');
     return await pullTemplates(ids, options, shell);
   }).option('--force', 'overwrite local changes in the folder');
   add('push', 'save the templates of a folder as drafts', async (ids, options) => {
-    const { pushTemplates } = await import('./template/push-templates.ts');
+    const { pushTemplates } = await import('./template/sync-templates.ts');
     return await pushTemplates(ids, options, shell);
   })
     .option('--react <files...>', 'React Email components to compile into the folder first')
@@ -81,7 +81,7 @@ export function addTemplateCommands(program: Command, shell: CommandShell): void
     .option('--force', 'overwrite changes made on the service')
     .option('--allow-breaking', 'publish even if recent callers would be rejected');
   add('diff', 'show what a push would change', async (ids, options) => {
-    const { diffTemplates } = await import('./template/diff-templates.ts');
+    const { diffTemplates } = await import('./template/sync-templates.ts');
     return await diffTemplates(ids, options, shell);
   }).option('--exit-code', 'exit with 1 if there are changes');
 }

@@ -1,10 +1,10 @@
 import { OperatorError } from '../foundation/errors.ts';
-import { viewFields } from '../management/template/view-fields.ts';
+import { viewFields } from '../management/template/template-views.ts';
 import { describeProblems } from '../manifest/describe-changes.ts';
 import type { ManifestTemplate } from '../manifest/manifest.ts';
 import { readManifestText } from '../manifest/manifest-files.ts';
 import { ManifestError } from '../manifest/manifest-problems.ts';
-import { readManifestTemplates } from '../manifest/read-manifest-templates.ts';
+import { readManifestTemplates } from '../manifest/parse-manifest.ts';
 import { compileTemplate } from '../template/compile-template.ts';
 import type { TemplateSource } from '../template/template-source.ts';
 import { apiKeyOf, ManagementConnection } from '../template-types/management-connection.ts';

@@ -1,17 +1,20 @@
 import { TokenMint } from '../access/token-mint.ts';
 import { type ApiKeyTransfer, transferAllApiKeys } from '../access/transfer-api-keys.ts';
+import { type PersonFacts, readPeople } from '../account/people-page-store.ts';
 import { findPersonByEmail, type PersonWithPassword } from '../account/person-store.ts';
 import { runChange } from '../change/change-resource.ts';
 import { signInSettingsOf } from '../config/config.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { disablePerson, enablePerson } from '../session/disable-person.ts';
+import { type MemberFacts, readMemberFacts } from '../session/invitation/account-people-store.ts';
 import { PasswordLinkStore } from '../session/password-link-store.ts';
 import { SecondFactorStore } from '../session/second-factor-store.ts';
 import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
+import { readAccountId, requireAccount } from './read-account.ts';
 import { recordCommand } from './record-command.ts';
 import { serviceUrl } from './service-url.ts';
-import { type CommandShell, type JsonOption, printResult } from './shell.ts';
+import { type CommandShell, type JsonOption, printResult, printTable } from './shell.ts';
 import type { UserActionName } from './user-actions.ts';
 
 export interface UserOptions extends JsonOption {
@@ -139,4 +142,79 @@ function describe({ transferred, notTransferred: revoked }: ApiKeyTransfer): str
   if (total + revoked === 0) return undefined;
   const summary = `${revoked} API ${revoked === 1 ? 'key' : 'keys'} revoked`;
   return total === 0 ? ` ${summary}.` : ` ${summary}, ${total} transferred.`;
+}
+
+const pageSize = 1_000;
+
+/**
+ * `user list [ACCOUNT]`: the users of an account and its open invitations, or all users.
+ * @throws OperatorError if the account doesn't exist
+ */
+export async function listUsers(
+  accountText: string | undefined,
+  options: JsonOption,
+  shell: CommandShell,
+): Promise<number> {
+  const accountId = accountText === undefined ? undefined : readAccountId(accountText);
+  return withRunningInstallation(shell, async ({ database: { kysely } }) => {
+    if (accountId === undefined) {
+      printPeople(shell, options, await readAll((page) => readPeople(kysely, page)));
+      return 0;
+    }
+    await requireAccount(kysely, accountId);
+    const members = await readAll((page) => readMemberFacts(kysely, accountId, page));
+    printTable<Omit<MemberFacts, 'personId'>>(
+      shell,
+      options,
+      members.map(({ personId: _, ...facts }) => facts),
+      [
+        ['email', ({ email }) => email],
+        ['name', ({ name }) => name],
+        ['role', ({ role }) => role],
+        ['state', describeState],
+        ['second factor', ({ hasSecondFactor }) => (hasSecondFactor ? 'yes' : 'no')],
+        ['since', ({ since }) => since.toISOString()],
+      ],
+    );
+    return 0;
+  });
+}
+
+function printPeople(
+  shell: CommandShell,
+  options: JsonOption,
+  people: readonly PersonFacts[],
+): void {
+  printTable<PersonFacts>(shell, options, people, [
+    ['email', ({ email }) => email],
+    ['name', ({ name }) => name],
+    [
+      'accounts',
+      ({ accounts }) => accounts.map(({ accountId, role }) => `${accountId} (${role})`).join(', '),
+    ],
+    ['state', ({ disabled }) => (disabled ? 'disabled' : 'active')],
+    ['operator', ({ operator }) => (operator ? 'yes' : 'no')],
+  ]);
+}
+
+function describeState({
+  disabled,
+  hasPassword,
+  invitation,
+}: Omit<MemberFacts, 'personId'>): string {
+  if (invitation !== null) return `invited, until ${invitation.expiresAt.toISOString()}`;
+  if (disabled) return 'disabled';
+  return hasPassword ? 'active' : 'no password';
+}
+
+/** All pages of people, who are ordered by address. */
+async function readAll<Item extends { readonly email: string }>(
+  read: (page: { readonly after: string; readonly limit: number }) => Promise<Item[]>,
+): Promise<Item[]> {
+  const all: Item[] = [];
+  for (;;) {
+    const page = await read({ after: all.at(-1)?.email ?? '', limit: pageSize });
+    all.push(...page);
+    if (page.length < pageSize) return all;
+  }
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { SignInSettings } from '../access/authorize.ts';
 import { minPasswordMemory } from '../account/hash-password.ts';
-import type { BackupSettings } from '../backup/backup-settings.ts';
+import type { BackupSettings } from '../backup/backup-target.ts';
 import { parseSource, type Source } from '../delivery/direct/source-pools.ts';
 import { readSmtpServers } from '../delivery/smtp-server-settings.ts';
 import { type DnsServer, parseDnsServer } from '../foundation/dns/dns-server.ts';

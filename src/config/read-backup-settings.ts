@@ -1,7 +1,6 @@
-import type { S3Settings } from '../backup/backup-repository.ts';
-import type { BackupSettings } from '../backup/backup-settings.ts';
-import { parseBackupTarget } from '../backup/backup-target.ts';
-import { parseRecipients } from '../backup/parse-recipients.ts';
+import { parseRecipients } from '../backup/backup-encryption.ts';
+import type { S3Settings } from '../backup/backup-target.ts';
+import { type BackupSettings, parseBackupTarget } from '../backup/backup-target.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { readCount, readList } from './read-setting.ts';
 

@@ -1,5 +1,5 @@
 import type { Http } from '../http/create-http.ts';
-import type { AnswerProblem } from './answer-problem.ts';
+import type { AnswerProblem } from './answer-page.ts';
 import type { InboxArrivals } from './inbox-arrivals.ts';
 import type { CapturedMessage } from './inbox-message.ts';
 import type { InboxStore } from './inbox-store.ts';

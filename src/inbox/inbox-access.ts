@@ -1,10 +1,75 @@
-import type { FastifyRequest } from 'fastify';
+import { randomBytes } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type AccessFacts, authorize } from '../access/authorize.ts';
 import type { InboxReader, PersonPrincipal } from '../access/principal.ts';
+import { hashToken } from '../access/token-mint.ts';
+import type { Database } from '../foundation/database/open-database.ts';
 import { bearerTokenOf, isSameSecret } from '../http/bearer-token.ts';
+import type { Http } from '../http/create-http.ts';
+import { isSameOrigin, isSameOriginOrVisit } from '../http/same-origin.ts';
 import { type BrowserSession, principalOf } from '../session/browser/browser-session-store.ts';
-import type { CheckInboxAccess } from './guard-inbox.ts';
-import type { InboxBrowsers } from './inbox-browsers.ts';
+import { HostCookie, type TlsCheck } from '../session/browser/host-cookie.ts';
+import { consumeOneTimeLink, isValidOneTimeLink } from '../session/one-time-link-store.ts';
+import type { AnswerProblem } from './answer-page.ts';
+import { isInboxBrowser, saveInboxBrowser } from './inbox-browser-store.ts';
+
+/** Checks a caller: allowed, not authenticated, or authenticated without access to all mail. */
+export type CheckInboxAccess = (
+  request: FastifyRequest,
+) => Promise<'open' | 'unknown' | 'forbidden'>;
+
+const safeMethods = new Set(['GET', 'HEAD']);
+
+/**
+ * Admits only callers who may see password reset links, and no requests that another site's page makes on their behalf.
+ * Anonymous callers get a 401 with instructions.
+ */
+export function guardInbox(
+  http: Http,
+  checkAccess: CheckInboxAccess,
+  answerProblem: AnswerProblem,
+): void {
+  http.addHook('onRoute', (route) => {
+    route.config = { ...route.config, access: 'inbox' };
+  });
+  http.addHook('onRequest', async (request, reply) => {
+    setSecurityHeaders(reply);
+    const access = await checkAccess(request);
+    if (access === 'unknown') {
+      const message =
+        'Send the service’s INBOX_TOKEN as a Bearer token. If you didn’t set one, it’s in demo.env in the data folder.';
+      return answerProblem(request, reply, { status: 401, message });
+    }
+    if (access === 'forbidden') {
+      return answerProblem(request, reply, {
+        status: 403,
+        message:
+          'This inbox also contains the service’s own mail, such as password links, so only operators can open it. If you’re an owner or developer in every account, you can see the rest in the console.',
+      });
+    }
+    const isAllowed = safeMethods.has(request.method)
+      ? isSameOriginOrVisit(request)
+      : isSameOrigin(request);
+    if (!isAllowed) {
+      return answerProblem(request, reply, {
+        status: 403,
+        message: 'Requests from other sites aren’t allowed.',
+      });
+    }
+    return undefined;
+  });
+}
+
+/** Sets the header fields of every inbox response; pages also set a Content-Security-Policy. */
+export function setSecurityHeaders(reply: FastifyReply): void {
+  reply.headers({
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'cross-origin-opener-policy': 'same-origin',
+  });
+}
 
 export interface InboxAccessDependencies {
   readonly facts: AccessFacts;
@@ -41,4 +106,51 @@ async function identify(
   if (await browsers.isKnown(request)) return reader;
   const session = await browser.findSignedIn(request);
   return session && principalOf(session);
+}
+
+/** Seconds of access after a browser opened a link. */
+const browserSeconds = 7 * 24 * 3600;
+
+/** 256 random bits in base64url, as in codes and cookies; anything else is rejected without a query. */
+const secretPattern = /^[A-Za-z0-9_-]{43}$/;
+
+export interface InboxBrowsersDependencies {
+  readonly database: Pick<Database, 'kysely'>;
+  readonly browser: TlsCheck;
+}
+
+/** Browsers that opened the inbox with a one-time link: a cookie with a random value, whose hash is in the database. */
+export class InboxBrowsers {
+  readonly #dependencies: InboxBrowsersDependencies;
+  readonly #cookie: HostCookie;
+
+  constructor(dependencies: InboxBrowsersDependencies) {
+    this.#dependencies = dependencies;
+    this.#cookie = new HostCookie('signalpost-inbox', dependencies.browser);
+  }
+
+  async isKnown(request: FastifyRequest): Promise<boolean> {
+    const value = this.#cookie.read(request);
+    if (!secretPattern.test(value)) return false;
+    const { database } = this.#dependencies;
+    return isInboxBrowser(database.kysely, hashToken(value));
+  }
+
+  /** Gives the browser access for an unused code. @returns false if the code is invalid */
+  async admit(code: string, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+    const { database } = this.#dependencies;
+    const hash = hashToken(code);
+    // A guess costs one lookup and no transaction.
+    const isValid =
+      secretPattern.test(code) && (await isValidOneTimeLink(database.kysely, 'inbox', hash));
+    if (!isValid) return false;
+    const value = randomBytes(32).toString('base64url');
+    const admitted = await database.kysely.transaction().execute(async (transaction) => {
+      if (!(await consumeOneTimeLink(transaction, 'inbox', hash))) return false;
+      await saveInboxBrowser(transaction, hashToken(value), browserSeconds);
+      return true;
+    });
+    if (admitted) this.#cookie.set(request, reply, value, browserSeconds);
+    return admitted;
+  }
 }

@@ -2,9 +2,13 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { Limiter } from '../foundation/limiter.ts';
 import type { Log } from '../foundation/log.ts';
 import type { Http } from '../http/create-http.ts';
-import { createInboxAccessCheck, type InboxAccessDependencies } from './inbox-access.ts';
+import {
+  createInboxAccessCheck,
+  type InboxAccessDependencies,
+  InboxBrowsers,
+  type InboxBrowsersDependencies,
+} from './inbox-access.ts';
 import { InboxArrivals } from './inbox-arrivals.ts';
-import { InboxBrowsers, type InboxBrowsersDependencies } from './inbox-browsers.ts';
 import { registerInboxRoutes } from './inbox-routes.ts';
 import { InboxStore } from './inbox-store.ts';
 import { type InboxServer, startInboxServer } from './start-inbox-server.ts';

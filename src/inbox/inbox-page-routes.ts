@@ -1,14 +1,17 @@
 import { browserTimeZone } from '../http/browser-time-zone.ts';
 import type { Http } from '../http/create-http.ts';
-import { answerPage } from './answer-page.ts';
+import { type AnswerProblem, answerPage } from './answer-page.ts';
+import { type CapturedMessage, parseInboxMessageId } from './inbox-message.ts';
 import type { InboxStore } from './inbox-store.ts';
 import { pageSize, readListState } from './list-state.ts';
+import { type PreparedHtml, prepareHtml } from './prepare-html.ts';
 import type { AssetUrls } from './read-assets.ts';
+import { cutAtLinks } from './safe-link.ts';
 import { renderLayout } from './view/layout.ts';
-import { renderList } from './view/list-view.ts';
-import { renderWelcome } from './view/welcome-view.ts';
+import { renderList, renderWelcome } from './view/list-view.ts';
+import { renderMessageView, renderPanel, type Tab, tabs } from './view/message-view.ts';
 
-export interface InboxPageDependencies {
+interface InboxPageDependencies {
   readonly store: InboxStore;
   readonly assets: AssetUrls;
 }
@@ -45,4 +48,64 @@ export function registerInboxPageRoutes(
       }),
     );
   });
+}
+
+interface MessageRoute {
+  Params: { id: string };
+  Querystring: Record<string, unknown>;
+}
+
+/** `GET /inbox/messages/{id}?view=&width=`: a message as a page, with the list beside it. */
+export function registerMessagePageRoutes(
+  http: Http,
+  { store, assets }: InboxPageDependencies,
+  answerProblem: AnswerProblem,
+): void {
+  http.get<MessageRoute>('/messages/:id', async (request, reply) => {
+    const id = parseInboxMessageId(request.params.id);
+    const state = readListState(request.query);
+    const [message, { summaries, total }] = await Promise.all([
+      id && store.read(id),
+      store.list(state.search, (state.page - 1) * pageSize, pageSize),
+    ]);
+    if (message === undefined) {
+      const text = 'This message isn’t in the inbox. It may have been deleted.';
+      return answerProblem(request, reply, { status: 404, message: text });
+    }
+    const now = new Date();
+    const timeZone = browserTimeZone(request);
+    const prepared = await prepare(message);
+    const tab = readTab(request.query.view, message);
+    const narrow = request.query.width === 'phone';
+    const panel = renderPanel(tab, { message, prepared, state, narrow });
+    const { links } = prepared;
+    return answerPage(
+      reply,
+      renderLayout({
+        assets,
+        title: message.subject === '' ? '(no subject)' : message.subject,
+        state,
+        focus: 'message',
+        list: renderList({ summaries, total, state, selected: message.id, now, timeZone }),
+        main: renderMessageView({ message, links, state, tab, panel, now, timeZone }),
+      }),
+    );
+  });
+}
+
+/** The requested tab, or the first one with content. */
+function readTab(view: unknown, message: CapturedMessage): Tab {
+  const requested = tabs.find((tab) => tab === view);
+  if (requested !== undefined) return requested;
+  if (message.html !== null) return 'html';
+  return message.text !== null ? 'text' : 'source';
+}
+
+/** The HTML part and its links; the links of the text if there is no HTML. */
+async function prepare(message: CapturedMessage): Promise<PreparedHtml> {
+  if (message.html !== null) return prepareHtml(message.html);
+  const links = cutAtLinks(message.text ?? '').flatMap(({ text, href }) =>
+    href === undefined ? [] : [{ label: text, href }],
+  );
+  return { html: '', links, remoteLoads: 0 };
 }

@@ -3,15 +3,18 @@ import type { FastifyRequest } from 'fastify';
 import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import type { Limiter } from '../foundation/limiter.ts';
 import type { Http } from '../http/create-http.ts';
-import { type AnswerProblem, createAnswerProblem } from './answer-problem.ts';
+import { type AnswerProblem, createAnswerProblem } from './answer-page.ts';
 import { registerFindMessagesRoutes } from './find-messages-routes.ts';
-import { type CheckInboxAccess, guardInbox, setSecurityHeaders } from './guard-inbox.ts';
+import {
+  type CheckInboxAccess,
+  guardInbox,
+  type InboxBrowsers,
+  setSecurityHeaders,
+} from './inbox-access.ts';
 import type { InboxArrivals } from './inbox-arrivals.ts';
-import type { InboxBrowsers } from './inbox-browsers.ts';
 import { type CapturedMessage, parseInboxMessageId } from './inbox-message.ts';
-import { registerInboxPageRoutes } from './inbox-page-routes.ts';
+import { registerInboxPageRoutes, registerMessagePageRoutes } from './inbox-page-routes.ts';
 import type { InboxStore } from './inbox-store.ts';
-import { registerMessagePageRoutes } from './message-page-routes.ts';
 import { ParameterError, readDeleteQuery } from './message-parameters.ts';
 import { prepareHtml } from './prepare-html.ts';
 import { type Asset, readAssets } from './read-assets.ts';

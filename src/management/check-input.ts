@@ -2,12 +2,11 @@ import { Readable } from 'node:stream';
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
 import { parseMessageId } from '../foundation/ids.ts';
-import { describeSchemaErrors } from '../manifest/check-schema.ts';
-import { makeUniqueItemsLinear } from '../manifest/linear-unique-items.ts';
-import { formatPath } from '../manifest/manifest-path.ts';
+import { describeSchemaErrors, makeUniqueItemsLinear } from '../manifest/check-schema.ts';
+import { formatPath } from '../manifest/manifest-problems.ts';
 import { findInvalidText } from '../submission/find-invalid-text.ts';
 import { Problem } from './answer/problem.ts';
-import { isTimeOrDay } from './answer/read-time.ts';
+import { isTimeOrDay } from './answer/read-query.ts';
 import type { ManagementOperation } from './operation.ts';
 
 /** What a string of each format must be; every UUID may be in any case, as in a path. */

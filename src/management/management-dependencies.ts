@@ -1,6 +1,6 @@
 import type { AccessModule } from '../access/access-module.ts';
 import type { AccountDirectory } from '../account/account-directory.ts';
-import type { BackupSettings } from '../backup/backup-settings.ts';
+import type { BackupSettings } from '../backup/backup-target.ts';
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';

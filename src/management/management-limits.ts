@@ -1,7 +1,9 @@
 import { gibibyte, kibibyte, mebibyte, type RouteLimit } from '../http/limits/route-limit.ts';
-import { managementPrefix } from './management-prefix.ts';
 import type { ManagementRoute } from './resource-routes.ts';
 import { routeTable } from './route-table.ts';
+
+/** Path prefix of the management API. */
+export const managementPrefix = '/manage/v1';
 
 /** The limits of most request bodies. */
 const defaultBody = { bodyBytes: 64 * kibibyte, bodySeconds: 15, bodyValues: 2_000 };

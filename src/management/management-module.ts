@@ -6,7 +6,7 @@ import { policies } from '../foundation/policies.ts';
 import type { Http } from '../http/create-http.ts';
 import { InboxStore } from '../inbox/inbox-store.ts';
 import { QueueControlStore } from '../queue/control-store.ts';
-import { removeOldRejected } from './import/rejection-store.ts';
+import { removeOldRejected } from './import/import-store.ts';
 import { RunningImports } from './import/running-imports.ts';
 import type { ManagementDependencies } from './management-dependencies.ts';
 import { registerManagementRoutes } from './management-routes.ts';

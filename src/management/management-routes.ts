@@ -4,20 +4,18 @@ import { type Holding, Limiter } from '../foundation/limiter.ts';
 import { policies } from '../foundation/policies.ts';
 import type { Http } from '../http/create-http.ts';
 import { bytesSent } from '../http/limits/limit-responses.ts';
-import { admitActor } from './access/admit-actor.ts';
-import { identifyActor } from './access/identify-actor.ts';
+import { admitActor, identifyActor } from './access/admit-actor.ts';
 import { answerProblemDetails } from './answer/answer-problem-details.ts';
 import { entityTag, matchesEntityTag } from './answer/entity-tag.ts';
 import { notFound, Problem } from './answer/problem.ts';
 import { InputChecker } from './check-input.ts';
 import type { ManagementDependencies } from './management-dependencies.ts';
-import { routeLimitOf } from './management-limits.ts';
-import { managementPrefix } from './management-prefix.ts';
+import { managementPrefix, routeLimitOf } from './management-limits.ts';
 import type { OperationCall, PathParams } from './operation.ts';
 import { malformedParam, pathParamNames, pathParams } from './path-params.ts';
-import { ReadOnlyMembers } from './read-only-members.ts';
 import type { ManagementRoute } from './resource-routes.ts';
 import { routeTable } from './route-table.ts';
+import { ReadOnlyMembers } from './save-resource.ts';
 
 /**
  * Registers the route table under `/manage/v1`. Checks run in the order path, caller, permission, query, body. Responses

@@ -1,143 +1,43 @@
-import { accountRoutes, anyAccountRoutes } from './account/manage-account-routes.ts';
-import { getMe, signOutMe } from './account/manage-me-routes.ts';
+import * as accounts from './account/manage-account-routes.ts';
+import * as me from './account/manage-me-routes.ts';
 import { policyRoutes } from './account/manage-policy-routes.ts';
 import { signInProviderRoutes } from './account/manage-sign-in-provider-routes.ts';
-import { resendInvitation, userRoutes } from './account/manage-users-routes.ts';
-import { getQuotaUse } from './account/quota-routes.ts';
-import { getSetUp, setUp } from './account/set-up-routes.ts';
-import {
-  exportAuditEvents,
-  listAuditEvents,
-  listInstallationAuditEvents,
-} from './audit/manage-audit-routes.ts';
-import {
-  hostedImageRoutes,
-  listHostedImages,
-  uploadHostedImage,
-} from './image/manage-hosted-images-routes.ts';
-import {
-  deleteInboxMessage,
-  emptyInbox,
-  getInboxMessage,
-  listInboxMessages,
-} from './inbox/manage-inbox-routes.ts';
-import { getBackup } from './installation/backup-routes.ts';
-import { getSettings, operatorRoutes } from './installation/manage-installation-routes.ts';
-import {
-  listMailTemplates,
-  mailTemplateRoutes,
-} from './installation/manage-mail-templates-routes.ts';
+import * as users from './account/manage-users-routes.ts';
+import * as setUps from './account/set-up-routes.ts';
+import * as audit from './audit/manage-audit-routes.ts';
+import * as hostedImages from './image/manage-hosted-images-routes.ts';
+import * as inbox from './inbox/manage-inbox-routes.ts';
+import * as installation from './installation/manage-installation-routes.ts';
+import * as mailTemplates from './installation/manage-mail-templates-routes.ts';
 import { peopleRoutes } from './installation/manage-people-routes.ts';
-import { listReceivers } from './installation/manage-receivers-routes.ts';
-import { listServiceProcesses } from './installation/processes-routes.ts';
-import { receiverSettingsRoutes } from './installation/receiver-settings-routes.ts';
-import { getTlsReport, listTlsResults } from './installation/tls-results-routes.ts';
-import {
-  getAllowance,
-  listAllowanceUses,
-  putAllowance,
-} from './integration/manage-allowance-routes.ts';
-import {
-  createApiKey,
-  deleteApiKey,
-  listApiKeys,
-  rotateApiKey,
-} from './integration/manage-api-keys-routes.ts';
-import {
-  deleteConsent,
-  integrationRoutes,
-  listConsents,
-  rotateIntegrationSecret,
-} from './integration/manage-integrations-routes.ts';
-import {
-  downloadRejectedContacts,
-  getImport,
-  listImports,
-  putImport,
-} from './list/import-contacts-routes.ts';
-import { contactRoutes, exportContacts } from './list/manage-contacts-routes.ts';
-import { listRoutes } from './list/manage-lists-routes.ts';
+import * as receivers from './installation/manage-receivers-routes.ts';
+import * as tlsResults from './installation/tls-results-routes.ts';
+import * as apiKeys from './integration/manage-api-keys-routes.ts';
+import * as integrations from './integration/manage-integrations-routes.ts';
+import * as lists from './list/manage-lists-routes.ts';
 import { listEvents } from './message/account-events-routes.ts';
-import {
-  cancelMessage,
-  pauseMessage,
-  resendMessage,
-  resumeMessage,
-  retryMessage,
-} from './message/control-messages-routes.ts';
-import { getMessageAttachment } from './message/get-attachment-routes.ts';
-import { getMessageImage } from './message/get-message-image-routes.ts';
-import {
-  exportMessages,
-  getMessage,
-  getRenderedMessage,
-  listMessages,
-} from './message/manage-messages-routes.ts';
-import { getPause, pauseDestination, resumeDestination } from './message/manage-pauses-routes.ts';
-import { cancelQueue, getQueue, retryQueue } from './message/manage-queue-routes.ts';
-import {
-  cancelScheduledMessages,
-  listScheduledMessages,
-  moveScheduledMessages,
-} from './message/manage-scheduled-routes.ts';
-import { getReply, getReplyPart, listMessageReplies } from './message/replies-routes.ts';
+import * as messageControls from './message/control-messages-routes.ts';
+import * as messages from './message/manage-messages-routes.ts';
+import * as queue from './message/manage-queue-routes.ts';
+import * as scheduled from './message/manage-scheduled-routes.ts';
+import * as messageParts from './message/message-parts-routes.ts';
+import * as replies from './message/replies-routes.ts';
 import { savedFilterRoutes } from './message/saved-filters-routes.ts';
-import {
-  erasePersonData,
-  exportPersonData,
-  getRetentionRule,
-  putRetentionRule,
-} from './privacy/manage-privacy-routes.ts';
-import { getAttention } from './report/attention-routes.ts';
-import { exportReport, getReport } from './report/manage-reports-routes.ts';
-import { getSendReadiness } from './report/send-readiness-routes.ts';
+import * as privacy from './privacy/manage-privacy-routes.ts';
+import * as attention from './report/attention-routes.ts';
+import * as reports from './report/manage-reports-routes.ts';
 import type { ManagementRoute, RouteRow } from './resource-routes.ts';
-import { getDomainSettings, putDomainSettings } from './sender/domain-settings-routes.ts';
-import {
-  checkDomain,
-  deleteDomain,
-  getDomain,
-  listDomains,
-  putDomain,
-  rotateDomainKeys,
-} from './sender/manage-domains-routes.ts';
-import { mailSenderLink, senderRoutes } from './sender/manage-senders-routes.ts';
-import {
-  downloadRejectedSuppressions,
-  getSuppressionImport,
-  importSuppressions,
-  listSuppressionImports,
-} from './suppression/import-suppressions-routes.ts';
-import {
-  exportSuppressionList,
-  listSuppressions,
-  suppressionRoutes,
-} from './suppression/manage-suppressions-routes.ts';
-import { getTemplateImage } from './template/get-template-image-routes.ts';
-import { draftRoutes } from './template/manage-drafts-routes.ts';
-import { templateRoutes } from './template/manage-templates-routes.ts';
-import { getVersion, listVersions } from './template/manage-versions-routes.ts';
+import * as domainSettings from './sender/domain-settings-routes.ts';
+import * as domains from './sender/manage-domains-routes.ts';
+import * as senders from './sender/manage-senders-routes.ts';
+import * as suppressions from './suppression/manage-suppressions-routes.ts';
+import * as templates from './template/manage-templates-routes.ts';
 import { previewTemplate } from './template/preview-template-routes.ts';
-import {
-  duplicateTemplate,
-  publishTemplate,
-  rollBackTemplate,
-} from './template/publish-template-routes.ts';
-import { getStarter, listStarters } from './template/starter-routes.ts';
+import * as publishing from './template/publish-template-routes.ts';
+import * as starters from './template/starter-routes.ts';
 import { testSendTemplate } from './template/test-send-routes.ts';
-import {
-  createWebhook,
-  deleteWebhook,
-  getWebhook,
-  listWebhooks,
-  pauseWebhook,
-  putWebhook,
-  resumeWebhook,
-  rotateWebhookSecret,
-} from './webhook/manage-webhooks-routes.ts';
-import { listWebhookReplays, replayWebhook } from './webhook/replay-webhook-routes.ts';
-import { testWebhook } from './webhook/test-webhook-routes.ts';
-import { getWebhookDelivery, listWebhookDeliveries } from './webhook/webhook-log-routes.ts';
+import * as webhooks from './webhook/manage-webhooks-routes.ts';
+import * as webhookLogs from './webhook/webhook-log-routes.ts';
 
 const account = '/accounts/:accountId';
 const template = `${account}/templates/:templateId`;
@@ -152,156 +52,181 @@ const integration = `${account}/integrations/:clientId`;
  * the file of that resource (see `resource-routes.ts`).
  */
 const rows: readonly RouteRow[] = [
-  ['GET', '/set-up', 'public', getSetUp],
-  ['POST', '/set-up', 'public', setUp],
-  ['GET', '/me', 'signed-in', getMe],
-  ['DELETE', '/me/session', 'signed-in', signOutMe],
+  ['GET', '/set-up', 'public', setUps.getSetUp],
+  ['POST', '/set-up', 'public', setUps.setUp],
+  ['GET', '/me', 'signed-in', me.getMe],
+  ['DELETE', '/me/session', 'signed-in', me.signOutMe],
 
-  ['GET', '/installation/settings', 'signed-in', getSettings],
-  ['GET', '/installation/backup', 'operate', getBackup],
-  ...anyAccountRoutes,
+  ['GET', '/installation/settings', 'signed-in', installation.getSettings],
+  ['GET', '/installation/backup', 'operate', installation.getBackup],
+  ...accounts.anyAccountRoutes,
   ...peopleRoutes,
-  ...operatorRoutes,
-  ['GET', '/installation/mail-templates', 'operate', listMailTemplates],
-  ...mailTemplateRoutes,
-  ['GET', '/installation/processes', 'operate', listServiceProcesses],
-  ['GET', '/installation/receivers', 'operate', listReceivers],
-  ...receiverSettingsRoutes,
-  ['GET', '/installation/tls-results', 'operate', listTlsResults],
-  ['GET', '/installation/tls-reports/:domain', 'operate', getTlsReport],
-  ['GET', '/installation/integrations/:clientId/allowance', 'operate', getAllowance],
-  ['PUT', '/installation/integrations/:clientId/allowance', 'operate', putAllowance],
-  ['GET', '/installation/audit', 'operate', listInstallationAuditEvents],
+  ...installation.operatorRoutes,
+  ['GET', '/installation/mail-templates', 'operate', mailTemplates.listMailTemplates],
+  ...mailTemplates.mailTemplateRoutes,
+  ['GET', '/installation/processes', 'operate', installation.listServiceProcesses],
+  ['GET', '/installation/receivers', 'operate', receivers.listReceivers],
+  ...receivers.receiverSettingsRoutes,
+  ['GET', '/installation/tls-results', 'operate', tlsResults.listTlsResults],
+  ['GET', '/installation/tls-reports/:domain', 'operate', tlsResults.getTlsReport],
+  ['GET', '/installation/integrations/:clientId/allowance', 'operate', integrations.getAllowance],
+  ['PUT', '/installation/integrations/:clientId/allowance', 'operate', integrations.putAllowance],
+  ['GET', '/installation/audit', 'operate', audit.listInstallationAuditEvents],
 
-  ...accountRoutes,
+  ...accounts.accountRoutes,
   ...policyRoutes,
   ...signInProviderRoutes,
-  ['GET', `${account}/quota-use`, 'account:read', getQuotaUse],
-  ['GET', `${account}/audit`, 'audit:read', listAuditEvents],
-  ['GET', `${account}/audit-export`, 'audit:read', exportAuditEvents],
+  ['GET', `${account}/quota-use`, 'account:read', accounts.getQuotaUse],
+  ['GET', `${account}/audit`, 'audit:read', audit.listAuditEvents],
+  ['GET', `${account}/audit-export`, 'audit:read', audit.exportAuditEvents],
 
-  ...userRoutes,
-  ['POST', `${account}/users/:email/invitation`, 'users:write', resendInvitation],
+  ...users.userRoutes,
+  ['POST', `${account}/users/:email/invitation`, 'users:write', users.resendInvitation],
 
-  ...senderRoutes,
-  ['POST', `${account}/senders/:address/link`, 'senders:write', mailSenderLink],
+  ...senders.senderRoutes,
+  ['POST', `${account}/senders/:address/link`, 'senders:write', senders.mailSenderLink],
 
-  ['GET', `${account}/domains`, 'domains:read', listDomains],
-  ['GET', domain, 'domains:read', getDomain],
-  ['PUT', domain, 'domains:write', putDomain],
-  ['DELETE', domain, 'domains:write', deleteDomain],
-  ['GET', `${domain}/settings`, 'domains:read', getDomainSettings],
-  ['PUT', `${domain}/settings`, 'domains:write', putDomainSettings],
-  ['POST', `${domain}/check`, 'domains:write', checkDomain],
-  ['POST', `${domain}/rotate-keys`, 'domains:write', rotateDomainKeys],
+  ['GET', `${account}/domains`, 'domains:read', domains.listDomains],
+  ['GET', domain, 'domains:read', domains.getDomain],
+  ['PUT', domain, 'domains:write', domains.putDomain],
+  ['DELETE', domain, 'domains:write', domains.deleteDomain],
+  ['GET', `${domain}/settings`, 'domains:read', domainSettings.getDomainSettings],
+  ['PUT', `${domain}/settings`, 'domains:write', domainSettings.putDomainSettings],
+  ['POST', `${domain}/check`, 'domains:write', domains.checkDomain],
+  ['POST', `${domain}/rotate-keys`, 'domains:write', domains.rotateDomainKeys],
 
-  ...integrationRoutes,
-  ['POST', `${integration}/secret`, 'integrations:write', rotateIntegrationSecret],
-  ['GET', `${integration}/allowance-uses`, 'integrations:read', listAllowanceUses],
-  ['GET', `${integration}/consents`, 'integrations:read', listConsents],
-  ['DELETE', `${integration}/consents/:email`, 'integrations:write', deleteConsent],
+  ...integrations.integrationRoutes,
+  ['POST', `${integration}/secret`, 'integrations:write', integrations.rotateIntegrationSecret],
+  ['GET', `${integration}/allowance-uses`, 'integrations:read', integrations.listAllowanceUses],
+  ['GET', `${integration}/consents`, 'integrations:read', integrations.listConsents],
+  ['DELETE', `${integration}/consents/:email`, 'integrations:write', integrations.deleteConsent],
 
-  ['GET', `${account}/keys`, 'keys:read', listApiKeys],
-  ['POST', `${account}/keys`, 'keys:write', createApiKey],
-  ['POST', `${account}/keys/:keyId/rotate`, 'keys:write', rotateApiKey],
-  ['DELETE', `${account}/keys/:keyId`, 'keys:write', deleteApiKey],
+  ['GET', `${account}/keys`, 'keys:read', apiKeys.listApiKeys],
+  ['POST', `${account}/keys`, 'keys:write', apiKeys.createApiKey],
+  ['POST', `${account}/keys/:keyId/rotate`, 'keys:write', apiKeys.rotateApiKey],
+  ['DELETE', `${account}/keys/:keyId`, 'keys:write', apiKeys.deleteApiKey],
 
-  ['GET', `${account}/images`, 'templates:read', listHostedImages],
-  ['POST', `${account}/images`, 'templates:write', uploadHostedImage, 'content'],
-  ...hostedImageRoutes,
+  ['GET', `${account}/images`, 'templates:read', hostedImages.listHostedImages],
+  ['POST', `${account}/images`, 'templates:write', hostedImages.uploadHostedImage, 'content'],
+  ...hostedImages.hostedImageRoutes,
 
-  ...templateRoutes,
-  ...draftRoutes,
-  ['GET', `${account}/template-starters`, 'templates:read', listStarters],
-  ['GET', `${account}/template-starters/:starterId`, 'templates:read', getStarter],
+  ...templates.templateRoutes,
+  ...templates.draftRoutes,
+  ['GET', `${account}/template-starters`, 'templates:read', starters.listStarters],
+  ['GET', `${account}/template-starters/:starterId`, 'templates:read', starters.getStarter],
   ['POST', `${template}/preview`, 'templates:read', previewTemplate, 'content'],
   ['POST', `${template}/test-send`, 'messages:test', testSendTemplate, 'values'],
-  ['POST', `${template}/publish`, 'templates:publish', publishTemplate],
-  ['POST', `${template}/roll-back`, 'templates:publish', rollBackTemplate],
-  ['POST', `${template}/duplicate`, 'templates:write', duplicateTemplate],
-  ['GET', `${template}/versions`, 'templates:read', listVersions],
-  ['GET', `${template}/versions/:version`, 'templates:read', getVersion],
-  ['GET', `${template}/images/:sha256`, 'templates:read', getTemplateImage],
+  ['POST', `${template}/publish`, 'templates:publish', publishing.publishTemplate],
+  ['POST', `${template}/roll-back`, 'templates:publish', publishing.rollBackTemplate],
+  ['POST', `${template}/duplicate`, 'templates:write', publishing.duplicateTemplate],
+  ['GET', `${template}/versions`, 'templates:read', templates.listVersions],
+  ['GET', `${template}/versions/:version`, 'templates:read', templates.getVersion],
+  ['GET', `${template}/images/:sha256`, 'templates:read', templates.getTemplateImage],
 
-  ...listRoutes,
-  ...contactRoutes,
-  ['GET', `${list}/export`, 'contacts:read', exportContacts],
-  ['GET', `${list}/imports`, 'contacts:read', listImports],
-  ['GET', `${list}/imports/:importId`, 'contacts:read', getImport],
-  ['PUT', `${list}/imports/:importId`, 'contacts:write', putImport],
-  ['GET', `${list}/imports/:importId/rejected`, 'contacts:read', downloadRejectedContacts],
+  ...lists.listRoutes,
+  ...lists.contactRoutes,
+  ['GET', `${list}/export`, 'contacts:read', lists.exportContacts],
+  ['GET', `${list}/imports`, 'contacts:read', lists.listImports],
+  ['GET', `${list}/imports/:importId`, 'contacts:read', lists.getImport],
+  ['PUT', `${list}/imports/:importId`, 'contacts:write', lists.putImport],
+  ['GET', `${list}/imports/:importId/rejected`, 'contacts:read', lists.downloadRejectedContacts],
 
   ['GET', `${account}/events`, 'messages:read', listEvents],
 
-  ['GET', `${account}/messages`, 'messages:read', listMessages],
-  ['GET', `${account}/messages-export`, 'messages:read', exportMessages],
+  ['GET', `${account}/messages`, 'messages:read', messages.listMessages],
+  ['GET', `${account}/messages-export`, 'messages:read', messages.exportMessages],
   ...savedFilterRoutes,
-  ['GET', message, 'messages:read', getMessage],
-  ['GET', `${message}/attachments/:attachment`, 'messages:read', getMessageAttachment],
-  ['GET', `${message}/images/:sha256`, 'messages:read', getMessageImage],
-  ['GET', `${message}/rendered`, 'messages:read', getRenderedMessage],
-  ['POST', `${message}/pause`, 'messages:control', pauseMessage],
-  ['POST', `${message}/resume`, 'messages:control', resumeMessage],
-  ['POST', `${message}/cancel`, 'messages:control', cancelMessage],
-  ['POST', `${message}/retry`, 'messages:control', retryMessage],
-  ['POST', `${message}/resend`, 'messages:control', resendMessage],
+  ['GET', message, 'messages:read', messages.getMessage],
+  ['GET', `${message}/attachments/:attachment`, 'messages:read', messageParts.getMessageAttachment],
+  ['GET', `${message}/images/:sha256`, 'messages:read', messageParts.getMessageImage],
+  ['GET', `${message}/rendered`, 'messages:read', messages.getRenderedMessage],
+  ['POST', `${message}/pause`, 'messages:control', messageControls.pauseMessage],
+  ['POST', `${message}/resume`, 'messages:control', messageControls.resumeMessage],
+  ['POST', `${message}/cancel`, 'messages:control', messageControls.cancelMessage],
+  ['POST', `${message}/retry`, 'messages:control', messageControls.retryMessage],
+  ['POST', `${message}/resend`, 'messages:control', messageControls.resendMessage],
 
-  ['GET', `${account}/replies`, 'messages:read', listMessageReplies],
-  ['GET', `${account}/replies/:replyId`, 'messages:read', getReply],
-  ['GET', `${account}/replies/:replyId/parts/:part`, 'messages:read', getReplyPart],
+  ['GET', `${account}/replies`, 'messages:read', replies.listMessageReplies],
+  ['GET', `${account}/replies/:replyId`, 'messages:read', replies.getReply],
+  ['GET', `${account}/replies/:replyId/parts/:part`, 'messages:read', replies.getReplyPart],
 
-  ['GET', `${account}/queue`, 'queue:read', getQueue],
-  ['GET', `${account}/queue/pauses/:destination`, 'queue:read', getPause],
-  ['PUT', `${account}/queue/pauses/:destination`, 'queue:control', pauseDestination],
-  ['DELETE', `${account}/queue/pauses/:destination`, 'queue:control', resumeDestination],
-  ['POST', `${account}/queue/retry`, 'queue:control', retryQueue],
-  ['POST', `${account}/queue/cancel`, 'queue:control', cancelQueue],
+  ['GET', `${account}/queue`, 'queue:read', queue.getQueue],
+  ['GET', `${account}/queue/pauses/:destination`, 'queue:read', queue.getPause],
+  ['PUT', `${account}/queue/pauses/:destination`, 'queue:control', queue.pauseDestination],
+  ['DELETE', `${account}/queue/pauses/:destination`, 'queue:control', queue.resumeDestination],
+  ['POST', `${account}/queue/retry`, 'queue:control', queue.retryQueue],
+  ['POST', `${account}/queue/cancel`, 'queue:control', queue.cancelQueue],
 
-  ['GET', `${account}/scheduled-messages`, 'queue:read', listScheduledMessages],
-  ['POST', `${account}/scheduled-messages/move`, 'queue:control', moveScheduledMessages],
-  ['POST', `${account}/scheduled-messages/cancel`, 'queue:control', cancelScheduledMessages],
+  ['GET', `${account}/scheduled-messages`, 'queue:read', scheduled.listScheduledMessages],
+  ['POST', `${account}/scheduled-messages/move`, 'queue:control', scheduled.moveScheduledMessages],
+  [
+    'POST',
+    `${account}/scheduled-messages/cancel`,
+    'queue:control',
+    scheduled.cancelScheduledMessages,
+  ],
 
-  ['GET', `${account}/suppressions`, 'suppressions:read', listSuppressions],
-  ...suppressionRoutes,
-  ['GET', `${account}/suppressions-export`, 'suppressions:read', exportSuppressionList],
-  ['GET', `${account}/suppressions-imports`, 'suppressions:read', listSuppressionImports],
-  ['GET', `${account}/suppressions-imports/:importId`, 'suppressions:read', getSuppressionImport],
-  ['PUT', `${account}/suppressions-imports/:importId`, 'suppressions:write', importSuppressions],
+  ['GET', `${account}/suppressions`, 'suppressions:read', suppressions.listSuppressions],
+  ...suppressions.suppressionRoutes,
+  [
+    'GET',
+    `${account}/suppressions-export`,
+    'suppressions:read',
+    suppressions.exportSuppressionList,
+  ],
+  [
+    'GET',
+    `${account}/suppressions-imports`,
+    'suppressions:read',
+    suppressions.listSuppressionImports,
+  ],
+  [
+    'GET',
+    `${account}/suppressions-imports/:importId`,
+    'suppressions:read',
+    suppressions.getSuppressionImport,
+  ],
+  [
+    'PUT',
+    `${account}/suppressions-imports/:importId`,
+    'suppressions:write',
+    suppressions.importSuppressions,
+  ],
   [
     'GET',
     `${account}/suppressions-imports/:importId/rejected`,
     'suppressions:read',
-    downloadRejectedSuppressions,
+    suppressions.downloadRejectedSuppressions,
   ],
 
-  ['GET', `${account}/webhooks`, 'webhooks:read', listWebhooks],
-  ['POST', `${account}/webhooks`, 'webhooks:write', createWebhook],
-  ['GET', webhook, 'webhooks:read', getWebhook],
-  ['PUT', webhook, 'webhooks:write', putWebhook],
-  ['DELETE', webhook, 'webhooks:write', deleteWebhook],
-  ['POST', `${webhook}/secret`, 'webhooks:write', rotateWebhookSecret],
-  ['POST', `${webhook}/pause`, 'webhooks:write', pauseWebhook],
-  ['POST', `${webhook}/resume`, 'webhooks:write', resumeWebhook],
-  ['GET', `${webhook}/deliveries`, 'webhooks:read', listWebhookDeliveries],
-  ['GET', `${webhook}/deliveries/:eventId`, 'webhooks:read', getWebhookDelivery],
-  ['POST', `${webhook}/replay`, 'webhooks:write', replayWebhook],
-  ['GET', `${webhook}/replays`, 'webhooks:read', listWebhookReplays],
-  ['POST', `${webhook}/test`, 'webhooks:write', testWebhook],
+  ['GET', `${account}/webhooks`, 'webhooks:read', webhooks.listWebhooks],
+  ['POST', `${account}/webhooks`, 'webhooks:write', webhooks.createWebhook],
+  ['GET', webhook, 'webhooks:read', webhooks.getWebhook],
+  ['PUT', webhook, 'webhooks:write', webhooks.putWebhook],
+  ['DELETE', webhook, 'webhooks:write', webhooks.deleteWebhook],
+  ['POST', `${webhook}/secret`, 'webhooks:write', webhooks.rotateWebhookSecret],
+  ['POST', `${webhook}/pause`, 'webhooks:write', webhooks.pauseWebhook],
+  ['POST', `${webhook}/resume`, 'webhooks:write', webhooks.resumeWebhook],
+  ['GET', `${webhook}/deliveries`, 'webhooks:read', webhookLogs.listWebhookDeliveries],
+  ['GET', `${webhook}/deliveries/:eventId`, 'webhooks:read', webhookLogs.getWebhookDelivery],
+  ['POST', `${webhook}/replay`, 'webhooks:write', webhookLogs.replayWebhook],
+  ['GET', `${webhook}/replays`, 'webhooks:read', webhookLogs.listWebhookReplays],
+  ['POST', `${webhook}/test`, 'webhooks:write', webhookLogs.testWebhook],
 
-  ['GET', `${account}/attention`, 'reports:read', getAttention],
-  ['GET', `${account}/send-readiness`, 'account:read', getSendReadiness],
-  ['GET', `${account}/reports`, 'reports:read', getReport],
-  ['GET', `${account}/reports-export`, 'reports:read', exportReport],
+  ['GET', `${account}/attention`, 'reports:read', attention.getAttention],
+  ['GET', `${account}/send-readiness`, 'account:read', attention.getSendReadiness],
+  ['GET', `${account}/reports`, 'reports:read', reports.getReport],
+  ['GET', `${account}/reports-export`, 'reports:read', reports.exportReport],
 
-  ['GET', `${account}/retention-rule`, 'privacy:read', getRetentionRule],
-  ['PUT', `${account}/retention-rule`, 'privacy:write', putRetentionRule],
-  ['GET', `${account}/people/:address`, 'privacy:read', exportPersonData],
-  ['DELETE', `${account}/people/:address`, 'privacy:write', erasePersonData],
+  ['GET', `${account}/retention-rule`, 'privacy:read', privacy.getRetentionRule],
+  ['PUT', `${account}/retention-rule`, 'privacy:write', privacy.putRetentionRule],
+  ['GET', `${account}/people/:address`, 'privacy:read', privacy.exportPersonData],
+  ['DELETE', `${account}/people/:address`, 'privacy:write', privacy.erasePersonData],
 
-  ['GET', `${account}/inbox/messages`, 'inbox:read', listInboxMessages],
-  ['GET', `${account}/inbox/messages/:inboxMessageId`, 'inbox:read', getInboxMessage],
-  ['DELETE', `${account}/inbox/messages/:inboxMessageId`, 'inbox:write', deleteInboxMessage],
-  ['DELETE', `${account}/inbox/messages`, 'inbox:write', emptyInbox],
+  ['GET', `${account}/inbox/messages`, 'inbox:read', inbox.listInboxMessages],
+  ['GET', `${account}/inbox/messages/:inboxMessageId`, 'inbox:read', inbox.getInboxMessage],
+  ['DELETE', `${account}/inbox/messages/:inboxMessageId`, 'inbox:write', inbox.deleteInboxMessage],
+  ['DELETE', `${account}/inbox/messages`, 'inbox:write', inbox.emptyInbox],
 ];
 
 export const routeTable: readonly ManagementRoute[] = rows.map(

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AuditEvent } from '../audit/audit-store.ts';
 import { type Actor, recordChange } from '../change/actor.ts';
 import {
@@ -9,9 +10,16 @@ import {
   runChange,
 } from '../change/change-resource.ts';
 import type { DatabaseTransaction } from '../foundation/database/open-database.ts';
+import { applyInTransaction } from '../manifest/apply-manifest.ts';
+import { buildManifest } from '../manifest/build-manifest.ts';
+import { CompiledContents } from '../manifest/compiled-contents.ts';
+import type { ManifestChange } from '../manifest/manifest-change.ts';
+import { ManifestFiles } from '../manifest/manifest-files.ts';
+import { ProblemCollector } from '../manifest/manifest-problems.ts';
+import type { RawAccount } from '../manifest/manifest-schema.ts';
 import { requirePreconditions } from './answer/entity-tag.ts';
-import type { OperationCall } from './operation.ts';
-import { requireUnchanged } from './read-only-members.ts';
+import { Problem } from './answer/problem.ts';
+import { accountOf, type ManagementOperation, membersOf, type OperationCall } from './operation.ts';
 
 /** The caller, for the audit log. */
 export function callerOf({ actor, account, params, request }: OperationCall): Actor {
@@ -90,4 +98,99 @@ export function recordAudit(
   outcome?: AuditEvent['outcome'],
 ): Promise<void> {
   return recordChange(transaction, callerOf(call), kind, id, detail, outcome);
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Members of a body that only GET has, so that what GET gives can be put back. */
+export class ReadOnlyMembers {
+  readonly #names: ReadonlySet<string>;
+  readonly #wrapper: string | undefined;
+  /** GET has no member that can be written, so what it gives says nothing about what to write. */
+  readonly #isDisjoint: boolean;
+
+  constructor({ conditional, answer, body, bodyMember }: ManagementOperation) {
+    const writable = membersOf(body);
+    const shown = conditional === true && body !== undefined ? membersOf(answer) : {};
+    const names = Object.keys(shown).filter((name) => !Object.hasOwn(writable, name));
+    this.#names = new Set(names);
+    this.#wrapper = bodyMember;
+    this.#isDisjoint = bodyMember === undefined && names.length === Object.keys(shown).length;
+  }
+
+  /** Splits a body into what can be written and what can't. */
+  split(body: unknown): SplitBody {
+    if (this.#names.size === 0 || typeof body !== 'object' || body === null || Array.isArray(body))
+      return { writable: body, readOnly: {}, writesNothing: false };
+    const entries = Object.entries(body);
+    const given = entries.filter(([name]) => this.#names.has(name));
+    if (given.length === 0) return { writable: body, readOnly: {}, writesNothing: false };
+    const isAll = given.length === entries.length;
+    const wrapped = isAll && this.#wrapper !== undefined && Object.hasOwn(body, this.#wrapper);
+    return {
+      writable: wrapped
+        ? (body as Members)[this.#wrapper ?? '']
+        : Object.fromEntries(entries.filter(([name]) => !this.#names.has(name))),
+      readOnly: Object.fromEntries(given.filter(([name]) => !wrapped || name !== this.#wrapper)),
+      writesNothing: isAll && this.#isDisjoint,
+    };
+  }
+}
+
+interface SplitBody {
+  readonly writable: unknown;
+  readonly readOnly: Members;
+  /** It is what GET gives, and no more. */
+  readonly writesNothing: boolean;
+}
+
+/**
+ * @param before the current view; undefined if the resource doesn't exist
+ * @throws Problem that names the read-only members that the caller wants to change
+ */
+function requireUnchanged(readOnly: Members, before: unknown): void {
+  const names = Object.keys(readOnly);
+  if (names.length === 0) return;
+  const current: Members = JSON.parse(JSON.stringify(before ?? {}));
+  const errors = names
+    .filter((name) => !isDeepStrictEqual(readOnly[name], current[name]))
+    .map((field) => ({
+      field,
+      reason: 'is read-only; omit it, or send the value that GET returned',
+    }));
+  const [first] = errors;
+  if (first === undefined) return;
+  throw new Problem('validation-failed', `${first.field} ${first.reason}`, { errors });
+}
+
+/**
+ * Applies part of a manifest to the account of the path, so changes through the API follow the rules of `apply`.
+ * Omitted settings stay unchanged.
+ * @param contents compiled templates of the part
+ * @throws ManifestError with every problem
+ */
+export async function applyManifestPart(
+  call: Pick<OperationCall, 'account' | 'dependencies'>,
+  transaction: DatabaseTransaction,
+  part: Partial<RawAccount>,
+  contents?: CompiledContents,
+): Promise<readonly ManifestChange[]> {
+  const { id, name } = accountOf(call);
+  return applyAccount(call.dependencies.key, transaction, { id, name, ...part }, contents);
+}
+
+/** `applyManifestPart` for a whole account, which may be new. */
+export async function applyAccount(
+  key: OperationCall['dependencies']['key'],
+  transaction: DatabaseTransaction,
+  account: RawAccount,
+  contents = new CompiledContents(),
+): Promise<readonly ManifestChange[]> {
+  const noPath = () => undefined;
+  const problems = new ProblemCollector(noPath);
+  // The API's schemas don't allow file references.
+  const files = new ManifestFiles('');
+  const manifest = await buildManifest({ accounts: [account] }, noPath, { files, problems });
+  problems.throwIfAny();
+  return applyInTransaction(transaction, key, manifest, contents);
 }

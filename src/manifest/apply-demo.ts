@@ -16,7 +16,7 @@ import {
 import { isDemoApplied, markDemoApplied } from './demo-store.ts';
 import type { Manifest } from './manifest.ts';
 import { ManifestError } from './manifest-problems.ts';
-import type { EnvironmentVariables } from './substitute-environment.ts';
+import type { EnvironmentVariables } from './parse-manifest.ts';
 
 const demoManifest = fileURLToPath(new URL('../../demo/manifest.yaml', import.meta.url));
 
@@ -68,7 +68,7 @@ async function applyFirst(
   transaction: Database['kysely'],
 ): Promise<void> {
   const { applyInTransaction: applyWithin } = await import('./apply-manifest.ts');
-  const { recordApply } = await import('./record-apply.ts');
+  const { recordApply } = await import('./apply-manifest.ts');
   const environment = await loadDemoEnvironment(dataDir);
   try {
     const manifest = await readDemo(environment);

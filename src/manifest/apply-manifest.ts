@@ -1,5 +1,7 @@
 import { changeWithoutLockout, describeLockout, lastOwnerReason } from '../access/lockout-store.ts';
-import { runLocked } from '../change/run-locked.ts';
+import { AuditStore } from '../audit/audit-store.ts';
+import { type Actor, commandLine, recordChange } from '../change/actor.ts';
+import { runLocked } from '../change/change-lock-store.ts';
 import type { Database, DatabaseTransaction } from '../foundation/database/open-database.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import { ClientSecretHasher } from '../session/client-secret.ts';
@@ -12,14 +14,9 @@ import type {
   PlannedChange,
 } from './manifest-change.ts';
 import { ProblemCollector } from './manifest-problems.ts';
-import { planAccount } from './plan-account.ts';
-import { planIntegrations } from './plan-integrations.ts';
-import { planLists } from './plan-lists.ts';
-import { planPeople } from './plan-people.ts';
-import { planSenders } from './plan-senders.ts';
+import { planAccount, planIntegrations, planLists, planSenders } from './plan-resources.ts';
 import { planTemplates, requireCompiled } from './plan-templates.ts';
-import { planUsers } from './plan-users.ts';
-import { recordApply } from './record-apply.ts';
+import { planPeople, planUsers } from './plan-users.ts';
 
 /** Rolls back a dry run; never leaves this file. */
 class DryRunRollback extends Error {
@@ -99,7 +96,7 @@ async function applyWithoutLockout(
 }
 
 /**
- * Like `applyManifest`, but within the caller's transaction, which holds the lock (`src/change/run-locked.ts`).
+ * Like `applyManifest`, but within the caller's transaction, which holds the lock (`src/change/change-lock-store.ts`).
  * @throws NotCompiled if a template has new content that isn't compiled
  */
 export async function applyInTransaction(
@@ -145,4 +142,43 @@ async function plan(manifest: Manifest, context: PlanContext): Promise<PlannedCh
     );
   }
   return changes;
+}
+
+/**
+ * Records an apply in the audit log, in its transaction: an entry per created, changed or removed resource, and a
+ * summary per account with the number of new passwords. The entries have no actor, because the command line has no
+ * signed-in user.
+ */
+export async function recordApply(
+  transaction: DatabaseTransaction,
+  changes: readonly ManifestChange[],
+): Promise<void> {
+  const { origin } = commandLine();
+  for (const [accountId, accountChanges] of Map.groupBy(changes, ({ account }) => account)) {
+    for (const change of accountChanges)
+      await recordOne(transaction, { origin, accountId }, change);
+    const count = (action: ManifestChange['action']) =>
+      accountChanges.filter((change) => change.action === action).length;
+    const detail = {
+      created: count('created'),
+      changed: count('changed'),
+      removed: count('removed'),
+      newPasswords: accountChanges.filter(({ notes }) => notes.includes('first password')).length,
+    };
+    if (detail.created + detail.changed + detail.removed === 0) continue;
+    const audit = new AuditStore({ kysely: transaction });
+    await audit.record({ kind: 'manifest_applied', outcome: 'success', accountId, origin, detail });
+  }
+}
+
+async function recordOne(
+  transaction: DatabaseTransaction,
+  actor: Actor,
+  { action, kind, id, notes, changed }: ManifestChange,
+): Promise<void> {
+  if (action === 'unchanged') return;
+  await recordChange(transaction, actor, `${kind}_${action}`, id, {
+    ...(changed === undefined ? {} : { changed: changed.join(', ') }),
+    ...(notes.length === 0 ? {} : { notes: notes.join('; ') }),
+  });
 }

@@ -12,8 +12,7 @@ import {
   type ManifestUser,
   manifestSections,
 } from './manifest.ts';
-import type { ManifestPath } from './manifest-path.ts';
-import type { Locate, ProblemCollector } from './manifest-problems.ts';
+import type { Locate, ManifestPath, ProblemCollector } from './manifest-problems.ts';
 import type {
   RawAccount,
   RawIntegration,
@@ -29,10 +28,10 @@ import {
   checkPassword,
   checkSecret,
   checkText,
+  findRedirectUriProblem,
   parseManifestAddress,
   parseOptionalAddress,
 } from './read-values.ts';
-import { findRedirectUriProblem } from './redirect-uri.ts';
 
 /**
  * Converts a schema-valid manifest to typed values and reads its files, collecting problems. Holes in its lists are entries

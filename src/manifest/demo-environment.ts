@@ -6,7 +6,7 @@ import { generateApiKey } from '../access/api-key.ts';
 import { codeOf } from '../foundation/database/sqlstate.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import type { EnvironmentVariables } from './substitute-environment.ts';
+import type { EnvironmentVariables } from './parse-manifest.ts';
 
 /** The account of demo/manifest.yaml. */
 export const demoAccountId = '1000' as AccountId;

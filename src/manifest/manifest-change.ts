@@ -4,8 +4,7 @@ import type { AccountId } from '../foundation/ids.ts';
 import type { ClientSecretHasher } from '../session/client-secret.ts';
 import type { CompiledContents } from './compiled-contents.ts';
 import type { ManifestAccount, ManifestSection } from './manifest.ts';
-import type { ManifestPath } from './manifest-path.ts';
-import type { ProblemCollector } from './manifest-problems.ts';
+import type { ManifestPath, ProblemCollector } from './manifest-problems.ts';
 
 type ChangeKind = 'account' | 'user' | 'sender' | 'integration' | 'template' | 'list';
 

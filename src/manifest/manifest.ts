@@ -5,8 +5,7 @@ import type { AttachmentContent } from '../message/attachment-store.ts';
 import type { GrantType } from '../session/integration-store.ts';
 import type { TemplateSource } from '../template/template-source.ts';
 import type { WhenUncertain } from '../template/template-store.ts';
-import type { ManifestPath } from './manifest-path.ts';
-import type { Locate } from './manifest-problems.ts';
+import type { Locate, ManifestPath } from './manifest-problems.ts';
 
 /** A parsed manifest: every value is valid on its own and its files are read. Omitted members are undefined. */
 export interface Manifest {

@@ -8,8 +8,7 @@ import {
   saveTemplate,
   type TemplateRow,
 } from '../template/template-store.ts';
-import { resolveCompiledContent } from './compile-content.ts';
-import { NotCompiled } from './compiled-contents.ts';
+import { NotCompiled, resolveCompiledContent } from './compiled-contents.ts';
 import type { ManifestAccount, ManifestTemplate } from './manifest.ts';
 import { type PlanContext, type PlannedChange, toRemove } from './manifest-change.ts';
 import type { ResultingMembers } from './plan-users.ts';

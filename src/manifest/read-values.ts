@@ -6,8 +6,7 @@ import {
   parseEmailAddress,
 } from '../foundation/email-address.ts';
 import type { ManifestFiles } from './manifest-files.ts';
-import type { ManifestPath } from './manifest-path.ts';
-import type { ProblemCollector } from './manifest-problems.ts';
+import type { ManifestPath, ProblemCollector } from './manifest-problems.ts';
 
 /** The context for building a part of a manifest. */
 export interface BuildContext {
@@ -71,4 +70,25 @@ export function checkSecret(
   if (text !== undefined && !/^[ -~]{24,1000}$/.test(text))
     problems.add(path, 'must be 24 to 1000 printable ASCII characters');
   return text;
+}
+
+const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost']);
+
+/**
+ * Why a redirect URL can't be registered, or undefined. RFC 6749 section 3.1.2: absolute, without a fragment. RFC 8252
+ * section 7: plain http only on loopback; a private scheme is a reversed domain, so it contains a dot.
+ */
+export function findRedirectUriProblem(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null) return 'must be an absolute URL';
+  if (/[^\x21-\x7e]/.test(text)) return 'must consist of ASCII characters without spaces';
+  if (text.includes('#')) return 'must not have a fragment (#…)';
+  if (url.username !== '' || url.password !== '') return 'must not contain a user or password';
+  if (url.protocol === 'https:') return undefined;
+  if (url.protocol === 'http:')
+    return loopbackHosts.has(url.hostname)
+      ? undefined
+      : 'must be https unless the host is loopback';
+  if (url.protocol.includes('.')) return undefined;
+  return 'must be https, http on loopback, or a private scheme such as com.example.app:/callback';
 }

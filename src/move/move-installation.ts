@@ -9,9 +9,14 @@ import { codeOf, isUnavailable } from '../foundation/database/sqlstate.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { readInstallationMove } from '../foundation/installation-move-store.ts';
 import type { Log } from '../foundation/log.ts';
-import { compareTables, type TableComparison } from './compare-tables.ts';
-import { copyTable } from './copy-table-store.ts';
-import { type MoveCatalog, type MoveTable, readMoveCatalog } from './move-catalog-store.ts';
+import { compareTables, type TableComparison } from './compare-tables-store.ts';
+import { copyTable, restoreTableKeys } from './copy-table-store.ts';
+import {
+  type MoveCatalog,
+  type MoveTable,
+  orderTables,
+  readMoveCatalog,
+} from './move-catalog-store.ts';
 import {
   beginSnapshot,
   endSnapshot,
@@ -38,8 +43,6 @@ import {
   readTargetState,
   type TargetState,
 } from './move-target-store.ts';
-import { orderTables } from './order-tables.ts';
-import { restoreTableKeys } from './table-keys-store.ts';
 
 /** A database of a move, and how to call it. */
 interface MoveEnd {

@@ -7,7 +7,6 @@ import {
 import { ServiceClient } from '../foundation/database/service-client.ts';
 import { awaitSessionLock } from '../foundation/database/session-lock.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import { textSettings } from './checksum-store.ts';
 
 /** Shown in pg_stat_activity; not among the connections of a service. */
 export const moveApplication = 'signalpost move';
@@ -18,6 +17,10 @@ const lockTimeoutMs = 5_000;
 /** Statements may take hours, and a session waits idly in its transaction while the other one works. */
 const sessionSettings =
   '-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0 -c lock_timeout=0';
+
+/** Settings that change how values are written as text. */
+const textSettings =
+  '-c datestyle=ISO,YMD -c intervalstyle=postgres -c timezone=UTC -c bytea_output=hex -c extra_float_digits=1';
 
 /** Settings that not every release or platform has. */
 async function applyOptionalSettings(client: pg.Client): Promise<void> {

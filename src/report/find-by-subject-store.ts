@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import { TimeBudget } from '../foundation/time-budget.ts';
-import { recentFrom } from './message-id-range.ts';
+import { recentFrom } from './find-messages-store.ts';
 import { subjectWordHash } from './subject-words-store.ts';
 
 type Kysely = Database['kysely'];

@@ -5,8 +5,26 @@ import type { AccountId, MessageId } from '../foundation/ids.ts';
 import { TimeBudget } from '../foundation/time-budget.ts';
 import { minIdAt, timeOfId } from '../foundation/uuid7.ts';
 import { maxRecipients } from '../message/message-content.ts';
+import { attributeHash } from '../message/message-sql.ts';
 import type { MessageState } from '../message/message-state.ts';
-import { recentFrom } from './message-id-range.ts';
+
+const dayMs = 24 * 60 * 60 * 1_000;
+const recentMs = 14 * dayMs;
+
+/**
+ * Start with recent messages: most searches want the last few days, and a short range makes PostgreSQL plan and open
+ * fewer partitions.
+ * @param before end of the range
+ * @returns start of its last days, or `minId` if that is later
+ */
+export function recentFrom(minId: string, before: string | undefined): string {
+  const end = Math.min(
+    before === undefined ? Number.POSITIVE_INFINITY : timeOfId(before).getTime(),
+    Date.now(),
+  );
+  const from = minIdAt(new Date(end - recentMs));
+  return from < minId ? minId : from;
+}
 
 /** Search filters; a message must match all that are given. */
 export interface MessageSearchFilter {
@@ -39,7 +57,7 @@ interface FoundMessage {
 }
 
 /** A page of found messages. */
-export interface FoundPage {
+interface FoundPage {
   /** Newest first, one row per matching recipient, at most `limit` messages. */
   readonly found: readonly FoundMessage[];
   /** Cursor to continue with if the search stopped before the page was full; undefined otherwise. */
@@ -185,4 +203,34 @@ function conditionsOf(filter: MessageSearchFilter) {
 
 function equals(column: string, value: string | undefined) {
   return value === undefined ? [] : [sql`${sql.ref(column)} = ${value}`];
+}
+
+/** A range of message ids; `before` is exclusive. */
+interface IdRange {
+  readonly before: string;
+  readonly minId: string;
+  readonly limit: number;
+}
+
+/**
+ * Ids of an account's messages with an attribute, newest first. Check the attribute again: different ones can have the
+ * same hash.
+ * @param attribute `name=value`
+ */
+export async function findAttributed(
+  kysely: Database['kysely'],
+  accountId: AccountId,
+  attribute: string,
+  { before, minId, limit }: IdRange,
+): Promise<readonly string[]> {
+  const recent = recentFrom(minId, before);
+  for (const from of recent === minId ? [minId] : [recent, minId]) {
+    const { rows } = await sql<{ id: string }>`
+      select message_id as id from message_attribute
+      where account_id = ${accountId} and hash = (select ${sql.raw(attributeHash('t.text'))} from (select ${attribute}::text) as t (text))
+        and message_id < ${before}::uuid and message_id >= ${from}::uuid
+      order by message_id desc limit ${limit}`.execute(kysely);
+    if (rows.length === limit || from === minId) return rows.map(({ id }) => id);
+  }
+  return [];
 }

@@ -1,7 +1,7 @@
 import type { AuditStore } from '../audit/audit-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Http } from '../http/create-http.ts';
-import { type EndSessionsLinks, endSessionsPath } from '../outbox/end-sessions-links.ts';
+import { type EndSessionsLinks, endSessionsPath } from '../outbox/mailed-links.ts';
 import { originOf } from './form-body.ts';
 import { endSessionsPage, invalidEndSessionsPage } from './pages/end-sessions-page.ts';
 import { sendPage } from './pages/layout.ts';

@@ -5,8 +5,11 @@ import { Fault } from '../foundation/errors.ts';
 import type { TemplateId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
-import { type EndSessionsLinks, endSessionsPath } from '../outbox/end-sessions-links.ts';
-import type { MailedLinks } from '../outbox/mailed-links.ts';
+import {
+  type EndSessionsLinks,
+  endSessionsPath,
+  type MailedLinks,
+} from '../outbox/mailed-links.ts';
 import { type Locale, type SystemMailKind, systemAccountId } from '../outbox/system-mail.ts';
 import {
   type ClaimedSystemMail,

@@ -37,8 +37,11 @@ import { prepareHtmlJob as prepareHtml } from '../../src/inbox/prepare-html-job.
 import { cutAtLinks } from '../../src/inbox/safe-link.ts';
 import { showInlineImagesJob as insertImages } from '../../src/inbox/show-inline-images.ts';
 import { readContactHeader } from '../../src/list/contact-file.ts';
-import { detectDelimiter } from '../../src/management/import/detect-delimiter.ts';
-import { InvalidImportFile, importCsv } from '../../src/management/import/import-csv.ts';
+import {
+  detectDelimiter,
+  InvalidImportFile,
+  importCsv,
+} from '../../src/management/import/import-csv.ts';
 import { BodyTooLarge } from '../../src/rendering/body-writer.ts';
 import { CheckedValues } from '../../src/rendering/checked-values.ts';
 import { mapHtmlPartsJob as mapHtmlParts } from '../../src/rendering/map-html-parts-job.ts';

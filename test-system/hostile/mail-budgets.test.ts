@@ -6,9 +6,12 @@ import { saveMembership } from '../../src/account/membership-store.ts';
 import { recordUse } from '../../src/foundation/database/budget-store.ts';
 import { type AccountId, newId } from '../../src/foundation/ids.ts';
 import { networkOf } from '../../src/foundation/network/ip-address.ts';
-import { accountLinkBudgets, strangersLinkBudgets } from '../../src/outbox/mail-budgets.ts';
 import { locales } from '../../src/outbox/system-mail.ts';
-import { enqueueAccountLink } from '../../src/outbox/system-mail-store.ts';
+import {
+  accountLinkBudgets,
+  enqueueAccountLink,
+  strangersLinkBudgets,
+} from '../../src/outbox/system-mail-store.ts';
 import { mailValues } from '../../src/system-mail/mail-values.ts';
 import { plainWords } from '../../src/system-mail/plain-words.ts';
 import { readInbox } from '../../test/support/inbox-client.ts';

@@ -60,7 +60,7 @@ const built: Readonly<Record<string, RegExp | string>> = {
     /^sns\.(?:(?!cn-)[a-z]{2}(?:-gov)?-(?:central|north|south|(?:north|south)?(?:east|west))-\d{1,2}\.amazonaws\.com|cn-(?:central|north|south|(?:north|south)?(?:east|west))-\d{1,2}\.amazonaws\.com\.cn)$/,
   'src/http/direct-routes.ts': /^\/manage\/v1\/[^/?]+\/a\/[^/?]+\/?(?:\?|$)/,
   'src/management/management-routes.ts': /^\/manage\/v1\/[^/]+\/a\/[^/]+\/?$/,
-  'src/report/subject-words.ts': 'a subject has a limited length',
+  'src/report/subject-words-store.ts': 'a subject has a limited length',
   'src/template/derive-text.ts': /z0z(\d+)z/g,
   'src/template/protect-markup.ts': /z0zn(\d+)z/g,
 };

@@ -3,20 +3,25 @@ import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from 'age-encryption';
-import { WalArchiver } from '../../src/backup/archive-wal.ts';
-import { BackupKeys } from '../../src/backup/backup-keys.ts';
+import { BackupKeys } from '../../src/backup/backup-encryption.ts';
 import {
   type BackupManifest,
   readBackupManifests,
   writeBackupManifest,
 } from '../../src/backup/backup-manifest.ts';
-import { claimRepository } from '../../src/backup/backup-owner.ts';
+import { FolderRepository } from '../../src/backup/backup-repository.ts';
 import { parseBackupTarget } from '../../src/backup/backup-target.ts';
 import { chooseBackup } from '../../src/backup/choose-backup.ts';
-import { expireBackups } from '../../src/backup/expire-backups.ts';
-import { FolderRepository } from '../../src/backup/folder-repository.ts';
-import { listWalFiles, readWalFile, storeWalFile } from '../../src/backup/wal-archive.ts';
-import { parseLsn, segmentOfLsn, walFileName } from '../../src/backup/wal-names.ts';
+import { claimRepository, expireBackups } from '../../src/backup/take-base-backup.ts';
+import {
+  listWalFiles,
+  parseLsn,
+  readWalFile,
+  segmentOfLsn,
+  storeWalFile,
+  WalArchiver,
+  walFileName,
+} from '../../src/backup/wal-archive.ts';
 import { dataFolderAt } from '../../src/embedded-database/data-folder.ts';
 import { openSmallDisk } from '../support/small-disk.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

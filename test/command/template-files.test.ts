@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hashTemplate, templateFiles } from '../../src/command/template/template-files.ts';
+import { hashTemplate, templateFiles } from '../../src/command/template/template-folder.ts';
 
 const code = {
   name: 'Receipt',

@@ -19,7 +19,7 @@ import { MasterKey } from '../../src/foundation/master-key.ts';
 import { resealColumn } from '../../src/foundation/reseal.ts';
 import { seal, unsealAny } from '../../src/foundation/seal.ts';
 import { ReplyAddresses } from '../../src/message/reply-address.ts';
-import { EndSessionsLinks } from '../../src/outbox/end-sessions-links.ts';
+import { EndSessionsLinks } from '../../src/outbox/mailed-links.ts';
 import {
   BrowserSessions,
   type BrowserSessionsDependencies,

@@ -81,7 +81,7 @@ test('only the door of pages, the management API and the inbox get to know who i
       knowing.push(file);
   assert.deepEqual(knowing.sort(), [
     'inbox/inbox-access.ts',
-    'management/access/identify-actor.ts',
+    'management/access/admit-actor.ts',
     'session/browser/browser-sessions.ts',
     'session/browser/page-door.ts',
   ]);

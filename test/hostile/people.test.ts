@@ -5,7 +5,7 @@ import { saveMembership } from '../../src/account/membership-store.ts';
 import { createPerson, markEmailVerified } from '../../src/account/person-store.ts';
 import { recordUse } from '../../src/foundation/database/budget-store.ts';
 import type { PersonId } from '../../src/foundation/ids.ts';
-import { accountLinkBudgets } from '../../src/outbox/mail-budgets.ts';
+import { accountLinkBudgets } from '../../src/outbox/system-mail-store.ts';
 import { password, SessionWorld } from '../support/session-world.ts';
 import { saveShop } from '../support/shop.ts';
 import { signedInManager } from '../support/signed-in-manager.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { reportFacts } from '../../src/report/report-facts-store.ts';
+import { reportFacts } from '../../src/report/roll-up-store.ts';
 import { startSink } from '../support/mail-sink.ts';
 import { openManagedShop } from '../support/management-client.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { saveMembership } from '../../src/account/membership-store.ts';
 import { setOperator } from '../../src/account/person-store.ts';
-import { canProgramsSend } from '../../src/management/report/send-readiness-store.ts';
+import { canProgramsSend } from '../../src/management/report/attention-store.ts';
 import { addPasskey } from '../support/add-passkey.ts';
 import { DirectShop } from '../support/direct-shop.ts';
 import { signInToManagement } from '../support/management-client.ts';

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readMoveCatalog } from '../../src/move/move-catalog-store.ts';
+import { orderTables, readMoveCatalog } from '../../src/move/move-catalog-store.ts';
 import { openMoveSession } from '../../src/move/move-session-store.ts';
 import { movedValues } from '../../src/move/moved-columns-sql.ts';
-import { orderTables } from '../../src/move/order-tables.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
 const { url } = await createTestDatabase();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { orderTables } from '../../src/move/order-tables.ts';
+import { orderTables } from '../../src/move/move-catalog-store.ts';
 
 test('a table comes after those it refers to, itself and unknown ones aside', () => {
   const ordered = orderTables(

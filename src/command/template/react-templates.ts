@@ -4,7 +4,7 @@ import { basename, dirname, extname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { stringify } from 'yaml';
 import { TypesFailure } from '../../template-types/types-failure.ts';
-import { settingsFile, templateFiles } from './template-files.ts';
+import { settingsFile, templateFiles } from './template-folder.ts';
 
 /** What a component file exports as `template`. */
 interface ReactSettings {

@@ -8,9 +8,9 @@ import {
   type FolderTemplate,
   listTemplateFolders,
   readTemplateFolder,
-} from './read-template-folder.ts';
+  TemplateState,
+} from './template-folder.ts';
 import { TemplateService } from './template-service.ts';
-import { TemplateState } from './template-state.ts';
 
 export interface TemplateOptions extends JsonOption {
   readonly dir: string;

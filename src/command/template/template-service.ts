@@ -2,8 +2,7 @@ import {
   type ManagementConnection,
   ManagementProblem,
 } from '../../template-types/management-connection.ts';
-import type { FolderTemplate } from './read-template-folder.ts';
-import type { TemplateCode } from './template-files.ts';
+import type { FolderTemplate, TemplateCode } from './template-folder.ts';
 
 /** A template of the service: its draft, or else its published content. */
 export interface ServiceTemplate {

@@ -2,9 +2,9 @@ import { type Html, html } from '../../foundation/html.ts';
 import { formatAge, formatFullTime } from '../format-time.ts';
 import type { CapturedMessageSummary, InboxMessageId } from '../inbox-message.ts';
 import { type ListState, listUrl, messageUrl, pageSize } from '../list-state.ts';
-import { icon } from './icons.ts';
+import { icon, renderCopyButton } from './layout.ts';
 
-export interface ListViewProps {
+interface ListViewProps {
   readonly summaries: readonly CapturedMessageSummary[];
   /** Number of messages on all pages. */
   readonly total: number;
@@ -121,4 +121,17 @@ function highlightMatches(text: string, search: string): Html {
     end = stop;
   }
   return html`${pieces}${text.slice(end)}`;
+}
+
+/** Shown next to the list while no message is open; explains how programs read the messages. */
+export function renderWelcome(origin: string): Html {
+  const command = `curl -G ${origin}/inbox/api/messages \\\n  -H "Authorization: Bearer $INBOX_TOKEN" \\\n  -d to=reader@example.com -d wait=30`;
+  return html`<div class="welcome">
+  <span class="welcome-mark">${icon('envelope')}</span>
+  <h2>Captured mail</h2>
+  <p>All mail is captured in this inbox instead of being delivered. Choose a message to see its HTML, text, links and headers.</p>
+  <h3>From a test</h3>
+  <p>Wait for a message to this recipient and get it as JSON:</p>
+  <div class="copied-block"><pre class="command" tabindex="0"><code>${command}</code></pre>${renderCopyButton(command, 'Copy command')}</div>
+</div>`;
 }

@@ -12,6 +12,8 @@ import type { Principal } from '../../access/principal.ts';
 import type { Account } from '../../account/account.ts';
 import { readMemberships } from '../../account/membership-store.ts';
 import { type AccountId, parseAccountId } from '../../foundation/ids.ts';
+import { isSameOrigin } from '../../http/same-origin.ts';
+import { principalOf } from '../../session/browser/browser-session-store.ts';
 import { findSignInLink } from '../../session/single-sign-on/required-provider-store.ts';
 import { providerSignInPath } from '../../session/single-sign-on/sign-in-provider.ts';
 import { notFound, Problem } from '../answer/problem.ts';
@@ -180,4 +182,36 @@ function toPermissionProblem(access: Access, field: string | undefined): Problem
         errors: [{ field, reason }],
         extra: { permission: access },
       });
+}
+
+const safeMethods = new Set(['GET', 'HEAD']);
+
+/** Pages of other origins can't send this header without a CORS preflight (Fetch standard). */
+export const consoleHeader = 'x-signalpost-request';
+
+/**
+ * Identifies the caller by the `Authorization` header, or else by the session cookie.
+ * @returns undefined for an unauthenticated caller
+ * @throws Problem for a change that may be a cross-site request
+ */
+export async function identifyActor(
+  dependencies: ManagementDependencies,
+  request: FastifyRequest,
+): Promise<Principal | undefined> {
+  const { authorization } = request.headers;
+  if (authorization !== undefined)
+    return dependencies.access.authenticator.authenticate(authorization);
+  const person = await dependencies.browser.findSignedIn(request);
+  if (person === undefined) return undefined;
+  if (!safeMethods.has(request.method)) requireSameOriginPage(request);
+  return principalOf(person);
+}
+
+/** Browsers attach the cookie to cross-site requests too (ASVS 4.2.2). */
+function requireSameOriginPage(request: FastifyRequest): void {
+  if (isSameOrigin(request) && request.headers[consoleHeader] !== undefined) return;
+  throw new Problem(
+    'foreign-request',
+    'Changes authenticated by cookie require the X-Signalpost-Request header and the same origin',
+  );
 }

@@ -1,16 +1,63 @@
 import { type Static, Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
+import type { Account } from '../../account/account.ts';
 import { readAccountPage } from '../../account/account-page-store.ts';
 import { readAccount } from '../../account/account-store.ts';
 import { saveMembership } from '../../account/membership-store.ts';
-import { Nullable, strict } from '../../foundation/common-schemas.ts';
+import { readQuotaUsage } from '../../account/quota-usage-store.ts';
+import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import { domainOf, normalizeAddress, parseEmailAddress } from '../../foundation/email-address.ts';
 import { AccountSchema } from '../../manifest/manifest-schema.ts';
-import { applyAccount, applyManifestPart } from '../apply-manifest-part.ts';
-import { actorOf, type OperationCall } from '../operation.ts';
+import { readSender } from '../../sender/sender-store.ts';
+import { hasVerifiedDomain } from '../../sender/verified-domain-store.ts';
+import { invalidField } from '../answer/problem.ts';
+import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
-import { AccountView, viewAccount } from './account-view.ts';
-import { requireProvenAddress } from './require-proven-address.ts';
+import { applyAccount, applyManifestPart } from '../save-resource.ts';
+
+export const AccountView = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    addOns: Type.Array(Type.String(), { description: 'Enabled add-ons.' }),
+    suspended: Type.Boolean({ description: 'Suspended accounts can’t send.' }),
+    retentionDays: Type.Integer({ description: 'How many days messages are kept: 30, 90 or 400.' }),
+    quota: Type.Object(
+      {
+        perHour: Nullable(Type.Integer()),
+        perDay: Nullable(Type.Integer({ description: 'Per UTC day.' })),
+      },
+      { ...strict, description: 'Max accepted messages; null: no limit.' },
+    ),
+    archiveAddress: Type.String({
+      description:
+        'Gets a blind copy of every message, except of templates with secret fields. Empty: none.',
+    }),
+    attachmentLimit: Nullable(
+      Type.Integer({
+        description:
+          'Max bytes of a message with attachments as sent; 0: no attachments. Null: the installation’s default.',
+      }),
+    ),
+  },
+  { ...strict, title: 'Account' },
+);
+
+export function viewAccount(account: Account): Static<typeof AccountView> {
+  const {
+    id,
+    name,
+    suspended,
+    retentionDays,
+    archiveAddress = '',
+    attachmentLimit = null,
+  } = account;
+  const { perHour = null, perDay = null } = account.quota ?? {};
+  const quota = { perHour, perDay };
+  const addOns = [...account.addOns].sort();
+  return { id, name, addOns, suspended, retentionDays, quota, archiveAddress, attachmentLimit };
+}
 
 const Limit = Type.Optional(Nullable(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })));
 
@@ -121,5 +168,76 @@ export const anyAccountRoutes = resourceRoutes({
       if (before === undefined && personId !== undefined)
         await saveMembership(transaction, { accountId, personId, role: 'owner' });
     },
+  },
+});
+
+/**
+ * Requires that the account has proven to read a new address that its mail or its notices go to: by a link, as for a sender, or
+ * by its domain.
+ * @param before the address that stays allowed
+ * @throws Problem that names the field
+ */
+export async function requireProvenAddress(
+  { params: { accountId } }: Pick<OperationCall, 'params'>,
+  transaction: DatabaseTransaction,
+  field: string,
+  {
+    given = '',
+    before,
+  }: { readonly given: string | undefined; readonly before: string | undefined },
+): Promise<void> {
+  const parsed = parseEmailAddress(given);
+  // What isn't an address is refused with its own reason.
+  if (given === before || !parsed.ok) return;
+  const { address } = parsed;
+  const sender = await readSender(transaction, accountId, normalizeAddress(address));
+  if (sender?.verified === true) return;
+  if (await hasVerifiedDomain(transaction, accountId, domainOf(address))) return;
+  throw invalidField(
+    field,
+    'isn’t confirmed. Verify its domain under Domains, or add it under Senders and open the link that is sent to it, then set it',
+  );
+}
+
+const WindowView = Type.Object(
+  {
+    limit: Nullable(Type.Integer({ description: 'Null: no limit.' })),
+    used: Type.Integer({
+      description:
+        'Recipients of messages accepted in this window. Under load, includes what processes have reserved for the next second.',
+    }),
+    endsAt: Time('When the window ends and the count resets.'),
+  },
+  { ...strict, title: 'QuotaWindow' },
+);
+
+const QuotaUseView = Type.Object(
+  { hour: WindowView, day: WindowView },
+  { ...strict, title: 'QuotaUse' },
+);
+
+function viewWindow(
+  limit: number | undefined,
+  used: number,
+  at: Date,
+  windowMs: number,
+): Omit<Static<typeof WindowView>, 'endsAt'> & { endsAt: Date } {
+  return { limit: limit ?? null, used, endsAt: new Date(at.getTime() + windowMs) };
+}
+
+export const getQuotaUse = defineOperation({
+  id: 'getQuotaUse',
+  summary: 'Get quota usage for the current hour and day',
+  description: '`used` is 0 for accounts without a quota.',
+  answer: QuotaUseView,
+  async handle(call) {
+    const { id, quota } = accountOf(call);
+    const { database } = call.dependencies;
+    const use = await readQuotaUsage(database.kysely, id);
+    const counted = quota !== undefined;
+    return {
+      hour: viewWindow(quota?.perHour, counted ? use.hourUsed : 0, use.hourAt, 3_600_000),
+      day: viewWindow(quota?.perDay, counted ? use.dayUsed : 0, use.dayAt, 86_400_000),
+    };
   },
 });

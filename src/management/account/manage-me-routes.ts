@@ -11,7 +11,7 @@ import { canOperate } from '../access/admit-actor.ts';
 import { Problem } from '../answer/problem.ts';
 import { readableInbox } from '../inbox/manage-inbox-routes.ts';
 import { actorOf, defineOperation } from '../operation.ts';
-import { AccountView, viewAccount } from './account-view.ts';
+import { AccountView, viewAccount } from './manage-account-routes.ts';
 
 const MyAccountView = Type.Object(
   {

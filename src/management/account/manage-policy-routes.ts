@@ -7,10 +7,10 @@ import { Nullable, strict } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { PolicySchema } from '../../manifest/manifest-schema.ts';
 import { invalidField, Problem } from '../answer/problem.ts';
-import { applyManifestPart } from '../apply-manifest-part.ts';
 import { accountOf, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
-import { requireProvenAddress } from './require-proven-address.ts';
+import { applyManifestPart } from '../save-resource.ts';
+import { requireProvenAddress } from './manage-account-routes.ts';
 
 const Networks = (who: string) =>
   Type.Array(Type.String(), { description: `Where ${who} may come from; empty: anywhere.` });

@@ -17,10 +17,14 @@ import {
 } from '../../session/invitation/account-people-store.ts';
 import { changeInvitation, withdrawInvitation } from '../../session/invitation/invitation-store.ts';
 import { invalidField, noSystemMail, Problem } from '../answer/problem.ts';
-import { applyManifestPart } from '../apply-manifest-part.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
-import { inTransaction, recordAudit, requireResource } from '../save-resource.ts';
+import {
+  applyManifestPart,
+  inTransaction,
+  recordAudit,
+  requireResource,
+} from '../save-resource.ts';
 
 const UserView = Type.Object(
   {

@@ -11,11 +11,10 @@ import { isSameOrigin } from '../../http/same-origin.ts';
 import { isDemoApplied } from '../../manifest/demo-store.ts';
 import { AccountSchema, UserSchema } from '../../manifest/manifest-schema.ts';
 import { consumeOneTimeLink, isValidOneTimeLink } from '../../session/one-time-link-store.ts';
-import { consoleHeader } from '../access/identify-actor.ts';
+import { consoleHeader } from '../access/admit-actor.ts';
 import { invalidField, Problem } from '../answer/problem.ts';
-import { applyAccount } from '../apply-manifest-part.ts';
 import { defineOperation } from '../operation.ts';
-import { callerOf, inTransaction } from '../save-resource.ts';
+import { applyAccount, callerOf, inTransaction } from '../save-resource.ts';
 
 export const getSetUp = defineOperation({
   id: 'getSetUp',

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { type Static, Type } from 'typebox';
-import { type AuditEntry, readAuditPage } from '../../audit/audit-page-store.ts';
-import { auditThings } from '../../audit/audit-things.ts';
+import { type AuditEntry, auditThings, readAuditPage } from '../../audit/audit-page-store.ts';
 import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
 import { csvLine } from '../../foundation/csv-line.ts';
 import {
@@ -12,7 +11,7 @@ import {
 import { addressHashKey, auditIdOf } from '../../foundation/hash-address.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, writeCursor } from '../answer/page.ts';
-import { readOptionalTime } from '../answer/read-time.ts';
+import { readOptionalTime } from '../answer/read-query.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 
 const AuditView = Type.Object(

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addAbortSignal, Readable } from 'node:stream';
+import { addAbortSignal, Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Static, Type } from 'typebox';
 import { AccountLimitReached } from '../../account/account-limit-store.ts';
@@ -12,22 +12,20 @@ import type { Wire } from '../../foundation/wire.ts';
 import { logFailure } from '../../http/request-log.ts';
 import { requirePreconditions } from '../answer/entity-tag.ts';
 import { Problem } from '../answer/problem.ts';
-import { limitBytes } from '../limit-bytes.ts';
 import type { OperationCall } from '../operation.ts';
 import { inTransaction, recordAudit } from '../save-resource.ts';
-import { detectDelimiter } from './detect-delimiter.ts';
-import { InvalidImportFile, importCsv, type RowReader } from './import-csv.ts';
-import type { ImportKey } from './import-key.ts';
+import { detectDelimiter, InvalidImportFile, importCsv, type RowReader } from './import-csv.ts';
 import {
   continueImport,
   createImport,
   endImport,
   type FileFacts,
+  type ImportKey,
   type ImportProgress,
   type ImportRun,
   readImport,
   saveStep,
-} from './import-progress-store.ts';
+} from './import-store.ts';
 import { type ImportView, requireImport, viewProgress } from './import-view.ts';
 
 /** Max size of a file. */
@@ -235,4 +233,17 @@ function expectedReason(error: unknown): string | undefined {
 async function readForm(handle: FileHandle) {
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(headerBytes), 0, headerBytes, 0);
   return detectDelimiter(buffer.toString('utf8', 0, bytesRead));
+}
+
+/** Fails with a Problem if the stream is larger than the limit. */
+function limitBytes(maxBytes: number): Transform {
+  let size = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length;
+      if (size > maxBytes)
+        done(new Problem('too-large', `The file is larger than ${maxBytes} bytes`));
+      else done(null, chunk);
+    },
+  });
 }

@@ -1,13 +1,17 @@
 import { Type } from 'typebox';
 import { readPeople } from '../../account/people-page-store.ts';
 import { findPersonByEmail } from '../../account/person-store.ts';
+import { assessBackup } from '../../backup/assess-backup.ts';
+import { readLastBackupAt } from '../../backup/backup-state.ts';
 import { poolsOf } from '../../delivery/direct/source-pools.ts';
-import { Nullable, strict } from '../../foundation/common-schemas.ts';
+import { Nullable, strict, Time, Uuid } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import { listProcesses } from '../../foundation/processes/process-store.ts';
 import { changeOperator } from '../../session/disable-person.ts';
 import type { SubmissionEndpoint } from '../../smtp-submission/submission-endpoint.ts';
 import { canOperate } from '../access/admit-actor.ts';
 import { readAccountAccess } from '../account/manage-me-routes.ts';
+import { pageOf } from '../answer/page.ts';
 import { notFound, Problem } from '../answer/problem.ts';
 import { actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
@@ -137,5 +141,73 @@ export const operatorRoutes = resourceRoutes({
     confirmed: true,
     summary: 'Remove an operator',
     write: (call) => writeOperator(call, false),
+  },
+});
+
+export const getBackup = defineOperation({
+  id: 'getBackup',
+  summary: 'Get the state of the backup',
+  description:
+    'The backup of the embedded database, as in `bin/signalpost doctor`. Your own PostgreSQL is backed up with its own tools, and isn’t checked.',
+  answer: Type.Object(
+    {
+      ok: Type.Boolean({ description: 'False if a backup that is set up fails or is late.' }),
+      finding: Type.String({ description: 'Where to, how old, and what is wrong.' }),
+      advice: Nullable(Type.String({ description: 'What to do about it.' })),
+      lastAt: Nullable(Time('When the last backup was finished.')),
+    },
+    { ...strict, title: 'Backup' },
+  ),
+  async handle({ dependencies: { facts } }) {
+    const { ok, finding, advice = null } = assessBackup(facts, true);
+    const lastAt = facts.databaseUrl === undefined ? readLastBackupAt(facts.dataDir) : undefined;
+    return { ok, finding, advice, lastAt: lastAt ?? null };
+  },
+});
+
+const ProcessView = Type.Object(
+  {
+    id: Uuid,
+    host: Type.String({ description: 'Name of its machine or container.' }),
+    pid: Type.Integer({ description: 'Its process ID there.' }),
+    version: Type.String(),
+    roles: Type.Array(Type.String(), {
+      description: 'What it does: `http`, `management`, `smtp`, `worker`.',
+    }),
+    state: Type.Enum(['running', 'vanished'], {
+      description:
+        '`vanished`: it hasn’t reported for 15 seconds and didn’t say that it stops. It’s removed after an hour.',
+    }),
+    startedAt: Time('When it started.'),
+    seenAt: Time('When it last reported.'),
+    inFlight: Type.Integer({
+      description:
+        'Messages that it’s sending. Those of a vanished process go to others once their leases expire.',
+    }),
+    delayMs: Nullable(
+      Type.Integer({
+        description:
+          'How late its timers run, in milliseconds; more than a few dozen means that it’s overloaded. Null once it vanished.',
+      }),
+    ),
+  },
+  { ...strict, title: 'ServiceProcess' },
+);
+
+export const listServiceProcesses = defineOperation({
+  id: 'listProcesses',
+  summary: 'List the running processes of the service',
+  description: 'Each reports every five seconds.',
+  answer: pageOf(ProcessView),
+  async handle(call) {
+    const processes = await listProcesses(call.dependencies.database.kysely);
+    return {
+      items: processes.map((process) => ({
+        ...process,
+        roles: [...process.roles],
+        delayMs: process.state === 'vanished' ? null : process.delayMs,
+      })),
+      nextCursor: null,
+    };
   },
 });

@@ -7,8 +7,7 @@ import { describeEvent, eventFields } from '../../webhook/describe-event.ts';
 import { decodeCursor, writeCursor } from '../answer/page.ts';
 import { invalidField, Problem } from '../answer/problem.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
-import { EventReader, EventsMissing } from './event-reader.ts';
-import { streamEvents } from './stream-events.ts';
+import { EventReader, EventsMissing, streamEvents } from './event-reader.ts';
 
 const maxEvents = 1_000;
 const defaultEvents = 100;

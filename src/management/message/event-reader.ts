@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
+import { TurnQueue } from '../../foundation/turn-queue.ts';
 import type { EventKind } from '../../message/event-kinds.ts';
 import type { AccountEvent, EventPosition } from '../../webhook/account-event-store.ts';
 import type { AccountEvents } from '../../webhook/account-events.ts';
@@ -14,7 +16,7 @@ export class EventsMissing extends Error {
   }
 }
 
-export interface EventReaderDependencies {
+interface EventReaderDependencies {
   readonly events: Pick<AccountEvents, 'listen' | 'read'>;
   readonly database: Pick<Database, 'kysely'>;
   readonly accountId: AccountId;
@@ -27,7 +29,7 @@ export interface EventReaderDependencies {
 }
 
 /** Events that a reader found. */
-export interface FoundEvents {
+interface FoundEvents {
   readonly events: readonly AccountEvent[];
   /** The position after them. */
   readonly end: EventPosition;
@@ -112,5 +114,95 @@ export class EventReader {
       };
     });
     this.#wake = () => undefined;
+  }
+}
+
+/** Heartbeat interval, so that both sides notice a lost connection. */
+const heartbeatMs = 15_000;
+/** A client that reads nothing for this long is disconnected. */
+const maxStallMs = 60_000;
+/** Events per read, and bytes that may wait for a slow client before the next read. */
+const eventsPerRead = 100;
+const bufferBytes = 16 * 1_024;
+
+/** One notification wakes all streams of an account, which would keep this process from anything else until all are written. */
+const turns = new TurnQueue();
+/** Streams at the same position share the events that they read, and so their text. */
+const texts = new WeakMap<AccountEvent, string>();
+
+interface EventStreamOptions {
+  readonly accountId: AccountId;
+  readonly reader: EventReader;
+  readonly first: FoundEvents;
+  /** Rejects once the caller lost its permission. */
+  reauthorize(): Promise<void>;
+  readonly ended: AbortSignal;
+  viewOf(event: AccountEvent): unknown;
+  cursorOf(position: EventPosition): string;
+}
+
+/**
+ * Server-sent events (WHATWG HTML, section 9.2). Reads on only while the client does, so a slow one costs no memory. It
+ * ends on any error: the client reconnects where it stopped, and that request says what is wrong.
+ */
+export function streamEvents(options: EventStreamOptions): Readable {
+  const { reader, ended } = options;
+  let resumedAt = performance.now();
+  const stream = Readable.from(
+    produce(options, () => {
+      resumedAt = performance.now();
+    }),
+    { objectMode: false, highWaterMark: bufferBytes },
+  );
+  const watch = setInterval(() => {
+    if (performance.now() - resumedAt > maxStallMs) stream.destroy();
+  }, heartbeatMs);
+  stream.once('close', () => {
+    clearInterval(watch);
+    reader.stopListening();
+  });
+  ended.addEventListener('abort', () => reader.stopListening());
+  return stream;
+}
+
+async function* produce(
+  { accountId, reader, first, reauthorize, ended, viewOf, cursorOf }: EventStreamOptions,
+  onResume: () => void,
+): AsyncGenerator<string> {
+  yield 'retry: 2000\n\n';
+  const textOf = (event: AccountEvent): string => {
+    const known = texts.get(event);
+    if (known !== undefined) return known;
+    const text = `id: ${cursorOf(event.position)}\ndata: ${JSON.stringify(viewOf(event))}\n\n`;
+    texts.set(event, text);
+    return text;
+  };
+  let found = first;
+  let sent = '';
+  let heartbeatAt = performance.now() + heartbeatMs;
+  try {
+    while (!ended.aborted) {
+      onResume();
+      const cursor = cursorOf(found.end);
+      if (found.events.length > 0) {
+        const { events } = found;
+        yield turns.run(accountId, () => events.map(textOf).join(''));
+        sent = cursorOf(found.events.at(-1)?.position ?? found.end);
+        heartbeatAt = performance.now() + heartbeatMs;
+      }
+      if (performance.now() >= heartbeatAt) {
+        await reauthorize();
+        // An event without data is not dispatched, but moves the client past events that it didn't ask for.
+        yield cursor === sent ? ':\n\n' : `:\nid: ${cursor}\n\n`;
+        sent = cursor;
+        heartbeatAt = performance.now() + heartbeatMs;
+      }
+      if (!found.more) await reader.wait(Math.max(0, heartbeatAt - performance.now()));
+      if (ended.aborted) return;
+      await reauthorize();
+      found = await reader.next(eventsPerRead);
+    }
+  } catch {
+    // The stream ends, and the client's next request gets the error.
   }
 }

@@ -6,12 +6,12 @@ import {
   type ScheduleSelection,
   ScheduleStore,
 } from '../../queue/schedule-store.ts';
-import { readSubjects } from '../../report/read-subjects.ts';
+import { readSubjects } from '../../report/read-subjects-store.ts';
 import { checkSendAt } from '../../submission/delivery-timing.ts';
 import { actorPermissions } from '../access/admit-actor.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { invalidField } from '../answer/problem.ts';
-import { readOptionalTime } from '../answer/read-time.ts';
+import { readOptionalTime } from '../answer/read-query.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { recordAudit } from '../save-resource.ts';
 

@@ -15,9 +15,7 @@ import {
   messageStateNames,
   messageStates,
 } from '../../message/message-state.ts';
-import { findAttributed } from '../../report/find-attributed-store.ts';
-import { findMessages } from '../../report/find-messages-store.ts';
-import { recentFrom } from '../../report/message-id-range.ts';
+import { findAttributed, findMessages, recentFrom } from '../../report/find-messages-store.ts';
 
 type Kysely = Database['kysely'];
 

@@ -1,10 +1,13 @@
 import { type MessageId, parseMessageId, type TemplateId } from '../../foundation/ids.ts';
 import { minIdAt } from '../../foundation/uuid7.ts';
-import { findAttributed } from '../../report/find-attributed-store.ts';
 import { findBySubject } from '../../report/find-by-subject-store.ts';
-import { findMessages, type MessageSearchFilter } from '../../report/find-messages-store.ts';
-import { readSubjects } from '../../report/read-subjects.ts';
-import { searchedWordsOf, wordsOf } from '../../report/subject-words.ts';
+import {
+  findAttributed,
+  findMessages,
+  type MessageSearchFilter,
+} from '../../report/find-messages-store.ts';
+import { readSubjects } from '../../report/read-subjects-store.ts';
+import { searchedWordsOf, wordsOf } from '../../report/subject-words-store.ts';
 import { accountOf, type OperationCall } from '../operation.ts';
 import {
   lastId,

@@ -6,7 +6,7 @@ import {
   normalizeAddress,
   parseEmailAddress,
 } from '../../foundation/email-address.ts';
-import { readSubjects } from '../../report/read-subjects.ts';
+import { readSubjects } from '../../report/read-subjects-store.ts';
 import {
   describeReply,
   maxReplyBodyBytes,

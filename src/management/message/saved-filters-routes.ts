@@ -3,8 +3,8 @@ import { personOf } from '../../access/principal.ts';
 import { strict } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { Problem } from '../answer/problem.ts';
+import { readOptionalLocale } from '../answer/read-query.ts';
 import { accountOf, actorOf, type OperationCall } from '../operation.ts';
-import { readOptionalLocale } from '../read-optional-locale.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { messageFilters } from './manage-messages-routes.ts';
 import {

@@ -1,14 +1,12 @@
 import type { TSchema } from 'typebox';
 import { problemCatalog } from '../answer/problem.ts';
-import { managementPrefix } from '../management-prefix.ts';
+import { managementPrefix } from '../management-limits.ts';
 import { pathParamNames, pathParams } from '../path-params.ts';
 import type { ManagementRoute } from '../resource-routes.ts';
 import { routeTable } from '../route-table.ts';
 import { type ContractOperationSpec, contractOperationSpecs } from './contract-operation-specs.ts';
-import { exampleOf } from './example-of.ts';
 import { introduction } from './introduction.ts';
-import { NamedSchemas, type SchemaJson } from './named-schemas.ts';
-import { ProblemSchema } from './shared-schemas.ts';
+import { exampleOf, NamedSchemas, ProblemSchema, type SchemaJson } from './named-schemas.ts';
 
 type Paths = Record<string, Readonly<Record<string, unknown>>>;
 

@@ -11,9 +11,8 @@ import {
 } from '../../report/report-query.ts';
 import { maxLocaleLength } from '../../template/locale.ts';
 import { invalidField } from '../answer/problem.ts';
-import { readTime } from '../answer/read-time.ts';
+import { readOptionalLocale, readTime } from '../answer/read-query.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
-import { readOptionalLocale } from '../read-optional-locale.ts';
 
 const query = Type.Object(
   {

@@ -9,10 +9,9 @@ import { removeSender } from '../../sender/sender-store.ts';
 import { verifySendersOfDomain } from '../../sender/sender-verification-store.ts';
 import { findOperatorProblem } from '../access/admit-actor.ts';
 import { noSystemMail, notFound, Problem } from '../answer/problem.ts';
-import { applyManifestPart } from '../apply-manifest-part.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
-import { recordAudit, requireResource } from '../save-resource.ts';
+import { applyManifestPart, recordAudit, requireResource } from '../save-resource.ts';
 
 const SenderView = Type.Object(
   {

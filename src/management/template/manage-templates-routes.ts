@@ -1,22 +1,39 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
 import { readMembers } from '../../account/membership-store.ts';
 import { findPersonByEmail } from '../../account/person-store.ts';
-import { strict } from '../../foundation/common-schemas.ts';
+import { strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { PersonId } from '../../foundation/ids.ts';
 import { TemplateSchema } from '../../manifest/manifest-schema.ts';
 import {
   readCreator,
+  readDraft,
   readTemplateFacts,
+  readTemplateVersion,
+  readVersionFacts,
+  removeDraft,
+  saveDraft,
   type TemplateFacts,
 } from '../../template/template-page-store.ts';
 import { removeTemplate, saveTemplate } from '../../template/template-store.ts';
-import { invalidField } from '../answer/problem.ts';
-import { accountOf, actorOf, type OperationCall } from '../operation.ts';
+import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
+import { invalidField, notFound } from '../answer/problem.ts';
+import { sendImage } from '../answer/send-download.ts';
+import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { requireResource } from '../save-resource.ts';
-import { TemplateView } from './template-views.ts';
+import { sampleValues } from './sample-values.ts';
+import { resolveImages, storeUploads } from './store-images.ts';
+import {
+  contentOf,
+  DraftContentSchema,
+  DraftContentView,
+  TemplateView,
+  VersionDetailView,
+  VersionView,
+  viewFields,
+} from './template-views.ts';
 
 function templateOf(call: OperationCall) {
   const { templateId } = call.params;
@@ -115,3 +132,129 @@ async function creatorFor(
     throw invalidField('createdBy', 'must be a user of the account');
   return creator;
 }
+
+const DraftView = Type.Object(
+  { content: DraftContentView, changedAt: Time('When it last changed.') },
+  { ...strict, title: 'TemplateDraft' },
+);
+
+export function draftOf(call: OperationCall) {
+  const { templateId } = call.params;
+  return {
+    kind: 'template_draft',
+    unrecorded: ['content', 'changedAt'] as const,
+    id: templateId,
+    async read(transaction: DatabaseTransaction) {
+      const draft = await readDraft(transaction, accountOf(call).id, templateId);
+      return (
+        draft && {
+          content: draft.content as Static<typeof DraftContentView>,
+          changedAt: draft.changedAt,
+        }
+      );
+    },
+  };
+}
+
+export const draftRoutes = resourceRoutes({
+  path: '/accounts/:accountId/templates/:templateId/draft',
+  access: { read: 'templates:read', write: 'templates:write' },
+  view: DraftView,
+  resource: draftOf,
+  get: { id: 'getDraft', summary: 'Get the draft of a template', requireParent: requireTemplate },
+  put: {
+    id: 'putDraft',
+    summary: 'Save the draft of a template',
+    description:
+      'Drafts may contain errors, which only block publishing. Replaces the whole draft, so omitted members are removed.',
+    body: DraftContentSchema,
+    bodyMember: 'content',
+    size: 'content',
+    async write(call) {
+      const { images: given = [], ...content } = call.body;
+      // Contents are stored before the transaction; those that no draft uses then are deleted later.
+      if (given.length > 0) await requireTemplate(call);
+      const uploads = await storeUploads(call, given);
+      return async (transaction) => {
+        await requireTemplate(call, transaction);
+        const images = await resolveImages(call, transaction, given, uploads);
+        await saveDraft(transaction, {
+          accountId: accountOf(call).id,
+          templateId: call.params.templateId,
+          content: { ...content, ...(images.length === 0 ? {} : { images }) },
+          personId: personOf(actorOf(call)),
+        });
+      };
+    },
+  },
+  remove: {
+    id: 'deleteDraft',
+    summary: 'Discard the draft of a template',
+    write: (call) => (transaction) =>
+      removeDraft(transaction, accountOf(call).id, call.params.templateId),
+  },
+});
+
+export const listVersions = defineOperation({
+  id: 'listVersions',
+  summary: 'List the versions of a template, newest first',
+  query: pageQuery({}),
+  answer: pageOf(VersionView),
+  async handle(call) {
+    await requireTemplate(call);
+    const limit = pageSizeOf(call.query);
+    const [before] = readCursor(call.query, 'integer') ?? [];
+    const { kysely } = call.dependencies.database;
+    const rows = await readVersionFacts(kysely, accountOf(call).id, call.params.templateId, {
+      before: before === undefined ? undefined : Number.parseInt(before, 10),
+      limit: limit + 1,
+    });
+    return toPage(
+      rows,
+      limit,
+      ({ version, published, createdAt, subject, locales }) => ({
+        version,
+        published,
+        createdAt,
+        subject,
+        locales,
+      }),
+      ({ version }) => [String(version)],
+    );
+  },
+});
+
+export const getVersion = defineOperation({
+  id: 'getVersion',
+  summary: 'Get a template version with content and fields',
+  answer: VersionDetailView,
+  async handle(call) {
+    const { templateId, version } = call.params;
+    const { kysely } = call.dependencies.database;
+    const row = await readTemplateVersion(kysely, accountOf(call).id, templateId, version);
+    if (row === undefined) throw notFound('version');
+    const content = contentOf(row);
+    const { compiled } = row;
+    const examples = sampleValues({ compiled, fields: compiled.fields }, content);
+    return {
+      version: row.version,
+      published: row.published,
+      createdAt: row.createdAt,
+      subject: row.source.subject,
+      locales: [...(compiled.locales ?? [])],
+      content,
+      fields: viewFields(compiled.fields, row.source.fields, examples),
+    };
+  },
+});
+
+export const getTemplateImage = defineOperation({
+  id: 'getTemplateImage',
+  summary: 'Download an image of a template',
+  description: 'The draft or a version of the template must have it. Its name and type are there.',
+  produces: 'application/octet-stream',
+  async handle(call) {
+    await requireTemplate(call);
+    return sendImage(call, call.params.templateId);
+  },
+});

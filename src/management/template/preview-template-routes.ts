@@ -9,9 +9,9 @@ import { maxLocaleLength } from '../../template/locale.ts';
 import { parseOverride } from '../../template/parse-override.ts';
 import { readTemplateVersion } from '../../template/template-page-store.ts';
 import { invalidField, notFound, Problem } from '../answer/problem.ts';
+import { readOptionalLocale } from '../answer/read-query.ts';
 import { findSecretNames } from '../message/mask-content.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
-import { readOptionalLocale } from '../read-optional-locale.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
 import { previewInThread } from './preview-threads.ts';
 import { currentContent, type ReadableContent } from './publish-template-routes.ts';
@@ -23,8 +23,8 @@ import {
   FieldView,
   usedContent,
   type VersionContent,
+  viewFields,
 } from './template-views.ts';
-import { viewFields } from './view-fields.ts';
 
 const ProblemView = Type.Object(
   {

@@ -29,12 +29,10 @@ import {
 import { saveTemplate } from '../../template/template-store.ts';
 import { requirePreconditions } from '../answer/entity-tag.ts';
 import { invalidField, notFound, Problem } from '../answer/problem.ts';
-import { applyManifestPart } from '../apply-manifest-part.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
-import { inTransaction, recordAudit } from '../save-resource.ts';
+import { applyManifestPart, inTransaction, recordAudit } from '../save-resource.ts';
 import { findBrokenUsage } from './find-broken-usage.ts';
-import { draftOf } from './manage-drafts-routes.ts';
-import { requireTemplate } from './manage-templates-routes.ts';
+import { draftOf, requireTemplate } from './manage-templates-routes.ts';
 import { contentOf, TemplateView, usedContent, type VersionContent } from './template-views.ts';
 
 const PublishedView = Type.Object(

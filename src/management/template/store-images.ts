@@ -1,5 +1,5 @@
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
-import { findImageProblem } from '../../manifest/build-images.ts';
+import { findImageProblem } from '../../manifest/build-template.ts';
 import type { AttachmentContent } from '../../message/attachment-store.ts';
 import { checkImage, type GivenImage } from '../../submission/check-image.ts';
 import { decodeBase64 } from '../../submission/decode-base64.ts';

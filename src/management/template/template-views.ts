@@ -8,9 +8,14 @@ import {
   VariantsSchema,
 } from '../../manifest/manifest-schema.ts';
 import { imageTypes } from '../../submission/check-image.ts';
-import type { FieldKind, FieldValue } from '../../template/field-value.ts';
+import type { CompiledField } from '../../template/compiled-template.ts';
+import type { FieldKind, FieldValue, GivenValues } from '../../template/field-value.ts';
 import { MAX_IMAGES, MAX_VARIANTS } from '../../template/template-limits.ts';
-import type { TemplateSource } from '../../template/template-source.ts';
+import type {
+  FieldSettings,
+  ItemFieldSettings,
+  TemplateSource,
+} from '../../template/template-source.ts';
 
 const templateProperties = TemplateSchema.properties;
 
@@ -205,7 +210,7 @@ const ItemFieldView = Type.Object(
 );
 
 /** A field of items, as in responses. */
-export interface ItemFieldJson {
+interface ItemFieldJson {
   readonly name: string;
   readonly kind: FieldKind;
   readonly parts: string[];
@@ -257,3 +262,35 @@ export const VersionDetailView = Type.Object(
   },
   { ...strict, title: 'TemplateVersionDetail' },
 );
+
+/** The fields a version uses, with their declared settings. @param examples a value for each */
+export function viewFields(
+  fields: readonly CompiledField[],
+  settings: Readonly<Record<string, FieldSettings>> | undefined,
+  examples: GivenValues,
+): Static<typeof FieldView>[] {
+  const settingsByName = new Map(Object.entries(settings ?? {}));
+  return fields.map((field) => ({
+    ...viewField(field, settingsByName.get(field.name)),
+    secret: settingsByName.get(field.name)?.secret === true,
+    example: Object.hasOwn(examples, field.name) ? (examples[field.name] ?? '') : field.name,
+  }));
+}
+
+function viewField(field: CompiledField, settings: ItemFieldSettings = {}): ItemFieldJson {
+  const { name, kind, parts, fields } = field;
+  const inner = new Map(Object.entries(settings.fields ?? {}));
+  return {
+    name,
+    kind: kind ?? 'text',
+    parts: [...parts],
+    // A list that is only declared is no part of any message.
+    required: settings.default === undefined && parts.length > 0,
+    default: settings.default ?? null,
+    sample: settings.sample ?? null,
+    description: settings.description ?? null,
+    ...(fields === undefined
+      ? {}
+      : { fields: fields.map((one) => viewField(one, inner.get(one.name))) }),
+  };
+}

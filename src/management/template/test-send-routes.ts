@@ -18,9 +18,9 @@ import { computeSizeBounds, findOversizedPart } from '../../template/size-bounds
 import { MAX_RENDERED_TEXT } from '../../template/template-limits.ts';
 import { keepVersionWithContent, writeTrialVersion } from '../../template/template-store.ts';
 import { invalidField, Problem } from '../answer/problem.ts';
+import { readOptionalLocale } from '../answer/read-query.ts';
 import { acceptManually } from '../message/accept-manually.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
-import { readOptionalLocale } from '../read-optional-locale.ts';
 import { inTransaction } from '../save-resource.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
 import { chooseVersion, LocaleChoice, Values } from './preview-template-routes.ts';

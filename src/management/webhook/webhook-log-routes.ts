@@ -1,11 +1,23 @@
 import { Type } from 'typebox';
-import { Nullable, StringMap, strict, Time, Uuid } from '../../foundation/common-schemas.ts';
+import {
+  Nullable,
+  StringMap,
+  strict,
+  Time,
+  TimeOrDay,
+  Uuid,
+} from '../../foundation/common-schemas.ts';
+import { Limiter } from '../../foundation/limiter.ts';
+import { policies } from '../../foundation/policies.ts';
 import { webhookKinds } from '../../message/event-kinds.ts';
 import { readDelivery, readLog } from '../../webhook/delivery-store.ts';
 import { describeEvent } from '../../webhook/describe-event.ts';
+import { maxCountedWaiting, readReplays } from '../../webhook/replay-store.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
-import { notFound } from '../answer/problem.ts';
+import { invalidField, notFound, Problem } from '../answer/problem.ts';
+import { readTime } from '../answer/read-query.ts';
 import { accountOf, defineOperation } from '../operation.ts';
+import { recordAudit } from '../save-resource.ts';
 import { DeliveryStateView, requireWebhook } from './manage-webhooks-routes.ts';
 
 const members = {
@@ -30,7 +42,7 @@ const members = {
 const DeliveryView = Type.Object(members, { ...strict, title: 'WebhookDelivery' });
 
 /** A request to an endpoint and its response. */
-export const exchangeMembers = {
+const exchangeMembers = {
   status: Type.Integer({ description: 'HTTP status; 0 if there was no response.' }),
   durationMs: Type.Integer({ description: 'Milliseconds until the end of the response.' }),
   requestHeaders: StringMap('Headers of the request.'),
@@ -95,5 +107,150 @@ export const getWebhookDelivery = defineOperation({
     const { event, place: _, tries, ...entry } = found;
     const request = entry.lastRequest ?? JSON.stringify(describeEvent(event));
     return { ...entry, request, tries: [...tries] };
+  },
+});
+
+const selectable = Type.Enum(['delivered', 'failed']);
+
+export const replayWebhook = defineOperation({
+  id: 'replayWebhook',
+  summary: 'Replay webhook events',
+  description:
+    'Redelivers one event, or those of a period in the background; `listWebhookReplays` has the progress. A webhook replays one period at a time.',
+  body: Type.Object(
+    {
+      eventId: Type.Optional(Uuid),
+      from: Type.Optional(TimeOrDay('Events at or after this time.')),
+      until: Type.Optional(TimeOrDay('Events before this time.')),
+      state: Type.Optional(
+        Type.Enum(['delivered', 'failed'], {
+          description: 'With a period: only events in this state.',
+        }),
+      ),
+    },
+    strict,
+  ),
+  answer: Type.Object(
+    {
+      events: Nullable(
+        Type.Integer({ description: 'Number of events to redeliver; null for a period.' }),
+      ),
+      replayId: Nullable(Type.String({ format: 'uuid', description: 'The replay of a period.' })),
+    },
+    { ...strict, title: 'WebhookReplayStart' },
+  ),
+  status: 202,
+  async handle(call) {
+    const { id: webhookId } = await requireWebhook(call);
+    const { webhooks } = call.dependencies;
+    const { id } = accountOf(call);
+    const which = readSelection(call.body);
+    if ('eventId' in which) {
+      const events = await webhooks.replayEvent(
+        id,
+        webhookId,
+        which.eventId,
+        (transaction, count) =>
+          recordAudit(call, transaction, 'webhook_replayed', webhookId, { events: count }),
+      );
+      return { events, replayId: null };
+    }
+    const replayId = await webhooks.replayPeriod(id, webhookId, which, (transaction) =>
+      recordAudit(call, transaction, 'webhook_replayed', webhookId, {
+        from: which.from.toISOString(),
+        until: which.until.toISOString(),
+      }),
+    );
+    if (replayId === undefined)
+      throw new Problem('conflict', 'A replay of this webhook is running. Retry when it completes');
+    return { events: null, replayId };
+  },
+});
+
+interface ReplayBody {
+  readonly eventId?: string;
+  readonly from?: string;
+  readonly until?: string;
+  readonly state?: 'delivered' | 'failed';
+}
+
+function readSelection({ eventId, from, until, state }: ReplayBody) {
+  if (eventId !== undefined) {
+    if (from !== undefined || until !== undefined || state !== undefined)
+      throw invalidField('eventId', 'can’t be combined with from, until or state');
+    return { eventId };
+  }
+  if (from === undefined || until === undefined)
+    throw invalidField('eventId', 'is required unless you set both from and until');
+  const range = { from: readTime('from', from), until: readTime('until', until), state };
+  if (range.from >= range.until) throw invalidField('until', 'must be after from');
+  return range;
+}
+
+const ReplayView = Type.Object(
+  {
+    id: Uuid,
+    from: Time('Start of the period.'),
+    until: Time('End of the period.'),
+    state: Nullable(selectable),
+    events: Type.Integer({ description: 'Events selected so far.' }),
+    waiting: Type.Integer({
+      description: `Of these, how many still wait to be delivered. Counted among the first ${maxCountedWaiting.toLocaleString('en')} events that wait.`,
+    }),
+    createdAt: Time('When it was started.'),
+    selectedAt: Nullable(Time('When all events of the period were selected.')),
+  },
+  { ...strict, title: 'WebhookReplay' },
+);
+
+export const listWebhookReplays = defineOperation({
+  id: 'listWebhookReplays',
+  summary: 'List the latest replays of periods, newest first',
+  answer: pageOf(ReplayView),
+  async handle(call) {
+    const { id: webhookId } = await requireWebhook(call);
+    const { kysely } = call.dependencies.database;
+    return { items: await readReplays(kysely, accountOf(call).id, webhookId), nextCursor: null };
+  },
+});
+
+/** Each can take as long as an endpoint's timeout. */
+const slots = new Limiter(policies.webhookTests);
+
+export const testWebhook = defineOperation({
+  id: 'testWebhook',
+  summary: 'Send a test event',
+  description:
+    'Posts a sample event of a kind, signed like real ones and with `"test": true`, and waits for the response. It isn’t logged or retried, and also works while the webhook is paused.',
+  body: Type.Object({ kind: Type.Enum([...webhookKinds]) }, strict),
+  answer: Type.Object(
+    {
+      eventId: Uuid,
+      request: Type.String({ description: 'The body of the request.' }),
+      ...exchangeMembers,
+    },
+    { ...strict, title: 'WebhookTest' },
+  ),
+  longLived: true,
+  limited: true,
+  async handle(call) {
+    const { id } = accountOf(call);
+    const holding = slots.tryAcquire(id);
+    if (holding === undefined)
+      throw new Problem(
+        'too-many-requests',
+        'Your account has too many test events in progress. Retry when one completes',
+        { retryAfter: 5 },
+      );
+    try {
+      const { webhooks } = call.dependencies;
+      const result = await webhooks.sendTest(id, call.params.webhookId, call.body.kind);
+      if (result === undefined) throw notFound('webhook');
+      const { eventId, request, exchange } = result;
+      const { text: answer, ...rest } = exchange;
+      return { eventId, request, answer, ...rest };
+    } finally {
+      holding.release();
+    }
   },
 });

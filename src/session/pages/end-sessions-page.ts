@@ -1,5 +1,5 @@
 import { html } from '../../foundation/html.ts';
-import { endSessionsPath } from '../../outbox/end-sessions-links.ts';
+import { endSessionsPath } from '../../outbox/mailed-links.ts';
 import type { Page } from './layout.ts';
 import { messagePage } from './message-page.ts';
 

@@ -1,0 +1,46 @@
+import cluster from 'node:cluster';
+import type { Config } from '../config/config.ts';
+import { findDatabaseProblems } from '../foundation/database/find-database-problems.ts';
+import type { Log } from '../foundation/log.ts';
+import { describeMemoryLimit, fullMemory, memoryShare } from '../foundation/memory-share.ts';
+import {
+  minOpenFiles,
+  readOpenFileLimit,
+  wantedOpenFiles,
+} from '../http/limits/cap-to-open-file-limit.ts';
+import { formatBytes } from '../http/limits/route-limit.ts';
+import type { Installation } from './open-installation.ts';
+
+/**
+ * Logs, once per node, where the limits of its container, unit or machine leave it little.
+ * @param processes number of processes that share them
+ */
+export function warnAboutLimits({ connections }: Config, log: Log, processes = 1): void {
+  if ((cluster.worker?.id ?? 1) > 1) return;
+  const share = memoryShare(processes);
+  if (share < 1)
+    log.info(
+      {
+        advice: `With ${formatBytes(processes * fullMemory)}, more large messages are taken at once.`,
+      },
+      `memory is limited to ${describeMemoryLimit()}; bodies and attachments get ${Math.round(share * 100)}% of the usual space`,
+    );
+  const files = readOpenFileLimit();
+  if (files === undefined || files >= minOpenFiles) return;
+  log.warn(
+    {
+      advice: `Set LimitNOFILE=${wantedOpenFiles} in the unit, or ulimit -n ${wantedOpenFiles}.`,
+    },
+    `the limit of ${files} open files allows only ${connections.total} connections`,
+  );
+}
+
+/** Logs what can cost mail about the operator's database server, once per node. */
+export async function warnAboutServer(
+  { database, embedded }: Installation,
+  log: Log,
+): Promise<void> {
+  if (embedded !== undefined || (cluster.worker?.id ?? 1) > 1) return;
+  const problems = await findDatabaseProblems(database.pool).catch(() => []);
+  for (const { finding, advice } of problems) log.warn({ advice }, `the database: ${finding}`);
+}

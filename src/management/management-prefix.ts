@@ -1,2 +1,0 @@
-/** Path prefix of the management API. */
-export const managementPrefix = '/manage/v1';
