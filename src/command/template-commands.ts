@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ImportOptions } from './import/run-import.ts';
+import type { ImportOptions } from './import.ts';
 import type { CommandShell } from './shell.ts';
 import type { TemplateOptions } from './template/run-template-command.ts';
 import type { TypesOptions } from './types.ts';
@@ -46,7 +46,7 @@ export function addTemplateCommands(program: Command, shell: CommandShell): void
     .option('--reason <reason>', 'reason for rows without one, such as hard_bounce')
     .option('--url <url>', 'running service, with an API key in SIGNALPOST_API_KEY')
     .action(async (product: string, options: ImportOptions) => {
-      const { runImport } = await import('./import/run-import.ts');
+      const { runImport } = await import('./import.ts');
       shell.exitCode = await runImport(product, options, shell);
     });
   const template = program

@@ -105,6 +105,20 @@ test('an agent finds a message and learns why it hasn’t arrived', async () => 
   assert.equal(content, undefined);
 });
 
+test('invalid input is an error of the tool that names each property', async () => {
+  const response = await call(reader, 'find_messages', { limit: 51, state: 'lost' });
+  assert.equal(response.isError, true);
+  assert.match(response.content[0]?.text ?? '', /limit must be <= 50/);
+  assert.match(response.content[0]?.text ?? '', /state must be .*: queued, sending, /);
+  const missing = await call(reader, 'explain_message');
+  assert.match(missing.content[0]?.text ?? '', /required properties messageId/);
+});
+
+test('a property that a tool doesn’t have is ignored', async () => {
+  const response = await call(reader, 'list_templates', { limit: 1, color: 'red' });
+  assert.equal(response.isError, undefined, response.content[0]?.text);
+});
+
 test('a message of another account is not found', async () => {
   const { id } = await openShop(shop.database, { id: '999' });
   const other = await openClient({ key: await addKey(shop.database, id) });

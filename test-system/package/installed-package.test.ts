@@ -66,6 +66,14 @@ test('npm installs the published package into an empty folder, where it starts w
     assert.equal(response.status, 200, path);
     assert.match(response.headers.get('content-type') ?? '', type);
   }
+  const template = {
+    name: 'Receipt',
+    versions: [{ subject: 'Receipt', html_content: '<p>Hi</p>' }],
+  };
+  await writeFile(join(folder, 'receipt.json'), JSON.stringify(template));
+  const args = ['import', 'sendgrid', '--templates', 'receipt.json', '--dir', 'emails'];
+  const { stdout } = await run('npx', ['--no-install', 'signalpost', ...args], { cwd: folder });
+  assert.equal(stdout, 'receipt: written\n');
   const inbox = await fetch(`${address}/inbox`, { headers: { accept: 'text/html' } });
   assert.equal(inbox.status, 401);
   assert.match(await inbox.text(), /inbox-link/);

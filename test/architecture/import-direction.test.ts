@@ -108,3 +108,16 @@ test('SQL occurs only in stores and their fragments, in foundation, in embedded-
   }
   assert.deepEqual(wrong, []);
 });
+
+test('packages import nothing outside their folder', async () => {
+  const root = join(source, '..');
+  const wrong: string[] = [];
+  for await (const file of glob('packages/*/src/**/*.ts', { cwd: root })) {
+    const own = file.split('/').slice(0, 2).join('/');
+    for (const match of (await readFile(join(root, file), 'utf8')).matchAll(importPattern)) {
+      const target = normalize(join(dirname(file), match[1] ?? match[2] ?? ''));
+      if (!target.startsWith(`${own}/`)) wrong.push(`${file} -> ${target}`);
+    }
+  }
+  assert.deepEqual(wrong, []);
+});

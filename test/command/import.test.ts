@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Signalpost } from '../../packages/client/src/index.ts';
-import { convertMarkup } from '../../src/command/import/convert-markup.ts';
+import { convertMarkup } from '../../packages/import/src/convert-markup.ts';
 import { addKey } from '../support/api-key.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
 import { readInbox } from '../support/inbox-client.ts';

@@ -1,11 +1,13 @@
-import { z } from 'zod';
+import { Type } from 'typebox';
 import type { ManagementConnection } from '../../template-types/management-connection.ts';
-import { type AgentTool, defineTool, findAnswer, toQueryText } from './tool.ts';
+import { type AgentTool, defineTool, findAnswer, text, toQueryText } from './tool.ts';
 
-const limit = z.number().int().min(1).max(50).default(20).describe('Max items.');
-const cursor = z.string().max(2_000).optional().describe('The `nextCursor` of the previous page.');
-const time = z.string().max(64).describe('A time or date (ISO 8601); a date means midnight UTC.');
-const templateId = z.string().min(1).max(64).describe('The ID of a template.');
+const limit = Type.Optional(
+  Type.Integer({ minimum: 1, maximum: 50, default: 20, description: 'Max items.' }),
+);
+const cursor = Type.Optional(text(2_000, 'The `nextCursor` of the previous page.'));
+const time = text(64, 'A time or date (ISO 8601); a date means midnight UTC.');
+const templateId = text(64, 'The ID of a template.', 1);
 
 const states = [
   'queued',
@@ -57,15 +59,15 @@ export const readTools: readonly AgentTool[] = [
     permissions: ['messages:read'],
     description:
       'Find sent messages, newest first. Pages can be short; go on until `nextCursor` is null.',
-    input: z.object({
-      recipient: z.string().max(320).optional().describe('An address, or a part of it.'),
-      state: z.enum(states).optional(),
-      waiting: z.boolean().optional().describe('Only messages that haven’t ended.'),
-      templateId: templateId.optional(),
-      tag: z.string().max(48).optional(),
-      externalId: z.string().max(128).optional().describe('The application’s own identifier.'),
-      from: time.optional(),
-      until: time.optional(),
+    input: Type.Object({
+      recipient: Type.Optional(text(320, 'An address, or a part of it.')),
+      state: Type.Optional(Type.Enum(states, { type: 'string' })),
+      waiting: Type.Optional(Type.Boolean({ description: 'Only messages that haven’t ended.' })),
+      templateId: Type.Optional(templateId),
+      tag: Type.Optional(text(48)),
+      externalId: Type.Optional(text(128, 'The application’s own identifier.')),
+      from: Type.Optional(time),
+      until: Type.Optional(time),
       limit,
       cursor,
     }),
@@ -76,7 +78,7 @@ export const readTools: readonly AgentTool[] = [
     permissions: ['messages:read'],
     description:
       'Why a message has or hasn’t arrived: the state of each recipient with an explanation and a next step, all events with the replies of receiving servers, and the next attempt.',
-    input: z.object({ messageId: z.string().min(1).max(64) }),
+    input: Type.Object({ messageId: text(64, undefined, 1) }),
     run: async (connection, { messageId }) =>
       withoutContent(
         (await get(connection, `/messages/${encodeURIComponent(messageId)}`)) as MessageAnswer,
@@ -86,7 +88,7 @@ export const readTools: readonly AgentTool[] = [
     name: 'list_templates',
     permissions: ['templates:read'],
     description: 'List templates with their subject and published version.',
-    input: z.object({ contains: z.string().max(200).optional(), limit, cursor }),
+    input: Type.Object({ contains: Type.Optional(text(200)), limit, cursor }),
     run: (connection, input) => get(connection, `/templates?${toQueryText(input)}`),
   }),
   defineTool({
@@ -94,7 +96,7 @@ export const readTools: readonly AgentTool[] = [
     permissions: ['templates:read'],
     description:
       'The content and the fields of a template’s published version, and whether it has a draft.',
-    input: z.object({ templateId }),
+    input: Type.Object({ templateId }),
     run: async (connection, input) => {
       const path = `/templates/${encodeURIComponent(input.templateId)}`;
       const template = (await get(connection, path)) as {
@@ -111,15 +113,18 @@ export const readTools: readonly AgentTool[] = [
     permissions: ['reports:read'],
     description:
       'Count accepted, delivered, bounced, opened and clicked messages of a period, in groups.',
-    input: z.object({
+    input: Type.Object({
       from: time,
       until: time,
-      group: z
-        .enum(['none', 'hour', 'day', 'template', 'locale', 'tag', 'sender', 'destination'])
-        .default('none'),
-      templateId: templateId.optional(),
-      tag: z.string().max(48).optional(),
-      timeZone: z.string().max(64).optional().describe('Of days and hours, such as Europe/Berlin.'),
+      group: Type.Optional(
+        Type.Enum(['none', 'hour', 'day', 'template', 'locale', 'tag', 'sender', 'destination'], {
+          type: 'string',
+          default: 'none',
+        }),
+      ),
+      templateId: Type.Optional(templateId),
+      tag: Type.Optional(text(48)),
+      timeZone: Type.Optional(text(64, 'Of days and hours, such as Europe/Berlin.')),
     }),
     run: (connection, input) => get(connection, `/reports?${toQueryText(input)}`),
   }),
@@ -127,7 +132,7 @@ export const readTools: readonly AgentTool[] = [
     name: 'check_domains',
     permissions: ['domains:read'],
     description: `Health of sending domains: their state, and the DNS records that are missing or wrong. At most ${maxDomains} domains.`,
-    input: z.object({}),
+    input: Type.Object({}),
     run: async (connection) => {
       const page = (await get(connection, `/domains?limit=${maxDomains}`)) as {
         readonly items: readonly { readonly domain: string }[];
@@ -146,7 +151,7 @@ export const readTools: readonly AgentTool[] = [
     name: 'find_suppressions',
     permissions: ['suppressions:read'],
     description: 'Whether an address gets no email, since when and why.',
-    input: z.object({ address: z.string().min(3).max(320) }),
+    input: Type.Object({ address: text(320, undefined, 3) }),
     run: async (connection, { address }) => {
       const found = await findAnswer(connection, `/suppressions/${encodeURIComponent(address)}`);
       return found?.body ?? { items: [] };
@@ -157,7 +162,7 @@ export const readTools: readonly AgentTool[] = [
     permissions: ['reports:read'],
     description:
       'What needs attention, such as paused queues, failing webhooks and unverified domains.',
-    input: z.object({}),
+    input: Type.Object({}),
     run: (connection) => get(connection, '/attention'),
   }),
 ];

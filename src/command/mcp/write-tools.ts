@@ -1,15 +1,15 @@
-import { z } from 'zod';
+import { Type } from 'typebox';
 import type {
   ManagementAnswer,
   ManagementConnection,
 } from '../../template-types/management-connection.ts';
 import { TypesFailure } from '../../template-types/types-failure.ts';
-import { type AgentTool, defineTool, findAnswer } from './tool.ts';
+import { type AgentTool, defineTool, findAnswer, text } from './tool.ts';
 
-const templateId = z
-  .string()
-  .regex(/^[A-Za-z0-9_-]{1,64}$/)
-  .describe('The ID of a template.');
+const templateId = Type.String({
+  pattern: '^[A-Za-z0-9_-]{1,64}$',
+  description: 'The ID of a template.',
+});
 const maxPart = 200_000;
 
 /** Tools that change something. Only `--allow-write` offers them. None publishes or deletes. */
@@ -19,14 +19,19 @@ export const writeTools: readonly AgentTool[] = [
     permissions: ['messages:test', 'templates:read'],
     description:
       'Send a test message of a template’s draft, or else of its published version, to an address. It is a real email; each call sends one.',
-    input: z.object({
+    input: Type.Object({
       templateId,
-      to: z.string().min(3).max(320),
-      values: z
-        .record(z.string(), z.unknown())
-        .optional()
-        .describe('Values by field name; others get their sample or default.'),
-      locale: z.string().max(35).optional(),
+      to: text(320, undefined, 3),
+      values: Type.Optional(
+        Type.Object(
+          {},
+          {
+            additionalProperties: Type.Unknown(),
+            description: 'Values by field name; others get their sample or default.',
+          },
+        ),
+      ),
+      locale: Type.Optional(text(35)),
     }),
     writes: { destructive: false, repeatable: false },
     run: async (connection, { templateId: id, ...body }) =>
@@ -37,22 +42,21 @@ export const writeTools: readonly AgentTool[] = [
     permissions: ['templates:read', 'templates:write'],
     description:
       'Create a template, or save a draft of one. People publish drafts in the console; nothing that is sent changes. What isn’t given stays as in the draft, or else the published version: languages, images, fields, sender. An existing draft is replaced only with `replaceDraft`.',
-    input: z.object({
+    input: Type.Object({
       templateId,
-      name: z.string().min(1).max(200).optional().describe('Of a new template.'),
-      createdBy: z
-        .string()
-        .max(320)
-        .optional()
-        .describe(
+      name: Type.Optional(text(200, 'Of a new template.', 1)),
+      createdBy: Type.Optional(
+        text(
+          320,
           'Address of a user of the account; for a new template, if no user created the key.',
         ),
-      subject: z.string().min(1).max(10_000).describe('With {{fields}}.'),
-      previewText: z.string().max(10_000).optional(),
-      html: z.string().max(maxPart).optional().describe('The HTML part; or use `mjml`.'),
-      mjml: z.string().max(maxPart).optional(),
-      text: z.string().max(maxPart).optional().describe('Default: generated from the HTML.'),
-      replaceDraft: z.boolean().default(false),
+      ),
+      subject: text(10_000, 'With {{fields}}.', 1),
+      previewText: Type.Optional(text(10_000)),
+      html: Type.Optional(text(maxPart, 'The HTML part; or use `mjml`.')),
+      mjml: Type.Optional(text(maxPart)),
+      text: Type.Optional(text(maxPart, 'Default: generated from the HTML.')),
+      replaceDraft: Type.Optional(Type.Boolean({ default: false })),
     }),
     writes: { destructive: true, repeatable: true },
     run: async (connection, { templateId: id, name = id, createdBy, replaceDraft, ...content }) => {

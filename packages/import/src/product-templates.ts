@@ -1,5 +1,5 @@
-import { TypesFailure } from '../../template-types/types-failure.ts';
 import type { MarkupLanguage } from './convert-markup.ts';
+import { ImportProblem } from './host.ts';
 
 export const products = ['postmark', 'resend', 'sendgrid', 'mailgun'] as const;
 export type Product = (typeof products)[number];
@@ -9,7 +9,6 @@ export interface ProductTemplate {
   readonly id: string;
   readonly name: string;
   readonly subject: string;
-  readonly previewText?: string | undefined;
   readonly html?: string | undefined;
   readonly text?: string | undefined;
   /** Default values, by field. */
@@ -30,7 +29,7 @@ type Json = Readonly<Record<string, unknown>>;
 /**
  * Reads a product's API responses for its templates.
  * @param files name and parsed JSON
- * @throws TypesFailure naming the file that isn't such a response
+ * @throws ImportProblem naming the file that isn't such a response
  */
 export function readProductTemplates(
   product: Product,
@@ -58,8 +57,8 @@ const responses: Readonly<Record<Product, string>> = {
   mailgun: 'GET /v3/{domain}/templates/{name}?active=yes',
 };
 
-function unknownFile(product: Product, name: string): TypesFailure {
-  return new TypesFailure(`${name} isn’t what ${product} returns for ${responses[product]}`);
+function unknownFile(product: Product, name: string): ImportProblem {
+  return new ImportProblem(`${name} isn’t what ${product} returns for ${responses[product]}`);
 }
 
 type Reader = (json: Json, layouts: ReadonlyMap<unknown, Json>) => ProductTemplate | undefined;

@@ -1,9 +1,7 @@
 import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { TypesFailure } from '../../template-types/types-failure.ts';
-import { type CommandShell, type JsonOption, printResult } from '../shell.ts';
-import { settingsFile, templateFiles } from '../template/template-folder.ts';
 import { type ConvertedField, type ConvertedMarkup, convertMarkup } from './convert-markup.ts';
+import { type ImportHost, ImportProblem } from './host.ts';
 import {
   languages,
   type Product,
@@ -11,7 +9,7 @@ import {
   readProductTemplates,
 } from './product-templates.ts';
 
-export interface ImportTemplatesOptions extends JsonOption {
+export interface ImportTemplatesOptions {
   readonly dir?: string;
   readonly force?: boolean;
   readonly strict?: boolean;
@@ -21,30 +19,30 @@ export interface ImportTemplatesOptions extends JsonOption {
  * Writes the templates of another product into a folder for `template push`, and says what has no counterpart.
  * @param paths JSON files with the product's API responses, one for each template
  * @returns the exit code: 1 if something has no counterpart and `strict` is set
- * @throws TypesFailure for a file that isn't such a response, or a template that already exists
+ * @throws ImportProblem for a file that isn't such a response, or a template that already exists
  */
 export async function importTemplates(
   product: Product,
   paths: readonly string[],
-  { dir, force = false, strict = false, json = false }: ImportTemplatesOptions,
-  shell: CommandShell,
+  { dir, force = false, strict = false }: ImportTemplatesOptions,
+  host: ImportHost,
 ): Promise<number> {
-  if (dir === undefined) throw new TypesFailure('--dir is required: the folder for the templates');
+  if (dir === undefined) throw new ImportProblem('--dir is required: the folder for the templates');
   const templates = readProductTemplates(product, await Promise.all(paths.map(readJson)));
   const ids = templates.map(({ id }) => id);
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);
-  if (twice !== undefined) throw new TypesFailure(`Two templates would be ${twice}; rename one`);
+  if (twice !== undefined) throw new ImportProblem(`Two templates would be ${twice}; rename one`);
   if (!force)
     for (const id of ids)
       if (await exists(join(dir, id)))
-        throw new TypesFailure(`${join(dir, id)} exists; --force overwrites it`);
+        throw new ImportProblem(`${join(dir, id)} exists; --force overwrites it`);
   let lines = 0;
   for (const template of templates) {
-    const notes = await writeProductTemplate(product, template, join(dir, template.id));
+    const notes = await writeProductTemplate(product, template, join(dir, template.id), host);
     lines += notes.length;
     const summary = `${template.id}: written${notes.length === 0 ? '' : ', please check'}`;
     const text = [summary, ...notes.map((note) => `  ${note}`)].join('\n');
-    printResult(shell, { json }, text, { template: template.id, notes });
+    host.print(text, { template: template.id, notes });
   }
   return strict && lines > 0 ? 1 : 0;
 }
@@ -54,7 +52,7 @@ async function readJson(path: string): Promise<readonly [string, unknown]> {
     return [path, JSON.parse(await readFile(path, 'utf8'))];
   } catch (cause) {
     const reason = cause instanceof SyntaxError ? 'is not JSON' : 'can’t be read';
-    throw new TypesFailure(`${path} ${reason}`, { cause });
+    throw new ImportProblem(`${path} ${reason}`, { cause });
   }
 }
 
@@ -69,30 +67,33 @@ async function writeProductTemplate(
   product: Product,
   { name, subject, html, text, defaults, notes }: ProductTemplate,
   folder: string,
+  host: ImportHost,
 ): Promise<string[]> {
   const convert = (source: string): ConvertedMarkup => convertMarkup(source, languages[product]);
-  const parts: [file: string, part: ConvertedMarkup][] = [[settingsFile, convert(subject)]];
-  if (html !== undefined) parts.push(['body.html', convert(html)]);
-  if (text !== undefined) parts.push(['body.txt', convert(text)]);
-  const [, htmlPart] = parts.find(([file]) => file === 'body.html') ?? [];
-  const [, textPart] = parts.find(([file]) => file === 'body.txt') ?? [];
-  const files = templateFiles({
+  const title = convert(subject);
+  const htmlPart = html === undefined ? undefined : convert(html);
+  const textPart = text === undefined ? undefined : convert(text);
+  const parts = [title, htmlPart, textPart].filter((part) => part !== undefined);
+  const files = host.templateFiles({
     name,
-    subject: parts[0]?.[1].text ?? '',
+    subject: title.text,
     html: htmlPart?.text,
     text: textPart?.text,
-    fields: settingsOf(merge(parts.map(([, { fields }]) => fields)), defaults),
+    fields: settingsOf(merge(parts.map(({ fields }) => fields)), defaults),
   });
   await mkdir(folder, { recursive: true });
   for (const [file, content] of files) await writeFile(join(folder, file), content);
   return [
     ...notes,
-    ...parts.flatMap(([file, { problems }]) =>
-      problems.map(({ line, tag, reason }) =>
-        file === settingsFile ? `subject: ${tag} ${reason}` : `${file}:${line}: ${tag} ${reason}`,
-      ),
-    ),
+    ...title.problems.map(({ tag, reason }) => `subject: ${tag} ${reason}`),
+    ...problemsOf('body.html', htmlPart),
+    ...problemsOf('body.txt', textPart),
   ];
+}
+
+function problemsOf(file: string, part: ConvertedMarkup | undefined): string[] {
+  const { problems = [] } = part ?? {};
+  return problems.map(({ line, tag, reason }) => `${file}:${line}: ${tag} ${reason}`);
 }
 
 type Fields = Map<string, ConvertedField>;

@@ -2,10 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
-import type { SuppressionReason } from '../../feedback/suppression/suppression.ts';
-import type { ManagementConnection } from '../../template-types/management-connection.ts';
-import { TypesFailure } from '../../template-types/types-failure.ts';
-import { type CommandShell, type JsonOption, printResult } from '../shell.ts';
+import { type ImportHost, ImportProblem } from './host.ts';
 import type { Product } from './product-templates.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -19,17 +16,15 @@ const maxShownProblems = 20;
  * addresses again import nothing.
  * @param reason for rows whose file doesn't say it
  * @returns the exit code: 1 if rows were skipped
- * @throws TypesFailure for a file that can't be read, and if the service refuses
+ * @throws ImportProblem for a file that can't be read, and if the service refuses
  */
 export async function sendSuppressions(
   product: Product,
   paths: readonly string[],
-  reason: SuppressionReason | undefined,
-  connect: () => ManagementConnection,
-  options: JsonOption,
-  shell: CommandShell,
+  reason: string | undefined,
+  host: ImportHost,
 ): Promise<number> {
-  const found = new Map<string, SuppressionReason>();
+  const found = new Map<string, string>();
   const left: string[] = [];
   for (const path of paths) {
     const rows = readRows(path, await readText(path));
@@ -39,11 +34,10 @@ export async function sendSuppressions(
       else if (entry !== undefined) keepStrongest(found, entry.address, entry.reason);
     }
   }
-  for (const line of left.slice(0, maxShownProblems)) shell.err(`${line}\n`);
-  if (left.length > maxShownProblems)
-    shell.err(`and ${left.length - maxShownProblems} more rows\n`);
-  if (found.size === 0) throw new TypesFailure('The files have no suppressed addresses');
-  const wrong = await upload(connect(), found, options, shell);
+  for (const line of left.slice(0, maxShownProblems)) host.warn(line);
+  if (left.length > maxShownProblems) host.warn(`and ${left.length - maxShownProblems} more rows`);
+  if (found.size === 0) throw new ImportProblem('The files have no suppressed addresses');
+  const wrong = await upload(host, found);
   return left.length + wrong > 0 ? 1 : 0;
 }
 
@@ -52,9 +46,9 @@ async function readText(path: string): Promise<string> {
     const bytes = await readFile(path);
     if (bytes.length <= maxFileBytes) return bytes.toString('utf8').replace(/^\uFEFF/, '');
   } catch (cause) {
-    throw new TypesFailure(`${path} can’t be read`, { cause });
+    throw new ImportProblem(`${path} can’t be read`, { cause });
   }
-  throw new TypesFailure(`${path} is larger than 400 MiB; split it`);
+  throw new ImportProblem(`${path} is larger than 400 MiB; split it`);
 }
 
 /** Rows of a CSV file with a header, of a JSON array, or of a JSON page with one. */
@@ -63,22 +57,22 @@ function readRows(path: string, text: string): readonly Row[] {
     try {
       return parse(text, { columns: true, skip_empty_lines: true, relax_column_count: true });
     } catch (cause) {
-      throw new TypesFailure(`${path} is neither JSON nor CSV with a header`, { cause });
+      throw new ImportProblem(`${path} is neither JSON nor CSV with a header`, { cause });
     }
   }
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw new TypesFailure(`${path} is not JSON`, { cause });
+    throw new ImportProblem(`${path} is not JSON`, { cause });
   }
   const rows = Array.isArray(json) ? json : Object.values(json as object).find(Array.isArray);
-  if (rows === undefined) throw new TypesFailure(`${path} has no list of addresses`);
+  if (rows === undefined) throw new ImportProblem(`${path} has no list of addresses`);
   return rows;
 }
 
 /** What Postmark calls its reasons. */
-const postmarkReasons: Readonly<Record<string, SuppressionReason>> = {
+const postmarkReasons: Readonly<Record<string, string>> = {
   HardBounce: 'hard_bounce',
   SpamComplaint: 'complaint',
   ManualSuppression: 'manual',
@@ -88,8 +82,8 @@ const postmarkReasons: Readonly<Record<string, SuppressionReason>> = {
 function readRow(
   product: Product,
   row: Row,
-  given: SuppressionReason | undefined,
-): { readonly address: string; readonly reason: SuppressionReason } | string | undefined {
+  given: string | undefined,
+): { readonly address: string; readonly reason: string } | string | undefined {
   if (typeof row !== 'object' || row === null) return 'is not an object';
   const address = row.EmailAddress ?? row.email ?? row.address ?? row.Email ?? row.Address;
   if (typeof address !== 'string' || !/^[^\s,"]+@[^\s,"]+$/.test(address.trim()))
@@ -100,7 +94,7 @@ function readRow(
   return { address: address.trim().toLowerCase(), reason };
 }
 
-function reasonOf(product: Product, row: Row): SuppressionReason | undefined {
+function reasonOf(product: Product, row: Row): string | undefined {
   if (product === 'postmark') return postmarkReasons[String(row.SuppressionReason)];
   if (product === 'resend') return 'unsubscribe';
   if (product !== 'mailgun') return undefined;
@@ -114,11 +108,7 @@ function isTrue(value: unknown): boolean {
 }
 
 /** An address can be in several files; `unsubscribe` stops the least. */
-function keepStrongest(
-  found: Map<string, SuppressionReason>,
-  address: string,
-  reason: SuppressionReason,
-): void {
+function keepStrongest(found: Map<string, string>, address: string, reason: string): void {
   const known = found.get(address);
   if (known === undefined || known === 'unsubscribe') found.set(address, reason);
 }
@@ -131,15 +121,11 @@ interface ImportProgress {
 }
 
 /** @returns how many rows the service skipped */
-async function upload(
-  connection: ManagementConnection,
-  found: ReadonlyMap<string, SuppressionReason>,
-  options: JsonOption,
-  shell: CommandShell,
-): Promise<number> {
+async function upload(host: ImportHost, found: ReadonlyMap<string, string>): Promise<number> {
   const rows = [...found].map(([address, reason]) => `${address},${reason}\n`);
   const csv = `address,reason\n${rows.join('')}`;
   const path = `/suppressions-imports/${randomUUID()}`;
+  const connection = host.connect();
   await connection.call('PUT', path, { csv });
   for (;;) {
     const { state, rowsWritten, rowsWrong, problems } = (await connection.call('GET', path))
@@ -149,10 +135,10 @@ async function upload(
       continue;
     }
     for (const { line, reason } of problems)
-      shell.err(`${rows[line - 2]?.split(',')[0] ?? `line ${line}`}: ${reason}\n`);
+      host.warn(`${rows[line - 2]?.split(',')[0] ?? `line ${line}`}: ${reason}`);
     if (state !== 'done')
-      throw new TypesFailure('The service could not finish the import; repeat it');
-    printResult(shell, options, `${rowsWritten} addresses suppressed, ${rowsWrong} skipped`, {
+      throw new ImportProblem('The service could not finish the import; repeat it');
+    host.print(`${rowsWritten} addresses suppressed, ${rowsWrong} skipped`, {
       suppressed: rowsWritten,
       leftOut: rowsWrong,
     });
