@@ -466,7 +466,7 @@ test('partitions are dropped once all their rows exceed the retention of their c
   await ensureMessagePartitions({ database: world.database, log: world.log });
   const partitions = async () => {
     const { rows } = await pool.query<{ name: string }>(
-      "select relname as name from pg_class where relname ~ '^message(_event|_search)?_(30|90|400)_[0-9]{8}$' and relkind = 'r'",
+      "select relname as name from pg_class where relname ~ '^message(_event|_search)?_(30|90|400)_[0-9]{8}$' and relkind = 'r' order by relname",
     );
     return rows.map(({ name }) => name);
   };
