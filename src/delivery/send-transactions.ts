@@ -94,7 +94,7 @@ function restOf({ end, refused }: TransactionResult, to: readonly string[]): rea
 }
 
 function asRecordable(result: RecipientResult): RecordableResult {
-  return { ...result, eventId: newId() };
+  return { ...result, eventId: newId(), happenedAt: performance.now() };
 }
 
 /** The numbers of a transaction's recipients. */

@@ -221,8 +221,8 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
     registerRoutes(http) {
       const { findVersion, keepAddresses } = dependencies;
       const record = writer.add.bind(writer);
-      registerClickRoute(http, { tokens, clock, findVersion, keepAddresses, record });
-      registerOpenRoute(http, { tokens, clock, keepAddresses, record });
+      registerClickRoute(http, { tokens, findVersion, keepAddresses, record });
+      registerOpenRoute(http, { tokens, keepAddresses, record });
       registerIntakeRoutes(http, {
         secrets: dependencies.intake,
         clock,

@@ -27,6 +27,8 @@ export function insertEvents(columns: EventColumns): string {
 export interface EventDraft {
   /** Made once for what happened, so that the same event written twice is one. */
   readonly id: string;
+  /** When it happened, by `performance.now()`: the database may take it much later. */
+  readonly happenedAt: number;
   readonly kind: StoredEventKind;
   readonly recipient: number | null;
   readonly detail: Readonly<Record<string, unknown>>;
@@ -36,9 +38,19 @@ export interface EventDraft {
   readonly relayId?: string;
 }
 
+/** The time in the database of what happened so many milliseconds ago. @param ago SQL */
+export function timeBefore(now: string, ago: string): string {
+  return `${now} - ${ago} * interval '1 ms'`;
+}
+
+/** Milliseconds since a time by `performance.now()`, which no clock changes. */
+export function sinceTime(happenedAt: number): number {
+  return Math.max(0, Math.round(performance.now() - happenedAt));
+}
+
 /** A list of `eventRow` results as rows `event` for `from`. @param list SQL parameter or expression of the list */
 export function eventRows(list: string): string {
-  return `json_to_recordset(${list}::json) as event (place int, id uuid, kind text, recipient smallint, detail json)`;
+  return `json_to_recordset(${list}::json) as event (place int, id uuid, ago float8, kind text, recipient smallint, detail json)`;
 }
 
 /** Max characters of an event's detail. A longer one loses its transcript, then everything but its reason. */
@@ -49,7 +61,8 @@ const maxDetailCharacters = 32_000;
  * @param place index of its outcome if several are written together
  */
 export function eventRow(event: EventDraft, place = 0): string {
-  const row = { place, id: event.id, kind: event.kind, recipient: event.recipient };
+  const { id, kind, recipient } = event;
+  const row = { place, id, ago: sinceTime(event.happenedAt), kind, recipient };
   return `${JSON.stringify(row).slice(0, -1)},"detail":${truncateDetail(event)}}`;
 }
 

@@ -74,6 +74,8 @@ export interface RecipientResult {
   /** True if its event is already recorded. */
   readonly recorded?: boolean;
   readonly eventId?: string;
+  /** When it was known, by `performance.now()`; at the end of the attempt if absent. */
+  readonly happenedAt?: number;
   /** For the metrics: the operator of the recipient's mail server, if it is a known one. */
   readonly receiver?: string;
   /** By which the reports of a relay name the delivery. */
@@ -86,6 +88,7 @@ export interface RecipientResult {
 export interface RecordableResult extends RecipientResult {
   /** Of its event, so that writing it again is harmless if the first reply of the database was lost. */
   readonly eventId: string;
+  readonly happenedAt: number;
 }
 
 /** A note about the message that isn't a recipient's outcome, such as a link that was emptied. */

@@ -1,7 +1,13 @@
 import type { Database } from '../foundation/database/open-database.ts';
 import { isRetryable } from '../foundation/database/sqlstate.ts';
 import { withValues } from '../message/message-sql.ts';
-import { eventRow, eventRows, insertEvents } from '../message/write-events.ts';
+import {
+  eventRow,
+  eventRows,
+  insertEvents,
+  sinceTime,
+  timeBefore,
+} from '../message/write-events.ts';
 import { holdAfter, suspectAfter } from './attempt.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
 import { recordRelayIds } from './relay-id-store.ts';
@@ -45,7 +51,7 @@ const completeStatement = `
   with moment as materialized (select now() as now),
   item as materialized (
     select * from json_to_recordset($1::json) as x (place int, account_id text, message_id uuid, owner uuid, fence bigint,
-      canceled boolean, done boolean, released boolean, state text, due_in float8, pending smallint[], held smallint[], reason text,
+      canceled boolean, done boolean, released boolean, state text, state_ago float8, due_in float8, pending smallint[], held smallint[], reason text,
       erased jsonb)),
   gone as (
     delete from queue_entry q using item
@@ -79,7 +85,7 @@ const completeStatement = `
   stated as (
     update message m
     set state = coalesce(item.state, m.state),
-      state_at = case when item.state is null then m.state_at else moment.now end,
+      state_at = case when item.state is null then m.state_at else ${timeBefore('moment.now', 'item.state_ago')} end,
       -- Uses the current content, because a recipient may have been erased since the claim.
       content = case when item.erased is null or m.content is null then m.content
         else ${withValues('m', 'item.erased')} end
@@ -93,7 +99,7 @@ const completeStatement = `
       messageId: 'written.message_id',
       retentionDays: 'written.retention_days',
       id: 'event.id',
-      at: 'moment.now',
+      at: timeBefore('moment.now', 'event.ago'),
       kind: { from: 'event.kind' },
       recipient: 'event.recipient',
       detail: 'event.detail',
@@ -115,6 +121,7 @@ function itemOf(completion: Completion, place: number): Record<string, unknown> 
     done: completion.done,
     released: completion.released,
     state: completion.state ?? null,
+    state_ago: sinceTime(completion.stateSince),
     due_in: completion.dueIn ?? null,
     pending: completion.pending,
     held: completion.held,

@@ -1,6 +1,6 @@
 import type { Database } from '../foundation/database/open-database.ts';
 import { isRetryable } from '../foundation/database/sqlstate.ts';
-import { eventRow, eventRows, insertEvents } from '../message/write-events.ts';
+import { eventRow, eventRows, insertEvents, timeBefore } from '../message/write-events.ts';
 import type { AttemptProgress } from './advance-attempt.ts';
 import type { ClaimedMessage } from './attempt.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
@@ -133,7 +133,7 @@ const advanceStatement = `
       messageId: '$2',
       retentionDays: 'kept.retention_days',
       id: 'event.id',
-      at: 'moment.now',
+      at: timeBefore('moment.now', 'event.ago'),
       kind: { from: 'event.kind' },
       recipient: 'event.recipient',
       detail: 'event.detail',

@@ -17,6 +17,8 @@ export interface Completion {
   readonly done: boolean;
   /** Undefined keeps the message's state, because its To recipient wasn't tried. */
   readonly state: MessageState | undefined;
+  /** When that became so, by `performance.now()`. */
+  readonly stateSince: number;
   /** Milliseconds until it is due again; undefined if it is done or held for review. */
   readonly dueIn: number | undefined;
   readonly pending: readonly number[];
@@ -61,6 +63,7 @@ export function settleAttempt(
     message,
     done,
     state: tried.get(0)?.outcome,
+    stateSince: tried.get(0)?.happenedAt ?? performance.now(),
     dueIn,
     pending,
     held,
@@ -81,6 +84,7 @@ function release(message: ClaimedMessage, attemptResult: AttemptResult): Complet
     message,
     done: false,
     state: undefined,
+    stateSince: performance.now(),
     dueIn: attemptResult.postponed?.delayMs ?? 0,
     pending: message.pending,
     held: message.held,
@@ -114,6 +118,7 @@ function retryDelayMs(
 function notesOf(attemptResult: AttemptResult): EventDraft[] {
   return attemptResult.notes.map((note) => ({
     id: newId(),
+    happenedAt: performance.now(),
     kind: note.kind,
     recipient: note.recipient ?? null,
     detail: note.detail,
@@ -129,6 +134,7 @@ export function eventOf(
   const willRetry = isRetryable(result) && !isHeldForReview(message, result);
   return {
     id: result.eventId ?? newId(),
+    happenedAt: result.happenedAt ?? performance.now(),
     kind: result.outcome,
     recipient: result.recipient,
     ...(result.receiver !== undefined && { receiver: result.receiver }),

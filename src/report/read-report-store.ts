@@ -14,7 +14,8 @@ type Kysely = Database['kysely'];
 
 export interface ReportResultRow {
   /**
-   * Template, locale, tag or domain. For hours and days, the local start time, such as `2026-11-20T09:00`; empty for `none`.
+   * Template, locale, tag or domain. For hours and days, the local start time, such as `2026-11-20T09:00`, with its offset from
+   * UTC if clocks show the hour twice, such as `2026-10-25T02:00+01:00`; empty for `none`.
    */
   readonly key: string;
   readonly counts: ReportColumnCounts;
@@ -36,11 +37,11 @@ export async function readReport(
   const counted = sql`having greatest(${sql.join(reportColumns.map((name) => sql`sum(${sql.ref(name)})`))}) > 0`;
   const counts = sql<{ key: string; counts: readonly number[] }>`
     select key, counts from (
-      select ${nameOf(query)} as key, accepted, to_json(array[${columns}]) as counts from (
+      select ${nameOf(query)} as key, raw, accepted, to_json(array[${columns}]) as counts from (
         select ${keyOf(query)} as raw, ${sums} from (${reportSource(accountId, query)}) as source
         group by 1 ${isByLocale(query) ? counted : sql``}) as summed
       order by ${isTimeGrouping(query) ? sql`raw` : sql`accepted desc`} limit ${maxReportRows}) as found
-    order by key`;
+    order by ${isTimeGrouping(query) ? sql`raw` : sql`key`}`;
   const [{ rows }, latencies] = isLong(query)
     ? await Promise.all([counts.execute(kysely), readLatencies(kysely, accountId, query)])
     : [await counts.execute(kysely), await readLatencies(kysely, accountId, query)];
@@ -84,14 +85,21 @@ async function readLatencies(
   return new Map(rows.map(({ key, histograms }) => [key, histograms]));
 }
 
-/** The grouping key. Hours and days start at local time. */
-function keyOf(query: ReportQuery): RawBuilder<unknown> {
-  if (!isTimeGrouping(query)) return sql`key`;
-  const { group, timeZone } = query;
-  return sql`date_trunc(${sql.lit(group)}, begins at time zone ${sql.lit(timeZone)})`;
+/** The grouping key. Hours and days start at local time; an hour is a moment, because clocks that go back show it twice. */
+function keyOf({ group, timeZone }: ReportQuery): RawBuilder<unknown> {
+  if (group === 'hour') return sql`date_trunc('hour', begins, ${sql.lit(timeZone)})`;
+  if (group === 'day') return sql`date_trunc('day', begins at time zone ${sql.lit(timeZone)})`;
+  return sql`key`;
 }
 
 /** Display name of a key. Computed once per row because formatting a time costs more than summing. */
-function nameOf(query: ReportQuery): RawBuilder<string> {
-  return isTimeGrouping(query) ? sql`to_char(raw, 'YYYY-MM-DD"T"HH24:MI')` : sql`raw`;
+function nameOf({ group, timeZone }: ReportQuery): RawBuilder<string> {
+  if (group === 'day') return sql`to_char(raw, 'YYYY-MM-DD"T"HH24:MI')`;
+  if (group !== 'hour') return sql`raw`;
+  const zone = sql.lit(timeZone);
+  const local = (at: RawBuilder<unknown>) => sql`(${at} at time zone ${zone})`;
+  const offset = sql`${local(sql`raw`)} - (raw at time zone 'UTC')`;
+  return sql`to_char(${local(sql`raw`)}, 'YYYY-MM-DD"T"HH24:MI')
+    || case when ${local(sql`raw`)} in (${local(sql`(raw - interval '1 hour')`)}, ${local(sql`(raw + interval '1 hour')`)})
+      then case when ${offset} < interval '0' then '' else '+' end || to_char(${offset}, 'HH24:MI') else '' end`;
 }

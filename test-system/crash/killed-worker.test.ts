@@ -187,7 +187,13 @@ test('… and a recipient that an earlier transaction left in doubt is held, too
     const { claims, leases } = world.stores(lease);
     const [message] = await claims.claim([account], 1);
     assert.ok(message);
-    const inDoubt = { recipient: 0, outcome: 'uncertain' as const, reason: '', eventId: newId() };
+    const inDoubt = {
+      recipient: 0,
+      outcome: 'uncertain' as const,
+      reason: '',
+      eventId: newId(),
+      happenedAt: performance.now(),
+    };
     assert.equal(await leases.advance(advanceAttempt(message, [inDoubt], [1])), true);
     assert.deepEqual(await leases.markDots([message]), [true]);
     await endOrphanedLeases(world.database);

@@ -96,6 +96,7 @@ test('a Cc address erased between two transactions of an attempt is not retried'
       outcome: 'delivered' as const,
       reason: '250',
       eventId: newId(),
+      happenedAt: performance.now(),
     };
     await lease.advance([delivered], [1, 2]);
     return {

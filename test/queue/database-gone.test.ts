@@ -2,12 +2,15 @@ import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { SmtpPool } from '../../src/delivery/smtp-pool.ts';
 import { inboxServer } from '../../src/delivery/smtp-server-settings.ts';
+import { writeEngagements } from '../../src/feedback/tracking/engagement-store.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
+import { newId } from '../../src/foundation/ids.ts';
 import { ClaimStore } from '../../src/queue/claim-store.ts';
 import { CompleteStore } from '../../src/queue/complete-store.ts';
 import { LeaseStore } from '../../src/queue/lease-store.ts';
+import { settleAttempt } from '../../src/queue/settle-attempt.ts';
 import { Worker } from '../../src/queue/worker.ts';
-import { DeliveryWorld } from '../support/delivery-world.ts';
+import { account, DeliveryWorld } from '../support/delivery-world.ts';
 import { startSink } from '../support/mail-sink.ts';
 import { openGate } from '../support/tcp-gate.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -60,6 +63,39 @@ test('a reply that arrives while the database is down is written when it is back
     (await world.events(id)).map(({ kind }) => kind),
     ['delivered'],
   );
+});
+
+test('an outcome has the time of the reply, however late the database takes it, and opens since then are of people', async () => {
+  const id = await world.accept();
+  const { claims, outcomes } = world.stores(30_000);
+  const [message] = await claims.claim([account], 1);
+  assert.ok(message);
+  const before = (ms: number): number => performance.now() - ms;
+  const delivered = { recipient: 0, outcome: 'delivered' as const, reason: '250' };
+  const results = [{ ...delivered, happenedAt: before(60_000) }];
+  const completion = settleAttempt(message, { results, notes: [] }, 0);
+  assert.deepEqual(await outcomes.complete([completion]), [true]);
+  const { rows } = await world.database.pool.query(
+    `select round(extract(epoch from now() - m.state_at) / 10)::int as "stateTens",
+       round(extract(epoch from now() - e.at) / 10)::int as "eventTens"
+     from message m join message_event e on e.message_id = m.id where m.id = $1`,
+    [id],
+  );
+  assert.deepEqual(rows, [{ stateTens: 6, eventTens: 6 }]);
+  const open = (ms: number) => ({
+    id: newId(),
+    message: { accountId: account, messageId: id, retentionDays: message.retentionDays },
+    kind: 'opened' as const,
+    at: before(ms),
+    link: undefined,
+    hidden: false,
+    verdict: { class: 'person' as const, reason: 'no sign of a scanner or prefetch' },
+    userAgent: 'Firefox',
+    network: '203.0.113.0/24',
+  });
+  await writeEngagements(world.database, [open(30_000), open(90_000)]);
+  const opened = (await world.events(id)).filter(({ kind }) => kind === 'opened');
+  assert.deepEqual(opened.map(({ detail }) => detail.class).sort(), ['person', 'scanner']);
 });
 
 test('if the database fails before the dot, nothing is sent, and the message waits for its next attempt with the reason', async () => {

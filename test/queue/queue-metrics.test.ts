@@ -37,10 +37,10 @@ test('outcomes are counted by receiver, all of them from its first one', async (
   record({
     message,
     events: [
-      { id: '0', kind: 'delivered', recipient: 0, detail, receiver: 'google' },
-      { id: '1', kind: 'bounced', recipient: 1, detail },
-      { id: '2', kind: 'expired', recipient: 2, detail: {} },
-      { id: '3', kind: 'warning', recipient: null, detail: {} },
+      { id: '0', happenedAt: 0, kind: 'delivered', recipient: 0, detail, receiver: 'google' },
+      { id: '1', happenedAt: 0, kind: 'bounced', recipient: 1, detail },
+      { id: '2', happenedAt: 0, kind: 'expired', recipient: 2, detail: {} },
+      { id: '3', happenedAt: 0, kind: 'warning', recipient: null, detail: {} },
     ],
   });
   const found = [

@@ -59,6 +59,7 @@ const outcomes = [
 const result = (recipient: number): fc.Arbitrary<RecordableResult> =>
   fc.record({
     eventId: fc.uuid(),
+    happenedAt: fc.nat(),
     recipient: fc.constant(recipient),
     outcome: fc.constantFrom(...outcomes),
     reason: fc.string(),

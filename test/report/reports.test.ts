@@ -146,6 +146,29 @@ test('days follow the time zone, whatever its offset', async () => {
     assert.equal(parseTimeZone(none), undefined, none);
 });
 
+test('an hour that clocks show twice has two rows, in order, with their offsets', async () => {
+  const night = Date.parse('2026-10-25T00:00:00Z');
+  for (const minutes of [-30, 10, 50, 70, 130]) await accept({ at: night + minutes * 60_000 });
+  await feed.catchUp();
+  const hours = async (timeZone: string) => {
+    const [from, until] = [new Date('2026-10-01'), new Date('2026-11-01')];
+    const rows = await readReport(kysely, account, { from, until, timeZone, group: 'hour' });
+    return rows.map(({ key, counts }) => [key, counts.accepted]);
+  };
+  assert.deepEqual(await hours('Europe/Berlin'), [
+    ['2026-10-25T01:00', 1],
+    ['2026-10-25T02:00+02:00', 2],
+    ['2026-10-25T02:00+01:00', 1],
+    ['2026-10-25T03:00', 1],
+  ]);
+  assert.deepEqual(await hours('UTC'), [
+    ['2026-10-24T23:00', 1],
+    ['2026-10-25T00:00', 2],
+    ['2026-10-25T01:00', 1],
+    ['2026-10-25T02:00', 1],
+  ]);
+});
+
 async function readTotals() {
   const tables = ['total', 'locale', 'destination', 'latency', 'sum', 'latency_sum'];
   const found = tables.map(async (name) => {

@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify';
 import type { FindVersion } from '../../delivery/prepare-mail.ts';
-import type { Clock } from '../../foundation/clock.ts';
 import { atEndOfTurn } from '../../foundation/end-of-turn.ts';
 import type { Http } from '../../http/create-http.ts';
 import { rawTemplateId } from '../../message/raw-message.ts';
@@ -12,7 +11,6 @@ import type { TrackedLink, TrackingTokens } from './tracking-tokens.ts';
 
 export interface TrackingRouteDependencies {
   readonly tokens: TrackingTokens;
-  readonly clock: Clock;
   readonly findVersion: FindVersion;
   readonly keepAddresses: boolean;
   readonly record: (engagement: Engagement) => void;
@@ -29,9 +27,7 @@ export function registerClickRoute(http: Http, dependencies: TrackingRouteDepend
     if (request.method === 'GET') {
       const hidden = link.index === undefined;
       const engaged = { message: link, kind: 'clicked', link: link.index, hidden } as const;
-      dependencies.record(
-        readEngagement(request, dependencies.clock.now(), dependencies.keepAddresses, engaged),
-      );
+      dependencies.record(readEngagement(request, dependencies.keepAddresses, engaged));
     }
     if (link.index === undefined) return reply.code(204).header('cache-control', 'no-store').send();
     if (link.templateId === rawTemplateId) {

@@ -1,7 +1,7 @@
 import type { Database } from '../../foundation/database/open-database.ts';
 import { readerEventKinds } from '../../message/event-kinds.ts';
 import { hasNoCc, kindList } from '../../message/message-sql.ts';
-import { insertEvents } from '../../message/write-events.ts';
+import { insertEvents, sinceTime, timeBefore } from '../../message/write-events.ts';
 import { maxClicksPerMessage, maxEngagements } from '../event-limits.ts';
 import type { Engagement } from './engagement.ts';
 
@@ -19,7 +19,7 @@ export async function writeEngagements(
     name: 'engagement-write',
     text: `
       with given as materialized (
-        select i.account_id, i.message_id, i.retention_days, i.id, i.at, i.kind, i.class as read_class,
+        select i.account_id, i.message_id, i.retention_days, i.id, m.at, i.kind, i.class as read_class,
           case when m.early and i.class = 'person' and m.content is not null then 'scanner' else i.class end as class,
           i.detail ->> 'link' as link,
           case when m.content is null then (i.detail::jsonb - 'userAgent' - 'network')::json
@@ -27,12 +27,12 @@ export async function writeEngagements(
               then (i.detail::jsonb || '{"class":"scanner","reason":"came before the message was delivered"}'::jsonb)::json
             else i.detail end as detail
         from json_to_recordset($1::json) as i (account_id text, message_id uuid, retention_days smallint, id uuid,
-          at timestamptz, kind text, class text, detail json)
+          ago float8, kind text, class text, detail json)
         -- One lookup per row: the planner would read whole partitions for a few hundred.
         cross join lateral (
-          select content, (state in ('queued', 'deferred') or (state = 'delivered' and i.at < state_at))
+          select content, at, (state in ('queued', 'deferred') or (state = 'delivered' and at < state_at))
             and ${hasNoCc('message')} as early
-          from message
+          from message cross join (select ${timeBefore('now()', 'i.ago')} as at) as received
           where account_id = i.account_id and id = i.message_id and retention_days = i.retention_days
           limit 1
         ) m),
@@ -85,7 +85,7 @@ function rowOf(item: Engagement): Record<string, unknown> {
     message_id: message.messageId,
     retention_days: message.retentionDays,
     id: item.id,
-    at: new Date(item.at).toISOString(),
+    ago: sinceTime(item.at),
     kind: item.kind,
     class: verdict.class,
     detail: {

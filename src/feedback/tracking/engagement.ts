@@ -8,7 +8,7 @@ export interface Engagement {
   readonly id: string;
   readonly message: TrackedMessage;
   readonly kind: ReaderEventKind;
-  /** Milliseconds since the epoch, by the process clock. */
+  /** By `performance.now()`, because the clock of the database counts. */
   readonly at: number;
   /** The link's number; undefined for opens and the hidden link. */
   readonly link: number | undefined;

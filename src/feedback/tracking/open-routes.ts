@@ -19,9 +19,7 @@ export function registerOpenRoute(
     const message = token === undefined ? undefined : dependencies.tokens.readOpen(token);
     if (message !== undefined && request.method === 'GET') {
       const engaged = { message, kind: 'opened' } as const;
-      dependencies.record(
-        readEngagement(request, dependencies.clock.now(), dependencies.keepAddresses, engaged),
-      );
+      dependencies.record(readEngagement(request, dependencies.keepAddresses, engaged));
     }
     return reply
       .header('cache-control', 'no-store, no-cache, private')

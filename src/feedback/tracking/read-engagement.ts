@@ -21,7 +21,6 @@ export interface EngagementSource {
  */
 export function readEngagement(
   request: FastifyRequest,
-  at: number,
   keepAddresses: boolean,
   { message, kind, link, hidden = false }: EngagementSource,
 ): Engagement {
@@ -40,7 +39,7 @@ export function readEngagement(
     id: newId(),
     message: { accountId, messageId, retentionDays },
     kind,
-    at,
+    at: performance.now(),
     link,
     hidden,
     verdict,

@@ -25,7 +25,8 @@ const query = Type.Object(
     ),
     timeZone: Type.Optional(
       Type.String({
-        description: 'Time zone of days and hours, such as Europe/Berlin. Default UTC.',
+        description:
+          'Time zone of days and hours, such as Europe/Berlin. Default UTC. The name of an hour that its clocks show twice ends with the offset, as in 2026-10-25T02:00+01:00.',
         maxLength: 64,
       }),
     ),
