@@ -1,8 +1,8 @@
-import type { Database } from '../foundation/database/open-database.ts';
 import {
   lockForTransaction,
   lockPartForTransaction,
-} from '../foundation/database/transaction-lock.ts';
+} from '../foundation/database/advisory-locks.ts';
+import type { Database } from '../foundation/database/open-database.ts';
 
 /** Locks the settings of the whole installation until the transaction ends, for changes across accounts. */
 export async function lockInstallation(transaction: Database['kysely']): Promise<void> {

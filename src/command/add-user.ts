@@ -3,7 +3,7 @@ import { readMemberships, saveMembership } from '../account/membership-store.ts'
 import { createPerson, findPersonByEmail } from '../account/person-store.ts';
 import { runChange } from '../change/change-resource.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import { PasswordLinkStore } from '../session/password-link-store.ts';
+import { PasswordLinkStore } from '../session/one-time-link-store.ts';
 import { withRunningInstallation } from './open-running.ts';
 import { readAccountId } from './read-account.ts';
 import { readName, readRole, readUserAddress } from './read-user.ts';

@@ -5,7 +5,7 @@ import { runChange } from '../change/change-resource.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import { sendInvitation } from '../session/invitation/send-invitation.ts';
+import { sendInvitation } from '../session/invitation/invitations.ts';
 import { withRunningInstallation } from './open-running.ts';
 import { readAccountId } from './read-account.ts';
 import { readName, readRole, readUserAddress } from './read-user.ts';

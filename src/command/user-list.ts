@@ -1,5 +1,5 @@
 import { type PersonFacts, readPeople } from '../account/people-page-store.ts';
-import { type MemberFacts, readMemberFacts } from '../session/invitation/account-people-store.ts';
+import { type MemberFacts, readMemberFacts } from '../session/invitation/invitation-store.ts';
 import { withRunningInstallation } from './open-running.ts';
 import { readAccountId } from './read-account.ts';
 import { requireAccount } from './require-account.ts';

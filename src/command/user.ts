@@ -1,12 +1,12 @@
+import { type ApiKeyTransfer, transferAllApiKeys } from '../access/issue-api-key.ts';
 import { TokenMint } from '../access/token-mint.ts';
-import { type ApiKeyTransfer, transferAllApiKeys } from '../access/transfer-api-keys.ts';
 import { findPersonByEmail, type PersonWithPassword } from '../account/person-store.ts';
 import { runChange } from '../change/change-resource.ts';
 import { signInSettingsOf } from '../config/config.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { disablePerson, enablePerson } from '../session/disable-person.ts';
-import { PasswordLinkStore } from '../session/password-link-store.ts';
+import { PasswordLinkStore } from '../session/one-time-link-store.ts';
 import { SecondFactorStore } from '../session/second-factor-store.ts';
 import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
 import { recordCommand } from './record-command.ts';

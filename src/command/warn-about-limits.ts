@@ -6,8 +6,8 @@ import {
   minOpenFiles,
   readOpenFileLimit,
   wantedOpenFiles,
-} from '../http/limits/cap-to-open-file-limit.ts';
-import { formatBytes } from '../http/limits/route-limit.ts';
+} from '../http/limits/limit-connections.ts';
+import { formatBytes } from '../http/limits/route-limits.ts';
 
 /**
  * Logs, once per node, where the limits of its container, unit or machine leave it little.

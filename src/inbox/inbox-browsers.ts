@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hashToken } from '../access/token-mint.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import { HostCookie, type TlsCheck } from '../session/browser/host-cookie.ts';
+import { HostCookie, type TlsCheck } from '../session/browser/browser-sessions.ts';
 import { consumeOneTimeLink, isValidOneTimeLink } from '../session/one-time-link-store.ts';
 import { isInboxBrowser, saveInboxBrowser } from './inbox-browser-store.ts';
 

@@ -2,7 +2,7 @@ import { changeWithoutLockout, describeLockout, lastOwnerReason } from '../acces
 import { runLocked } from '../change/run-locked.ts';
 import type { Database, DatabaseTransaction } from '../foundation/database/open-database.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
-import { ClientSecretHasher } from '../session/client-secret.ts';
+import { ClientSecretHasher } from '../session/authenticate-client.ts';
 import { type CompiledContents, withCompiledContents } from './compiled-contents.ts';
 import type { Manifest } from './manifest.ts';
 import type {

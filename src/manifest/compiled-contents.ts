@@ -1,4 +1,4 @@
-import { type CompileResult, compileTemplate } from '../template/compile-template.ts';
+import { type CompileResult, compileTemplate } from '../template/template-compiler.ts';
 import type { ManifestTemplate } from './manifest.ts';
 
 /** Thrown if a change needs contents that aren't compiled yet. They are compiled before the change is retried. */

@@ -2,8 +2,8 @@ import type { TokenMint } from '../access/token-mint.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, ClientId, PersonId } from '../foundation/ids.ts';
 import type { TokenPair } from './grants/grant.ts';
-import { issueTokens, secondsUntilAllowed } from './issue-tokens-store.ts';
 import { InvalidGrant, SlowDown } from './oauth-errors.ts';
+import { issueTokens, secondsUntilAllowed } from './tokens-store.ts';
 
 export interface InitialTokensDependencies {
   readonly database: Database;

@@ -7,8 +7,8 @@ import type { Http } from '../http/create-http.ts';
 import { withOwnSecondFactor } from './browser/browser-session-store.ts';
 import type { BrowserSessions } from './browser/browser-sessions.ts';
 import type { KnownDevices } from './browser/known-devices.ts';
-import { completeSignIn } from './complete-sign-in.ts';
-import { formOf, originOf } from './form-body.ts';
+import { completeSignIn, type SignInNotices } from './complete-sign-in.ts';
+import { formOf, originOf } from './form.ts';
 import { localPath } from './local-path.ts';
 import type { GuessOrigin } from './login-throttle.ts';
 import { SlowDown } from './oauth-errors.ts';
@@ -18,7 +18,6 @@ import { secondFactorPage } from './pages/sign-in-page.ts';
 import type { Passkeys } from './passkey/passkeys.ts';
 import type { RecoveryCodes } from './recovery-codes.ts';
 import type { SecondFactors } from './second-factor.ts';
-import type { SignInNotices } from './sign-in-notices.ts';
 import { passkeyFailedText, queryOf, signInPath, waitText } from './sign-in-routes.ts';
 
 export interface SignInCodeDependencies {

@@ -1,6 +1,12 @@
-import { checkSource } from './check-source.ts';
+import { checkSource } from './check-fields.ts';
 import { compileHtml } from './compile-html.ts';
-import { CompileProblems } from './compile-problems.ts';
+import {
+  CompileProblems,
+  isStackOverflow,
+  sourcePositionOf,
+  type TemplatePart,
+  type TemplateProblem,
+} from './compile-problems.ts';
 import {
   type CompiledField,
   type CompiledLink,
@@ -18,7 +24,6 @@ import { describeReadable } from './field-format.ts';
 import { indexFields } from './field-index.ts';
 import { ImageUses, noImageUses } from './image-uses.ts';
 import { inlineCss } from './inline-css.ts';
-import { isStackOverflow } from './is-stack-overflow.ts';
 import { type Markup, parseMarkup } from './parse-markup.ts';
 import { plainNodes } from './parse-override.ts';
 import { protectMarkup } from './protect-markup.ts';
@@ -26,7 +31,6 @@ import { FieldResolver, type ReportTag, UseCollector } from './resolve-fields.ts
 import { fixedBytes } from './size-bounds.ts';
 import { findUnreadable, missingFields, requiredNames } from './template-fields.ts';
 import { MAX_LINE_LENGTH, MAX_RENDERED_BYTES, MAX_RENDERED_TEXT } from './template-limits.ts';
-import { sourcePositionOf, type TemplatePart, type TemplateProblem } from './template-problem.ts';
 import type { FieldSettings, TemplateImage, TemplateSource } from './template-source.ts';
 
 export interface CompileResult {

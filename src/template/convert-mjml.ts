@@ -1,9 +1,7 @@
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
-import type { CompileProblems } from './compile-problems.ts';
+import { type CompileProblems, isStackOverflow, sourcePositionOf } from './compile-problems.ts';
 import { cleanStyleAttributes, restoreStyleAttributes } from './inline-css.ts';
-import { isStackOverflow } from './is-stack-overflow.ts';
 import type { ProtectedSource } from './protect-markup.ts';
-import { sourcePositionOf } from './template-problem.ts';
 
 interface MjmlError {
   readonly line?: number;

@@ -1,4 +1,3 @@
-import { rememberEach } from '../foundation/remember-each.ts';
 import { builtInFields } from './built-in-fields.ts';
 import { type FieldIndex, noFields } from './field-index.ts';
 import {
@@ -8,7 +7,29 @@ import {
   recordsOf,
   textOfValue,
 } from './field-value.ts';
-import { normalizeValue } from './normalize-value.ts';
+
+/** A function that reads each text once. What it has read lasts as long as the function itself. */
+export function rememberEach<Result>(read: (text: string) => Result): (text: string) => Result {
+  // Created on demand: many of these functions are never called.
+  let known: Map<string, Result> | undefined;
+  return (text) => {
+    known ??= new Map();
+    const result = known.get(text);
+    if (result !== undefined || known.has(text)) return result as Result;
+    const fresh = read(text);
+    known.set(text, fresh);
+    return fresh;
+  };
+}
+
+/** The line breaks that bodies normalize to line feeds. */
+const LINE_BREAK = /\r\n?/g;
+
+/** Replaces unpaired surrogates with U+FFFD, because UTF-8 can't encode them. */
+export function normalizeValue(value: string): string {
+  const text = value.isWellFormed() ? value : value.toWellFormed();
+  return text.includes('\r') ? text.replace(LINE_BREAK, '\n') : text;
+}
 
 /** Normalizing fewer characters costs no more than looking them up. */
 const minRememberedLength = 256;

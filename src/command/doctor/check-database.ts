@@ -1,7 +1,7 @@
+import { superuserName } from '../../foundation/database/find-database-problems.ts';
 import { isSchemaCurrent } from '../../foundation/database/migrate.ts';
 import { describeServer, requireServer } from '../../foundation/database/open-database.ts';
-import { superuserName } from '../../foundation/database/role-store.ts';
-import { requireNotMoved } from '../../foundation/installation-move-store.ts';
+import { requireNotMoved } from '../../foundation/installation-store.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 
 /** Checks that the database responds, is a supported version, and has the migrations of this release. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { codeOf } from '../../foundation/database/sqlstate.ts';
-import { type CertificateFiles, readCertificate } from '../../http/tls/certificate.ts';
+import { type CertificateFiles, readCertificate } from '../../http/tls/live-certificate.ts';
 import { checkCertificateExpiry } from './certificate-age.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 

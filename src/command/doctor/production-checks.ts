@@ -5,9 +5,9 @@ import {
   minOpenFiles,
   readOpenFileLimit,
   wantedOpenFiles,
-} from '../../http/limits/cap-to-open-file-limit.ts';
-import { formatBytes } from '../../http/limits/route-limit.ts';
-import { readCertificate } from '../../http/tls/certificate.ts';
+} from '../../http/limits/limit-connections.ts';
+import { formatBytes } from '../../http/limits/route-limits.ts';
+import { readCertificate } from '../../http/tls/live-certificate.ts';
 import { checkCertificateExpiry } from './certificate-age.ts';
 import { checkSubmission } from './check-submission.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';

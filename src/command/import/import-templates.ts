@@ -1,6 +1,6 @@
 import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { TypesFailure } from '../../template-types/types-failure.ts';
+import { TypesFailure } from '../../template-types/management-connection.ts';
 import { type CommandShell, type JsonOption, printResult } from '../shell.ts';
 import { settingsFile, templateFiles } from '../template/template-files.ts';
 import { type ConvertedField, type ConvertedMarkup, convertMarkup } from './convert-markup.ts';

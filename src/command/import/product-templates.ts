@@ -1,4 +1,4 @@
-import { TypesFailure } from '../../template-types/types-failure.ts';
+import { TypesFailure } from '../../template-types/management-connection.ts';
 import type { MarkupLanguage } from './convert-markup.ts';
 
 export const products = ['postmark', 'resend', 'sendgrid', 'mailgun'] as const;

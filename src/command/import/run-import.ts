@@ -3,7 +3,7 @@ import {
   suppressionReasons,
 } from '../../feedback/suppression/suppression.ts';
 import { OperatorError } from '../../foundation/errors.ts';
-import { TypesFailure } from '../../template-types/types-failure.ts';
+import { TypesFailure } from '../../template-types/management-connection.ts';
 import type { CommandShell } from '../shell.ts';
 import { runTemplateCommand } from '../template/run-template-command.ts';
 import { connectTo } from '../types.ts';

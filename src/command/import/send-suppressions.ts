@@ -3,8 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
 import type { SuppressionReason } from '../../feedback/suppression/suppression.ts';
-import type { ManagementConnection } from '../../template-types/management-connection.ts';
-import { TypesFailure } from '../../template-types/types-failure.ts';
+import {
+  type ManagementConnection,
+  TypesFailure,
+} from '../../template-types/management-connection.ts';
 import { type CommandShell, type JsonOption, printResult } from '../shell.ts';
 import type { Product } from './product-templates.ts';
 

@@ -3,7 +3,7 @@ import {
   issueApiKey,
   maxKeyDays,
   maxKeyLimits,
-} from '../../access/create-api-key.ts';
+} from '../../access/issue-api-key.ts';
 import { keyScopes, type Permission, permissions } from '../../access/permission.ts';
 import { runChange } from '../../change/change-resource.ts';
 import { systemClock } from '../../foundation/clock.ts';

@@ -1,4 +1,4 @@
-import { maxOverlapHours, readLiveApiKey, replaceApiKey } from '../../access/rotate-api-key.ts';
+import { maxOverlapHours, readLiveApiKey, replaceApiKey } from '../../access/issue-api-key.ts';
 import { runChange } from '../../change/change-resource.ts';
 import { systemClock } from '../../foundation/clock.ts';
 import { OperatorError } from '../../foundation/errors.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type {
-  ManagementAnswer,
-  ManagementConnection,
+import {
+  type ManagementAnswer,
+  type ManagementConnection,
+  TypesFailure,
 } from '../../template-types/management-connection.ts';
-import { TypesFailure } from '../../template-types/types-failure.ts';
 import { type AgentTool, defineTool, findAnswer } from './tool.ts';
 
 const templateId = z

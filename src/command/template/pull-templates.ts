@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { TypesFailure } from '../../template-types/types-failure.ts';
+import { TypesFailure } from '../../template-types/management-connection.ts';
 import { type CommandShell, printResult } from '../shell.ts';
 import { readTemplateFolder } from './read-template-folder.ts';
 import { chooseTemplates, openTemplates, type TemplateOptions } from './run-template-command.ts';

@@ -8,7 +8,7 @@ import { ManifestFiles } from '../../manifest/manifest-files.ts';
 import { type ManifestError, ProblemCollector } from '../../manifest/manifest-problems.ts';
 import { type RawTemplate, TemplateSchema } from '../../manifest/manifest-schema.ts';
 import { parseYaml } from '../../manifest/parse-yaml.ts';
-import { TypesFailure } from '../../template-types/types-failure.ts';
+import { TypesFailure } from '../../template-types/management-connection.ts';
 import { bodyExtensions, bodyFile, settingsFile, type TemplateCode } from './template-files.ts';
 
 /** A template of a folder, ready to push. */

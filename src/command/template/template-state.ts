@@ -1,7 +1,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../../foundation/database/sqlstate.ts';
-import { TypesFailure } from '../../template-types/types-failure.ts';
+import { TypesFailure } from '../../template-types/management-connection.ts';
 
 /** What was last pulled from a service or pushed to it, by template. */
 type SeenTemplates = Record<string, string>;

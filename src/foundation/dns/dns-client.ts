@@ -1,9 +1,93 @@
 import type { Answer, DecodedPacket } from 'dns-packet';
-import type { Dns, DnsAnswer, DnsData, DnsType } from './dns-answer.ts';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../clock.ts';
 import { type DnsServer, formatDnsServer } from './dns-server.ts';
 import { queryDnsServer } from './query-dns-server.ts';
 
-export interface DnsClientOptions {
+/** Record types the service looks up. */
+export type DnsType = 'A' | 'AAAA' | 'CNAME' | 'MX' | 'NS' | 'PTR' | 'TXT';
+
+/** The data of each record type. */
+interface DnsData {
+  readonly A: string;
+  readonly AAAA: string;
+  readonly CNAME: string;
+  readonly MX: { readonly preference: number; readonly exchange: string };
+  readonly NS: string;
+  readonly PTR: string;
+  /** The strings of one record, joined (RFC 7208 section 3.3, RFC 6376 section 3.6.2.2). */
+  readonly TXT: string;
+}
+
+/**
+ * The result of a lookup. `absent`: the name (`name`) or records of this type (`records`) authoritatively don't exist.
+ * `fault`: no usable answer, which is always temporary.
+ */
+export type DnsAnswer<Type extends DnsType> =
+  | {
+      readonly kind: 'found';
+      readonly records: readonly DnsData[Type][];
+      /** Time to live of the answer, in seconds. */
+      readonly ttl: number;
+      readonly server: string;
+    }
+  | {
+      readonly kind: 'absent';
+      readonly what: 'name' | 'records';
+      readonly ttl: number;
+      readonly server: string;
+    }
+  | { readonly kind: 'fault'; readonly text: string; readonly server: string };
+
+/** Looks up DNS records. Never throws; failures are returned as `fault`. */
+export interface Dns {
+  lookUp<Type extends DnsType>(name: string, type: Type): Promise<DnsAnswer<Type>>;
+}
+
+/** Max time to live, one day. */
+const maxTtlSeconds = 86_400;
+/** Failures are cached briefly, so a queue full of a failing domain doesn't trigger a query per message. */
+const faultTtlSeconds = 5;
+
+/** Caches answers for their time to live and coalesces concurrent identical queries. */
+export class DnsCache implements Dns {
+  readonly #dns: Dns;
+  readonly #answers: LRUCache<string, DnsAnswer<DnsType>>;
+  readonly #pending = new Map<string, Promise<DnsAnswer<DnsType>>>();
+
+  constructor(dns: Dns, clock: Clock, maxEntries = 20_000) {
+    this.#dns = dns;
+    this.#answers = new LRUCache({ max: maxEntries, ttlResolution: 0, perf: clock });
+  }
+
+  async lookUp<Type extends DnsType>(name: string, type: Type): Promise<DnsAnswer<Type>> {
+    const key = `${type} ${name.toLowerCase()}`;
+    const cached = this.#answers.get(key);
+    if (cached !== undefined) return cached as DnsAnswer<Type>;
+    const answer = await (this.#pending.get(key) ?? this.#query(key, name, type));
+    return answer as DnsAnswer<Type>;
+  }
+
+  #query(key: string, name: string, type: DnsType): Promise<DnsAnswer<DnsType>> {
+    const pending = this.#dns
+      .lookUp(name, type)
+      .then((answer) => {
+        this.#store(key, answer);
+        return answer;
+      })
+      .finally(() => this.#pending.delete(key));
+    this.#pending.set(key, pending);
+    return pending;
+  }
+
+  #store(key: string, answer: DnsAnswer<DnsType>): void {
+    const seconds = answer.kind === 'fault' ? faultTtlSeconds : Math.min(answer.ttl, maxTtlSeconds);
+    if (seconds > 0) this.#answers.set(key, answer, { ttl: seconds * 1_000 });
+    else this.#answers.delete(key);
+  }
+}
+
+interface DnsClientOptions {
   /** Timeout of a single query. */
   readonly timeoutMs?: number;
   /** Rounds through all servers before giving up. */

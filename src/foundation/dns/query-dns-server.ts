@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
 import { type DecodedPacket, decode, encode, type Packet } from 'dns-packet';
-import type { DnsType } from './dns-answer.ts';
+import type { DnsType } from './dns-client.ts';
 import type { DnsServer } from './dns-server.ts';
 
 const recursionDesired = 0x0100;

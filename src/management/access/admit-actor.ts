@@ -12,7 +12,7 @@ import type { Principal } from '../../access/principal.ts';
 import type { Account } from '../../account/account.ts';
 import { readMemberships } from '../../account/membership-store.ts';
 import { type AccountId, parseAccountId } from '../../foundation/ids.ts';
-import { findSignInLink } from '../../session/single-sign-on/required-provider-store.ts';
+import { findSignInLink } from '../../session/single-sign-on/account-provider-store.ts';
 import { providerSignInPath } from '../../session/single-sign-on/sign-in-provider.ts';
 import { notFound, Problem } from '../answer/problem.ts';
 import type { ManagementDependencies } from '../management-dependencies.ts';

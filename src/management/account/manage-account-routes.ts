@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
-import { readAccountPage } from '../../account/account-page-store.ts';
-import { readAccount } from '../../account/account-store.ts';
+import { readAccount, readAccountPage } from '../../account/account-store.ts';
 import { saveMembership } from '../../account/membership-store.ts';
 import { Nullable, strict } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';

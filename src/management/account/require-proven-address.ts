@@ -1,7 +1,7 @@
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { domainOf, normalizeAddress, parseEmailAddress } from '../../foundation/email-address.ts';
 import { readSender } from '../../sender/sender-store.ts';
-import { hasVerifiedDomain } from '../../sender/verified-domain-store.ts';
+import { hasVerifiedDomain } from '../../sender/sending-domain-store.ts';
 import { invalidField } from '../answer/problem.ts';
 import type { OperationCall } from '../operation.ts';
 

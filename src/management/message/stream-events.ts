@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
+import { TurnQueue } from '../../foundation/fair-queue.ts';
 import type { AccountId } from '../../foundation/ids.ts';
-import { TurnQueue } from '../../foundation/turn-queue.ts';
 import type { AccountEvent, EventPosition } from '../../webhook/account-event-store.ts';
 import type { EventReader, FoundEvents } from './event-reader.ts';
 

@@ -4,7 +4,7 @@ import type { PersonId } from '../../foundation/ids.ts';
 import { type InitialTokensDependencies, issueInitialTokens } from '../initial-tokens.ts';
 import type { StoredIntegration } from '../integration-store.ts';
 import { InvalidGrant, OAuthError } from '../oauth-errors.ts';
-import type { PasswordAuthenticator } from '../password-authenticator.ts';
+import type { PasswordAuthenticator } from '../password-checker.ts';
 import type { SecondFactors } from '../second-factor.ts';
 import type { Grant, GrantRequest, TokenPair } from './grant.ts';
 

@@ -1,7 +1,7 @@
 import { hashToken, type TokenMint } from '../../access/token-mint.ts';
 import type { AuditStore } from '../../audit/audit-store.ts';
 import { InvalidGrant } from '../oauth-errors.ts';
-import type { RefreshTokenStore } from '../refresh-token-store.ts';
+import type { RefreshTokenStore } from '../tokens-store.ts';
 import type { Grant, GrantRequest, TokenPair } from './grant.ts';
 
 export interface RefreshGrantDependencies {

@@ -6,7 +6,7 @@ import type { PersonId } from '../../foundation/ids.ts';
 import type { Http } from '../../http/create-http.ts';
 import type { BrowserSessions } from '../browser/browser-sessions.ts';
 import type { PageCall, PageDoor } from '../browser/page-door.ts';
-import { originOf } from '../form-body.ts';
+import { originOf } from '../form.ts';
 import { SlowDown } from '../oauth-errors.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
 import { enrollPage, secondFactorStatePage } from '../pages/me-page.ts';

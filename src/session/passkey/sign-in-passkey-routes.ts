@@ -7,11 +7,10 @@ import type { Http } from '../../http/create-http.ts';
 import { withOwnSecondFactor } from '../browser/browser-session-store.ts';
 import type { BrowserSessions } from '../browser/browser-sessions.ts';
 import type { KnownDevices } from '../browser/known-devices.ts';
-import { completeSignIn } from '../complete-sign-in.ts';
-import { formOf, originOf } from '../form-body.ts';
+import { completeSignIn, type SignInNotices } from '../complete-sign-in.ts';
+import { formOf, originOf } from '../form.ts';
 import { localPath } from '../local-path.ts';
 import { seeOther } from '../pages/layout.ts';
-import type { SignInNotices } from '../sign-in-notices.ts';
 import { signInPath } from '../sign-in-routes.ts';
 import type { Passkeys } from './passkeys.ts';
 
