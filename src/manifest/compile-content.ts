@@ -1,4 +1,4 @@
-import type { TemplateProblem } from '../template/compile-problems.ts';
+import type { TemplateProblem } from '../template/template-problem.ts';
 import type { CompiledTemplate } from '../template/compiled-template.ts';
 import type { CompiledContents } from './compiled-contents.ts';
 import type { ManifestTemplate } from './manifest.ts';

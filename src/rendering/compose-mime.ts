@@ -1,8 +1,8 @@
 import { domainOf, type EmailAddress, needsSmtpUtf8 } from '../foundation/email-address.ts';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import { attachTo, type EncodedAttachment } from './compose-attachments.ts';
+import type { EncodedBody } from './encode-body.ts';
 import { type HeaderMailbox, mailboxHeader, textHeader } from './message-headers.ts';
-import type { EncodedBody } from './quoted-printable.ts';
 import type { RenderedMail } from './render-message.ts';
 
 /** The sender and recipients in a message's headers. */

@@ -1,5 +1,3 @@
-import type { BodyPiece } from './load-template.ts';
-
 /**
  * Writes quoted-printable (RFC 2045 section 6.7) piece by piece: a template's static text is encoded once per version, and
  * each message only adds its values in between. A writer tracks its column and inserts a soft line break if the next
@@ -156,42 +154,4 @@ export class QuotedPrintableWriter {
     this.encoded += SOFT_BREAK;
     this.#column = 0;
   }
-}
-
-export interface EncodedBody {
-  readonly encoding: 'quoted-printable' | 'base64';
-  /** ASCII; every line has at most 76 characters and ends with CRLF. */
-  readonly content: string;
-}
-
-/** Encodes a body as quoted-printable or base64, whichever is shorter. */
-export function encodeBody(pieces: readonly BodyPiece[]): EncodedBody {
-  const writer = new QuotedPrintableWriter();
-  for (const piece of pieces) {
-    if (typeof piece === 'string') writer.addText(piece);
-    else writer.addEncoded(piece.quotedPrintable);
-  }
-  const encoded = writer.finish();
-  const base64Length = Math.ceil(writer.octets / 3) * 4 * (78 / 76);
-  if (encoded.length > base64Length + 78) return encodeBase64(bodyText(pieces));
-  const ended = encoded.endsWith('\r\n') && !encoded.endsWith('=\r\n');
-  return {
-    encoding: 'quoted-printable',
-    content: ended || encoded === '' ? encoded : `${encoded}\r\n`,
-  };
-}
-
-/** The plain body with line feeds. */
-export function bodyText(pieces: readonly BodyPiece[]): string {
-  let text = '';
-  for (const piece of pieces) text += typeof piece === 'string' ? piece : piece.text;
-  return text;
-}
-
-// RFC 2045 section 6.8: lines of at most 76 characters; line breaks of text become CRLF before encoding (section 6.8, RFC 2046
-// section 4.1.1).
-function encodeBase64(text: string): EncodedBody {
-  const whole = Buffer.from(text.replaceAll('\n', '\r\n'), 'utf8').toString('base64');
-  const lines = whole.match(/.{1,76}/g) ?? [];
-  return { encoding: 'base64', content: lines.map((line) => `${line}\r\n`).join('') };
 }

@@ -6,13 +6,13 @@ import { formattingLocale } from '../template/locale.ts';
 import { openScope } from '../template/value-scope.ts';
 import { BodyTooLarge } from './body-writer.ts';
 import { CheckedValues, fieldValues } from './checked-values.ts';
+import { bodyText, type EncodedBody, encodeBody } from './encode-body.ts';
 import {
   type BodyPiece,
   type LoadedBody,
   type LoadedTemplate,
   staticText,
 } from './load-template.ts';
-import { bodyText, type EncodedBody, encodeBody } from './quoted-printable.ts';
 import {
   type BodyContext,
   type RenderWarning,

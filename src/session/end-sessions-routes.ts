@@ -1,11 +1,10 @@
-import type { AuditStore } from '../audit/audit-store.ts';
-import type { Database } from '../foundation/database/open-database.ts';
 import { html } from '../foundation/html.ts';
 import type { Http } from '../http/create-http.ts';
-import { type EndSessionsLinks, endSessionsPath } from '../outbox/end-sessions-links.ts';
+import { endSessionsPath } from '../outbox/end-sessions-links.ts';
 import { originOf } from './form.ts';
 import { messagePage, type Page, sendPage } from './pages/layout.ts';
 import { revokePersonTokens } from './revoke-tokens-store.ts';
+import type { SessionContext } from './session-context.ts';
 
 /** Asks before ending all sessions. */
 function endSessionsPage(token: string): Page {
@@ -26,19 +25,13 @@ const invalidEndSessionsPage: Page = messagePage(
   { href: '/me', label: 'Sign-in and security' },
 );
 
-interface EndSessionsDependencies {
-  readonly database: Database;
-  readonly endSessionsLinks: EndSessionsLinks;
-  readonly audit: AuditStore;
-}
-
 /**
  * `GET` and `POST /end-sessions/TOKEN`: signs a person out everywhere with the link of a security notice, without signing in. A
  * GET changes nothing, since mail scanners open links.
  */
 export function registerEndSessionsRoutes(
   scope: Http,
-  { database, endSessionsLinks, audit }: EndSessionsDependencies,
+  { database, endSessionsLinks, audit }: SessionContext,
 ): void {
   const path = `${endSessionsPath}/:token`;
 

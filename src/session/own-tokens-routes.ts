@@ -1,33 +1,27 @@
 import type { FastifyRequest } from 'fastify';
-import { hashToken, type TokenMint } from '../access/token-mint.ts';
-import type { AuditStore, RequestOrigin } from '../audit/audit-store.ts';
-import type { Database } from '../foundation/database/open-database.ts';
+import { hashToken } from '../access/token-mint.ts';
+import type { RequestOrigin } from '../audit/audit-store.ts';
 import type { Http } from '../http/create-http.ts';
-import { type ClientAuthenticator, readClientCredentials } from './authenticate-client.ts';
+import { readClientCredentials } from './authenticate-client.ts';
 import { acceptForms, formOf, originOf } from './form.ts';
 import type { StoredIntegration } from './integration-store.ts';
 import { answerOAuthError, preventCaching, refuseOtherMethods } from './oauth-errors.ts';
 import { revokeAccessToken, revokeReachedTokens } from './revoke-tokens-store.ts';
+import type { SessionContext } from './session-context.ts';
 import { supportedScope } from './token-routes.ts';
 import { findOwnAccessToken, findOwnRefreshToken, type OwnToken } from './tokens-store.ts';
 
-interface OwnTokensDependencies {
-  readonly database: Database;
-  readonly mint: TokenMint;
-  readonly audit: AuditStore;
-}
-
 /** Introspection and revocation of a client's own tokens. */
-export class OwnTokens {
-  readonly #dependencies: OwnTokensDependencies;
+class OwnTokens {
+  readonly #context: SessionContext;
 
-  constructor(dependencies: OwnTokensDependencies) {
-    this.#dependencies = dependencies;
+  constructor(context: SessionContext) {
+    this.#context = context;
   }
 
   /** Finds a live token of this client; its prefix reveals the kind, so no hint is needed. */
   async find(token: string, { clientId }: StoredIntegration): Promise<OwnToken | undefined> {
-    const { database, mint } = this.#dependencies;
+    const { database, mint } = this.#context;
     if (mint.recognizes('access', token))
       return findOwnAccessToken(database, hashToken(token), clientId);
     if (mint.recognizes('refresh', token))
@@ -42,7 +36,7 @@ export class OwnTokens {
   async revoke(token: string, client: StoredIntegration, origin: RequestOrigin): Promise<void> {
     const found = await this.find(token, client);
     if (found === undefined) return;
-    const { database, mint, audit } = this.#dependencies;
+    const { database, mint, audit } = this.#context;
     const { clientId, accountId } = client;
     await database.kysely.transaction().execute(async (transaction) => {
       if (mint.recognizes('refresh', token))
@@ -64,22 +58,14 @@ export class OwnTokens {
   }
 }
 
-interface OwnTokensRoutesDependencies {
-  readonly clients: ClientAuthenticator;
-  readonly tokens: OwnTokens;
-  readonly publicUrl: () => string;
-}
-
 /**
  * `POST /revoke` (RFC 7009): revokes a token of the client; 200 even if there was none.
  * `POST /introspect` (RFC 7662): whether a token of the client is live, and whose it is; for the client's own tokens
  * only.
  */
-export function registerOwnTokensRoutes(
-  http: Http,
-  dependencies: OwnTokensRoutesDependencies,
-): void {
-  const { clients, tokens, publicUrl } = dependencies;
+export function registerOwnTokensRoutes(http: Http, context: SessionContext): void {
+  const { clients, publicUrl } = context;
+  const tokens = new OwnTokens(context);
   const authenticate = (request: FastifyRequest): Promise<StoredIntegration> =>
     clients.authenticate(
       readClientCredentials(request.headers.authorization, formOf(request)),

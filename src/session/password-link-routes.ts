@@ -2,16 +2,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { comparableAddress } from '../foundation/email-address.ts';
 import { html } from '../foundation/html.ts';
 import type { Http } from '../http/create-http.ts';
-import { type BrowserSessions, HostCookie } from './browser/browser-sessions.ts';
-import type { KnownDevices } from './browser/known-devices.ts';
+import { HostCookie } from './browser/browser-sessions.ts';
 import { findPasswordProblem } from './change-password.ts';
 import { formOf, originOf } from './form.ts';
-import type { LoginThrottle } from './login-throttle.ts';
 import { SlowDown } from './oauth-errors.ts';
 import { errorBox, messagePage, type Page, seeOther, sendPage } from './pages/layout.ts';
 import { newPasswordField } from './pages/me-page.ts';
 import { passwordScript } from './pages/page-script.ts';
-import type { PasswordLinks } from './password-links.ts';
+import type { SessionContext } from './session-context.ts';
 
 /** Asks for the address to send a link to. */
 function forgotPasswordPage(csrf: string, error?: string, status = 200): Page {
@@ -52,13 +50,6 @@ ${newPasswordField(personal)}
   return { title: 'Choose a password', body, script: passwordScript, status };
 }
 
-interface PasswordLinkRoutesDependencies {
-  readonly browser: BrowserSessions;
-  readonly devices: KnownDevices;
-  readonly links: PasswordLinks;
-  readonly throttle: LoginThrottle;
-}
-
 const page = '/set-password';
 
 const backToSignIn = { href: '/sign-in', label: 'Back to sign-in' };
@@ -75,11 +66,8 @@ const invalidLinkPage = messagePage(
  * `GET`, `POST /forgot-password`: sends a link, with the same response for every address. `GET /set-password/TOKEN`
  * moves the token from the URL to a cookie; `GET`, `POST /set-password` sets the new password.
  */
-export function registerPasswordLinkRoutes(
-  scope: Http,
-  dependencies: PasswordLinkRoutesDependencies,
-): void {
-  const { browser, devices, links } = dependencies;
+export function registerPasswordLinkRoutes(scope: Http, context: SessionContext): void {
+  const { browser, devices, links } = context;
   const cookie = new HostCookie('signalpost-link', browser);
 
   scope.get('/forgot-password', async (request, reply) => {
@@ -97,7 +85,7 @@ export function registerPasswordLinkRoutes(
     return sendPage(reply, forgotPasswordPage(csrf));
   });
 
-  scope.post('/forgot-password', (request, reply) => sendLink(dependencies, request, reply));
+  scope.post('/forgot-password', (request, reply) => sendLink(context, request, reply));
 
   scope.get<{ Params: { token: string } }>(`${page}/:token`, async (request, reply) => {
     cookie.set(request, reply, request.params.token, 1_800);
@@ -138,7 +126,7 @@ export function registerPasswordLinkRoutes(
 }
 
 async function sendLink(
-  { browser, links, throttle }: PasswordLinkRoutesDependencies,
+  { browser, links, throttle }: SessionContext,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {

@@ -4,7 +4,7 @@ import { allowOnlyMethod } from '../http/allow-only-method.ts';
 import type { Http } from '../http/create-http.ts';
 import { type ClientAuthenticator, readClientCredentials } from './authenticate-client.ts';
 import { acceptForms, type Form, formOf, originOf } from './form.ts';
-import type { Grant, TokenPair } from './grants/grant.ts';
+import type { Grant, TokenPair } from './grants.ts';
 import type { StoredIntegration } from './integration-store.ts';
 import {
   answerOAuthError,

@@ -1,6 +1,6 @@
 import { isLonger } from '../foundation/is-longer.ts';
 import { StructureChecker, type StructureProblem } from './check-structures.ts';
-import { type CompileProblems, sourcePositionOf, type TemplatePart } from './compile-problems.ts';
+import type { CompileProblems } from './compile-problems.ts';
 import { type FieldIndex, type IndexedField, noFields } from './field-index.ts';
 import { type FieldValue, recordsOf } from './field-value.ts';
 import {
@@ -11,6 +11,7 @@ import {
   MAX_LINE_LENGTH,
   MAX_SOURCE_LENGTH,
 } from './template-limits.ts';
+import { sourcePositionOf, type TemplatePart } from './template-problem.ts';
 import type { ItemFieldSettings, TemplateSource } from './template-source.ts';
 
 type Settings = Readonly<Record<string, ItemFieldSettings>>;

@@ -1,12 +1,6 @@
 import { checkSource } from './check-fields.ts';
 import { compileHtml } from './compile-html.ts';
-import {
-  CompileProblems,
-  isStackOverflow,
-  sourcePositionOf,
-  type TemplatePart,
-  type TemplateProblem,
-} from './compile-problems.ts';
+import { CompileProblems, isStackOverflow } from './compile-problems.ts';
 import {
   type CompiledField,
   type CompiledLink,
@@ -31,6 +25,7 @@ import { FieldResolver, type ReportTag, UseCollector } from './resolve-fields.ts
 import { fixedBytes } from './size-bounds.ts';
 import { findUnreadable, missingFields, requiredNames } from './template-fields.ts';
 import { MAX_LINE_LENGTH, MAX_RENDERED_BYTES, MAX_RENDERED_TEXT } from './template-limits.ts';
+import { sourcePositionOf, type TemplatePart, type TemplateProblem } from './template-problem.ts';
 import type { FieldSettings, TemplateImage, TemplateSource } from './template-source.ts';
 
 export interface CompileResult {

@@ -1,9 +1,10 @@
-import { CompileProblems, type TemplateProblem } from './compile-problems.ts';
+import { CompileProblems } from './compile-problems.ts';
 import { type CompiledSource, type CompileResult, compileSource } from './compile-source.ts';
 import type { CompiledVersion, MarkupFormat } from './compiled-template.ts';
 import { findForeignFields, mergeContract } from './field-contract.ts';
 import { canonicalLocale, localeReason } from './locale.ts';
 import { MAX_VARIANTS, MAX_VERSION_LENGTH } from './template-limits.ts';
+import type { TemplateProblem } from './template-problem.ts';
 import type { TemplateSource, VariantSource } from './template-source.ts';
 
 /** What to compile. */

@@ -1,6 +1,6 @@
-import type { TemplatePart } from './compile-problems.ts';
 import type { FieldFormat } from './field-format.ts';
 import type { FieldKind, FieldValue } from './field-value.ts';
+import type { TemplatePart } from './template-problem.ts';
 import type { TemplateImage } from './template-source.ts';
 
 /**

@@ -1,7 +1,8 @@
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
-import { type CompileProblems, isStackOverflow, sourcePositionOf } from './compile-problems.ts';
+import { type CompileProblems, isStackOverflow } from './compile-problems.ts';
 import { cleanStyleAttributes, restoreStyleAttributes } from './inline-css.ts';
 import type { ProtectedSource } from './protect-markup.ts';
+import { sourcePositionOf } from './template-problem.ts';
 
 interface MjmlError {
   readonly line?: number;

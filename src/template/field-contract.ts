@@ -1,5 +1,4 @@
 import { builtInFields } from './built-in-fields.ts';
-import type { TemplateProblem } from './compile-problems.ts';
 import type {
   CompiledField,
   CompiledTemplate,
@@ -9,6 +8,7 @@ import type {
 } from './compiled-template.ts';
 import { UseCollector } from './resolve-fields.ts';
 import { requiredNames } from './template-fields.ts';
+import type { TemplateProblem } from './template-problem.ts';
 import type { ItemFieldSettings, VariantSource } from './template-source.ts';
 
 type Settings = Readonly<Record<string, ItemFieldSettings>>;

@@ -5,7 +5,6 @@ import {
   MAX_MEMBERS,
   MAX_STRUCTURED_BYTES,
 } from './template-limits.ts';
-import { normalizeValue } from './value-scope.ts';
 
 /** What the values of a field are. */
 export type FieldKind = 'text' | 'list' | 'object';
@@ -57,4 +56,13 @@ export function structureSchemas(
       depth === 1 ? text : { anyOf: [text, ...structureSchemas(title, maxLength, depth - 1)] },
   };
   return [record, { type: 'array', maxItems: MAX_LIST_ITEMS, items: record }];
+}
+
+/** The line breaks that bodies normalize to line feeds. */
+const LINE_BREAK = /\r\n?/g;
+
+/** Replaces unpaired surrogates with U+FFFD, because UTF-8 can't encode them. */
+export function normalizeValue(value: string): string {
+  const text = value.isWellFormed() ? value : value.toWellFormed();
+  return text.includes('\r') ? text.replace(LINE_BREAK, '\n') : text;
 }

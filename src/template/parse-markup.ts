@@ -1,6 +1,5 @@
 import Mustache from 'mustache';
 import { isLonger } from '../foundation/is-longer.ts';
-import { sourcePositionOf } from './compile-problems.ts';
 import { currentFormat, type MarkupFormat } from './compiled-template.ts';
 import { type FieldFormat, type HelperCall, parseHelper } from './field-format.ts';
 import {
@@ -11,6 +10,7 @@ import {
   MAX_TAG_LENGTH,
   MAX_TAGS,
 } from './template-limits.ts';
+import { sourcePositionOf } from './template-problem.ts';
 
 /** Invalid markup: the rule, a message and the position in the source. */
 class MarkupError extends Error {

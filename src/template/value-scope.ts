@@ -4,6 +4,7 @@ import {
   type FieldRecord,
   type FieldValue,
   type GivenValues,
+  normalizeValue,
   recordsOf,
   textOfValue,
 } from './field-value.ts';
@@ -20,15 +21,6 @@ export function rememberEach<Result>(read: (text: string) => Result): (text: str
     known.set(text, fresh);
     return fresh;
   };
-}
-
-/** The line breaks that bodies normalize to line feeds. */
-const LINE_BREAK = /\r\n?/g;
-
-/** Replaces unpaired surrogates with U+FFFD, because UTF-8 can't encode them. */
-export function normalizeValue(value: string): string {
-  const text = value.isWellFormed() ? value : value.toWellFormed();
-  return text.includes('\r') ? text.replace(LINE_BREAK, '\n') : text;
 }
 
 /** Normalizing fewer characters costs no more than looking them up. */

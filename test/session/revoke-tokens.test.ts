@@ -8,7 +8,7 @@ import {
   saveAuthorizationCode,
 } from '../../src/session/authorize/authorization-code-store.ts';
 import { replacePersonPassword } from '../../src/session/change-password.ts';
-import { issueInitialTokens } from '../../src/session/initial-tokens.ts';
+import { issueInitialTokens } from '../../src/session/grants.ts';
 import {
   revokeClientTokens,
   revokeCodeTokens,

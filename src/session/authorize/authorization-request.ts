@@ -1,6 +1,6 @@
 import { isPublicId } from '../../foundation/ids.ts';
 import { hasTooManyParameters } from '../form.ts';
-import type { StoredIntegration } from '../integration-store.ts';
+import type { FindIntegration, StoredIntegration } from '../integration-store.ts';
 import { supportedScope } from '../token-routes.ts';
 
 /** `http://127.0.0.1` or `http://[::1]` with an optional port, and the rest. */
@@ -85,10 +85,6 @@ export interface AuthorizationRequest extends ResponseTarget {
   /** S256 challenge, or undefined without PKCE. */
   readonly codeChallenge: string | undefined;
 }
-
-export type FindIntegration = (
-  clientId: string,
-) => Promise<StoredIntegration | undefined> | StoredIntegration | undefined;
 
 /** The parameters of a query, with case-insensitive names. */
 class Query {

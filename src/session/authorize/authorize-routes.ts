@@ -1,30 +1,26 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type AccessFacts, authorize, type Refusal } from '../../access/authorize.ts';
-import type { TokenMint } from '../../access/token-mint.ts';
+import { authorize, type Refusal } from '../../access/authorize.ts';
 import { tokenOperations } from '../../access/token-operations.ts';
 import type { ReachedPerson } from '../../account/reach.ts';
-import type { AuditStore } from '../../audit/audit-store.ts';
-import type { Database } from '../../foundation/database/open-database.ts';
 import { type Html, html } from '../../foundation/html.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import type { Http } from '../../http/create-http.ts';
 import { principalOf } from '../browser/browser-session-store.ts';
-import type { FormCall, PageCall, PageDoor } from '../browser/page-door.ts';
+import type { FormCall, PageCall } from '../browser/page-door.ts';
 import { originOf } from '../form.ts';
+import { signInPath } from '../local-path.ts';
 import { messagePage, type Page, seeOther, sendPage } from '../pages/layout.ts';
-import { signInPath } from '../sign-in-routes.ts';
+import type { SessionContext } from '../session-context.ts';
 import { saveAuthorizationCode } from './authorization-code-store.ts';
 import {
   AuthorizationRefused,
   type AuthorizationRequest,
-  type FindIntegration,
   formActionSource,
   type ResponseTarget,
   readAuthorizationRequest,
   UnusableRequest,
   withParameters,
 } from './authorization-request.ts';
-import type { ConsentStore } from './consent-store.ts';
 
 interface ConsentPage {
   readonly csrf: string;
@@ -105,32 +101,20 @@ function unusableRequestPage({ message }: UnusableRequest): Page {
   return { title, body, status: 400 };
 }
 
-interface AuthorizeDependencies {
-  readonly database: Database;
-  readonly mint: TokenMint;
-  readonly door: PageDoor;
-  readonly consents: ConsentStore;
-  readonly facts: AccessFacts;
-  readonly audit: AuditStore;
-  readonly findIntegration: FindIntegration;
-  /** The issuer's identifier (RFC 9207, RFC 8414). */
-  readonly publicUrl: () => string;
-}
-
 /**
  * `GET /authorize` (contract section 4.2): sign-in if needed, then always the consent page. Once the person is signed
  * in, errors go to the integration.
  * `POST /authorize` with the same query: the person's decision; the response redirects to the integration.
  */
-export function registerAuthorizeRoutes(scope: Http, dependencies: AuthorizeDependencies): void {
-  const { door } = dependencies;
+export function registerAuthorizeRoutes(scope: Http, context: SessionContext): void {
+  const { door } = context;
   const rule = {
     access: 'signed-in',
     // A stranger learns nothing else, and no integration gets an answer: anyone who can register one could create links to
     // this service that redirect to their own page (RFC 9700 section 4.11.2).
     async answerStranger(request: FastifyRequest, reply: FastifyReply) {
       try {
-        await readRequest(dependencies, request);
+        await readRequest(context, request);
       } catch (error) {
         if (error instanceof UnusableRequest) return sendPage(reply, unusableRequestPage(error));
         if (!(error instanceof AuthorizationRefused)) throw error;
@@ -139,10 +123,10 @@ export function registerAuthorizeRoutes(scope: Http, dependencies: AuthorizeDepe
     },
   } as const;
   door.page(scope, '/authorize', rule, (call) =>
-    answer(dependencies, call, (authorization) => showConsent(dependencies, call, authorization)),
+    answer(context, call, (authorization) => showConsent(context, call, authorization)),
   );
   door.form(scope, '/authorize', rule, (call) =>
-    answer(dependencies, call, (authorization) => decide(dependencies, call, authorization)),
+    answer(context, call, (authorization) => decide(context, call, authorization)),
   );
 }
 
@@ -152,23 +136,23 @@ function queryTextOf({ url }: Pick<FastifyRequest, 'url'>): string {
 
 /** Parses the authorization request again at every step, so that no form needs to be trusted. */
 function readRequest(
-  { findIntegration }: AuthorizeDependencies,
+  { findIntegration }: SessionContext,
   request: FastifyRequest,
 ): Promise<AuthorizationRequest> {
   return readAuthorizationRequest(queryTextOf(request), findIntegration);
 }
 
 async function answer(
-  dependencies: AuthorizeDependencies,
+  context: SessionContext,
   { request, reply }: PageCall,
   proceed: (authorization: AuthorizationRequest) => Promise<FastifyReply>,
 ): Promise<FastifyReply> {
   try {
-    return await proceed(await readRequest(dependencies, request));
+    return await proceed(await readRequest(context, request));
   } catch (error) {
     if (error instanceof UnusableRequest) return sendPage(reply, unusableRequestPage(error));
     if (!(error instanceof AuthorizationRefused)) throw error;
-    return redirectToClient(dependencies, reply, error.target, {
+    return redirectToClient(context, reply, error.target, {
       error: error.error,
       error_description: error.message,
     });
@@ -177,7 +161,7 @@ async function answer(
 
 /** Redirects to the integration, naming the issuer to prevent mix-up attacks (RFC 9207). */
 function redirectToClient(
-  { publicUrl }: AuthorizeDependencies,
+  { publicUrl }: SessionContext,
   reply: FastifyReply,
   { redirectUri, state }: ResponseTarget,
   parameters: Readonly<Record<string, string>>,
@@ -193,7 +177,7 @@ interface ConsentAccounts {
 
 /** The accounts whose access policy admits this session; all roles have the permission. */
 async function findAccounts(
-  { consents, facts }: AuthorizeDependencies,
+  { consents, facts }: SessionContext,
   { request, person }: PageCall,
 ): Promise<ConsentAccounts> {
   const accounts = await consents.accountsOf(person);
@@ -214,15 +198,15 @@ async function findAccounts(
 }
 
 async function showConsent(
-  dependencies: AuthorizeDependencies,
+  context: SessionContext,
   call: PageCall,
   authorization: AuthorizationRequest,
 ): Promise<FastifyReply> {
-  const { consents } = dependencies;
+  const { consents } = context;
   const { request, reply, csrf, person } = call;
   const { client, redirectUri } = authorization;
   const [{ admitted: accounts, refusals }, chosen, isUsedBeyond] = await Promise.all([
-    findAccounts(dependencies, call),
+    findAccounts(context, call),
     consents.chosenAccount(person, client.clientId),
     consents.isUsedBeyond(person, client.clientId),
   ]);
@@ -257,7 +241,7 @@ async function showConsent(
 }
 
 async function decide(
-  dependencies: AuthorizeDependencies,
+  context: SessionContext,
   call: FormCall,
   authorization: AuthorizationRequest,
 ): Promise<FastifyReply> {
@@ -265,7 +249,7 @@ async function decide(
   const { client } = authorization;
   const { clientId } = client;
   const record = (outcome: 'success' | 'refused', accountId?: AccountId) =>
-    dependencies.audit.record({
+    context.audit.record({
       kind: 'consent',
       outcome,
       personId: person.personId,
@@ -278,22 +262,22 @@ async function decide(
     await record('refused');
     throw new AuthorizationRefused('access_denied', 'The user declined', authorization);
   }
-  const { admitted } = await findAccounts(dependencies, call);
+  const { admitted } = await findAccounts(context, call);
   const account = admitted.find(({ id }) => id === form.get('account'));
   // The person left this account since the page was shown, or chose none.
   if (account === undefined) return seeOther(reply, request.url);
-  const code = await issueAuthorizationCode(dependencies, authorization, person, account.id);
+  const code = await issueAuthorizationCode(context, authorization, person, account.id);
   if (code === undefined) {
     await record('refused', account.id);
     return sendPage(reply, usedBeyondPage(client));
   }
   await record('success', account.id);
-  return redirectToClient(dependencies, reply, authorization, { code });
+  return redirectToClient(context, reply, authorization, { code });
 }
 
 /** @returns undefined if the person uses the integration beyond what their session reaches */
 async function issueAuthorizationCode(
-  { database, mint }: AuthorizeDependencies,
+  { database, mint }: SessionContext,
   { client, redirectUri, redirectUriSent, codeChallenge }: AuthorizationRequest,
   person: ReachedPerson,
   accountId: AccountId,

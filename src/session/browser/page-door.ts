@@ -3,8 +3,8 @@ import { type AccessFacts, authorize, type Refusal } from '../../access/authoriz
 import type { PageAccess } from '../../access/permission.ts';
 import type { Http } from '../../http/create-http.ts';
 import { type Form, formOf } from '../form.ts';
+import { signInPath } from '../local-path.ts';
 import { messagePage, seeOther, sendPage } from '../pages/layout.ts';
-import { signInPath } from '../sign-in-routes.ts';
 import { type BrowserSession, principalOf } from './browser-session-store.ts';
 import type { BrowserSessions } from './browser-sessions.ts';
 

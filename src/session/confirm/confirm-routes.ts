@@ -1,22 +1,18 @@
 import type { FastifyReply } from 'fastify';
-import type { AuditStore, RequestOrigin } from '../../audit/audit-store.ts';
+import type { RequestOrigin } from '../../audit/audit-store.ts';
 import { type Html, html } from '../../foundation/html.ts';
 import type { Http } from '../../http/create-http.ts';
-import type { BrowserSessions } from '../browser/browser-sessions.ts';
-import type { PageCall, PageDoor } from '../browser/page-door.ts';
+import type { PageCall } from '../browser/page-door.ts';
 import { originOf } from '../form.ts';
 import { localPath } from '../local-path.ts';
 import { SlowDown, TemporarilyUnavailable } from '../oauth-errors.ts';
 import { errorBox, orLine, type Page, seeOther, sendPage } from '../pages/layout.ts';
 import { passkeyScript } from '../pages/page-script.ts';
 import { passkeyForm } from '../pages/passkey-pages.ts';
-import type { PasskeyPrompt, Passkeys } from '../passkey/passkeys.ts';
-import type { PasswordAuthenticator } from '../password-checker.ts';
-import type { RecoveryCodes } from '../recovery-codes.ts';
-import type { SecondFactors } from '../second-factor.ts';
+import type { PasskeyPrompt } from '../passkey/passkeys.ts';
+import type { SessionContext } from '../session-context.ts';
 import { passkeyFailedText, queryOf, waitText } from '../sign-in-routes.ts';
 import { signInFailureText } from '../single-sign-on/sign-in-failures.ts';
-import type { SignInProviders } from '../single-sign-on/sign-in-providers.ts';
 
 interface ConfirmPage {
   readonly csrf: string;
@@ -80,14 +76,6 @@ function afterConfirmPage(): Page {
   return { title, body, script: passkeyScript };
 }
 
-interface ConfirmationDependencies {
-  readonly passwordAuthenticator: PasswordAuthenticator;
-  readonly secondFactors: SecondFactors;
-  readonly recoveryCodes: RecoveryCodes;
-  readonly passkeys: Passkeys;
-  readonly audit: AuditStore;
-}
-
 /** How a signed-in person proves again who they are: a passkey's response, or else the password and, if needed, a code. */
 interface ConfirmationProof {
   readonly passkey: string | undefined;
@@ -97,11 +85,11 @@ interface ConfirmationProof {
 }
 
 /** Checks who uses a session before a sensitive change. It takes as much as signing in. */
-export class Confirmation {
-  readonly #dependencies: ConfirmationDependencies;
+class Confirmation {
+  readonly #context: SessionContext;
 
-  constructor(dependencies: ConfirmationDependencies) {
-    this.#dependencies = dependencies;
+  constructor(context: SessionContext) {
+    this.#context = context;
   }
 
   /** @throws SlowDown if guesses come too fast, TemporarilyUnavailable if too many passwords are waiting */
@@ -114,11 +102,11 @@ export class Confirmation {
     const isRight =
       proof.passkey === undefined
         ? await this.#checkPassword(visit, origin, proof)
-        : (await this.#dependencies.passkeys.verify(
+        : (await this.#context.passkeys.verify(
             { purpose: 'confirm', csrf: visit.csrf, personId },
             proof.passkey,
           )) === personId;
-    await this.#dependencies.audit.record({
+    await this.#context.audit.record({
       kind: 'sign_in_confirmed',
       outcome: isRight ? 'success' : 'refused',
       personId,
@@ -133,7 +121,7 @@ export class Confirmation {
     { remoteAddress }: RequestOrigin,
     { password, code = '' }: ConfirmationProof,
   ): Promise<boolean> {
-    const { passwordAuthenticator, secondFactors, recoveryCodes } = this.#dependencies;
+    const { passwordAuthenticator, secondFactors, recoveryCodes } = this.#context;
     const { personId, email } = person;
     const origin = { kind: 'session', remoteAddress } as const;
     const result = await passwordAuthenticator.authenticate(email, password ?? '', origin);
@@ -146,15 +134,6 @@ export class Confirmation {
   }
 }
 
-interface ConfirmRoutesDependencies {
-  readonly browser: Pick<BrowserSessions, 'confirm'>;
-  readonly door: PageDoor;
-  readonly confirmation: Confirmation;
-  readonly passkeys: Passkeys;
-  readonly secondFactors: SecondFactors;
-  readonly providers: Pick<SignInProviders, 'findOf'>;
-}
-
 const noPasswordText =
   'You signed in with your account’s provider. Continue with it, or use a passkey.';
 
@@ -163,8 +142,9 @@ const noPasswordText =
  * code, or by the provider they signed in with (`GET /sign-in/confirm/oidc`), and continues to the local path `next` (ASVS 3.7.1).
  * A session of an account's provider can't be confirmed by password. `GET /me/confirmed` tells the console, whose window stays open meanwhile.
  */
-export function registerConfirmRoutes(scope: Http, dependencies: ConfirmRoutesDependencies): void {
-  const { browser, door, confirmation, passkeys, secondFactors, providers } = dependencies;
+export function registerConfirmRoutes(scope: Http, context: SessionContext): void {
+  const { browser, door, passkeys, secondFactors, providers } = context;
+  const confirmation = new Confirmation(context);
 
   async function show(
     { reply, csrf, person }: PageCall,

@@ -2,15 +2,14 @@ import type { FastifyRequest } from 'fastify';
 import { type Html, html } from '../../foundation/html.ts';
 import { isLonger } from '../../foundation/is-longer.ts';
 import type { Http } from '../../http/create-http.ts';
-import { type BrowserSessions, HostCookie, preferredLocale } from '../browser/browser-sessions.ts';
-import type { PageDoor } from '../browser/page-door.ts';
+import { HostCookie, preferredLocale } from '../browser/browser-sessions.ts';
 import { findPasswordProblem } from '../change-password.ts';
 import { formOf, originOf } from '../form.ts';
 import { errorBox, messagePage, type Page, seeOther, sendPage } from '../pages/layout.ts';
 import { newPasswordField } from '../pages/me-page.ts';
 import { passwordScript } from '../pages/page-script.ts';
+import type { SessionContext } from '../session-context.ts';
 import { invitationDays, type OpenInvitation } from './invitation-store.ts';
-import type { Invitations } from './invitations.ts';
 
 interface InvitationPage {
   readonly csrf: string;
@@ -44,12 +43,6 @@ ${newPasswordField([email, name ?? ''])}
 ${personId === null ? '' : html`<p class="soft">Any earlier password for this address stops working, and you’re signed out everywhere.</p>`}`;
 }
 
-interface InvitationRoutesDependencies {
-  readonly browser: BrowserSessions;
-  readonly door: PageDoor;
-  readonly invitations: Invitations;
-}
-
 const page = '/invitation';
 const maxNameLength = 200;
 
@@ -64,11 +57,8 @@ const invalidInvitationPage = messagePage(
  * `GET /invitation/TOKEN` moves the token from the URL to a cookie. `GET /invitation` shows the invitation, `POST`
  * accepts it, `POST /invitation/decline` declines it.
  */
-export function registerInvitationRoutes(
-  scope: Http,
-  dependencies: InvitationRoutesDependencies,
-): void {
-  const { browser, door, invitations } = dependencies;
+export function registerInvitationRoutes(scope: Http, context: SessionContext): void {
+  const { browser, door, invitations } = context;
   const cookie = new HostCookie('signalpost-invitation', browser);
 
   scope.get<{ Params: { token: string } }>(`${page}/:token`, async (request, reply) => {
