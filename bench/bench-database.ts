@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { urlOf } from '../scripts/test-postgres.ts';
-import type { ConnectionSettings } from '../src/embedded-database/connection-settings.ts';
+import type { ConnectionSettings } from '../src/embedded-database/database-password.ts';
 import { startEmbeddedDatabase } from '../src/embedded-database/start-embedded-database.ts';
 import { migrate } from '../src/foundation/database/migrate.ts';
 import {

@@ -1,7 +1,7 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { Authenticator } from '../src/access/access-module.ts';
 import { AccessTokenStore } from '../src/access/access-token-store.ts';
-import { Authenticator } from '../src/access/authenticator.ts';
 import { TokenChecker } from '../src/access/token-checker.ts';
 import { hashToken, TokenMint } from '../src/access/token-mint.ts';
 import { ChangeListener } from '../src/foundation/change-listener.ts';

@@ -1,7 +1,6 @@
 import { type AccountLimit, accountLimits } from '../src/account/account-limits.ts';
 import { policies, type SharedResource } from '../src/foundation/policies.ts';
-import { formatBytes, type RouteLimit } from '../src/http/limits/route-limit.ts';
-import { routeLimits } from '../src/http/limits/route-limits.ts';
+import { formatBytes, type RouteLimit, routeLimits } from '../src/http/limits/route-limits.ts';
 import { managementLimits } from '../src/management/management-limits.ts';
 
 /** The tables of docs/reference/limits.md: what an account can have, what accounts and networks share, and request limits per route. */

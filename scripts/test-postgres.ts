@@ -1,6 +1,6 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ConnectionSettings } from '../src/embedded-database/connection-settings.ts';
+import type { ConnectionSettings } from '../src/embedded-database/database-password.ts';
 import { startEmbeddedDatabase } from '../src/embedded-database/start-embedded-database.ts';
 import { memoryFolder, startProgramPostgres } from './program-postgres.ts';
 

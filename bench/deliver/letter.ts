@@ -3,7 +3,7 @@ import { newMessageId } from '../../src/foundation/ids.ts';
 import { composeMime } from '../../src/rendering/compose-mime.ts';
 import { loadTemplate } from '../../src/rendering/load-template.ts';
 import { renderMessage } from '../../src/rendering/render-message.ts';
-import { compileTemplate } from '../../src/template/compile-template.ts';
+import { compileTemplate } from '../../src/template/template-compiler.ts';
 import type { TemplateSource } from '../../src/template/template-source.ts';
 import { distinctValues, fieldNames } from '../bench-account.ts';
 

@@ -3,7 +3,7 @@ import type { Role } from '../account/account.ts';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { type AccountId, newId, type PersonId, type TemplateId } from '../foundation/ids.ts';
-import { toBlockList } from '../foundation/network/block-list.ts';
+import { toBlockList } from '../foundation/network/ip-address.ts';
 import type { StoredCredential } from './credential-cache.ts';
 import { keyScopes, type Permission } from './permission.ts';
 import type { KeyPrincipal } from './principal.ts';

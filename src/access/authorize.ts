@@ -3,7 +3,7 @@ import type { AccessPolicy, Account, Membership, Role } from '../account/account
 import { doesReach } from '../account/reach.ts';
 import { type AccountId, type PersonId, parseAccountId } from '../foundation/ids.ts';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
-import { isListed, toBlockList } from '../foundation/network/block-list.ts';
+import { isListed, toBlockList } from '../foundation/network/ip-address.ts';
 import {
   type Access,
   onlyReads,

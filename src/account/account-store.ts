@@ -32,7 +32,7 @@ export async function readAccounts(
   return accountIds.map((id) => found.get(id));
 }
 
-export const accountColumns = [
+const accountColumns = [
   'id',
   'name',
   'add_ons',
@@ -51,7 +51,7 @@ export const accountColumns = [
   'security_address',
 ] as const;
 
-export function toAccount(row: {
+function toAccount(row: {
   readonly id: string;
   readonly name: string;
   readonly add_ons: readonly string[];
@@ -173,4 +173,21 @@ export async function lockActiveAccount(
     .forShare()
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/** Accounts of the installation, ordered by id, after the given one. */
+export async function readAccountPage(
+  kysely: Database['kysely'],
+  after: string,
+  limit: number,
+): Promise<Account[]> {
+  const rows = await kysely
+    .selectFrom('account')
+    .select(accountColumns)
+    .where('id', '>', after)
+    .where('system', '=', false)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map(toAccount);
 }

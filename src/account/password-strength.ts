@@ -1,4 +1,4 @@
-import { TurnQueue } from '../foundation/turn-queue.ts';
+import { TurnQueue } from '../foundation/fair-queue.ts';
 import { guessReasons, judgedLength, minScore, personalWords } from './password-rules.ts';
 
 /** A check can take a tenth of a second, so checks for one address leave time for everything else. */

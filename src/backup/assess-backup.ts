@@ -1,9 +1,22 @@
-import { formatTimeSpan } from '../foundation/format-time-span.ts';
 import { readBackupServiceState, readBaseBackupState } from './backup-state.ts';
 import { type BackupSettings, formatBackupTarget } from './backup-target.ts';
 
+const units = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+] as const;
+
+/** A time span in its largest unit: `3 hours`. */
+function formatTimeSpan(ms: number): string {
+  const [name, size] = units.find(([, unit]) => ms >= unit) ?? units[3];
+  const count = Math.floor(Math.max(0, ms) / size);
+  return `${count} ${name}${count === 1 ? '' : 's'}`;
+}
+
 /** How the backup of an installation is doing, in sentences for its operator. */
-export interface BackupVerdict {
+interface BackupVerdict {
   /** False if mail could be lost that the settings say is backed up. */
   readonly ok: boolean;
   readonly finding: string;

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import type { ConnectionSettings } from '../embedded-database/connection-settings.ts';
-import { trySessionLock } from '../foundation/database/session-lock.ts';
+import type { ConnectionSettings } from '../embedded-database/database-password.ts';
+import { trySessionLock } from '../foundation/database/advisory-locks.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { parseLsn, segmentOfLsn } from './wal-archive.ts';
 

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { ConnectionSettings } from '../embedded-database/connection-settings.ts';
+import type { ConnectionSettings } from '../embedded-database/database-password.ts';
 
 /**
  * When the last transaction that recovery replayed was committed.

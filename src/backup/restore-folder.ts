@@ -6,7 +6,7 @@ import {
   stopLeftoverDatabase,
 } from '../embedded-database/clear-leftovers.ts';
 import { type DataFolder, dataFolderAt, openDataFolder } from '../embedded-database/data-folder.ts';
-import type { EmbeddedLog } from '../embedded-database/embedded-log.ts';
+import type { EmbeddedLog } from '../embedded-database/database-log.ts';
 import { lockDataFolder, type ServiceLock } from '../embedded-database/service-lock.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { syncFolder } from './backup-repository.ts';

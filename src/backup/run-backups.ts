@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ConnectionSettings } from '../embedded-database/connection-settings.ts';
 import type { DataFolder } from '../embedded-database/data-folder.ts';
+import type { ConnectionSettings } from '../embedded-database/database-password.ts';
 import type { KeySource } from '../foundation/load-master-key.ts';
 import type { Log } from '../foundation/log.ts';
 import { BackupKeys, createEncrypter } from './backup-encryption.ts';

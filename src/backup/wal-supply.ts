@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Decrypter } from 'age-encryption';
 import type { DatabaseUser } from '../embedded-database/database-user.ts';
-import { quoteForShell } from '../embedded-database/quote-for-shell.ts';
+import { quoteForShell } from '../embedded-database/postgres-program.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import type { BackupRepository } from './backup-repository.ts';
 import type { ChosenBackup } from './choose-backup.ts';

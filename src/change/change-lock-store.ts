@@ -1,10 +1,10 @@
 import { checkAccountLimits } from '../account/account-limit-store.ts';
-import type { Database, DatabaseTransaction } from '../foundation/database/open-database.ts';
-import { isRetryable, isUniqueViolation } from '../foundation/database/sqlstate.ts';
 import {
   lockForTransaction,
   lockPartForTransaction,
-} from '../foundation/database/transaction-lock.ts';
+} from '../foundation/database/advisory-locks.ts';
+import type { Database, DatabaseTransaction } from '../foundation/database/open-database.ts';
+import { isRetryable, isUniqueViolation } from '../foundation/database/sqlstate.ts';
 
 /** Locks the settings of the whole installation until the transaction ends, for changes across accounts. */
 export async function lockInstallation(transaction: Database['kysely']): Promise<void> {

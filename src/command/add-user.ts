@@ -9,8 +9,8 @@ import { normalizeAddress, parseEmailAddress } from '../foundation/email-address
 import { OperatorError } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import { isLonger } from '../foundation/is-longer.ts';
-import { sendInvitation } from '../session/invitation/send-invitation.ts';
-import { PasswordLinkStore } from '../session/password-link-store.ts';
+import { sendInvitation } from '../session/invitation/invitations.ts';
+import { PasswordLinkStore } from '../session/one-time-link-store.ts';
 import { withRunningInstallation } from './open-running.ts';
 import { readAccountId, requireAccount } from './read-account.ts';
 import { recordCommand } from './record-command.ts';

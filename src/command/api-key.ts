@@ -4,9 +4,11 @@ import {
   issueApiKey,
   maxKeyDays,
   maxKeyLimits,
-} from '../access/create-api-key.ts';
+  maxOverlapHours,
+  readLiveApiKey,
+  replaceApiKey,
+} from '../access/issue-api-key.ts';
 import { keyScopes, type Permission, permissions } from '../access/permission.ts';
-import { maxOverlapHours, readLiveApiKey, replaceApiKey } from '../access/rotate-api-key.ts';
 import { runChange } from '../change/change-resource.ts';
 import { systemClock } from '../foundation/clock.ts';
 import { type FaultDetail, OperatorError } from '../foundation/errors.ts';

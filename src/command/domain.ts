@@ -14,7 +14,6 @@ import {
   refuseTrackingHost,
   saveDomainSettings,
 } from '../sender/domain-settings.ts';
-import { readRecordFindings } from '../sender/record-findings.ts';
 import type { SendingDomain } from '../sender/sending-domain.ts';
 import {
   readSendingDomain,
@@ -22,7 +21,7 @@ import {
   removeSendingDomain,
   type StoredDomainFinding,
 } from '../sender/sending-domain-store.ts';
-import { SendingDomains } from '../sender/sending-domains.ts';
+import { readRecordFindings, SendingDomains } from '../sender/sending-domains.ts';
 import { serviceNames } from '../sender/service-names.ts';
 import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
 import { readAccountId, requireAccount } from './read-account.ts';

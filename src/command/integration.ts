@@ -3,7 +3,7 @@ import { runChange } from '../change/change-resource.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { type ClientId, parseClientId } from '../foundation/ids.ts';
-import { ClientSecretHasher } from '../session/client-secret.ts';
+import { ClientSecretHasher } from '../session/authenticate-client.ts';
 import {
   changeIntegration,
   type IntegrationOverview,

@@ -10,10 +10,7 @@ import {
   requireServer,
 } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import {
-  type InstallationMove,
-  readInstallationMove,
-} from '../foundation/installation-move-store.ts';
+import { type InstallationMove, readInstallationMove } from '../foundation/installation-store.ts';
 import { createLog } from '../foundation/log.ts';
 import type { TableComparison } from '../move/compare-tables-store.ts';
 import { MoveMismatch, type MoveProgress, moveInstallation } from '../move/move-installation.ts';

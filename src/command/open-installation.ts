@@ -9,8 +9,11 @@ import {
   openDatabase,
   requireServer,
 } from '../foundation/database/open-database.ts';
-import { explainMovedError, requireNotMoved } from '../foundation/installation-move-store.ts';
-import { requireMatchingKey } from '../foundation/installation-store.ts';
+import {
+  explainMovedError,
+  requireMatchingKey,
+  requireNotMoved,
+} from '../foundation/installation-store.ts';
 import { recordKeyNode, removeKeyNode } from '../foundation/key-rotation-store.ts';
 import { type KeySource, loadMasterKey, readSecrets } from '../foundation/load-master-key.ts';
 import type { Log } from '../foundation/log.ts';

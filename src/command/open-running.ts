@@ -8,8 +8,7 @@ import {
   requireServer,
 } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import { requireNotMoved } from '../foundation/installation-move-store.ts';
-import { requireMatchingKey } from '../foundation/installation-store.ts';
+import { requireMatchingKey, requireNotMoved } from '../foundation/installation-store.ts';
 import { loadMasterKey } from '../foundation/load-master-key.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import type { CommandShell } from './shell.ts';

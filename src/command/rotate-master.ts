@@ -20,7 +20,7 @@ import {
   removePreviousKey,
 } from '../foundation/load-master-key.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
-import { resealColumn } from '../foundation/reseal.ts';
+import { resealColumn } from '../foundation/seal.ts';
 import { sealedDkimKeys } from '../sender/dkim-key-store.ts';
 import { sealedSecondFactors } from '../session/second-factor.ts';
 import { sealedProviderSecrets } from '../session/single-sign-on/account-provider-store.ts';

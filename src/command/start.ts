@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import { registerBackupMetrics, startBackups } from '../backup/backup-module.ts';
 import { forgetBackupService } from '../backup/backup-state.ts';
 import { type Config, readConfig } from '../config/config.ts';
-import { buildMissingConsole } from '../console-server/build-missing-console.ts';
+import { buildMissingConsole } from '../console-server/console-files.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { createLog, type Log } from '../foundation/log.ts';
 import { openTracing } from '../foundation/tracing/open-tracing.ts';

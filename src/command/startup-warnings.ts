@@ -7,8 +7,8 @@ import {
   minOpenFiles,
   readOpenFileLimit,
   wantedOpenFiles,
-} from '../http/limits/cap-to-open-file-limit.ts';
-import { formatBytes } from '../http/limits/route-limit.ts';
+} from '../http/limits/limit-connections.ts';
+import { formatBytes } from '../http/limits/route-limits.ts';
 import type { Installation } from './open-installation.ts';
 
 /**

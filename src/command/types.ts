@@ -5,13 +5,16 @@ import type { ManifestTemplate } from '../manifest/manifest.ts';
 import { readManifestText } from '../manifest/manifest-files.ts';
 import { ManifestError } from '../manifest/manifest-problems.ts';
 import { readManifestTemplates } from '../manifest/parse-manifest.ts';
-import { compileTemplate } from '../template/compile-template.ts';
+import { compileTemplate } from '../template/template-compiler.ts';
 import type { TemplateSource } from '../template/template-source.ts';
-import { apiKeyOf, ManagementConnection } from '../template-types/management-connection.ts';
+import {
+  apiKeyOf,
+  ManagementConnection,
+  TypesFailure,
+} from '../template-types/management-connection.ts';
 import { localesOf, readPublishedShapes } from '../template-types/read-published-shapes.ts';
 import { readOpenapiFile, saveTypes } from '../template-types/save-types.ts';
 import { requestFields, type TemplateShape } from '../template-types/template-shape.ts';
-import { TypesFailure } from '../template-types/types-failure.ts';
 import type { CommandShell } from './shell.ts';
 
 export interface TypesOptions {

@@ -1,5 +1,5 @@
+import { type ApiKeyTransfer, transferAllApiKeys } from '../access/issue-api-key.ts';
 import { TokenMint } from '../access/token-mint.ts';
-import { type ApiKeyTransfer, transferAllApiKeys } from '../access/transfer-api-keys.ts';
 import { type PersonFacts, readPeople } from '../account/people-page-store.ts';
 import { findPersonByEmail, type PersonWithPassword } from '../account/person-store.ts';
 import { runChange } from '../change/change-resource.ts';
@@ -7,8 +7,8 @@ import { signInSettingsOf } from '../config/config.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { disablePerson, enablePerson } from '../session/disable-person.ts';
-import { type MemberFacts, readMemberFacts } from '../session/invitation/account-people-store.ts';
-import { PasswordLinkStore } from '../session/password-link-store.ts';
+import { type MemberFacts, readMemberFacts } from '../session/invitation/invitation-store.ts';
+import { PasswordLinkStore } from '../session/one-time-link-store.ts';
 import { SecondFactorStore } from '../session/second-factor-store.ts';
 import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
 import { readAccountId, requireAccount } from './read-account.ts';

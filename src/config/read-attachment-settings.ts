@@ -1,5 +1,5 @@
 import { OperatorError } from '../foundation/errors.ts';
-import { mebibyte } from '../http/limits/route-limit.ts';
+import { mebibyte } from '../http/limits/route-limits.ts';
 import { maxAttachmentLimit } from '../message/attachment.ts';
 import {
   type AttachmentRules,

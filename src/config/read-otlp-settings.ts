@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { codeOf } from '../foundation/database/sqlstate.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import type { OtlpTarget, TelemetryIdentity } from '../foundation/tracing/otlp-target.ts';
-import { samplerNames, type TraceSettings } from '../foundation/tracing/trace-settings.ts';
+import {
+  type OtlpTarget,
+  samplerNames,
+  type TelemetryIdentity,
+  type TraceSettings,
+} from '../foundation/tracing/trace-settings.ts';
 import { readChoice } from './read-setting.ts';
 
 type Read = (name: string) => string | undefined;

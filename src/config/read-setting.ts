@@ -4,7 +4,7 @@ import { splitDatabaseUrl } from '../foundation/database/database-url.ts';
 import { type EmailAddress, parseEmailAddress } from '../foundation/email-address.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { parseMailDomain } from '../foundation/mail-domain.ts';
-import { namedNetworks } from '../foundation/network/block-list.ts';
+import { namedNetworks } from '../foundation/network/ip-address.ts';
 
 /** Comma-separated networks. @throws OperatorError */
 export function readNetworks(name: string, text: string | undefined): string[] {

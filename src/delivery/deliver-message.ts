@@ -1,7 +1,7 @@
 import { domainOf } from '../foundation/email-address.ts';
+import { TurnQueue } from '../foundation/fair-queue.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
-import { TurnQueue } from '../foundation/turn-queue.ts';
 import type { AttachmentInfo } from '../message/attachment.ts';
 import {
   archiveNumber,

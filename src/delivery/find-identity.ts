@@ -1,6 +1,6 @@
 import { domainOf } from '../foundation/email-address.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import type { SigningDomain } from '../sender/domain-directory.ts';
+import type { SigningDomain } from '../sender/sender-directory.ts';
 import type { WarmUpSchedule } from '../sender/sending-domain.ts';
 import { signMessage } from '../signing/sign-message.ts';
 import type { ReturnPaths } from './return-path.ts';

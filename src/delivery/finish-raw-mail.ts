@@ -1,5 +1,5 @@
 import type { EmailAddress } from '../foundation/email-address.ts';
-import { decodeWords } from '../foundation/mime/decode-words.ts';
+import { decodeWords } from '../foundation/mime/decode.ts';
 import type { MailFields } from '../foundation/mime/header-fields.ts';
 import { mailJob } from '../foundation/mime/mail-threads.ts';
 import { readEntity } from '../foundation/mime/mime-entity.ts';

@@ -1,12 +1,11 @@
+import { SizeLimitedCache } from '../foundation/cache.ts';
 import { Busy } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import { Limiter } from '../foundation/limiter.ts';
 import { policies } from '../foundation/policies.ts';
-import { SizeLimitedCache } from '../foundation/size-limited-cache.ts';
 import { type AttachmentInfo, encodedLength } from '../message/attachment.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
-import type { EncodedAttachment } from '../rendering/compose-attachments.ts';
-import { encodeAttachment } from '../rendering/encode-attachment.ts';
+import { type EncodedAttachment, encodeAttachment } from '../rendering/compose-attachments.ts';
 import type { SentFile } from './template-images.ts';
 
 const mebibyte = 1_024 * 1_024;

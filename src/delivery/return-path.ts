@@ -1,7 +1,7 @@
-import { formatUuid } from '../foundation/format-uuid.ts';
 import { type AccountId, type MessageId, parseMessageId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import { SignedLocalParts } from '../foundation/signed-local-part.ts';
+import { formatUuid } from '../foundation/uuid7.ts';
 import { accountTagBytes, accountTagOf } from '../message/account-tag.ts';
 
 /** The message and recipient that a return path identifies. */

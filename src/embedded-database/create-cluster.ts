@@ -20,12 +20,10 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { OperatorError } from '../foundation/errors.ts';
 import { SETTINGS_FILE } from './cluster-settings.ts';
-import { ADMIN_ROLE } from './connection-settings.ts';
 import { type DataFolder, diskFull, isDiskFullMessage } from './data-folder.ts';
-import { randomPassword, storePassword } from './database-password.ts';
+import { ADMIN_ROLE, randomPassword, storePassword } from './database-password.ts';
 import type { DatabaseUser } from './database-user.ts';
-import { type PostgresPrograms, startProgram } from './postgres-program.ts';
-import { waitForExit } from './wait-for-exit.ts';
+import { type PostgresPrograms, startProgram, waitForExit } from './postgres-program.ts';
 
 const UNFINISHED = 'database.unfinished-';
 const MAX_ROUNDS = 100;

@@ -1,6 +1,12 @@
 import { copyFileSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import type { DataFolder } from './data-folder.ts';
 
+/** The log interface of the embedded database; a pino logger fits. */
+export interface EmbeddedLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
 /** Max bytes of the log; with the previous one, it takes at most twice this. */
 const MAX_LOG_BYTES = 10 * 1024 * 1024;
 

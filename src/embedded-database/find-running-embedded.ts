@@ -3,9 +3,8 @@ import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { OperatorError } from '../foundation/errors.ts';
-import { ADMIN_ROLE, type ConnectionSettings } from './connection-settings.ts';
 import { type DataFolder, dataFolderAt } from './data-folder.ts';
-import { readPassword } from './database-password.ts';
+import { ADMIN_ROLE, type ConnectionSettings, readPassword } from './database-password.ts';
 import { isDataFolderLocked, readInfoFile, readServiceInfo } from './service-lock.ts';
 
 /** The content of `database.json`: how to connect to the running database, without the password. */

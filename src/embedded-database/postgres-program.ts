@@ -2,6 +2,23 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { join } from 'node:path';
 import type { DatabaseUser } from './database-user.ts';
 
+/** A text as one word of a POSIX shell. */
+export function quoteForShell(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Waits until a child process has exited or failed to start; never rejects. */
+export function waitForExit(
+  child: ChildProcess,
+): Promise<{ code: number | null; problem?: string }> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve({ code: null, problem: error.message }));
+    child.once('exit', (code, signal) => {
+      resolve(signal ? { code, problem: `terminated by ${signal}` } : { code });
+    });
+  });
+}
+
 /** PostgreSQL's programs, and the user they run as (undefined: the current user). */
 export type PostgresPrograms = {
   /** The folder with `bin`, `lib` and `share`. */

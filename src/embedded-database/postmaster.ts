@@ -2,17 +2,16 @@ import type { ChildProcess } from 'node:child_process';
 import { execFileSync } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { postmasterLines } from './cluster-processes.ts';
+import { postmasterLines } from './clear-leftovers.ts';
 import type { DataFolder } from './data-folder.ts';
-import { lastLogError, openDatabaseLog } from './database-log.ts';
-import type { EmbeddedLog } from './embedded-log.ts';
+import { type EmbeddedLog, lastLogError, openDatabaseLog } from './database-log.ts';
 import {
   type PostgresPrograms,
   programOptions,
   programPath,
   startProgram,
+  waitForExit,
 } from './postgres-program.ts';
-import { waitForExit } from './wait-for-exit.ts';
 
 /** A running PostgreSQL that is our child process. */
 export interface Postmaster {

@@ -4,7 +4,6 @@ import { OperatorError } from '../foundation/errors.ts';
 import { chooseEndpoint, type DatabaseEndpoint } from './choose-endpoint.ts';
 import { clearLeftovers, killDisplacedDatabase } from './clear-leftovers.ts';
 import type { ClusterSetting } from './cluster-settings.ts';
-import { ADMIN_ROLE, DATABASE_NAME, SERVICE_ROLE } from './connection-settings.ts';
 import { createCluster } from './create-cluster.ts';
 import {
   type DataFolder,
@@ -13,13 +12,20 @@ import {
   isDiskFullMessage,
   openDataFolder,
 } from './data-folder.ts';
-import { readPassword, resetSuperuserPassword, servicePassword } from './database-password.ts';
+import type { EmbeddedLog } from './database-log.ts';
+import {
+  ADMIN_ROLE,
+  DATABASE_NAME,
+  readPassword,
+  resetSuperuserPassword,
+  SERVICE_ROLE,
+  servicePassword,
+} from './database-password.ts';
 import { chooseDatabaseUser, type DatabaseUser, requireReachable } from './database-user.ts';
 import { EmbeddedDatabase } from './embedded-database.ts';
-import type { EmbeddedLog } from './embedded-log.ts';
 import { findPrograms } from './find-programs.ts';
+import { quoteForShell } from './postgres-program.ts';
 import { PostmasterFailed } from './postmaster.ts';
-import { quoteForShell } from './quote-for-shell.ts';
 import { lockDataFolder } from './service-lock.ts';
 
 export interface EmbeddedOptions {

@@ -13,9 +13,11 @@ import type { MasterKey } from '../foundation/master-key.ts';
 import type { SmtpListener } from '../foundation/network/smtp-listener.ts';
 import type { Tracing } from '../foundation/tracing/tracing.ts';
 import type { Http } from '../http/create-http.ts';
-import type { CertificateFiles } from '../http/tls/certificate.ts';
-import { registerCertificateMetrics } from '../http/tls/certificate-metrics.ts';
-import { LiveCertificate } from '../http/tls/live-certificate.ts';
+import {
+  type CertificateFiles,
+  LiveCertificate,
+  registerCertificateMetrics,
+} from '../http/tls/live-certificate.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
 import type { ReplyAddresses } from '../message/reply-address.ts';
 import { type FeedbackEvent, writeFeedbackEvents } from './bounce/feedback-event-store.ts';

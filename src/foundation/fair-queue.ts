@@ -1,3 +1,18 @@
+const due: (() => void)[] = [];
+
+/**
+ * Runs a callback after all input of this event loop turn has been read, but before long-running work of this turn
+ * (`TurnQueue`). It must not throw.
+ */
+export function atEndOfTurn(run: () => void): void {
+  if (due.push(run) === 1) setImmediate(endTurn);
+}
+
+/** Call before processor-intensive work. */
+function endTurn(): void {
+  for (const run of due.splice(0)) run();
+}
+
 /** A queue of groups that take turns (round-robin); each group is first in, first out. */
 export class FairQueue<Item> {
   readonly #groups = new Map<string, Set<Item>>();
@@ -42,5 +57,47 @@ export class FairQueue<Item> {
       return item;
     }
     return undefined;
+  }
+}
+
+/** Work that took longer than this (in milliseconds) is followed by an equally long pause. */
+const longWorkMs = 5;
+
+/**
+ * Schedules processor-intensive work one piece per event loop turn, so network input is handled in between; long pieces leave
+ * half of the time free.
+ */
+export class TurnQueue {
+  readonly #waiting = new FairQueue<() => void>();
+  #busy = false;
+
+  /**
+   * Runs work in a separate event loop turn.
+   * @param group groups take turns
+   */
+  async run<Result>(group: string, work: () => Result): Promise<Result> {
+    await new Promise<void>((resolve) => {
+      this.#waiting.add(group, resolve);
+      if (!this.#busy) this.#schedule(0);
+    });
+    const began = performance.now();
+    try {
+      return work();
+    } finally {
+      if (this.#waiting.size > 0) this.#schedule(performance.now() - began);
+      else this.#busy = false;
+    }
+  }
+
+  /** @param took duration of the previous turn, in milliseconds */
+  #schedule(took: number): void {
+    this.#busy = true;
+    const giveTurn = (): void => {
+      const first = this.#waiting.next();
+      endTurn();
+      first?.();
+    };
+    if (took > longWorkMs) setTimeout(giveTurn, took);
+    else setImmediate(giveTurn);
   }
 }

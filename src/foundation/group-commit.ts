@@ -1,4 +1,4 @@
-import { atEndOfTurn } from './end-of-turn.ts';
+import { atEndOfTurn } from './fair-queue.ts';
 
 /** Commits a group of items; results are in the order of the items. */
 export type CommitGroup<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>;

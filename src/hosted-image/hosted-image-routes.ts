@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { batchReads } from '../foundation/batch-reads.ts';
+import { SizeLimitedCache } from '../foundation/cache.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { Busy } from '../foundation/errors.ts';
 import { Limiter } from '../foundation/limiter.ts';
 import { networksOf } from '../foundation/network/ip-address.ts';
 import { policies } from '../foundation/policies.ts';
-import { SizeLimitedCache } from '../foundation/size-limited-cache.ts';
 import type { Http } from '../http/create-http.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
 import { type HostedImageRef, hostedImageFile, parseHostedImagePath } from './hosted-image-path.ts';

@@ -1,6 +1,6 @@
 import type { HTTPMethods } from 'fastify';
 import type { Http } from './create-http.ts';
-import { skipBody } from './skip-body.ts';
+import { skipBody } from './read-body.ts';
 
 /**
  * Responds to other methods on a path with 405 and the allowed one (RFC 9110 section 15.5.6): a 404 would look like a

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
-import type { TransportHeader } from './strict-transport.ts';
+import type { TransportHeader } from './browser-headers.ts';
 
 export const missingHost = 'The Host header is required';
 

@@ -4,28 +4,27 @@ import { type FastifyInstance, fastify, LogController } from 'fastify';
 import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
-import { guardListeners } from '../foundation/network/guard-session.ts';
+import { guardListeners } from '../foundation/network/smtp-listener.ts';
 import type { Tracing } from '../foundation/tracing/tracing.ts';
-import { type AccessLog, logAccess } from './access-log.ts';
 import { lacksHost, missingHost } from './answer-unusable-head.ts';
-import { closeFinishedConnections } from './close-connections.ts';
-import { CrossOrigin, eachField } from './cross-origin.ts';
+import {
+  CrossOrigin,
+  eachField,
+  strictTransport,
+  type TransportHeader,
+} from './browser-headers.ts';
+import { closeFinishedConnections, Draining } from './close-connections.ts';
 import { DirectRoutes } from './direct-routes.ts';
-import { Draining } from './draining.ts';
-import { escapeMalformedPercent } from './escape-malformed-percent.ts';
-import { BodyRefusal } from './limits/body-refusal.ts';
-import { BodyTraffic } from './limits/body-traffic.ts';
-import { BoundedRequest } from './limits/bounded-request.ts';
+import { BodyRefusal, BodyTraffic } from './limits/body-traffic.ts';
 import { type ConnectionLimits, limitConnections } from './limits/limit-connections.ts';
 import { limitResponses, UnsentResponses } from './limits/limit-responses.ts';
-import { limitRoutes } from './limits/limit-routes.ts';
+import { BoundedRequest, limitRoutes } from './limits/limit-routes.ts';
 import { Peers } from './limits/peers.ts';
-import type { RouteLimit } from './limits/route-limit.ts';
+import type { RouteLimit } from './limits/route-limits.ts';
 import { plainPage, plainPagePolicy } from './plain-page.ts';
-import { logFailure, RequestLog } from './request-log.ts';
-import { skipBody } from './skip-body.ts';
-import { strictTransport, type TransportHeader } from './strict-transport.ts';
-import { stripBaseSlash } from './strip-base-slash.ts';
+import { skipBody } from './read-body.ts';
+import { type AccessLog, logAccess, logFailure, RequestLog } from './request-log.ts';
+import { escapeMalformedPercent, stripBaseSlash } from './request-path.ts';
 import { createTlsServer } from './tls/create-tls-server.ts';
 import type { LiveCertificate } from './tls/live-certificate.ts';
 import { RawSockets } from './tls/raw-sockets.ts';

@@ -2,18 +2,17 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { FastifyInstance } from 'fastify';
 import type { Log } from '../foundation/log.ts';
 import type { Tracing } from '../foundation/tracing/tracing.ts';
-import type { AccessLog } from './access-log.ts';
 import { answerMissingHost, answerUnknownExpectation, lacksHost } from './answer-unusable-head.ts';
-import type { CrossOrigin } from './cross-origin.ts';
-import type { Draining } from './draining.ts';
+import type { CrossOrigin, TransportHeader } from './browser-headers.ts';
+import type { Draining } from './close-connections.ts';
 import { Exchange, type ExchangeContext } from './exchange.ts';
 import type { BodyTraffic } from './limits/body-traffic.ts';
 import type { UnsentResponses } from './limits/limit-responses.ts';
 import { findLimit } from './limits/limit-routes.ts';
 import type { Peers } from './limits/peers.ts';
-import type { RouteLimit } from './limits/route-limit.ts';
-import type { TransportHeader } from './strict-transport.ts';
-import { stripBaseSlash } from './strip-base-slash.ts';
+import type { RouteLimit } from './limits/route-limits.ts';
+import type { AccessLog } from './request-log.ts';
+import { stripBaseSlash } from './request-path.ts';
 
 /** Responds to an exchange. If it throws, the error is logged and the connection closed. */
 export type DirectHandler = (exchange: Exchange) => Promise<void>;

@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import type { FaultCode } from '../foundation/errors.ts';
 
 interface CatalogEntry {
@@ -29,3 +30,17 @@ export const errorCatalog: Readonly<Record<FaultCode, CatalogEntry>> = {
   IO_EXCEPTION: { status: 503, message: 'IO Exception was encountered' },
   INTERNAL_ERROR: { status: 500, message: 'Internal Server Error' },
 };
+
+/** An error of the contract's send and message operations. */
+export const FaultSchema = Type.Object(
+  {
+    success: Type.Literal(false),
+    status: Type.Integer(),
+    errorName: Type.Enum(Object.keys(errorCatalog)),
+    message: Type.String({ description: 'The exact text of the contract.' }),
+    details: Type.Array(Type.Object({ field: Type.String(), reason: Type.String() })),
+    suppressedRecipients: Type.Optional(Type.Array(Type.String())),
+    requestId: Type.String(),
+  },
+  { title: 'Fault' },
+);

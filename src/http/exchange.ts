@@ -4,16 +4,14 @@ import { Fault } from '../foundation/errors.ts';
 import { newId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import type { TraceSpan, Tracing } from '../foundation/tracing/tracing.ts';
-import { type AccessLog, accountOfPath } from './access-log.ts';
-import type { CrossOrigin } from './cross-origin.ts';
+import type { CrossOrigin, TransportHeader } from './browser-headers.ts';
 import type { BodyShare, BodyTraffic } from './limits/body-traffic.ts';
 import type { LargeBody, LargeBodySpace } from './limits/large-bodies.ts';
 import type { UnsentResponses } from './limits/limit-responses.ts';
 import type { Peers } from './limits/peers.ts';
-import type { RouteLimit } from './limits/route-limit.ts';
+import type { RouteLimit } from './limits/route-limits.ts';
 import { drainBody, type RawBody, readBody } from './read-body.ts';
-import { RequestLog } from './request-log.ts';
-import type { TransportHeader } from './strict-transport.ts';
+import { type AccessLog, accountOfPath, RequestLog } from './request-log.ts';
 import { endRequestSpan, startRequestSpan } from './trace-request.ts';
 
 /** State shared by the exchanges of a route. */

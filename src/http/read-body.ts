@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ByteCollector } from '../foundation/byte-collector.ts';
 import type { BodyShare } from './limits/body-traffic.ts';
 import { type LargeBodySpace, largeBodySeconds } from './limits/large-bodies.ts';
-import { formatBytes } from './limits/route-limit.ts';
+import { formatBytes } from './limits/route-limits.ts';
 
 /** The bytes of a body, or why it can't be used. */
 export type RawBody = Buffer | UnusableBody;
@@ -21,7 +22,7 @@ const overCapacity: UnusableBody = {
   overCapacity: true,
 };
 
-export interface ReadBodyOptions {
+interface ReadBodyOptions {
   /** Counts the bytes kept. */
   readonly share?: BodyShare;
   /** That the body may take to arrive. */
@@ -186,4 +187,14 @@ function tooSlow(seconds: number): UnusableBody {
 
 function tooLarge(maxBytes: number): UnusableBody {
   return { unusable: `the body is larger than ${formatBytes(maxBytes)}` };
+}
+
+/**
+ * For a request whose response doesn't depend on its body: removes the header fields that make the framework read one. If the
+ * body is too large to discard, the connection closes after the response.
+ */
+export function skipBody({ raw }: FastifyRequest, reply: FastifyReply): void {
+  if (!drainBody(raw)) reply.header('connection', 'close');
+  for (const name of ['content-type', 'content-length', 'transfer-encoding'])
+    delete raw.headers[name];
 }

@@ -8,7 +8,7 @@ import { bearerTokenOf, isSameSecret } from '../http/bearer-token.ts';
 import type { Http } from '../http/create-http.ts';
 import { isSameOrigin, isSameOriginOrVisit } from '../http/same-origin.ts';
 import { type BrowserSession, principalOf } from '../session/browser/browser-session-store.ts';
-import { HostCookie, type TlsCheck } from '../session/browser/host-cookie.ts';
+import { HostCookie, type TlsCheck } from '../session/browser/browser-sessions.ts';
 import { consumeOneTimeLink, isValidOneTimeLink } from '../session/one-time-link-store.ts';
 import type { AnswerProblem } from './answer-page.ts';
 import { isInboxBrowser, saveInboxBrowser } from './inbox-browser-store.ts';

@@ -1,5 +1,5 @@
 import type { Http } from '../http/create-http.ts';
-import { skipBody } from '../http/skip-body.ts';
+import { skipBody } from '../http/read-body.ts';
 
 /** `/inbox` if mail isn't captured: 404 with the reason. */
 export function registerInboxOffRoutes(http: Http): void {

@@ -1,10 +1,9 @@
 import { Busy } from '../foundation/errors.ts';
-import { decodeWords } from '../foundation/mime/decode-words.ts';
+import { decodeWords } from '../foundation/mime/decode.ts';
 import type { MailFields } from '../foundation/mime/header-fields.ts';
 import { type MailTurn, mailJob } from '../foundation/mime/mail-threads.ts';
-import { readEntity } from '../foundation/mime/mime-entity.ts';
+import { readEntity, TooManyParts } from '../foundation/mime/mime-entity.ts';
 import { readMail } from '../foundation/mime/read-mail.ts';
-import { TooManyParts } from '../foundation/mime/walk-parts.ts';
 import type { MailContent, MailHeaderField } from './inbox-message.ts';
 
 /** Fields of a header that are kept; no program writes nearly as many. */

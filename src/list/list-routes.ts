@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import type { Authenticator } from '../access/authenticator.ts';
+import type { Authenticator } from '../access/access-module.ts';
 import { type AccessFacts, authorize } from '../access/authorize.ts';
 import type { BearerPrincipal } from '../access/principal.ts';
 import { tokenOperations } from '../access/token-operations.ts';
@@ -11,8 +11,8 @@ import { Fault } from '../foundation/errors.ts';
 import { type AccountId, parseAccountId } from '../foundation/ids.ts';
 import { allowOnlyMethod } from '../http/allow-only-method.ts';
 import { answerFault } from '../http/answer-fault.ts';
+import { unauthorized } from '../http/bearer-token.ts';
 import type { Http } from '../http/create-http.ts';
-import { unauthorized } from '../http/unauthorized.ts';
 import { ListQueryError, parseListQuery } from './list-query.ts';
 import { type ContactList, readListPage } from './list-store.ts';
 import type { ListingSchema } from './listing-schema.ts';

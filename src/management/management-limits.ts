@@ -1,4 +1,4 @@
-import { gibibyte, kibibyte, mebibyte, type RouteLimit } from '../http/limits/route-limit.ts';
+import { gibibyte, kibibyte, mebibyte, type RouteLimit } from '../http/limits/route-limits.ts';
 import type { ManagementRoute } from './resource-routes.ts';
 import { routeTable } from './route-table.ts';
 

@@ -4,7 +4,7 @@ import { type Actor, commandLine, recordChange } from '../change/actor.ts';
 import { runLocked } from '../change/change-lock-store.ts';
 import type { Database, DatabaseTransaction } from '../foundation/database/open-database.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
-import { ClientSecretHasher } from '../session/client-secret.ts';
+import { ClientSecretHasher } from '../session/authenticate-client.ts';
 import { type CompiledContents, withCompiledContents } from './compiled-contents.ts';
 import type { Manifest } from './manifest.ts';
 import type {

@@ -1,6 +1,6 @@
 import type { AccessPolicy, RetentionDays } from '../account/account.ts';
 import type { AccountId, ClientId, ListId } from '../foundation/ids.ts';
-import { isNetwork } from '../foundation/network/block-list.ts';
+import { isNetwork } from '../foundation/network/ip-address.ts';
 import { buildTemplate } from './build-template.ts';
 import {
   type Manifest,

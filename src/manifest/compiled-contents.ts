@@ -1,5 +1,6 @@
-import { type CompileResult, compileTemplate } from '../template/compile-template.ts';
+import type { CompileResult } from '../template/compile-source.ts';
 import type { CompiledTemplate } from '../template/compiled-template.ts';
+import { compileTemplate } from '../template/template-compiler.ts';
 import type { TemplateProblem } from '../template/template-problem.ts';
 import type { ManifestTemplate } from './manifest.ts';
 import type { ProblemCollector } from './manifest-problems.ts';

@@ -1,7 +1,7 @@
 import type { SignInSettings } from '../access/authorize.ts';
 import type { DatabaseTransaction } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import type { ClientSecretHasher } from '../session/client-secret.ts';
+import type { ClientSecretHasher } from '../session/authenticate-client.ts';
 import type { CompiledContents } from './compiled-contents.ts';
 import type { ManifestAccount, ManifestSection } from './manifest.ts';
 import type { ManifestPath, ProblemCollector } from './manifest-problems.ts';

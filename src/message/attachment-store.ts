@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import pg from 'pg';
-import { bytesArray, textArray } from '../foundation/database/binary-array.ts';
-import { LargeValueClient } from '../foundation/database/large-value-client.ts';
+import { bytesArray, LargeValueClient, textArray } from '../foundation/database/binary-array.ts';
 import {
   clientSettings,
   type Database,

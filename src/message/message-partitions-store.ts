@@ -1,7 +1,7 @@
 import type pg from 'pg';
+import { awaitSessionLock, releaseSessionLock } from '../foundation/database/advisory-locks.ts';
 import { readDatabaseClock } from '../foundation/database/database-time-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import { awaitSessionLock, releaseSessionLock } from '../foundation/database/session-lock.ts';
 import { codeOf } from '../foundation/database/sqlstate.ts';
 import type { Log } from '../foundation/log.ts';
 import { minIdAt } from '../foundation/uuid7.ts';

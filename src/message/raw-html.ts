@@ -1,4 +1,4 @@
-import { decoderOf } from '../foundation/mime/decode-text.ts';
+import { decoderOf } from '../foundation/mime/decode.ts';
 import {
   decodedContent,
   type MimeEntity,

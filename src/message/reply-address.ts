@@ -1,8 +1,8 @@
 import type { EmailAddress } from '../foundation/email-address.ts';
-import { formatUuid } from '../foundation/format-uuid.ts';
 import { type AccountId, type MessageId, parseMessageId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import { SignedLocalParts } from '../foundation/signed-local-part.ts';
+import { formatUuid } from '../foundation/uuid7.ts';
 import { accountTagBytes, accountTagOf } from './account-tag.ts';
 
 /** The message that a reply address identifies. */

@@ -7,7 +7,7 @@ import { migrate } from '../foundation/database/migrate.ts';
 import { type Database, requireServer } from '../foundation/database/open-database.ts';
 import { codeOf, isUnavailable } from '../foundation/database/sqlstate.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import { readInstallationMove } from '../foundation/installation-move-store.ts';
+import { readInstallationMove } from '../foundation/installation-store.ts';
 import type { Log } from '../foundation/log.ts';
 import { compareTables, type TableComparison } from './compare-tables-store.ts';
 import { copyTable, restoreTableKeys } from './copy-table-store.ts';

@@ -1,11 +1,11 @@
 import type pg from 'pg';
+import { awaitSessionLock } from '../foundation/database/advisory-locks.ts';
 import {
   clientSettings,
   type DatabaseSettings,
   describeServer,
 } from '../foundation/database/open-database.ts';
 import { ServiceClient } from '../foundation/database/service-client.ts';
-import { awaitSessionLock } from '../foundation/database/session-lock.ts';
 import { OperatorError } from '../foundation/errors.ts';
 
 /** Shown in pg_stat_activity; not among the connections of a service. */

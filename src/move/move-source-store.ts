@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
-import type { InstallationMove } from '../foundation/installation-move-store.ts';
+import type { InstallationMove } from '../foundation/installation-store.ts';
 import { moveApplication } from './move-session-store.ts';
 
 type Kysely = Database['kysely'];

@@ -1,5 +1,7 @@
-import { rememberEach } from '../foundation/remember-each.ts';
+import { type GivenValues, textOfValue } from '../template/field-value.ts';
 import { htmlText } from '../template/html-text.ts';
+import { rememberEach } from '../template/value-scope.ts';
+import type { LoadedTemplate } from './load-template.ts';
 
 /** Schemes allowed in a value that is a whole URL. */
 const WHOLE_URL = /^(?:https?:\/\/|mailto:)/i;
@@ -39,4 +41,15 @@ export function percentEncode(character: string): string {
     octets,
     (octet) => `%${octet.toString(16).toUpperCase().padStart(2, '0')}`,
   ).join('');
+}
+
+/**
+ * The texts of a message's values in the order of the template's fields, with defaults filled in and normalized for a
+ * body.
+ */
+export function fieldValues({ names, defaults }: LoadedTemplate, given: GivenValues): string[] {
+  return names.map((name, index) =>
+    // Own properties only: `constructor` is an ordinary field name.
+    textOfValue(Object.hasOwn(given, name) ? given[name] : defaults[index]),
+  );
 }

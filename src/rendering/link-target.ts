@@ -1,4 +1,4 @@
-import { fieldValues } from './field-values.ts';
+import { fieldValues } from './checked-values.ts';
 import type { EachNode, LoadedNode, LoadedTemplate } from './load-template.ts';
 import { buildUrl, type UrlNode } from './render-body.ts';
 

@@ -1,4 +1,4 @@
-import { decoderOf } from '../foundation/mime/decode-text.ts';
+import { decoderOf } from '../foundation/mime/decode.ts';
 import { htmlParts } from '../message/raw-html.ts';
 import { type AttributeRange, isLinkTarget, isTrackingOff, mapHtml } from '../template/map-html.ts';
 import type { HtmlPart } from './track-html-parts.ts';

@@ -1,6 +1,6 @@
 import type { EmailAddress } from '../foundation/email-address.ts';
 import { encodeWords } from './encoded-words.ts';
-import { oneLine } from './render-line.ts';
+import { oneLine } from './render-subject.ts';
 
 // RFC 5322 section 2.1.1: lines should have at most 78 characters and must have at most 998.
 const MAX_LINE = 78;

@@ -5,9 +5,8 @@ import { htmlText } from '../template/html-text.ts';
 import { formattingLocale } from '../template/locale.ts';
 import { openScope } from '../template/value-scope.ts';
 import { BodyTooLarge } from './body-writer.ts';
-import { CheckedValues } from './checked-values.ts';
+import { CheckedValues, fieldValues } from './checked-values.ts';
 import { bodyText, type EncodedBody, encodeBody } from './encode-body.ts';
-import { fieldValues } from './field-values.ts';
 import {
   type BodyPiece,
   type LoadedBody,
@@ -20,8 +19,7 @@ import {
   type RewriteLink,
   renderBody,
 } from './render-body.ts';
-import { renderLine } from './render-line.ts';
-import { lineNodes } from './render-subject.ts';
+import { lineNodes, renderLine } from './render-subject.ts';
 import { findLargestField, RenderingTooLarge } from './rendering-too-large.ts';
 
 /** The message-specific input of a template. */

@@ -1,15 +1,15 @@
-import type { Selectable } from 'kysely';
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { Database, Tables } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import type { DomainEvaluation } from './evaluate-domain.ts';
-import type { DnsProvider, FoundZone } from './find-zone.ts';
 import { unverifySendersOfDomain } from './sender-verification-store.ts';
 import type {
+  DnsProvider,
+  DomainEvaluation,
   DomainFinding,
   DomainState,
   FindingState,
+  FoundZone,
   RecordKind,
   SendingDomain,
   WarmUpSchedule,
@@ -350,4 +350,20 @@ export async function countSendingDomains(
       limit ${maxCounted}) counted
     group by state`.execute(kysely);
   return new Map(rows.map(({ state, count }) => [state, count]));
+}
+
+/** Whether an account has shown by DNS that a domain is its own. */
+export async function hasVerifiedDomain(
+  kysely: Database['kysely'],
+  accountId: AccountId,
+  domain: string,
+): Promise<boolean> {
+  const row = await kysely
+    .selectFrom('sending_domain')
+    .select('domain')
+    .where('account_id', '=', accountId)
+    .where('domain', '=', domain)
+    .where('state', '=', 'verified')
+    .executeTakeFirst();
+  return row !== undefined;
 }

@@ -1,6 +1,53 @@
+import type { Dns } from '../foundation/dns/dns-client.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { DkimAlgorithm } from './dkim-key.ts';
-import type { DnsProvider } from './find-zone.ts';
+
+/** DNS providers by the end of their name servers' names. */
+const providers = {
+  azure: /\.azure-dns\.(?:com|net|org|info)$/,
+  cloudflare: /\.ns\.cloudflare\.com$/,
+  digitalocean: /\.digitalocean\.com$/,
+  gandi: /\.gandi\.net$/,
+  godaddy: /\.domaincontrol\.com$/,
+  'google-cloud': /\.googledomains\.com$/,
+  hetzner: /\.(?:ns\.hetzner\.(?:com|de)|second-ns\.(?:com|de)|your-server\.de)$/,
+  ionos: /\.ui-dns\.(?:com|de|org|biz)$/,
+  namecheap: /\.registrar-servers\.com$/,
+  ovh: /\.(?:ovh|anycast\.me)(?:\.net|\.ca)?$/,
+  porkbun: /\.(?:ns\.)?porkbun\.com$/,
+  route53: /\.awsdns-\d+\.(?:com|net|org|co\.uk)$/,
+  vercel: /\.vercel-dns\.com$/,
+} as const satisfies Readonly<Record<string, RegExp>>;
+
+/** A DNS provider with its own way to enter records. */
+export type DnsProvider = keyof typeof providers;
+
+export const dnsProviders = Object.keys(providers) as DnsProvider[];
+
+/** The zone of a domain; both undefined if no name server was found. */
+export interface FoundZone {
+  readonly name: string | undefined;
+  readonly provider: DnsProvider | undefined;
+}
+
+/**
+ * Finds the zone that a domain's records belong to: the closest parent with name servers, or the domain itself.
+ * @returns undefined if a lookup failed
+ */
+export async function findZone(dns: Dns, domain: string): Promise<FoundZone | undefined> {
+  for (let name = domain; name.includes('.'); name = name.slice(name.indexOf('.') + 1)) {
+    const answer = await dns.lookUp(name, 'NS');
+    if (answer.kind === 'fault') return undefined;
+    if (answer.kind === 'found') return { name, provider: providerOf(answer.records) };
+  }
+  return { name: undefined, provider: undefined };
+}
+
+function providerOf(servers: readonly string[]): DnsProvider | undefined {
+  return dnsProviders.find((provider) =>
+    servers.every((server) => providers[provider].test(server.replace(/\.$/, ''))),
+  );
+}
 
 /**
  * `pending`: the records have never been correct. `verified`: they are correct. `broken`: they were correct, but two checks
@@ -84,4 +131,86 @@ export interface ServiceNames {
   readonly usesReturnPath: boolean;
   /** Host of PUBLIC_URL, for tracked links. */
   readonly trackingTarget: string | undefined;
+}
+
+export interface DomainEvaluation {
+  readonly state: DomainState;
+  readonly badChecks: number;
+  /** Selectors that start signing. */
+  readonly activate: readonly string[];
+  /** Selectors that stop signing. */
+  readonly retire: readonly string[];
+  /** Seconds until the next check. */
+  readonly nextCheckSeconds: number;
+}
+
+/** A single bad check may be a zone being edited or a resolver error, so it takes two in a row. */
+const badChecksUntilBroken = 2;
+const checkIntervalSeconds = {
+  confirm: 120,
+  broken: 900,
+  unknown: 900,
+  verified: 21_600,
+  pending: 300,
+  old: 3_600,
+};
+const dayMs = 86_400_000;
+
+/**
+ * Computes the next state of a domain from a check. Records that couldn't be looked up change nothing. A pending key whose
+ * record is found replaces the active key of the same algorithm.
+ * @param ageMs milliseconds since the domain was added
+ */
+export function evaluateDomain(
+  state: DomainState,
+  badChecks: number,
+  keys: readonly PublicDkimKey[],
+  findings: readonly DomainFinding[],
+  ageMs: number,
+): DomainEvaluation {
+  const { activate, retire } = rotate(keys, findings);
+  const required = findings.filter(({ record }) => record.required);
+  const bad = required.some((one) => one.state === 'missing' || one.state === 'wrong');
+  const unknown = required.some((one) => one.state === 'unknown');
+  const base = { activate, retire };
+  if (!bad && !unknown && required.length > 0)
+    return {
+      ...base,
+      state: 'verified',
+      badChecks: 0,
+      nextCheckSeconds: checkIntervalSeconds.verified,
+    };
+  if (!bad) return { ...base, state, badChecks, nextCheckSeconds: checkIntervalSeconds.unknown };
+  if (state === 'pending') {
+    const nextCheckSeconds =
+      ageMs < dayMs ? checkIntervalSeconds.pending : checkIntervalSeconds.old;
+    return { ...base, state, badChecks: 0, nextCheckSeconds };
+  }
+  const count = badChecks + 1;
+  const broken = state === 'broken' || count >= badChecksUntilBroken;
+  return {
+    ...base,
+    state: broken ? 'broken' : 'verified',
+    badChecks: count,
+    nextCheckSeconds: broken ? checkIntervalSeconds.broken : checkIntervalSeconds.confirm,
+  };
+}
+
+function rotate(
+  keys: readonly PublicDkimKey[],
+  findings: readonly DomainFinding[],
+): { readonly activate: string[]; readonly retire: string[] } {
+  const published = new Set(
+    findings
+      .filter(({ record, state }) => record.kind === 'dkim' && state === 'ok')
+      .map(({ record }) => record.name.slice(0, record.name.indexOf('.'))),
+  );
+  const arriving = keys.filter((key) => key.state === 'pending' && published.has(key.selector));
+  const leaving = keys.filter(
+    (key) => key.state === 'active' && arriving.some((other) => other.algorithm === key.algorithm),
+  );
+  return {
+    activate: arriving.map(({ selector }) => selector),
+    retire: leaving.map(({ selector }) => selector),
+  };
 }

@@ -1,33 +1,45 @@
 import { randomBytes } from 'node:crypto';
+import { Gauge, type Registry } from 'prom-client';
 import { checkAccountLimits } from '../account/account-limit-store.ts';
+import { lockPartForTransaction } from '../foundation/database/advisory-locks.ts';
 import { type Budget, BudgetUsedUp, useBudgets } from '../foundation/database/budget-store.ts';
 import type { CommitWith } from '../foundation/database/commit-with.ts';
-import type { Database } from '../foundation/database/open-database.ts';
-import { lockPartForTransaction } from '../foundation/database/transaction-lock.ts';
-import type { Dns } from '../foundation/dns/dns-answer.ts';
+import type { Database, DatabaseTransaction } from '../foundation/database/open-database.ts';
+import type { Dns } from '../foundation/dns/dns-client.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
+import { metricOptions } from '../foundation/metrics/metrics-table.ts';
+import { shareReading } from '../foundation/metrics/shared-reading.ts';
 import { PeriodicTask } from '../foundation/periodic-task.ts';
 import { checkRecord } from './check-record.ts';
 import { type DkimAlgorithm, generateDkimKey } from './dkim-key.ts';
 import type { DkimKeyStore } from './dkim-key-store.ts';
 import { domainRecords } from './domain-records.ts';
-import { evaluateDomain } from './evaluate-domain.ts';
-import { findZone } from './find-zone.ts';
 import { verifySendersOfDomain } from './sender-verification-store.ts';
-import type { DomainRecord, PublicDkimKey, SendingDomain, ServiceNames } from './sending-domain.ts';
+import {
+  type DomainRecord,
+  type DomainState,
+  evaluateDomain,
+  findZone,
+  type PublicDkimKey,
+  type SendingDomain,
+  type ServiceNames,
+} from './sending-domain.ts';
 import {
   addSendingDomain,
   claimDueDomains,
+  countSendingDomains,
   isTrackingHostReady,
   lockSendingDomain,
   postponeCheck,
+  readFindings,
   readSendingDomain,
+  type StoredDomainFinding,
   saveCheckResult,
 } from './sending-domain-store.ts';
 import { findNameProblems } from './service-names.ts';
 
-export interface SendingDomainsDependencies {
+interface SendingDomainsDependencies {
   readonly database: Database;
   /** Uncached, because a check needs the currently published records. */
   readonly dns: Dns;
@@ -36,7 +48,7 @@ export interface SendingDomainsDependencies {
   readonly log: Log;
 }
 
-export interface NewSendingDomainOptions {
+interface NewSendingDomainOptions {
   /** Also create an Ed25519 key (RFC 8463). */
   readonly ed25519?: boolean;
   /** First label of the return path host; default `bounces`. */
@@ -51,7 +63,7 @@ const recordsPerMinute = 600;
 /** How long to keep a retired key's record, because mail it signed may still be in transit (RFC 6376 section 3.6). */
 const retiredKeyRetentionMs = 7 * 86_400_000;
 
-export type CheckReason = 'on demand' | 'in the background';
+type CheckReason = 'on demand' | 'in the background';
 
 /** Counts the records that an account's checks look up. */
 export function checkBudget(accountId: AccountId, asked: CheckReason): Budget {
@@ -266,4 +278,47 @@ async function generateKeys(ed25519: boolean) {
       privateKey: await generateDkimKey(algorithm),
     })),
   );
+}
+
+/** A record to publish, with the finding of the last check; undefined before the first check. */
+interface RecordWithFinding extends DomainRecord {
+  readonly finding: StoredDomainFinding | undefined;
+}
+
+/** The records of a domain. Queries run one after the other, because a transaction has a single connection. */
+export async function readRecordFindings(
+  domains: Pick<SendingDomains, 'records'>,
+  kysely: DatabaseTransaction,
+  domain: SendingDomain,
+): Promise<RecordWithFinding[]> {
+  const records = await domains.records(domain, kysely);
+  const findings = await readFindings(kysely, domain.accountId, domain.domain);
+  return records.map((record) => ({
+    ...record,
+    finding: findings.find(({ kind, name }) => kind === record.kind && name === record.name),
+  }));
+}
+
+const maxAgeMs = 60_000;
+const states: readonly DomainState[] = ['pending', 'verified', 'broken'];
+
+/** Registers the number of sending domains, which has no value if the database can't report it. */
+export function registerSendingDomainMetrics(
+  registry: Registry,
+  database: Database,
+  log: Log,
+): void {
+  const read = shareReading(() => countSendingDomains(database.kysely), {
+    what: 'the sending domains',
+    log,
+    maxAgeMs,
+  });
+  new Gauge({
+    ...metricOptions('signalpost_sending_domains', registry),
+    async collect() {
+      const counts = await read();
+      if (counts === undefined) return this.reset();
+      for (const state of states) this.set({ state }, counts.get(state) ?? 0);
+    },
+  });
 }

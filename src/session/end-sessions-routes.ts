@@ -1,18 +1,29 @@
-import type { AuditStore } from '../audit/audit-store.ts';
-import type { Database } from '../foundation/database/open-database.ts';
+import { html } from '../foundation/html.ts';
 import type { Http } from '../http/create-http.ts';
-import { type EndSessionsLinks, endSessionsPath } from '../outbox/mailed-links.ts';
-import { originOf } from './form-body.ts';
-import { endSessionsPage, invalidEndSessionsPage } from './pages/end-sessions-page.ts';
-import { sendPage } from './pages/layout.ts';
-import { messagePage } from './pages/message-page.ts';
+import { endSessionsPath } from '../outbox/mailed-links.ts';
+import { originOf } from './form.ts';
+import { messagePage, type Page, sendPage } from './pages/layout.ts';
 import { revokePersonTokens } from './revoke-tokens-store.ts';
+import type { SessionContext } from './session-context.ts';
 
-export interface EndSessionsDependencies {
-  readonly database: Database;
-  readonly endSessionsLinks: EndSessionsLinks;
-  readonly audit: AuditStore;
+/** Asks before ending all sessions. */
+function endSessionsPage(token: string): Page {
+  const title = 'Sign out everywhere?';
+  const body = html`<h1>${title}</h1>
+<p>This ends all your sessions, and apps lose access. If someone knows your password, set a new one afterward.</p>
+<form method="post" action="${endSessionsPath}/${token}">
+<div class="actions"><button type="submit">Sign out everywhere</button></div>
+</form>`;
+  return { title, body };
 }
+
+/** For a link that isn't valid. */
+const invalidEndSessionsPage: Page = messagePage(
+  'Link expired',
+  'The link works for 7 days. Sign in to end your sessions.',
+  404,
+  { href: '/me', label: 'Sign-in and security' },
+);
 
 /**
  * `GET` and `POST /end-sessions/TOKEN`: signs a person out everywhere with the link of a security notice, without signing in. A
@@ -20,7 +31,7 @@ export interface EndSessionsDependencies {
  */
 export function registerEndSessionsRoutes(
   scope: Http,
-  { database, endSessionsLinks, audit }: EndSessionsDependencies,
+  { database, endSessionsLinks, audit }: SessionContext,
 ): void {
   const path = `${endSessionsPath}/:token`;
 

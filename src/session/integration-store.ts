@@ -165,3 +165,7 @@ export async function removeIntegration(
     .execute();
   await announceChange(transaction, integrationTopic, clientId);
 }
+
+export type FindIntegration = (
+  clientId: string,
+) => Promise<StoredIntegration | undefined> | StoredIntegration | undefined;

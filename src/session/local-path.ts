@@ -16,3 +16,8 @@ export function localPath(sent: string | undefined): string {
     ? url.pathname + url.search
     : defaultPath;
 }
+
+/** The sign-in page that continues to a local path. */
+export function signInPath(next: string): string {
+  return `/sign-in?${new URLSearchParams({ next })}`;
+}

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
+import type { PersonId } from '../foundation/ids.ts';
 
 type Kysely = Database['kysely'];
 
@@ -46,4 +47,80 @@ export async function consumeOneTimeLink(
       and expires_at > now()
     returning 1`.execute(kysely);
   return rows.length === 1;
+}
+
+/** Lifetime of a password link, and of the last one that its person gets for now, so that nobody can lock them out by asking. */
+const passwordLinkMinutes = 30;
+const lastLinkMinutes = 24 * 60;
+/** Minutes between two links for one person, however often they are requested. */
+const resendIntervalMinutes = 2;
+
+/** The person that a link belongs to. */
+export interface LinkedPerson {
+  readonly email: string;
+  readonly name: string;
+}
+
+/** Password links by the hash of their token. */
+export class PasswordLinkStore {
+  readonly #database: Pick<Database, 'kysely'>;
+
+  /** @param database or a transaction */
+  constructor(database: Pick<Database, 'kysely'>) {
+    this.#database = database;
+  }
+
+  /** Adds a link that isn't mailed. @returns false if the person got one a moment ago; nothing is stored then */
+  async create(
+    transaction: Database['kysely'],
+    personId: PersonId,
+    hash: Buffer,
+  ): Promise<boolean> {
+    if (!(await this.lockIfDue(transaction, personId))) return false;
+    await this.add(transaction, personId, hash, false);
+    return true;
+  }
+
+  /** Serializes the requests of a person. @returns false if they got a link a moment ago */
+  async lockIfDue(transaction: Database['kysely'], personId: PersonId): Promise<boolean> {
+    await sql`select from person where id = ${personId} for no key update`.execute(transaction);
+    const { rows } = await sql`
+      select from password_reset
+      where person_id = ${personId} and created_at > now() - ${resendIntervalMinutes} * interval '1 minute'
+      limit 1`.execute(transaction);
+    return rows.length === 0;
+  }
+
+  /** @param isLast for now */
+  async add(
+    transaction: Database['kysely'],
+    personId: PersonId,
+    hash: Buffer,
+    isLast: boolean,
+  ): Promise<void> {
+    const minutes = isLast ? lastLinkMinutes : passwordLinkMinutes;
+    await sql`
+      insert into password_reset (hash, person_id, expires_at)
+      values (${hash}, ${personId}, now() + ${minutes} * interval '1 minute')`.execute(transaction);
+  }
+
+  /** Whose password a link can still set. */
+  async find(hash: Buffer): Promise<LinkedPerson | undefined> {
+    const { rows } = await sql<LinkedPerson>`
+      select p.email, p.name from password_reset r join person p on p.id = r.person_id
+      where r.hash = ${hash} and r.expires_at > now()`.execute(this.#database.kysely);
+    return rows[0];
+  }
+
+  /** Consumes a link and all others of its person; of two concurrent uses, one gets the person. */
+  async consume(transaction: Database['kysely'], hash: Buffer): Promise<PersonId | undefined> {
+    const { rows } = await sql<{ person_id: PersonId }>`
+      with spent as (
+        delete from password_reset
+        where hash = ${hash} and expires_at > now()
+        returning person_id),
+      others as (delete from password_reset using spent where password_reset.person_id = spent.person_id)
+      select person_id from spent`.execute(transaction);
+    return rows[0]?.person_id;
+  }
 }

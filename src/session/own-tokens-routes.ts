@@ -1,18 +1,61 @@
 import type { FastifyRequest } from 'fastify';
+import { hashToken } from '../access/token-mint.ts';
+import type { RequestOrigin } from '../audit/audit-store.ts';
 import type { Http } from '../http/create-http.ts';
-import { answerOAuthError, preventCaching } from './answer-oauth-error.ts';
-import type { ClientAuthenticator } from './authenticate-client.ts';
-import { readClientCredentials } from './client-credentials.ts';
-import { acceptForms, formOf, originOf } from './form-body.ts';
+import { readClientCredentials } from './authenticate-client.ts';
+import { acceptForms, formOf, originOf } from './form.ts';
 import type { StoredIntegration } from './integration-store.ts';
-import type { OwnTokens } from './own-tokens.ts';
-import { refuseOtherMethods } from './refuse-other-methods.ts';
-import { supportedScope } from './token-endpoint.ts';
+import { answerOAuthError, preventCaching, refuseOtherMethods } from './oauth-errors.ts';
+import { revokeAccessToken, revokeReachedTokens } from './revoke-tokens-store.ts';
+import type { SessionContext } from './session-context.ts';
+import { supportedScope } from './token-routes.ts';
+import { findOwnAccessToken, findOwnRefreshToken, type OwnToken } from './tokens-store.ts';
 
-export interface OwnTokensRoutesDependencies {
-  readonly clients: ClientAuthenticator;
-  readonly tokens: OwnTokens;
-  readonly publicUrl: () => string;
+/** Introspection and revocation of a client's own tokens. */
+class OwnTokens {
+  readonly #context: SessionContext;
+
+  constructor(context: SessionContext) {
+    this.#context = context;
+  }
+
+  /** Finds a live token of this client; its prefix reveals the kind, so no hint is needed. */
+  async find(token: string, { clientId }: StoredIntegration): Promise<OwnToken | undefined> {
+    const { database, mint } = this.#context;
+    if (mint.recognizes('access', token))
+      return findOwnAccessToken(database, hashToken(token), clientId);
+    if (mint.recognizes('refresh', token))
+      return findOwnRefreshToken(database, hashToken(token), clientId);
+    return undefined;
+  }
+
+  /**
+   * Revokes a token of this client on all nodes; with a refresh token, also the access tokens of its person/client
+   * pair (RFC 7009 section 2.1). Unknown tokens and those of other clients are ignored.
+   */
+  async revoke(token: string, client: StoredIntegration, origin: RequestOrigin): Promise<void> {
+    const found = await this.find(token, client);
+    if (found === undefined) return;
+    const { database, mint, audit } = this.#context;
+    const { clientId, accountId } = client;
+    await database.kysely.transaction().execute(async (transaction) => {
+      if (mint.recognizes('refresh', token))
+        await revokeReachedTokens(
+          transaction,
+          { personId: found.personId, reach: 'all' },
+          clientId,
+        );
+      else await revokeAccessToken(transaction, hashToken(token), clientId);
+    });
+    await audit.record({
+      kind: 'token_revoked',
+      outcome: 'success',
+      personId: found.personId,
+      clientId,
+      accountId,
+      origin,
+    });
+  }
 }
 
 /**
@@ -20,11 +63,9 @@ export interface OwnTokensRoutesDependencies {
  * `POST /introspect` (RFC 7662): whether a token of the client is live, and whose it is; for the client's own tokens
  * only.
  */
-export function registerOwnTokensRoutes(
-  http: Http,
-  dependencies: OwnTokensRoutesDependencies,
-): void {
-  const { clients, tokens, publicUrl } = dependencies;
+export function registerOwnTokensRoutes(http: Http, context: SessionContext): void {
+  const { clients, publicUrl } = context;
+  const tokens = new OwnTokens(context);
   const authenticate = (request: FastifyRequest): Promise<StoredIntegration> =>
     clients.authenticate(
       readClientCredentials(request.headers.authorization, formOf(request)),

@@ -1,23 +1,53 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { comparableAddress } from '../foundation/email-address.ts';
+import { html } from '../foundation/html.ts';
 import type { Http } from '../http/create-http.ts';
-import type { BrowserSessions } from './browser/browser-sessions.ts';
-import { HostCookie } from './browser/host-cookie.ts';
-import type { KnownDevices } from './browser/known-devices.ts';
+import { HostCookie } from './browser/browser-sessions.ts';
 import { findPasswordProblem } from './change-password.ts';
-import { formOf, originOf } from './form-body.ts';
-import type { LoginThrottle } from './login-throttle.ts';
+import { formOf, originOf } from './form.ts';
 import { SlowDown } from './oauth-errors.ts';
-import { seeOther, sendPage } from './pages/layout.ts';
-import { messagePage } from './pages/message-page.ts';
-import { forgotPasswordPage, linkSentPage, setPasswordPage } from './pages/password-link-pages.ts';
-import type { PasswordLinks } from './password-links.ts';
+import { errorBox, messagePage, type Page, seeOther, sendPage } from './pages/layout.ts';
+import { newPasswordField } from './pages/me-page.ts';
+import { passwordScript } from './pages/page-script.ts';
+import type { SessionContext } from './session-context.ts';
 
-export interface PasswordLinkRoutesDependencies {
-  readonly browser: BrowserSessions;
-  readonly devices: KnownDevices;
-  readonly links: PasswordLinks;
-  readonly throttle: LoginThrottle;
+/** Asks for the address to send a link to. */
+function forgotPasswordPage(csrf: string, error?: string, status = 200): Page {
+  const body = html`<h1>Reset your password</h1>
+${errorBox(error)}
+<form method="post" action="/forgot-password">
+<input type="hidden" name="csrf" value="${csrf}">
+<label for="email">Email address</label>
+<input id="email" name="email" type="email" autocomplete="username" required maxlength="254" aria-describedby="what">
+<p id="what" class="soft">We’ll email you a link if this address has a user.</p>
+<div class="actions"><button type="submit">Send link</button></div>
+</form>
+<p class="foot"><a href="/sign-in">Back to sign-in</a></p>`;
+  return { title: 'Reset your password', body, status };
+}
+
+/** Says the same for each address, whether or not it has a user. */
+function linkSentPage(email: string): Page {
+  const title = 'Check your email';
+  const body = html`<h1>${title}</h1>
+<p>If <strong>${email}</strong> has a user, a link to set a new password is on its way. It works for 30 minutes.</p>
+<p class="soft">Didn’t get it? Check your spam folder, or <a href="/forgot-password">send it again</a>.</p>
+<p class="foot"><a href="/sign-in">Back to sign-in</a></p>`;
+  return { title, body };
+}
+
+/** Asks for a new password; the link has already been verified. */
+function setPasswordPage(csrf: string, personal: readonly string[], error?: string): Page {
+  const body = html`<h1>Choose a password</h1>
+${errorBox(error)}
+<form method="post" action="/set-password">
+<input type="hidden" name="csrf" value="${csrf}">
+${newPasswordField(personal)}
+<p class="soft">This signs you out everywhere and revokes the access of all apps.</p>
+<div class="actions"><button type="submit">Set password</button></div>
+</form>`;
+  const status = error === undefined ? 200 : 422;
+  return { title: 'Choose a password', body, script: passwordScript, status };
 }
 
 const page = '/set-password';
@@ -36,11 +66,8 @@ const invalidLinkPage = messagePage(
  * `GET`, `POST /forgot-password`: sends a link, with the same response for every address. `GET /set-password/TOKEN`
  * moves the token from the URL to a cookie; `GET`, `POST /set-password` sets the new password.
  */
-export function registerPasswordLinkRoutes(
-  scope: Http,
-  dependencies: PasswordLinkRoutesDependencies,
-): void {
-  const { browser, devices, links } = dependencies;
+export function registerPasswordLinkRoutes(scope: Http, context: SessionContext): void {
+  const { browser, devices, links } = context;
   const cookie = new HostCookie('signalpost-link', browser);
 
   scope.get('/forgot-password', async (request, reply) => {
@@ -58,7 +85,7 @@ export function registerPasswordLinkRoutes(
     return sendPage(reply, forgotPasswordPage(csrf));
   });
 
-  scope.post('/forgot-password', (request, reply) => sendLink(dependencies, request, reply));
+  scope.post('/forgot-password', (request, reply) => sendLink(context, request, reply));
 
   scope.get<{ Params: { token: string } }>(`${page}/:token`, async (request, reply) => {
     cookie.set(request, reply, request.params.token, 1_800);
@@ -99,7 +126,7 @@ export function registerPasswordLinkRoutes(
 }
 
 async function sendLink(
-  { browser, links, throttle }: PasswordLinkRoutesDependencies,
+  { browser, links, throttle }: SessionContext,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {

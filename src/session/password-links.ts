@@ -9,8 +9,8 @@ import { networkOf } from '../foundation/network/ip-address.ts';
 import type { MailedLinks } from '../outbox/mailed-links.ts';
 import { allowPasswordLinks, enqueuePasswordLink } from '../outbox/system-mail-store.ts';
 import { replacePersonPassword } from './change-password.ts';
+import type { LinkedPerson, PasswordLinkStore } from './one-time-link-store.ts';
 import type { PasswordChecker } from './password-checker.ts';
-import type { LinkedPerson, PasswordLinkStore } from './password-link-store.ts';
 
 export interface PasswordLinksDependencies {
   readonly database: Database;

@@ -4,7 +4,7 @@ import type { PersonId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 import type { GuessOrigin, LoginThrottle } from './login-throttle.ts';
-import type { RecoveryCodeStore } from './recovery-code-store.ts';
+import type { RecoveryCodeStore } from './second-factor-store.ts';
 
 /** Codes generated at a time. */
 const codesPerPerson = 10;

@@ -2,11 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AccountLimitReached } from '../account/account-limit-store.ts';
 import { codeOf, isUnavailable } from '../foundation/database/sqlstate.ts';
 import type { Http } from '../http/create-http.ts';
-import { BodyRefusal } from '../http/limits/body-refusal.ts';
-import { acceptForms } from './form-body.ts';
+import { BodyRefusal } from '../http/limits/body-traffic.ts';
+import { acceptForms } from './form.ts';
 import { OAuthError } from './oauth-errors.ts';
-import { sendPage } from './pages/layout.ts';
-import { messagePage } from './pages/message-page.ts';
+import { messagePage, sendPage } from './pages/layout.ts';
 import { copyScript, passkeyScript, passwordScript } from './pages/page-script.ts';
 
 /** Registers a scope for pages: it parses forms, turns errors into pages and serves their script. */

@@ -4,8 +4,7 @@ import type { Clock } from '../foundation/clock.ts';
 import type { PersonId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import type { PurposeKeys } from '../foundation/purpose-keys.ts';
-import type { SealedColumn } from '../foundation/reseal.ts';
-import { seal, unseal, unsealAny } from '../foundation/seal.ts';
+import { type SealedColumn, seal, unseal, unsealAny } from '../foundation/seal.ts';
 import type { GuessOrigin, LoginThrottle } from './login-throttle.ts';
 import type { SecondFactorStore } from './second-factor-store.ts';
 

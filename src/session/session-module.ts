@@ -12,60 +12,50 @@ import type { MasterKey } from '../foundation/master-key.ts';
 import { PublicNetworks } from '../foundation/network/public-networks.ts';
 import type { Http } from '../http/create-http.ts';
 import { EndSessionsLinks, MailedLinks } from '../outbox/mailed-links.ts';
-import { ClientAuthenticator } from './authenticate-client.ts';
+import { ClientAuthenticator, ClientSecretHasher } from './authenticate-client.ts';
 import { registerAuthorizeRoutes } from './authorize/authorize-routes.ts';
 import { ConsentStore } from './authorize/consent-store.ts';
 import { BrowserSessionStore } from './browser/browser-session-store.ts';
 import { BrowserSessions } from './browser/browser-sessions.ts';
 import { KnownDevices } from './browser/known-devices.ts';
 import { PageDoor } from './browser/page-door.ts';
-import { ClientSecretHasher } from './client-secret.ts';
+import { SignInNotices } from './complete-sign-in.ts';
 import { registerConfirmRoutes } from './confirm/confirm-routes.ts';
-import { Confirmation } from './confirm/confirmation.ts';
 import { registerEndSessionsRoutes } from './end-sessions-routes.ts';
 import { ExpiredRowCleaner } from './expired-row-cleaner.ts';
-import { CodeGrant } from './grants/code-grant.ts';
-import { PasswordGrant } from './grants/password-grant.ts';
-import { RefreshGrant } from './grants/refresh-grant.ts';
+import { CodeGrant, PasswordGrant, RefreshGrant } from './grants.ts';
 import { renewSecretHash } from './integration-control-store.ts';
 import type { IntegrationDirectory } from './integration-directory.ts';
 import { registerInvitationRoutes } from './invitation/invitation-routes.ts';
 import { Invitations } from './invitation/invitations.ts';
 import { LoginThrottle } from './login-throttle.ts';
-import { registerChangePasswordRoutes } from './me/change-password-routes.ts';
-import { registerMeRoutes } from './me/me-routes.ts';
+import { registerChangePasswordRoutes, registerMeRoutes } from './me/me-routes.ts';
 import { registerMyPasskeysRoutes } from './me/my-passkeys-routes.ts';
 import { registerMyProvidersRoutes } from './me/my-providers-routes.ts';
 import { registerSecondFactorRoutes } from './me/second-factor-routes.ts';
-import { registerMetadataRoutes } from './metadata-routes.ts';
-import { OwnTokens } from './own-tokens.ts';
+import { PasswordLinkStore } from './one-time-link-store.ts';
 import { registerOwnTokensRoutes } from './own-tokens-routes.ts';
 import { PasskeyStore } from './passkey/passkey-store.ts';
 import { Passkeys } from './passkey/passkeys.ts';
 import { registerSignInPasskeyRoutes } from './passkey/sign-in-passkey-routes.ts';
-import { PasswordAuthenticator } from './password-authenticator.ts';
-import { PasswordChecker } from './password-checker.ts';
+import { PasswordAuthenticator, PasswordChecker } from './password-checker.ts';
 import { registerPasswordLinkRoutes } from './password-link-routes.ts';
-import { PasswordLinkStore } from './password-link-store.ts';
 import { PasswordLinks } from './password-links.ts';
-import { RecoveryCodeStore } from './recovery-code-store.ts';
 import { RecoveryCodes } from './recovery-codes.ts';
-import { RefreshTokenStore } from './refresh-token-store.ts';
 import { registerPages } from './register-pages.ts';
 import { SecondFactors } from './second-factor.ts';
-import { SecondFactorStore } from './second-factor-store.ts';
+import { RecoveryCodeStore, SecondFactorStore } from './second-factor-store.ts';
+import type { SessionContext } from './session-context.ts';
 import { registerSignInCodeRoutes } from './sign-in-code-routes.ts';
-import { SignInNotices } from './sign-in-notices.ts';
 import { registerSignInRoutes } from './sign-in-routes.ts';
-import { AccountProviderStore } from './single-sign-on/account-provider-store.ts';
+import { AccountProviderStore, mustUseProvider } from './single-sign-on/account-provider-store.ts';
 import { ProviderClient } from './single-sign-on/provider-client.ts';
-import { mustUseProvider } from './single-sign-on/required-provider-store.ts';
 import { SignInFlows } from './single-sign-on/sign-in-flows.ts';
 import { registerSignInOidcRoutes } from './single-sign-on/sign-in-oidc-routes.ts';
 import type { SignInProvider } from './single-sign-on/sign-in-provider.ts';
 import { SignInProviders } from './single-sign-on/sign-in-providers.ts';
-import { TokenEndpoint } from './token-endpoint.ts';
-import { registerTokenRoutes } from './token-routes.ts';
+import { registerMetadataRoutes, registerTokenRoutes, TokenEndpoint } from './token-routes.ts';
+import { RefreshTokenStore } from './tokens-store.ts';
 import { WrongGuessStore } from './wrong-guess-store.ts';
 
 export interface SessionModuleDependencies {
@@ -107,7 +97,7 @@ export interface SessionModule {
 }
 
 export function createSessionModule(dependencies: SessionModuleDependencies): SessionModule {
-  const { database, key, clock, log, integrations, publicUrl } = dependencies;
+  const { database, key, clock, log, facts, integrations, publicUrl } = dependencies;
   const mint = new TokenMint(key);
   const audit = new AuditStore(database);
   const throttle = new LoginThrottle(new WrongGuessStore(database), key, clock);
@@ -121,7 +111,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
   );
   const findPerson = (email: string) => findPersonByEmail(database.kysely, email);
   const needsProvider = ({ id }: Pick<Person, 'id'>) =>
-    mustUseProvider(database.kysely, id, dependencies.facts.provider);
+    mustUseProvider(database.kysely, id, facts.provider);
   const passwordAuthenticator = new PasswordAuthenticator({
     findPerson,
     passwords,
@@ -148,24 +138,12 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
     publicUrl,
     isOperator: (id) => hasOperatorRole(database.kysely, id),
   });
-  const confirmation = new Confirmation({
-    passwordAuthenticator,
-    secondFactors,
-    recoveryCodes,
-    passkeys,
-    audit,
-  });
-  const endpoint = new TokenEndpoint(clients, [
-    new PasswordGrant({ database, mint, audit, passwordAuthenticator, secondFactors }),
-    new CodeGrant({ database, mint, audit }),
-    new RefreshGrant({ store: new RefreshTokenStore(database), mint, audit }),
-  ]);
   const cleaner = new ExpiredRowCleaner(database, log, dependencies.auditDays);
   const sessions = new BrowserSessionStore(database);
   const idleSeconds = dependencies.sessionIdleHours * 3_600;
   const browser = new BrowserSessions({ store: sessions, key, publicUrl, idleSeconds });
   const devices = new KnownDevices({ browser, database });
-  const door = new PageDoor(browser, dependencies.facts);
+  const door = new PageDoor(browser, facts);
   const notices = new SignInNotices(database, clock, log);
   const links = new PasswordLinks({
     database,
@@ -180,8 +158,6 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
   });
   const mailEnabled = dependencies.systemMailEnabled;
   const invitations = new Invitations({ database, key, passwords, mailEnabled });
-  const ownTokens = new OwnTokens({ database, mint, audit });
-  const consents = new ConsentStore(database);
   const providers = new SignInProviders({
     database,
     store: new AccountProviderStore(key),
@@ -193,127 +169,63 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
     hostNames: dependencies.hostNames,
   });
   const flows = new SignInFlows({ browser, key, clock, publicUrl });
-  const findIntegration = (clientId: string) => integrations.integration(clientId);
+  const context: SessionContext = {
+    database,
+    clock,
+    log,
+    facts,
+    publicUrl,
+    mint,
+    audit,
+    clients,
+    findIntegration: (clientId) => integrations.integration(clientId),
+    throttle,
+    passwords,
+    passwordAuthenticator,
+    secondFactors,
+    recoveryCodes,
+    passkeys,
+    sessions,
+    browser,
+    devices,
+    door,
+    notices,
+    links,
+    endSessionsLinks: new EndSessionsLinks(key, clock),
+    invitations,
+    consents: new ConsentStore(database),
+    providers,
+    providerClient,
+    flows,
+    mustUseProvider: needsProvider,
+  };
+  const endpoint = new TokenEndpoint(clients, [
+    new PasswordGrant(context),
+    new CodeGrant(context),
+    new RefreshGrant({ store: new RefreshTokenStore(database), mint, audit }),
+  ]);
   return {
     browser,
     invitations,
     registerRoutes(http) {
       registerTokenRoutes(http, endpoint);
-      registerOwnTokensRoutes(http, { clients, tokens: ownTokens, publicUrl });
+      registerOwnTokensRoutes(http, context);
       registerMetadataRoutes(http, publicUrl);
       registerPages(http, (scope) => {
-        registerSignInRoutes(scope, {
-          browser,
-          devices,
-          passwordAuthenticator,
-          secondFactors,
-          passkeys,
-          notices,
-          provider: providers.installation,
-          audit,
-        });
-        registerSignInCodeRoutes(scope, {
-          browser,
-          devices,
-          secondFactors,
-          recoveryCodes,
-          passkeys,
-          notices,
-          audit,
-          clock,
-        });
-        registerSignInPasskeyRoutes(scope, {
-          database,
-          browser,
-          devices,
-          passkeys,
-          notices,
-          audit,
-          mustUseProvider: needsProvider,
-        });
-        registerEndSessionsRoutes(scope, {
-          database,
-          endSessionsLinks: new EndSessionsLinks(key, clock),
-          audit,
-        });
-        registerSignInOidcRoutes(scope, {
-          database,
-          settings: dependencies.facts,
-          browser,
-          door,
-          devices,
-          notices,
-          secondFactors,
-          providers,
-          client: providerClient,
-          flows,
-          clock,
-          log,
-        });
-        registerConfirmRoutes(scope, {
-          browser,
-          door,
-          confirmation,
-          passkeys,
-          secondFactors,
-          providers,
-        });
-        registerAuthorizeRoutes(scope, {
-          database,
-          mint,
-          door,
-          consents,
-          facts: dependencies.facts,
-          audit,
-          findIntegration,
-          publicUrl,
-        });
-        registerPasswordLinkRoutes(scope, { browser, devices, links, throttle });
-        registerInvitationRoutes(scope, { browser, door, invitations });
-        registerMeRoutes(scope, {
-          database,
-          browser,
-          door,
-          sessions,
-          consents,
-          secondFactors,
-          passkeys,
-          providers,
-          audit,
-        });
-        registerMyProvidersRoutes(scope, {
-          database,
-          settings: dependencies.facts,
-          door,
-          providers,
-          client: providerClient,
-          flows,
-        });
-        registerMyPasskeysRoutes(scope, {
-          database,
-          browser,
-          door,
-          passkeys,
-          secondFactors,
-          recoveryCodes,
-          audit,
-        });
-        registerChangePasswordRoutes(scope, {
-          database,
-          browser,
-          door,
-          passwordAuthenticator,
-          passwords,
-          audit,
-        });
-        registerSecondFactorRoutes(scope, {
-          browser,
-          door,
-          secondFactors,
-          recoveryCodes,
-          passkeys,
-          audit,
-        });
+        registerSignInRoutes(scope, context);
+        registerSignInCodeRoutes(scope, context);
+        registerSignInPasskeyRoutes(scope, context);
+        registerEndSessionsRoutes(scope, context);
+        registerSignInOidcRoutes(scope, context);
+        registerConfirmRoutes(scope, context);
+        registerAuthorizeRoutes(scope, context);
+        registerPasswordLinkRoutes(scope, context);
+        registerInvitationRoutes(scope, context);
+        registerMeRoutes(scope, context);
+        registerMyProvidersRoutes(scope, context);
+        registerMyPasskeysRoutes(scope, context);
+        registerChangePasswordRoutes(scope, context);
+        registerSecondFactorRoutes(scope, context);
       });
     },
     start: () => cleaner.start(),

@@ -1,36 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import type { AuditStore } from '../audit/audit-store.ts';
-import type { Clock } from '../foundation/clock.ts';
 import type { PersonId } from '../foundation/ids.ts';
 import type { Http } from '../http/create-http.ts';
 import { withOwnSecondFactor } from './browser/browser-session-store.ts';
-import type { BrowserSessions } from './browser/browser-sessions.ts';
-import type { KnownDevices } from './browser/known-devices.ts';
 import { completeSignIn } from './complete-sign-in.ts';
-import { formOf, originOf } from './form-body.ts';
-import { localPath } from './local-path.ts';
+import { formOf, originOf } from './form.ts';
+import { localPath, signInPath } from './local-path.ts';
 import type { GuessOrigin } from './login-throttle.ts';
 import { SlowDown } from './oauth-errors.ts';
 import { type Page, seeOther, sendPage } from './pages/layout.ts';
 import { recoveryCodePage } from './pages/recovery-codes-page.ts';
 import { secondFactorPage } from './pages/sign-in-page.ts';
-import type { Passkeys } from './passkey/passkeys.ts';
-import type { RecoveryCodes } from './recovery-codes.ts';
-import type { SecondFactors } from './second-factor.ts';
-import type { SignInNotices } from './sign-in-notices.ts';
-import { passkeyFailedText, queryOf, signInPath, waitText } from './sign-in-routes.ts';
-
-export interface SignInCodeDependencies {
-  readonly browser: BrowserSessions;
-  readonly devices: KnownDevices;
-  readonly secondFactors: SecondFactors;
-  readonly recoveryCodes: RecoveryCodes;
-  readonly passkeys: Passkeys;
-  readonly notices: SignInNotices;
-  readonly audit: AuditStore;
-  readonly clock: Clock;
-}
+import type { SessionContext } from './session-context.ts';
+import { passkeyFailedText, queryOf, waitText } from './sign-in-routes.ts';
 
 /** Browsers whose refused guess gets the same response for a second, without a query. */
 const maxRefused = 1_000;
@@ -58,8 +40,8 @@ interface SecondFactorMethod {
  * `GET` and `POST /sign-in/code`: the second factor after the right password, or its passkey (`POST /sign-in/passkey`);
  * `GET` and `POST /sign-in/recovery-code`: a recovery code instead. Both continue to the local path `next`.
  */
-export function registerSignInCodeRoutes(scope: Http, dependencies: SignInCodeDependencies): void {
-  const { browser, secondFactors, recoveryCodes, passkeys, clock } = dependencies;
+export function registerSignInCodeRoutes(scope: Http, context: SessionContext): void {
+  const { browser, secondFactors, recoveryCodes, passkeys, clock } = context;
   const refusals: Refusals = new LRUCache({
     max: maxRefused,
     ttl: refusalMs,
@@ -103,13 +85,13 @@ export function registerSignInCodeRoutes(scope: Http, dependencies: SignInCodeDe
       return sendPage(reply, await method.page({ personId, csrf, next, error }));
     });
     scope.post(method.path, (request, reply) =>
-      submitCode(dependencies, refusals, method, request, reply),
+      submitCode(context, refusals, method, request, reply),
     );
   }
 }
 
 async function submitCode(
-  { browser, devices, notices, audit }: SignInCodeDependencies,
+  { browser, devices, notices, audit }: SessionContext,
   refusals: Refusals,
   method: SecondFactorMethod,
   request: FastifyRequest,

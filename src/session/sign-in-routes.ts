@@ -1,32 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AuditStore } from '../audit/audit-store.ts';
 import type { Http } from '../http/create-http.ts';
-import type { BrowserSessions } from './browser/browser-sessions.ts';
-import type { KnownDevices } from './browser/known-devices.ts';
 import { completeSignIn } from './complete-sign-in.ts';
-import { formOf, originOf } from './form-body.ts';
-import { localPath } from './local-path.ts';
+import { formOf, originOf } from './form.ts';
+import { localPath, signInPath } from './local-path.ts';
 import { SlowDown, TemporarilyUnavailable } from './oauth-errors.ts';
 import { seeOther, sendPage } from './pages/layout.ts';
 import { type SignInPage, signInPage } from './pages/sign-in-page.ts';
-import type { Passkeys } from './passkey/passkeys.ts';
-import type { PasswordAuthenticator } from './password-authenticator.ts';
-import type { SecondFactors } from './second-factor.ts';
-import type { SignInNotices } from './sign-in-notices.ts';
+import type { SessionContext } from './session-context.ts';
 import { signInFailureText } from './single-sign-on/sign-in-failures.ts';
-import type { SignInProvider } from './single-sign-on/sign-in-provider.ts';
-
-export interface SignInDependencies {
-  readonly browser: BrowserSessions;
-  readonly devices: KnownDevices;
-  readonly passwordAuthenticator: PasswordAuthenticator;
-  readonly secondFactors: SecondFactors;
-  readonly passkeys: Passkeys;
-  readonly notices: SignInNotices;
-  /** The installation's sign-in provider; undefined: none. */
-  readonly provider: Pick<SignInProvider, 'accountId' | 'name'> | undefined;
-  readonly audit: AuditStore;
-}
 
 /** Shown after a passkey that was not accepted. */
 export const passkeyFailedText =
@@ -52,8 +33,9 @@ const expiredFormNotice = 'This page expired. Sign in again.';
  * `GET /sign-in?next=…`, `POST /sign-in`: address and password, then the second factor if there is one; `POST
  * /sign-out`. All continue to the local path `next`.
  */
-export function registerSignInRoutes(scope: Http, dependencies: SignInDependencies): void {
-  const { browser, passkeys, provider } = dependencies;
+export function registerSignInRoutes(scope: Http, context: SessionContext): void {
+  const { browser, passkeys, providers } = context;
+  const provider = providers.installation;
 
   scope.get('/sign-in', async (request, reply) => {
     const next = localPath(queryOf(request, 'next'));
@@ -65,7 +47,7 @@ export function registerSignInRoutes(scope: Http, dependencies: SignInDependenci
     return sendPage(reply, signInPage({ csrf: visit.csrf, next, prompt, provider, error }));
   });
 
-  scope.post('/sign-in', (request, reply) => signIn(dependencies, request, reply));
+  scope.post('/sign-in', (request, reply) => signIn(context, request, reply));
 
   scope.post('/sign-out', async (request, reply) => {
     const form = formOf(request);
@@ -75,19 +57,14 @@ export function registerSignInRoutes(scope: Http, dependencies: SignInDependenci
   });
 }
 
-/** The sign-in page that continues to a local path. */
-export function signInPath(next: string): string {
-  return `/sign-in?${new URLSearchParams({ next })}`;
-}
-
 async function signIn(
-  dependencies: SignInDependencies,
+  context: SessionContext,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { browser, devices, passwordAuthenticator, secondFactors, passkeys, notices, audit } =
-    dependencies;
-  const { provider } = dependencies;
+    context;
+  const provider = context.providers.installation;
   const form = formOf(request);
   const next = localPath(form.get('next'));
   const email = form.get('email') ?? '';

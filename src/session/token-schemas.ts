@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox';
-import { accessTokenSeconds } from './issue-tokens-store.ts';
+import { accessTokenSeconds } from './tokens-store.ts';
 
 function text(description: string): TSchema {
   return Type.String({ description });

@@ -1,5 +1,5 @@
 import { Fault } from '../foundation/errors.ts';
-import { decodeWords } from '../foundation/mime/decode-words.ts';
+import { decodeWords } from '../foundation/mime/decode.ts';
 import type { HeaderField } from '../foundation/mime/header-fields.ts';
 import { readEntity } from '../foundation/mime/mime-entity.ts';
 

@@ -7,13 +7,18 @@ import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
 import type { Tracing } from '../foundation/tracing/tracing.ts';
-import type { CertificateFiles } from '../http/tls/certificate.ts';
-import { registerCertificateMetrics } from '../http/tls/certificate-metrics.ts';
-import { LiveCertificate } from '../http/tls/live-certificate.ts';
+import {
+  type CertificateFiles,
+  LiveCertificate,
+  registerCertificateMetrics,
+} from '../http/tls/live-certificate.ts';
 import type { AttachmentSettings } from '../submission/check-attachments.ts';
 import { CustomHeaderRules } from '../submission/custom-headers.ts';
-import { SmtpSubmissionMetrics } from './smtp-submission-metrics.ts';
-import type { SubmissionAddresses, SubmissionServer } from './start-submission-server.ts';
+import {
+  SmtpSubmissionMetrics,
+  type SubmissionAddresses,
+  type SubmissionServer,
+} from './start-submission-server.ts';
 import { chooseSubmissionHost, type SubmissionEndpoint } from './submission-endpoint.ts';
 import type { SessionDependencies } from './submission-session.ts';
 

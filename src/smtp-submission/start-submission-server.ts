@@ -1,29 +1,71 @@
 import { hostname as osHostname } from 'node:os';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import type { Clock } from '../foundation/clock.ts';
 import { Fault } from '../foundation/errors.ts';
 import { type Holding, Limiter } from '../foundation/limiter.ts';
 import type { Log } from '../foundation/log.ts';
+import { metricOptions } from '../foundation/metrics/metrics-table.ts';
 import { LimitedSmtpServer } from '../foundation/network/limited-smtp-server.ts';
 import { isLostConnection } from '../foundation/network/lost-connection.ts';
 import { listenForSmtp, type SmtpListener } from '../foundation/network/smtp-listener.ts';
-import { SmtpSessionSlots } from '../foundation/network/smtp-session-limits.ts';
+import {
+  type SmtpSessionLimits,
+  SmtpSessionSlots,
+} from '../foundation/network/smtp-session-limits.ts';
 import { policies } from '../foundation/policies.ts';
 import type { TraceSpan, Tracing } from '../foundation/tracing/tracing.ts';
-import { tlsHandshakeOptions } from '../http/tls/handshake-options.ts';
+import { tlsHandshakeOptions } from '../http/tls/create-tls-server.ts';
 import type { LiveCertificate } from '../http/tls/live-certificate.ts';
 import { maxAttachmentLimit } from '../message/attachment.ts';
 import { MessageReceiver, tooLarge } from './receive-message.ts';
-import type { CountedCommand, SmtpSubmissionMetrics } from './smtp-submission-metrics.ts';
-import { maxSubmissionRecipients, submissionSessionLimits } from './submission-limits.ts';
 import {
   protocolReplies,
   SubmissionRefusal,
   toReplyError,
   toSubmissionReply,
+  traceSubmission,
 } from './submission-replies.ts';
 import { type SessionDependencies, SubmissionSession } from './submission-session.ts';
-import { traceSubmission } from './trace-submission.ts';
+
+/** Recipients of one message; further ones get 452, so the client sends them in another transaction. */
+export const maxSubmissionRecipients = 50;
+
+/** The limits of a session; most commands are RCPTs. */
+export const submissionSessionLimits: SmtpSessionLimits = {
+  sessions: policies.submissionSessions,
+  commandsPerMessage: 2 * maxSubmissionRecipients + 20,
+  messagesPerSession: 1_000,
+  firstIdleMs: 60_000,
+  // RFC 5321 section 4.5.3.2.7.
+  idleMs: 5 * 60_000,
+  transactionMs: 15 * 60_000,
+  bytesPerSecond: 32 * 1_024 ** 2,
+};
+
+/** The commands whose replies are counted. */
+type CountedCommand = 'AUTH' | 'MAIL' | 'RCPT' | 'DATA';
+
+/** Metrics of SMTP submission for `/metrics`. What the send operation accepts and refuses is counted there, too. */
+export class SmtpSubmissionMetrics {
+  readonly #replies: Counter;
+
+  /** @param openSessions returns how many sessions are open */
+  constructor(registry: Registry, openSessions: () => number) {
+    this.#replies = new Counter(metricOptions('signalpost_submission_replies_total', registry));
+    new Gauge({
+      ...metricOptions('signalpost_submission_sessions', registry),
+      collect() {
+        this.set(openSessions());
+      },
+    });
+  }
+
+  /** @param code of the reply (RFC 5321 section 4.2) */
+  replied(command: CountedCommand, code: number): void {
+    this.#replies.inc({ command, code });
+  }
+}
 
 /** Where to listen; an undefined port isn't opened. */
 export interface SubmissionAddresses {
@@ -34,7 +76,7 @@ export interface SubmissionAddresses {
   readonly tlsPort: number | undefined;
 }
 
-export interface SubmissionServerDependencies extends SessionDependencies {
+interface SubmissionServerDependencies extends SessionDependencies {
   readonly addresses: SubmissionAddresses;
   readonly hostname: string | undefined;
   readonly certificate: LiveCertificate;

@@ -1,4 +1,4 @@
-import type { Authenticator } from '../access/authenticator.ts';
+import type { Authenticator } from '../access/access-module.ts';
 import type { AccessFacts, Decision, Refusal } from '../access/authorize.ts';
 import { authorize } from '../access/authorize.ts';
 import type { Permission } from '../access/permission.ts';
@@ -8,7 +8,7 @@ import type { Account } from '../account/account.ts';
 import { Fault } from '../foundation/errors.ts';
 import type { ClientId, TemplateId } from '../foundation/ids.ts';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
-import { unauthorized } from '../http/unauthorized.ts';
+import { unauthorized } from '../http/bearer-token.ts';
 
 export interface AdmissionDependencies {
   readonly authenticator: Pick<Authenticator, 'authenticate'>;

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { FaultSchema } from '../http/fault-schema.ts';
+import { FaultSchema } from '../http/error-catalog.ts';
 import { maxBatchMessages } from '../http/limits/route-limits.ts';
 
 /** The response of the send operation. */

@@ -1,6 +1,6 @@
 import type { Account } from '../account/account.ts';
 import { Fault, type FaultDetail } from '../foundation/errors.ts';
-import { formatBytes } from '../http/limits/route-limit.ts';
+import { formatBytes } from '../http/limits/route-limits.ts';
 import type { AttachmentInfo } from '../message/attachment.ts';
 import { attachmentPartLength } from '../message/attachment-part.ts';
 import type { AttachmentContent } from '../message/attachment-store.ts';

@@ -1,5 +1,5 @@
 import { Fault } from '../foundation/errors.ts';
-import { formatBytes } from '../http/limits/route-limit.ts';
+import { formatBytes } from '../http/limits/route-limits.ts';
 import { withoutReplaced } from '../message/attachment.ts';
 import { attachmentPartLength } from '../message/attachment-part.ts';
 import type { MessageContent } from '../message/message-content.ts';

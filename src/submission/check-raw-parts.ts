@@ -1,7 +1,12 @@
 import { Busy, Fault, type FaultDetail } from '../foundation/errors.ts';
 import { type MailTurn, mailJob } from '../foundation/mime/mail-threads.ts';
-import { decodedContent, type MimeEntity } from '../foundation/mime/mime-entity.ts';
-import { type PlacedPart, TooManyParts, walkParts } from '../foundation/mime/walk-parts.ts';
+import {
+  decodedContent,
+  type MimeEntity,
+  type PlacedPart,
+  TooManyParts,
+  walkParts,
+} from '../foundation/mime/mime-entity.ts';
 import { findUntrackable } from '../message/raw-html.ts';
 import { type AttachmentRules, findRefusal } from './attachment-types.ts';
 

@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import type { Fault } from '../foundation/errors.ts';
-import { formatBytes } from '../http/limits/route-limit.ts';
-import { sendBodyBytes } from '../http/limits/route-limits.ts';
+import { formatBytes, sendBodyBytes } from '../http/limits/route-limits.ts';
 import {
   type BodyJson,
   isJsonType,

@@ -1,4 +1,4 @@
-import { escapeMalformedPercent } from '../http/escape-malformed-percent.ts';
+import { escapeMalformedPercent } from '../http/request-path.ts';
 
 /** Path prefix of the send operation and the batch. */
 export const sendPrefix = '/ete/v1/email/';

@@ -2,7 +2,7 @@ import type { EmailAddress } from '../foundation/email-address.ts';
 import { Fault } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { ReplyAddresses } from '../message/reply-address.ts';
-import type { FindReplyHost } from '../sender/find-reply-host.ts';
+import type { FindReplyHost } from '../sender/service-names.ts';
 import type { MakeReplyAddress } from './compose-row.ts';
 import type { ParsedSendRequest } from './send-request.ts';
 import { withTimeout } from './with-timeout.ts';

@@ -1,5 +1,5 @@
+import { SizeLimitedCache } from '../foundation/cache.ts';
 import type { AccountId, TemplateId } from '../foundation/ids.ts';
-import { SizeLimitedCache } from '../foundation/size-limited-cache.ts';
 import { usageNames } from '../template/usage-names.ts';
 import type { ParsedSendRequest } from './send-request.ts';
 

@@ -1,14 +1,13 @@
 import { Fault, type FaultDetail } from '../foundation/errors.ts';
+import { TurnQueue } from '../foundation/fair-queue.ts';
 import { CommitFailure } from '../foundation/group-commit.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import { Limiter } from '../foundation/limiter.ts';
 import { awaitAll } from '../foundation/maybe-promise.ts';
 import { policies } from '../foundation/policies.ts';
 import type { TraceSpan } from '../foundation/tracing/tracing.ts';
-import { TurnQueue } from '../foundation/turn-queue.ts';
 import { faultBody, toFault } from '../http/answer-fault.ts';
-import { formatBytes } from '../http/limits/route-limit.ts';
-import { sendBodyBytes } from '../http/limits/route-limits.ts';
+import { formatBytes, sendBodyBytes } from '../http/limits/route-limits.ts';
 import type { AcceptRow } from './accept-row.ts';
 import type { SendAdmission } from './admit-caller.ts';
 import { commitTogether, type Receipt, withoutSimulated } from './commit-message.ts';

@@ -11,8 +11,7 @@ import {
   maxPreviewLength,
   maxSubjectLength,
 } from '../message/message-content.ts';
-import type { FieldValue } from '../template/field-value.ts';
-import { structureSchemas } from '../template/field-value-schema.ts';
+import { type FieldValue, structureSchemas } from '../template/field-value.ts';
 import { maxLocaleLength } from '../template/locale.ts';
 import { MAX_STRUCTURED_TEXT } from '../template/template-limits.ts';
 import { maxCustomHeaders, maxHeaderName, maxHeaderValue } from './custom-headers.ts';

@@ -9,7 +9,7 @@ import { sendBodyBytes } from '../http/limits/route-limits.ts';
 import type { RawBody } from '../http/read-body.ts';
 import type { MessageContent } from '../message/message-content.ts';
 import type { SenderDirectory } from '../sender/sender-directory.ts';
-import { matchVariant } from '../template/localize-version.ts';
+import { matchVariant } from '../template/locale.ts';
 import type { SizeBounds } from '../template/size-bounds.ts';
 import type { PublishedTemplate, TemplateDirectory } from '../template/template-directory.ts';
 import { type AcceptRow, countRecipients } from './accept-row.ts';

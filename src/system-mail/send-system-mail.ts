@@ -1,21 +1,21 @@
 import { TokenMint } from '../access/token-mint.ts';
+import type { ChangeListener } from '../foundation/change-listener.ts';
+import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { type EmailAddress, normalizeAddress } from '../foundation/email-address.ts';
 import { Fault } from '../foundation/errors.ts';
 import type { TemplateId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
-import {
-  type EndSessionsLinks,
-  endSessionsPath,
-  type MailedLinks,
-} from '../outbox/mailed-links.ts';
+import { PeriodicTask } from '../foundation/periodic-task.ts';
+import { EndSessionsLinks, endSessionsPath, MailedLinks } from '../outbox/mailed-links.ts';
 import { type Locale, type SystemMailKind, systemAccountId } from '../outbox/system-mail.ts';
 import {
   type ClaimedSystemMail,
   claimSystemMail,
   dropSystemMail,
   settleSystemMail,
+  systemMailTopic,
 } from '../outbox/system-mail-store.ts';
 import { saveSender } from '../sender/sender-store.ts';
 import type { Submission } from '../submission/submission-module.ts';
@@ -25,12 +25,12 @@ import { publishBuiltIn, replacementId } from './publish-template.ts';
 import { readPublishedHash } from './system-template-store.ts';
 
 /** The sender of system mail. */
-export interface SystemSender {
+interface SystemSender {
   readonly address: EmailAddress;
   readonly name: string | undefined;
 }
 
-export interface SystemMailerDependencies {
+interface SystemMailerDependencies {
   readonly database: Database;
   readonly log: Log;
   readonly key: MasterKey;
@@ -51,7 +51,7 @@ const maxWaitMs = 20 * 3_600_000;
 const permanentFaults: ReadonlySet<string> = new Set(['RECIPIENT_SUPPRESSED', 'VALIDATION_FAILED']);
 
 /** Passes the rows of `system_mail` to the send operation, using the row's id as idempotency key. */
-export class SystemMailer {
+class SystemMailer {
   readonly #dependencies: SystemMailerDependencies;
   readonly #mint: TokenMint;
   #senderSaved = false;
@@ -145,4 +145,54 @@ export class SystemMailer {
     await saveSender(this.#dependencies.database.kysely, systemAccountId, sender);
     this.#senderSaved = true;
   }
+}
+
+interface SystemMailDependencies {
+  readonly database: Database;
+  readonly key: MasterKey;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly changes: Pick<ChangeListener, 'subscribe'>;
+  /** Undefined: no system mail is sent. */
+  readonly from: SystemSender | undefined;
+  readonly publicUrl: () => string;
+  readonly sendOwn: Submission['sendServiceMessage'];
+}
+
+/** Sends system mail in the background. */
+interface SystemMailModule {
+  /** Starts sending, beginning with mail that is already waiting. */
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** Poll interval in milliseconds: notices are collected for a moment, and a notification may be missed. */
+const pollIntervalMs = 2_000;
+
+/** Wires system mail without starting it. */
+export function createSystemMailModule(dependencies: SystemMailDependencies): SystemMailModule {
+  const { database, key, log, from, publicUrl, sendOwn } = dependencies;
+  const links = new MailedLinks(key);
+  const endSessionsLinks = new EndSessionsLinks(key, dependencies.clock);
+  const mailer = new SystemMailer({
+    database,
+    log,
+    key,
+    links,
+    endSessionsLinks,
+    from,
+    publicUrl,
+    sendOwn,
+  });
+  const task = new PeriodicTask(pollIntervalMs, () => mailer.sendWaiting(), {
+    onError: (error) => log.warn({ err: error }, 'could not send system mail; will retry'),
+  });
+  dependencies.changes.subscribe(systemMailTopic, () => void task.runNow());
+  return {
+    start() {
+      task.start();
+      void task.runNow();
+    },
+    stop: () => task.stop(),
+  };
 }

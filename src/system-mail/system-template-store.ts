@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
+import { lockForTransaction } from '../foundation/database/advisory-locks.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import { lockForTransaction } from '../foundation/database/transaction-lock.ts';
 import type { TemplateId } from '../foundation/ids.ts';
 import { systemAccountId } from '../outbox/system-mail.ts';
 import type { TemplateSource } from '../template/template-source.ts';

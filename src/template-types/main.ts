@@ -1,10 +1,9 @@
 #!/usr/bin/env node
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { apiKeyOf, ManagementConnection } from './management-connection.ts';
+import { apiKeyOf, ManagementConnection, TypesFailure } from './management-connection.ts';
 import { readPublishedShapes } from './read-published-shapes.ts';
 import { type Output, readOpenapiFile, saveTypes } from './save-types.ts';
-import { TypesFailure } from './types-failure.ts';
 
 const help = `Usage: signalpost-client types --url <url> | --openapi <file> [--out <file>] [--check]
 

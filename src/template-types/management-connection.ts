@@ -1,11 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
-import { TypesFailure } from './types-failure.ts';
+
+/** Something that the caller of the command can fix; the message is one sentence without its period. */
+export class TypesFailure extends Error {
+  override name = 'TypesFailure';
+}
 
 const timeoutMs = 60_000;
 const maxAttempts = 6;
 const maxWaitSeconds = 30;
 
-export interface ManagementRequest {
+interface ManagementRequest {
   readonly body?: unknown;
   /** A CSV file, in place of a JSON body. */
   readonly csv?: string;

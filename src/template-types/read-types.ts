@@ -1,5 +1,5 @@
+import { TypesFailure } from './management-connection.ts';
 import type { FieldShape, TemplateShape } from './template-shape.ts';
-import { TypesFailure } from './types-failure.ts';
 
 /** Blanks, comments, strings, names, and single characters. */
 const token =

@@ -1,5 +1,5 @@
+import { TypesFailure } from './management-connection.ts';
 import { type FieldShape, inOrder, type TemplateShape } from './template-shape.ts';
-import { TypesFailure } from './types-failure.ts';
 
 /** A JSON schema (2020-12), as far as templates need it. */
 interface Schema {

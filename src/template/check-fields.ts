@@ -8,9 +8,11 @@ import {
   MAX_FIELD_NAME_LENGTH,
   MAX_FIELD_TEXT_LENGTH,
   MAX_FIELDS,
+  MAX_LINE_LENGTH,
+  MAX_SOURCE_LENGTH,
 } from './template-limits.ts';
 import { sourcePositionOf, type TemplatePart } from './template-problem.ts';
-import type { ItemFieldSettings } from './template-source.ts';
+import type { ItemFieldSettings, TemplateSource } from './template-source.ts';
 
 type Settings = Readonly<Record<string, ItemFieldSettings>>;
 
@@ -18,7 +20,7 @@ type Settings = Readonly<Record<string, ItemFieldSettings>>;
 const CONTROL = /[^\P{Cc}\t\n\r]/u;
 
 /** Checks the settings of the fields, and those of fields of items. */
-export function checkFields(fields: Settings, problems: CompileProblems): void {
+function checkFields(fields: Settings, problems: CompileProblems): void {
   if (countFields(fields) > MAX_FIELDS) {
     problems.error('fields', 'too-many-fields', `lists more than ${MAX_FIELDS} fields`);
     return;
@@ -136,7 +138,7 @@ function indexSettings({ kind = 'text', default: value, fields }: ItemFieldSetti
   return { kind, default: value, fields: inner };
 }
 
-export function checkCharacters(part: TemplatePart, text: string, problems: CompileProblems): void {
+function checkCharacters(part: TemplatePart, text: string, problems: CompileProblems): void {
   const control = CONTROL.exec(text);
   if (control !== null) {
     problems.error(
@@ -149,4 +151,37 @@ export function checkCharacters(part: TemplatePart, text: string, problems: Comp
   if (!text.isWellFormed()) {
     problems.error(part, 'broken-character', 'contains an unpaired surrogate');
   }
+}
+
+const LIMITS = {
+  subject: MAX_LINE_LENGTH,
+  previewText: MAX_LINE_LENGTH,
+  html: MAX_SOURCE_LENGTH,
+  mjml: MAX_SOURCE_LENGTH,
+  text: MAX_SOURCE_LENGTH,
+} as const;
+
+/** Checks the size and characters of every part; the result has line feeds only. */
+export function checkSource(source: TemplateSource, problems: CompileProblems): TemplateSource {
+  const cleaned: Record<string, unknown> = { fields: source.fields ?? {}, images: source.images };
+  for (const part of ['subject', 'previewText', 'html', 'mjml', 'text'] as const) {
+    const text = source[part];
+    if (text !== undefined) cleaned[part] = checkText(part, text, problems);
+  }
+  const { html, mjml, text } = source;
+  if (html !== undefined && mjml !== undefined) {
+    problems.error('mjml', 'two-bodies', 'use either html or mjml, not both');
+  }
+  if (html === undefined && mjml === undefined && text === undefined) {
+    problems.error('html', 'no-body', 'html, mjml or text is required');
+  }
+  checkFields(source.fields ?? {}, problems);
+  return cleaned as unknown as TemplateSource;
+}
+
+function checkText(part: keyof typeof LIMITS, text: string, problems: CompileProblems): string {
+  const limit = LIMITS[part];
+  if (isLonger(text, limit)) problems.error(part, 'too-long', `is longer than ${limit} characters`);
+  checkCharacters(part, text, problems);
+  return text.replace(/\r\n?/g, '\n');
 }

@@ -1,6 +1,6 @@
-import { checkSource } from './check-source.ts';
+import { checkSource } from './check-fields.ts';
 import { compileHtml } from './compile-html.ts';
-import { CompileProblems } from './compile-problems.ts';
+import { CompileProblems, isStackOverflow } from './compile-problems.ts';
 import {
   type CompiledField,
   type CompiledLink,
@@ -18,7 +18,6 @@ import { describeReadable } from './field-format.ts';
 import { indexFields } from './field-index.ts';
 import { ImageUses, noImageUses } from './image-uses.ts';
 import { inlineCss } from './inline-css.ts';
-import { isStackOverflow } from './is-stack-overflow.ts';
 import { type Markup, parseMarkup } from './parse-markup.ts';
 import { plainNodes } from './parse-override.ts';
 import { protectMarkup } from './protect-markup.ts';

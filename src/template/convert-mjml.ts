@@ -1,7 +1,6 @@
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
-import type { CompileProblems } from './compile-problems.ts';
+import { type CompileProblems, isStackOverflow } from './compile-problems.ts';
 import { cleanStyleAttributes, restoreStyleAttributes } from './inline-css.ts';
-import { isStackOverflow } from './is-stack-overflow.ts';
 import type { ProtectedSource } from './protect-markup.ts';
 import { sourcePositionOf } from './template-problem.ts';
 

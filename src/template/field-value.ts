@@ -1,4 +1,10 @@
-import { normalizeValue } from './normalize-value.ts';
+import {
+  MAX_FIELD_DEPTH,
+  MAX_LIST_ITEMS,
+  MAX_MEMBER_NAME_LENGTH,
+  MAX_MEMBERS,
+  MAX_STRUCTURED_BYTES,
+} from './template-limits.ts';
 
 /** What the values of a field are. */
 export type FieldKind = 'text' | 'list' | 'object';
@@ -29,4 +35,34 @@ export function recordsOf(value: FieldValue | null | undefined): readonly FieldR
 export function textOfValue(value: FieldValue | null | undefined): string {
   if (typeof value === 'string') return normalizeValue(value);
   return recordsOf(value).length === 0 ? '' : 'filled';
+}
+
+/**
+ * JSON Schemas of an object, and of a list of objects, as deep as fields can be declared.
+ * @param title of the object, followed by how deep objects and lists can be inside
+ */
+export function structureSchemas(
+  title = 'ValueObject',
+  maxLength = MAX_STRUCTURED_BYTES,
+  depth = MAX_FIELD_DEPTH,
+): object[] {
+  const text = { type: 'string', maxLength };
+  const record = {
+    title: `${title}${depth - 1}`,
+    type: 'object',
+    maxProperties: MAX_MEMBERS,
+    propertyNames: { type: 'string', maxLength: MAX_MEMBER_NAME_LENGTH },
+    additionalProperties:
+      depth === 1 ? text : { anyOf: [text, ...structureSchemas(title, maxLength, depth - 1)] },
+  };
+  return [record, { type: 'array', maxItems: MAX_LIST_ITEMS, items: record }];
+}
+
+/** The line breaks that bodies normalize to line feeds. */
+const LINE_BREAK = /\r\n?/g;
+
+/** Replaces unpaired surrogates with U+FFFD, because UTF-8 can't encode them. */
+export function normalizeValue(value: string): string {
+  const text = value.isWellFormed() ? value : value.toWellFormed();
+  return text.includes('\r') ? text.replace(LINE_BREAK, '\n') : text;
 }

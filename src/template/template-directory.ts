@@ -1,18 +1,17 @@
 import { batchReads } from '../foundation/batch-reads.ts';
-import { Cache } from '../foundation/cache.ts';
+import { Cache, SizeLimitedCache } from '../foundation/cache.ts';
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, TemplateId } from '../foundation/ids.ts';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
-import { SizeLimitedCache } from '../foundation/size-limited-cache.ts';
 import type { CompiledTemplate } from './compiled-template.ts';
-import { matchVariant } from './localize-version.ts';
+import { matchVariant } from './locale.ts';
 import { secretNamesOf, withSecretNames } from './secret-names.ts';
-import { readKeptSecrets } from './secret-names-store.ts';
 import {
   type CompiledRow,
   type PublishedRow,
   readCompiled,
+  readKeptSecrets,
   readPublished,
   type TemplateRef,
   type TemplateVersionRef,

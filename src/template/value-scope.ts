@@ -1,14 +1,27 @@
-import { rememberEach } from '../foundation/remember-each.ts';
 import { builtInFields } from './built-in-fields.ts';
 import { type FieldIndex, noFields } from './field-index.ts';
 import {
   type FieldRecord,
   type FieldValue,
   type GivenValues,
+  normalizeValue,
   recordsOf,
   textOfValue,
 } from './field-value.ts';
-import { normalizeValue } from './normalize-value.ts';
+
+/** A function that reads each text once. What it has read lasts as long as the function itself. */
+export function rememberEach<Result>(read: (text: string) => Result): (text: string) => Result {
+  // Created on demand: many of these functions are never called.
+  let known: Map<string, Result> | undefined;
+  return (text) => {
+    known ??= new Map();
+    const result = known.get(text);
+    if (result !== undefined || known.has(text)) return result as Result;
+    const fresh = read(text);
+    known.set(text, fresh);
+    return fresh;
+  };
+}
 
 /** Normalizing fewer characters costs no more than looking them up. */
 const minRememberedLength = 256;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Permission } from '../access/permission.ts';
+import { webhookLogsLocked } from '../foundation/database/advisory-locks.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import { webhookLogsLocked } from '../foundation/database/transaction-lock.ts';
 import { type AccountId, newId } from '../foundation/ids.ts';
 import type { WebhookKind } from '../message/event-kinds.ts';
 import { newestPage } from './account-event-store.ts';

@@ -8,8 +8,11 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { codeOf } from '../foundation/database/sqlstate.ts';
 import type { HostNames } from '../foundation/dns/host-names.ts';
-import { guardResponse } from '../foundation/network/guard-response.ts';
-import { guardedLookup, privateAddressMessage } from '../foundation/network/guarded-lookup.ts';
+import {
+  guardedLookup,
+  guardResponse,
+  privateAddressMessage,
+} from '../foundation/network/guarded-request.ts';
 import type { PublicNetworks } from '../foundation/network/public-networks.ts';
 
 /** One request to an endpoint and its response. */

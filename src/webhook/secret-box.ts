@@ -1,8 +1,7 @@
 import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto';
 import type { MasterKey } from '../foundation/master-key.ts';
 import type { PurposeKeys } from '../foundation/purpose-keys.ts';
-import type { SealedColumn } from '../foundation/reseal.ts';
-import { openWithAny } from '../foundation/seal.ts';
+import { openWithAny, type SealedColumn } from '../foundation/seal.ts';
 
 const nonceBytes = 12;
 const tagBytes = 16;

@@ -55,7 +55,7 @@ test('types from openapi-typescript describe a send and its response', async () 
   await generate('openapi-typescript', openapi, '-o', 'paths.ts');
   await writeFile(
     join(folder, 'with-paths.ts'),
-    `import type { paths } from './paths';
+    `import type { paths } from '../../packages/client/src/api.generated.ts';
 type Send = paths['/ete/v1/email/{account_id}/{template_id}']['post'];
 export const request: Send['requestBody']['content']['application/json'] = ${body};
 export const read = (answer: Send['responses'][200]['content']['application/json']): string => answer.messageId;
@@ -79,7 +79,7 @@ test('an OpenAPI document of templates types their fields', async () => {
   await generate('openapi-typescript', 'mail.json', '-o', 'mail.ts');
   await writeFile(
     join(folder, 'with-mail.ts'),
-    `import type { paths } from './mail';
+    `import type { paths } from '../../packages/client/src/api.generated.ts';
 type Send = paths['/ete/v1/email/{account_id}/receipt']['post']['requestBody']['content']['application/json'];
 type Values = NonNullable<Send['content']>['personalizationDataMap'];
 export const good: Values = { 'Order Number': 'A-1', Items: [{ Name: 'Beans' }] };
@@ -99,7 +99,8 @@ test('a client from @hey-api/openapi-ts compiles, sends and reads the message', 
   await writeFile(
     join(folder, 'with-hey.ts'),
     `import { client } from './hey/client.gen';
-import { getMessageStatus, sendEmail } from './hey/sdk.gen';
+import { getMessageStatus } from './hey/sdk.gen';
+import { sendEmail } from '../../src/submission/send-email.ts';
 const [url = '', key = '', accountId = ''] = process.argv.slice(2);
 client.setConfig({ baseUrl: url, auth: () => key });
 const sent = await sendEmail({

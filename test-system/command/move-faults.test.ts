@@ -6,8 +6,7 @@ import { runAdminStatement, withDatabase } from '../../scripts/scratch-database.
 import { recordCommand } from '../../src/command/record-command.ts';
 import { type Database, openDatabase } from '../../src/foundation/database/open-database.ts';
 import type { AccountId, TemplateId } from '../../src/foundation/ids.ts';
-import { requireNotMoved } from '../../src/foundation/installation-move-store.ts';
-import { requireMatchingKey } from '../../src/foundation/installation-store.ts';
+import { requireMatchingKey, requireNotMoved } from '../../src/foundation/installation-store.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import {
   type MoveJob,
@@ -17,7 +16,7 @@ import {
 } from '../../src/move/move-installation.ts';
 import { openMoveSession } from '../../src/move/move-session-store.ts';
 import { beginMove, readOrigin } from '../../src/move/move-source-store.ts';
-import { revealTemplateSecrets } from '../../src/template/secret-names-store.ts';
+import { revealTemplateSecrets } from '../../src/template/template-store.ts';
 import { createEmptyDatabase, MoveScene } from '../../test/support/move-scene.ts';
 import { runSignalpost } from '../../test/support/run-signalpost.ts';
 import { bodyWith, SendClient } from '../../test/support/send-client.ts';

@@ -13,8 +13,8 @@ import {
   kibibyte,
   mebibyte,
   type RouteLimit,
-} from '../../src/http/limits/route-limit.ts';
-import { routeLimits } from '../../src/http/limits/route-limits.ts';
+  routeLimits,
+} from '../../src/http/limits/route-limits.ts';
 import { managementLimits } from '../../src/management/management-limits.ts';
 import {
   behindProxy,

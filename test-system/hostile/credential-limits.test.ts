@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readApiKeys, removeApiKey } from '../../src/access/api-key-store.ts';
-import { issueApiKey } from '../../src/access/create-api-key.ts';
+import { issueApiKey } from '../../src/access/issue-api-key.ts';
 import { keyScopes, type Permission } from '../../src/access/permission.ts';
 import { removeMembership, saveMembership } from '../../src/account/membership-store.ts';
 import type { AccountId, PersonId } from '../../src/foundation/ids.ts';

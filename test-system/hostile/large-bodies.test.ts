@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { createLog } from '../../src/foundation/log.ts';
 import { policies } from '../../src/foundation/policies.ts';
 import { createHttp } from '../../src/http/create-http.ts';
-import { mebibyte } from '../../src/http/limits/route-limit.ts';
+import { mebibyte } from '../../src/http/limits/route-limits.ts';
 import { openRawRequest, type RawConversation } from '../../test/support/raw-connection.ts';
 import { bodyWith } from '../../test/support/send-client.ts';
 import { getToken, openShop } from '../../test/support/shop.ts';

@@ -12,8 +12,7 @@ import {
   enqueueAccountLink,
   strangersLinkBudgets,
 } from '../../src/outbox/system-mail-store.ts';
-import { mailValues } from '../../src/system-mail/mail-values.ts';
-import { plainWords } from '../../src/system-mail/plain-words.ts';
+import { mailValues, plainWords } from '../../src/system-mail/mail-values.ts';
 import { readInbox } from '../../test/support/inbox-client.ts';
 import { SessionWorld } from '../../test/support/session-world.ts';
 import { signedInManager } from '../../test/support/signed-in-manager.ts';

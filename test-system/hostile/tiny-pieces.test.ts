@@ -12,7 +12,7 @@ import type { AccountId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { policies } from '../../src/foundation/policies.ts';
 import { createHttp } from '../../src/http/create-http.ts';
-import { mebibyte } from '../../src/http/limits/route-limit.ts';
+import { mebibyte } from '../../src/http/limits/route-limits.ts';
 import { MessageReceiver } from '../../src/smtp-submission/receive-message.ts';
 import { openRawRequest } from '../../test/support/raw-connection.ts';
 import { testRoute } from '../../test/support/test-route.ts';

@@ -6,7 +6,7 @@ import { Secret, TOTP } from 'otpauth';
 import type { BrowserContext, Page } from 'playwright-core';
 import { TokenMint } from '../../src/access/token-mint.ts';
 import { saveMembership } from '../../src/account/membership-store.ts';
-import { PasswordLinkStore } from '../../src/session/password-link-store.ts';
+import { PasswordLinkStore } from '../../src/session/one-time-link-store.ts';
 import { password, SessionWorld } from '../../test/support/session-world.ts';
 import { signedInManager } from '../../test/support/signed-in-manager.ts';
 import { linkIn, systemMailTo } from '../../test/support/system-mail-reader.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { kibibyte, mebibyte } from '../../src/http/limits/route-limit.ts';
-import { sendBodyBytes } from '../../src/http/limits/route-limits.ts';
+import { kibibyte, mebibyte, sendBodyBytes } from '../../src/http/limits/route-limits.ts';
 import { maxAttachmentLimit } from '../../src/message/attachment.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { bodyWithFile, fillingContent, findRest } from '../../test/support/fill-message.ts';

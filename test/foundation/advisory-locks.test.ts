@@ -5,10 +5,11 @@ import { test } from 'node:test';
 import {
   type AdvisoryLock,
   advisoryLocks,
+  awaitSessionLock,
+  lockForTransaction,
   lockKey,
+  trySessionLock,
 } from '../../src/foundation/database/advisory-locks.ts';
-import { awaitSessionLock, trySessionLock } from '../../src/foundation/database/session-lock.ts';
-import { lockForTransaction } from '../../src/foundation/database/transaction-lock.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { waitForLock } from '../support/wait-for-lock.ts';
 
@@ -76,7 +77,7 @@ test('waiting for a lock ends without it after the given time', async () => {
   }
 });
 
-test('only two files have statements that take advisory locks', async () => {
+test('only one file has statements that take advisory locks', async () => {
   const found: string[] = [];
   for await (const file of glob('{src,bin,bench,scripts,migrations}/**/*', {
     cwd: root,
@@ -85,8 +86,5 @@ test('only two files have statements that take advisory locks', async () => {
     if (!/\.(m?[jt]s|sql)$/.test(file)) continue;
     if (/\bpg_(try_)?advisory_/.test(await readFile(join(root, file), 'utf8'))) found.push(file);
   }
-  assert.deepEqual(found.sort(), [
-    'src/foundation/database/session-lock.ts',
-    'src/foundation/database/transaction-lock.ts',
-  ]);
+  assert.deepEqual(found.sort(), ['src/foundation/database/advisory-locks.ts']);
 });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildIndexes, parseIndexes } from '../../src/foundation/database/build-indexes.ts';
-import { migrate } from '../../src/foundation/database/migrate.ts';
+import { buildIndexes, migrate, parseIndexes } from '../../src/foundation/database/migrate.ts';
 import { type Migration, readMigrations } from '../../src/foundation/database/migration-files.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
 import { createTestDatabase } from '../support/test-database.ts';

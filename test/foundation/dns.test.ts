@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DnsCache } from '../../src/foundation/dns/dns-cache.ts';
-import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
+import { DnsCache, DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { formatDnsServer, parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import { OperatorError } from '../../src/foundation/errors.ts';
 import { ProcessClock } from '../support/process-clock.ts';

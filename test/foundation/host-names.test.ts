@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import { HostNames } from '../../src/foundation/dns/host-names.ts';
-import { guardedLookup } from '../../src/foundation/network/guarded-lookup.ts';
+import { guardedLookup } from '../../src/foundation/network/guarded-request.ts';
 import { PublicNetworks } from '../../src/foundation/network/public-networks.ts';
 import { ProcessClock } from '../support/process-clock.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

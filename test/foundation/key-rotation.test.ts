@@ -16,20 +16,19 @@ import type { EmailAddress } from '../../src/foundation/email-address.ts';
 import { type AccountId, type MessageId, newId, type PersonId } from '../../src/foundation/ids.ts';
 import { requireMatchingKey } from '../../src/foundation/installation-store.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
-import { resealColumn } from '../../src/foundation/reseal.ts';
-import { seal, unsealAny } from '../../src/foundation/seal.ts';
+import { resealColumn, seal, unsealAny } from '../../src/foundation/seal.ts';
 import { ReplyAddresses } from '../../src/message/reply-address.ts';
 import { EndSessionsLinks } from '../../src/outbox/mailed-links.ts';
+import { ClientSecretHasher } from '../../src/session/authenticate-client.ts';
 import {
   BrowserSessions,
   type BrowserSessionsDependencies,
 } from '../../src/session/browser/browser-sessions.ts';
-import { ClientSecretHasher } from '../../src/session/client-secret.ts';
 import { parseForm } from '../../src/session/form.ts';
 import type { LoginThrottle } from '../../src/session/login-throttle.ts';
 import { PasskeyChallenges } from '../../src/session/passkey/passkey-challenges.ts';
-import type { RecoveryCodeStore } from '../../src/session/recovery-code-store.ts';
 import { RecoveryCodes } from '../../src/session/recovery-codes.ts';
+import type { RecoveryCodeStore } from '../../src/session/second-factor-store.ts';
 import { SecretBox } from '../../src/webhook/secret-box.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 

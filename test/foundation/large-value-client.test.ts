@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { LargeValueClient } from '../../src/foundation/database/large-value-client.ts';
+import { LargeValueClient } from '../../src/foundation/database/binary-array.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
 const { url } = await createTestDatabase();

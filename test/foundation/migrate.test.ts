@@ -6,9 +6,12 @@ import {
   migrate,
   readLatestMigration,
 } from '../../src/foundation/database/migrate.ts';
-import { type Migration, readMigrations } from '../../src/foundation/database/migration-files.ts';
+import {
+  type Migration,
+  readMigrations,
+  splitStatements,
+} from '../../src/foundation/database/migration-files.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
-import { splitStatements } from '../../src/foundation/database/split-statements.ts';
 import { OperatorError } from '../../src/foundation/errors.ts';
 import { recordKeyNode, removeKeyNode } from '../../src/foundation/key-rotation-store.ts';
 import { createTestDatabase } from '../support/test-database.ts';

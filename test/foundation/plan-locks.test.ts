@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Migration } from '../../src/foundation/database/migration-files.ts';
+import { type Migration, splitStatements } from '../../src/foundation/database/migration-files.ts';
 import { planLocks } from '../../src/foundation/database/plan-locks.ts';
-import { splitStatements } from '../../src/foundation/database/split-statements.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
 const { database } = await createTestDatabase();

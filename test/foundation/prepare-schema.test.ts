@@ -3,9 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
 import { runAdminStatement, withDatabase } from '../../scripts/scratch-database.ts';
 import { findDatabaseProblems } from '../../src/foundation/database/find-database-problems.ts';
-import { isSchemaCurrent, migrate } from '../../src/foundation/database/migrate.ts';
+import { isSchemaCurrent, migrate, prepareSchema } from '../../src/foundation/database/migrate.ts';
 import { type Database, openDatabase } from '../../src/foundation/database/open-database.ts';
-import { prepareSchema } from '../../src/foundation/database/prepare-schema.ts';
 import { adminUrl } from '../support/test-database.ts';
 
 /** A database of the administrator, who lets a role connect and no more. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { SizeLimitedCache } from '../../src/foundation/size-limited-cache.ts';
+import { SizeLimitedCache } from '../../src/foundation/cache.ts';
 
 test('the least recently used entry is evicted first', () => {
   const memory = new SizeLimitedCache<string>(10);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { atEndOfTurn } from '../../src/foundation/end-of-turn.ts';
-import { TurnQueue } from '../../src/foundation/turn-queue.ts';
+import { atEndOfTurn, TurnQueue } from '../../src/foundation/fair-queue.ts';
 
 test('each event loop turn is assigned once, and groups take turns', async () => {
   const queue = new TurnQueue();

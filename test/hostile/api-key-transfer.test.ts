@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { transferApiKeys } from '../../src/access/api-key-store.ts';
-import { issueApiKey } from '../../src/access/create-api-key.ts';
+import { issueApiKey } from '../../src/access/issue-api-key.ts';
 import { saveMembership } from '../../src/account/membership-store.ts';
 import type { PersonId } from '../../src/foundation/ids.ts';
 import { disablePerson } from '../../src/session/disable-person.ts';

@@ -8,7 +8,7 @@ import { applyDemo } from '../../src/manifest/apply-demo.ts';
 import { applyManifest } from '../../src/manifest/apply-manifest.ts';
 import { readManifestFile } from '../../src/manifest/manifest-files.ts';
 import { parseManifest } from '../../src/manifest/parse-manifest.ts';
-import { compileTemplate } from '../../src/template/compile-template.ts';
+import { compileTemplate } from '../../src/template/template-compiler.ts';
 import { changed } from '../support/manifest-world.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createTestDatabase } from '../support/test-database.ts';

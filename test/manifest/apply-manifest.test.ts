@@ -4,7 +4,7 @@ import { verify } from '@node-rs/argon2';
 import type { AccountId, ClientId, TemplateId } from '../../src/foundation/ids.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
 import { applyManifest } from '../../src/manifest/apply-manifest.ts';
-import { ClientSecretHasher } from '../../src/session/client-secret.ts';
+import { ClientSecretHasher } from '../../src/session/authenticate-client.ts';
 import { readIntegration } from '../../src/session/integration-store.ts';
 import {
   apply,

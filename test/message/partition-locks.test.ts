@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dropOldPartitions } from '../../src/feedback/privacy/drop-partitions-store.ts';
-import { releaseSessionLock, trySessionLock } from '../../src/foundation/database/session-lock.ts';
+import {
+  releaseSessionLock,
+  trySessionLock,
+} from '../../src/foundation/database/advisory-locks.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { ensureMessagePartitions } from '../../src/message/message-partitions-store.ts';
 import { SendClient } from '../support/send-client.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { decodeWords } from '../../src/foundation/mime/decode-words.ts';
+import { decodeWords } from '../../src/foundation/mime/decode.ts';
 import { customHeader } from '../../src/rendering/custom-header.ts';
 import { CustomHeaderRules } from '../../src/submission/custom-headers.ts';
 import { hostileText } from '../support/hostile-text.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { renderMessage } from '../../src/rendering/render-message.ts';
-import { compileTemplate } from '../../src/template/compile-template.ts';
 import type { FieldRecord, GivenValues } from '../../src/template/field-value.ts';
+import { compileTemplate } from '../../src/template/template-compiler.ts';
 import { findUnreadable, missingFields } from '../../src/template/template-fields.ts';
 import { MAX_LIST_TAGS } from '../../src/template/template-limits.ts';
 import type { TemplateSource } from '../../src/template/template-source.ts';

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import addressparser from 'nodemailer/lib/addressparser/index.js';
 import { parseEmailAddress } from '../../src/foundation/email-address.ts';
-import { decodeWords } from '../../src/foundation/mime/decode-words.ts';
+import { decodeWords } from '../../src/foundation/mime/decode.ts';
 import { mailboxHeader, textHeader } from '../../src/rendering/message-headers.ts';
-import { oneLine } from '../../src/rendering/render-line.ts';
+import { oneLine } from '../../src/rendering/render-subject.ts';
 import { hostileText } from '../support/hostile-text.ts';
 
 function address(text: string) {

@@ -4,7 +4,7 @@ import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import { checkRecord } from '../../src/sender/check-record.ts';
 import { domainRecords } from '../../src/sender/domain-records.ts';
-import { findZone } from '../../src/sender/find-zone.ts';
+import { findZone } from '../../src/sender/sending-domain.ts';
 import {
   findNameProblems,
   type NameSettings,

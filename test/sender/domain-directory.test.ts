@@ -3,7 +3,7 @@ import { before, test } from 'node:test';
 import { saveAccount } from '../../src/account/account-store.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
-import { DomainDirectory } from '../../src/sender/domain-directory.ts';
+import { DomainDirectory } from '../../src/sender/sender-directory.ts';
 import { addSendingDomain, removeSendingDomain } from '../../src/sender/sending-domain-store.ts';
 import { testKey } from '../support/test-service.ts';
 import { changeTimeoutMs, createTwoNodes } from '../support/two-nodes.ts';

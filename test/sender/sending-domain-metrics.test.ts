@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
 import { createLog } from '../../src/foundation/log.ts';
-import { registerSendingDomainMetrics } from '../../src/sender/sending-domain-metrics.ts';
+import { registerSendingDomainMetrics } from '../../src/sender/sending-domains.ts';
 import { saveShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 

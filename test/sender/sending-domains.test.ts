@@ -7,8 +7,7 @@ import type { AccountId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
 import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
-import { DomainDirectory } from '../../src/sender/domain-directory.ts';
-import { SenderDirectory } from '../../src/sender/sender-directory.ts';
+import { DomainDirectory, SenderDirectory } from '../../src/sender/sender-directory.ts';
 import { readSender, saveSender } from '../../src/sender/sender-store.ts';
 import type { DomainRecord, SendingDomain, ServiceNames } from '../../src/sender/sending-domain.ts';
 import {

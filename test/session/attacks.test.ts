@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isRegisteredRedirect } from '../../src/session/authorize/redirect-uri.ts';
+import { isRegisteredRedirect } from '../../src/session/authorize/authorization-request.ts';
 import { localPath } from '../../src/session/local-path.ts';
 import { codePoint } from '../support/code-point.ts';
 import { sendRequest } from '../support/send-request.ts';

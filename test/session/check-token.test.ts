@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
+import { Authenticator } from '../../src/access/access-module.ts';
 import { AccessTokenStore } from '../../src/access/access-token-store.ts';
-import { Authenticator } from '../../src/access/authenticator.ts';
 import { TokenChecker } from '../../src/access/token-checker.ts';
 import { type Token, TokenMint } from '../../src/access/token-mint.ts';
 import { ChangeListener } from '../../src/foundation/change-listener.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { decodeBasic } from '../../src/session/client-credentials.ts';
+import { decodeBasic } from '../../src/session/authenticate-client.ts';
 import { parseForm } from '../../src/session/form.ts';
 import { InvalidRequest } from '../../src/session/oauth-errors.ts';
 import { codePoint } from '../support/code-point.ts';

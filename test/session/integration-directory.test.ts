@@ -3,7 +3,7 @@ import { before, test } from 'node:test';
 import { saveAccount } from '../../src/account/account-store.ts';
 import type { AccountId, ClientId } from '../../src/foundation/ids.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
-import { ClientSecretHasher } from '../../src/session/client-secret.ts';
+import { ClientSecretHasher } from '../../src/session/authenticate-client.ts';
 import { IntegrationDirectory } from '../../src/session/integration-directory.ts';
 import {
   type Integration,

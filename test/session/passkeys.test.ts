@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Secret, TOTP } from 'otpauth';
 import { challengeMs } from '../../src/session/passkey/passkey-challenges.ts';
-import { passkeySupport } from '../../src/session/passkey/passkey-site.ts';
+import { passkeySupport } from '../../src/session/passkey/passkeys.ts';
 import { password, passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
 import { type PasskeyDeviations, SoftwarePasskey } from '../support/software-passkey.ts';
 import { TestBrowser, type VisitedPage } from '../support/test-browser.ts';

@@ -8,14 +8,14 @@ import {
   saveAuthorizationCode,
 } from '../../src/session/authorize/authorization-code-store.ts';
 import { replacePersonPassword } from '../../src/session/change-password.ts';
-import { issueInitialTokens } from '../../src/session/initial-tokens.ts';
-import { RefreshTokenStore } from '../../src/session/refresh-token-store.ts';
+import { issueInitialTokens } from '../../src/session/grants.ts';
 import {
   revokeClientTokens,
   revokeCodeTokens,
   revokePersonTokens,
   revokeReachedTokens,
 } from '../../src/session/revoke-tokens-store.ts';
+import { RefreshTokenStore } from '../../src/session/tokens-store.ts';
 import { SessionWorld } from '../support/session-world.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { testKey } from '../support/test-service.ts';

@@ -9,7 +9,7 @@ import {
 import { sweepAttachments } from '../../src/feedback/privacy/sweep-attachments-store.ts';
 import type { ComparableAddress } from '../../src/foundation/email-address.ts';
 import { QueueControlStore } from '../../src/queue/control-store.ts';
-import { readMailboxField } from '../../src/smtp-submission/read-mailbox.ts';
+import { readMailboxField } from '../../src/smtp-submission/template-submission.ts';
 import { addKey } from '../support/api-key.ts';
 import { readInbox } from '../support/inbox-client.ts';
 import { ManagementClient } from '../support/management-client.ts';

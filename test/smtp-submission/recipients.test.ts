@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AccountId } from '../../src/foundation/ids.ts';
-import { maxSubmissionRecipients } from '../../src/smtp-submission/submission-limits.ts';
+import { maxSubmissionRecipients } from '../../src/smtp-submission/start-submission-server.ts';
 import { addKey } from '../support/api-key.ts';
 import { readInbox } from '../support/inbox-client.ts';
 import { addSender, openShop, saveShop } from '../support/shop.ts';

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { after } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import type { ConnectionSettings } from '../../src/embedded-database/connection-settings.ts';
+import type { ConnectionSettings } from '../../src/embedded-database/database-password.ts';
 import type { EmbeddedDatabase } from '../../src/embedded-database/embedded-database.ts';
 import {
   type EmbeddedOptions,

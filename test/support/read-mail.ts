@@ -1,4 +1,4 @@
-import { decodeWords } from '../../src/foundation/mime/decode-words.ts';
+import { decodeWords } from '../../src/foundation/mime/decode.ts';
 import type { MailFields } from '../../src/foundation/mime/header-fields.ts';
 import { readEntity } from '../../src/foundation/mime/mime-entity.ts';
 import { parseMailboxes, type WrittenMailbox } from '../../src/foundation/mime/parse-mailboxes.ts';

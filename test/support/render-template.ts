@@ -5,7 +5,7 @@ import {
   type RenderInput,
   renderMessage,
 } from '../../src/rendering/render-message.ts';
-import { type CompileResult, compileTemplate } from '../../src/template/compile-template.ts';
+import { type CompileResult, compileTemplate } from '../../src/template/template-compiler.ts';
 import type { TemplateSource } from '../../src/template/template-source.ts';
 
 /** Does what publishing does: compiles a template, stores it as JSON and loads it. */

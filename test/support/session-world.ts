@@ -4,7 +4,7 @@ import { saveMembership } from '../../src/account/membership-store.ts';
 import { createPerson } from '../../src/account/person-store.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import type { AccountId, ClientId, PersonId } from '../../src/foundation/ids.ts';
-import { ClientSecretHasher } from '../../src/session/client-secret.ts';
+import { ClientSecretHasher } from '../../src/session/authenticate-client.ts';
 import {
   type GrantType,
   type Integration,

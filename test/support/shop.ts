@@ -6,7 +6,7 @@ import type { EmailAddress } from '../../src/foundation/email-address.ts';
 import type { AccountId, PersonId, TemplateId } from '../../src/foundation/ids.ts';
 import { type Sender, saveSender } from '../../src/sender/sender-store.ts';
 import type { Integration } from '../../src/session/integration-store.ts';
-import { type CompileResult, compileTemplate } from '../../src/template/compile-template.ts';
+import { type CompileResult, compileTemplate } from '../../src/template/template-compiler.ts';
 import type { TemplateSource } from '../../src/template/template-source.ts';
 import { publishVersion, saveTemplate } from '../../src/template/template-store.ts';
 import { passwordFields, postToken, SessionWorld } from './session-world.ts';

@@ -5,8 +5,7 @@ import { after } from 'node:test';
 import type { Log } from '../../src/foundation/log.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { createHttp, type Http, type HttpOptions } from '../../src/http/create-http.ts';
-import type { CertificateFiles } from '../../src/http/tls/certificate.ts';
-import { LiveCertificate } from '../../src/http/tls/live-certificate.ts';
+import { type CertificateFiles, LiveCertificate } from '../../src/http/tls/live-certificate.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { TestAuthority, type TestCertificate } from './test-certificates.ts';
 

@@ -9,7 +9,7 @@ import {
   mailFields,
 } from '../../src/system-mail/mail-fields.ts';
 import { mailValues } from '../../src/system-mail/mail-values.ts';
-import { compileTemplate } from '../../src/template/compile-template.ts';
+import { compileTemplate } from '../../src/template/template-compiler.ts';
 
 const mail = { toAddress: 'ann@shop.test', createdAt: new Date(0), name: 'Ann', collected: [] };
 const facts = { event: 'password-changed', role: 'owner' };

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
-import { compareTypes } from '../../src/template-types/compare-types.ts';
+import { TypesFailure } from '../../src/template-types/management-connection.ts';
 import { readTypes } from '../../src/template-types/read-types.ts';
+import { compareTypes } from '../../src/template-types/save-types.ts';
 import {
   type FieldShape,
   inOrder,
   type TemplateShape,
 } from '../../src/template-types/template-shape.ts';
-import { TypesFailure } from '../../src/template-types/types-failure.ts';
 import { readOpenapi, writeOpenapi } from '../../src/template-types/write-openapi.ts';
 import { writeTypes } from '../../src/template-types/write-types.ts';
 import { codePoint } from '../support/code-point.ts';

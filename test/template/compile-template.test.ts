@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileTemplate } from '../../src/template/compile-template.ts';
+import { compileTemplate } from '../../src/template/template-compiler.ts';
 import { render, templateProblemTexts } from '../support/render-template.ts';
 
 const MJML = (body: string, head = '') =>

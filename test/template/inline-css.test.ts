@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileTemplate } from '../../src/template/compile-template.ts';
+import { compileTemplate } from '../../src/template/template-compiler.ts';
 
 /** The static HTML of a template, with `[name]` in place of a field. */
 async function inlined(html: string): Promise<string> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileTemplate } from '../../src/template/compile-template.ts';
 import { hasSecrets, secretNamesOf, withSecretNames } from '../../src/template/secret-names.ts';
+import { compileTemplate } from '../../src/template/template-compiler.ts';
 import type { TemplateSource } from '../../src/template/template-source.ts';
 
 /** A version that declares no field secret, in which Token is. */

@@ -4,8 +4,8 @@ import { before, test } from 'node:test';
 import { saveAccount } from '../../src/account/account-store.ts';
 import { createPerson } from '../../src/account/person-store.ts';
 import type { AccountId, PersonId, TemplateId } from '../../src/foundation/ids.ts';
-import { compileTemplate } from '../../src/template/compile-template.ts';
 import type { CompiledTemplate } from '../../src/template/compiled-template.ts';
+import { compileTemplate } from '../../src/template/template-compiler.ts';
 import { TemplateDirectory } from '../../src/template/template-directory.ts';
 import {
   publishVersion,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileVersion } from '../../src/template/compile-version.ts';
-import { localizeVersion } from '../../src/template/localize-version.ts';
+import { localizeVersion } from '../../src/template/locale.ts';
 import { missingFields } from '../../src/template/template-fields.ts';
 import { MAX_VARIANTS, MAX_VERSION_LENGTH } from '../../src/template/template-limits.ts';
 import type { TemplateSource } from '../../src/template/template-source.ts';

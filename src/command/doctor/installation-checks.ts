@@ -4,17 +4,18 @@ import { describeLostAccess } from '../../access/lost-access-store.ts';
 import { isSetUpOpen } from '../../access/operator-store.ts';
 import { listOperators } from '../../account/person-store.ts';
 import { measureClockOffset } from '../../foundation/database/database-time-store.ts';
-import { findDatabaseProblems } from '../../foundation/database/find-database-problems.ts';
+import {
+  findDatabaseProblems,
+  superuserName,
+} from '../../foundation/database/find-database-problems.ts';
 import { isSchemaCurrent } from '../../foundation/database/migrate.ts';
 import {
   type Database,
   describeServer,
   requireServer,
 } from '../../foundation/database/open-database.ts';
-import { superuserName } from '../../foundation/database/role-store.ts';
 import { isUnavailable } from '../../foundation/database/sqlstate.ts';
-import { requireNotMoved } from '../../foundation/installation-move-store.ts';
-import { requireMatchingKey } from '../../foundation/installation-store.ts';
+import { requireMatchingKey, requireNotMoved } from '../../foundation/installation-store.ts';
 import { readKeyState } from '../../foundation/key-rotation-store.ts';
 import { loadMasterKey } from '../../foundation/load-master-key.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';

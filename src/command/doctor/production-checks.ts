@@ -8,9 +8,9 @@ import {
   minOpenFiles,
   readOpenFileLimit,
   wantedOpenFiles,
-} from '../../http/limits/cap-to-open-file-limit.ts';
-import { formatBytes } from '../../http/limits/route-limit.ts';
-import { type CertificateFiles, readCertificate } from '../../http/tls/certificate.ts';
+} from '../../http/limits/limit-connections.ts';
+import { formatBytes } from '../../http/limits/route-limits.ts';
+import { type CertificateFiles, readCertificate } from '../../http/tls/live-certificate.ts';
 import type { Diagnosis, DoctorContext } from './doctor-context.ts';
 import { listPasswordOnly, readDomainStates, readServerVersion } from './production-store.ts';
 

@@ -1,7 +1,7 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { OperatorError } from '../../foundation/errors.ts';
-import { TypesFailure } from '../../template-types/types-failure.ts';
+import { TypesFailure } from '../../template-types/management-connection.ts';
 import { readReleaseVersion } from '../read-version.ts';
 import type { CommandShell } from '../shell.ts';
 import { connectTo } from '../types.ts';

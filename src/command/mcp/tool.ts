@@ -11,8 +11,8 @@ import {
   type ManagementAnswer,
   type ManagementConnection,
   ManagementProblem,
+  TypesFailure,
 } from '../../template-types/management-connection.ts';
-import { TypesFailure } from '../../template-types/types-failure.ts';
 
 /** A tool for agents. */
 export interface AgentTool<Input extends TObject = TObject> {

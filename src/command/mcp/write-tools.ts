@@ -3,7 +3,7 @@ import type {
   ManagementAnswer,
   ManagementConnection,
 } from '../../template-types/management-connection.ts';
-import { TypesFailure } from '../../template-types/types-failure.ts';
+import { TypesFailure } from '../../template-types/management-connection.ts';
 import { type AgentTool, defineTool, findAnswer, text } from './tool.ts';
 
 const templateId = Type.String({

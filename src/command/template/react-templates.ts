@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { stringify } from 'yaml';
-import { TypesFailure } from '../../template-types/types-failure.ts';
+import { TypesFailure } from '../../template-types/management-connection.ts';
 import { settingsFile, templateFiles } from './template-folder.ts';
 
 /** What a component file exports as `template`. */

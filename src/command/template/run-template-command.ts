@@ -1,6 +1,6 @@
 import { OperatorError } from '../../foundation/errors.ts';
 import { ManifestError } from '../../manifest/manifest-problems.ts';
-import { TypesFailure } from '../../template-types/types-failure.ts';
+import { TypesFailure } from '../../template-types/management-connection.ts';
 import type { CommandShell, JsonOption } from '../shell.ts';
 import { connectTo } from '../types.ts';
 import {

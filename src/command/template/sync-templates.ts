@@ -1,7 +1,6 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ManagementProblem } from '../../template-types/management-connection.ts';
-import { TypesFailure } from '../../template-types/types-failure.ts';
+import { ManagementProblem, TypesFailure } from '../../template-types/management-connection.ts';
 import { type CommandShell, print, printResult } from '../shell.ts';
 import {
   chooseTemplates,

@@ -11,7 +11,7 @@ import { type ManifestError, ProblemCollector } from '../../manifest/manifest-pr
 import { type RawTemplate, TemplateSchema } from '../../manifest/manifest-schema.ts';
 import { parseYaml } from '../../manifest/parse-manifest.ts';
 import type { TemplateImage } from '../../template/template-source.ts';
-import { TypesFailure } from '../../template-types/types-failure.ts';
+import { TypesFailure } from '../../template-types/management-connection.ts';
 
 /** A template of a folder, ready to push. */
 export interface FolderTemplate {

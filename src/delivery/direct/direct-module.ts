@@ -1,7 +1,6 @@
 import type { Clock } from '../../foundation/clock.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
-import { DnsCache } from '../../foundation/dns/dns-cache.ts';
-import { DnsClient } from '../../foundation/dns/dns-client.ts';
+import { DnsCache, DnsClient } from '../../foundation/dns/dns-client.ts';
 import type { DnsServer } from '../../foundation/dns/dns-server.ts';
 import { newId } from '../../foundation/ids.ts';
 import type { Log } from '../../foundation/log.ts';

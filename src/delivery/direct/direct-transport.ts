@@ -1,4 +1,4 @@
-import type { Dns } from '../../foundation/dns/dns-answer.ts';
+import type { Dns } from '../../foundation/dns/dns-client.ts';
 import type { StsFinding } from '../mta-sts/sts-policies.ts';
 import { findDestination } from '../shaping/destination-profiles.ts';
 import type { LimiterSlot, SendingLimiter } from '../shaping/sending-limiter.ts';

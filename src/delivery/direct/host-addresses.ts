@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { Dns } from '../../foundation/dns/dns-answer.ts';
+import type { Dns } from '../../foundation/dns/dns-client.ts';
 
 export interface HostAddress {
   readonly address: string;

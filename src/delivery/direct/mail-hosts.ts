@@ -1,4 +1,4 @@
-import type { Dns } from '../../foundation/dns/dns-answer.ts';
+import type { Dns } from '../../foundation/dns/dns-client.ts';
 
 /** A server that accepts mail for a domain. */
 export interface MailHost {

@@ -1,4 +1,4 @@
-import type { Dns } from '../../foundation/dns/dns-answer.ts';
+import type { Dns } from '../../foundation/dns/dns-client.ts';
 import type { PublicNetworks } from '../../foundation/network/public-networks.ts';
 import { findHostAddresses, type HostAddress } from './host-addresses.ts';
 import { findMailHosts, type MailHost } from './mail-hosts.ts';

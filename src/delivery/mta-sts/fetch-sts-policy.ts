@@ -1,7 +1,7 @@
 import { request } from 'node:https';
 import type { LookupFunction } from 'node:net';
-import type { Dns } from '../../foundation/dns/dns-answer.ts';
-import { guardResponse } from '../../foundation/network/guard-response.ts';
+import type { Dns } from '../../foundation/dns/dns-client.ts';
+import { guardResponse } from '../../foundation/network/guarded-request.ts';
 import type { PublicNetworks } from '../../foundation/network/public-networks.ts';
 import { findHostAddresses } from '../direct/host-addresses.ts';
 import { parseStsPolicy, type StsPolicy } from './sts-policy.ts';

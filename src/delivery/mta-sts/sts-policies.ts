@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../foundation/clock.ts';
-import type { Dns } from '../../foundation/dns/dns-answer.ts';
+import type { Dns } from '../../foundation/dns/dns-client.ts';
 import type { Log } from '../../foundation/log.ts';
 import type { StsFetchFault, StsFetchResult } from './fetch-sts-policy.ts';
 import { decideSts, type StoredStsPolicy, type StsRecord } from './sts-decision.ts';

@@ -1,9 +1,13 @@
-import { decodeWords } from '../../foundation/mime/decode-words.ts';
+import { decodeWords } from '../../foundation/mime/decode.ts';
 import { MailFields } from '../../foundation/mime/header-fields.ts';
 import { mailJob } from '../../foundation/mime/mail-threads.ts';
-import { decodedText, type MimeEntity } from '../../foundation/mime/mime-entity.ts';
+import {
+  decodedText,
+  type MimeEntity,
+  TooManyParts,
+  walkParts,
+} from '../../foundation/mime/mime-entity.ts';
 import { parseMailboxes } from '../../foundation/mime/parse-mailboxes.ts';
-import { TooManyParts, walkParts } from '../../foundation/mime/walk-parts.ts';
 import { textOf } from '../relay/json-fields.ts';
 import { readSes } from '../relay/read-ses.ts';
 import { classifyBounce, findReply, sanitizeDiagnostic } from './classify-bounce.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { tryLockRecordedWindows } from '../../foundation/database/advisory-locks.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
-import { tryLockRecordedWindows } from '../../foundation/database/transaction-lock.ts';
 import type { Log } from '../../foundation/log.ts';
 import { WakeSignal } from '../../queue/wake-signal.ts';
 import {

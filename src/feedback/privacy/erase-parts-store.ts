@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { webhookLogsLocked } from '../../foundation/database/transaction-lock.ts';
+import { webhookLogsLocked } from '../../foundation/database/advisory-locks.ts';
 import { readerEventKinds } from '../../message/event-kinds.ts';
 import { kindList, waitUntil } from '../../message/message-sql.ts';
 

@@ -1,7 +1,7 @@
-import { formatUuid } from '../../foundation/format-uuid.ts';
 import { type AccountId, type MessageId, parseMessageId } from '../../foundation/ids.ts';
 import type { MasterKey } from '../../foundation/master-key.ts';
 import { SignedLocalParts } from '../../foundation/signed-local-part.ts';
+import { formatUuid } from '../../foundation/uuid7.ts';
 import { accountTagBytes, accountTagOf } from '../../message/account-tag.ts';
 
 const idBytes = 16;

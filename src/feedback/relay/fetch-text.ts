@@ -1,8 +1,7 @@
 import { request } from 'node:https';
 import { ByteCollector } from '../../foundation/byte-collector.ts';
 import type { HostNames } from '../../foundation/dns/host-names.ts';
-import { guardResponse } from '../../foundation/network/guard-response.ts';
-import { guardedLookup } from '../../foundation/network/guarded-lookup.ts';
+import { guardedLookup, guardResponse } from '../../foundation/network/guarded-request.ts';
 import { PublicNetworks } from '../../foundation/network/public-networks.ts';
 
 /** Max response size in bytes. */

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../foundation/clock.ts';
 import type { Http } from '../../http/create-http.ts';
-import { skipBody } from '../../http/skip-body.ts';
+import { skipBody } from '../../http/read-body.ts';
 import { fieldsOf, textOf } from './json-fields.ts';
 import { isFromMailgun, mailgunToken, readMailgun } from './read-mailgun.ts';
 import { readPostmark } from './read-postmark.ts';

@@ -1,4 +1,4 @@
-import type { Dns, DnsAnswer } from '../../foundation/dns/dns-answer.ts';
+import type { Dns, DnsAnswer } from '../../foundation/dns/dns-client.ts';
 import { toNodeResolver } from '../../foundation/dns/to-node-resolver.ts';
 import { readEntity } from '../../foundation/mime/mime-entity.ts';
 import {

@@ -1,10 +1,9 @@
-import { decodeWords } from '../../foundation/mime/decode-words.ts';
+import { decodeWords } from '../../foundation/mime/decode.ts';
 import type { MailFields } from '../../foundation/mime/header-fields.ts';
 import { mailJob } from '../../foundation/mime/mail-threads.ts';
-import { readEntity } from '../../foundation/mime/mime-entity.ts';
+import { readEntity, TooManyParts } from '../../foundation/mime/mime-entity.ts';
 import { parseMailboxes } from '../../foundation/mime/parse-mailboxes.ts';
 import { type MailFile, readMail } from '../../foundation/mime/read-mail.ts';
-import { TooManyParts } from '../../foundation/mime/walk-parts.ts';
 import type { ParsedReply, ParsedReplyPart, ReplyHead, ReplyMailbox } from './reply-content.ts';
 import { maxReplyAttachments } from './reply-limits.ts';
 

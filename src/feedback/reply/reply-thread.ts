@@ -1,5 +1,5 @@
 import '../../foundation/lock-intrinsics.ts';
-import '../../foundation/lower-thread-priority.ts';
+import '../../foundation/serve-thread.ts';
 import { DnsClient } from '../../foundation/dns/dns-client.ts';
 import { toBuffer } from '../../foundation/mime/mail-threads.ts';
 import { serveThread } from '../../foundation/serve-thread.ts';

@@ -1,4 +1,4 @@
-import { formatUuid } from '../../foundation/format-uuid.ts';
+import { formatUuid } from '../../foundation/uuid7.ts';
 
 /** Encodes small numbers and texts compactly. */
 export class ByteWriter {

@@ -1,7 +1,11 @@
 import { type BlockList, isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
-import { isListed, toBlockList } from '../../foundation/network/block-list.ts';
-import { expandIpv6, unmapIpv4 } from '../../foundation/network/ip-address.ts';
+import {
+  expandIpv6,
+  isListed,
+  toBlockList,
+  unmapIpv4,
+} from '../../foundation/network/ip-address.ts';
 import type { ReaderEventKind } from '../../message/event-kinds.ts';
 import { knownAgents, knownNetworks, type ReaderClass } from './known-readers.ts';
 

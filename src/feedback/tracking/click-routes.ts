@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { FindVersion } from '../../delivery/prepare-mail.ts';
-import { atEndOfTurn } from '../../foundation/end-of-turn.ts';
+import { atEndOfTurn } from '../../foundation/fair-queue.ts';
 import type { Http } from '../../http/create-http.ts';
 import { rawTemplateId } from '../../message/raw-message.ts';
 import { linkTarget } from '../../rendering/link-target.ts';

@@ -1,6 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type RawBuilder, sql } from 'kysely';
+import type pg from 'pg';
+import type { Database } from './open-database.ts';
+
 /**
  * Keys of PostgreSQL's advisory locks, in one place so that no two are equal. Never change a key, because nodes of different
- * releases must agree on it. Only `session-lock.ts` and `transaction-lock.ts` use them.
+ * releases must agree on it. Only this file has the statements that take them.
  */
 export const advisoryLocks = {
   /** Serializes migrations of nodes that start together. */
@@ -29,4 +34,104 @@ export type AdvisoryLock = keyof typeof advisoryLocks;
 export function lockKey(lock: AdvisoryLock): readonly [number | null, string | null] {
   const key = advisoryLocks[lock];
   return typeof key === 'number' ? [key, null] : [null, key];
+}
+
+const pollMs = 200;
+
+/** @returns false if another session holds the lock */
+export async function trySessionLock(client: pg.ClientBase, lock: AdvisoryLock): Promise<boolean> {
+  const { rows } = await client.query<{ locked: boolean }>(
+    'select pg_try_advisory_lock(coalesce($1::bigint, hashtextextended($2, 0))) as locked',
+    [...lockKey(lock)],
+  );
+  return rows[0]?.locked === true;
+}
+
+/**
+ * Takes a lock for the session, asking again and again: a statement that waited for the lock would be one that an index built
+ * concurrently waits for.
+ * @param timeoutMs by default, waits as long as it takes
+ * @returns false if another session still holds the lock then
+ */
+export async function awaitSessionLock(
+  client: pg.ClientBase,
+  lock: AdvisoryLock,
+  timeoutMs = Number.POSITIVE_INFINITY,
+): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
+  while (!(await trySessionLock(client, lock))) {
+    if (performance.now() > deadline) return false;
+    await delay(pollMs);
+  }
+  return true;
+}
+
+export async function releaseSessionLock(client: pg.ClientBase, lock: AdvisoryLock): Promise<void> {
+  await client.query('select pg_advisory_unlock(coalesce($1::bigint, hashtextextended($2, 0)))', [
+    ...lockKey(lock),
+  ]);
+}
+
+/** Takes a lock until the transaction ends. Waits for transactions that hold it or parts of it. */
+export async function lockForTransaction(
+  transaction: Database['kysely'],
+  lock: AdvisoryLock,
+): Promise<void> {
+  const [number, name] = lockKey(lock);
+  await sql`
+    select pg_advisory_xact_lock(coalesce(${number}::bigint, hashtextextended(${name}, 0)))`.execute(
+    transaction,
+  );
+}
+
+/** Takes a part of the settings lock, such as that of an account, until the transaction ends. Other parts stay free. */
+export async function lockPartForTransaction(
+  transaction: Database['kysely'],
+  part: string,
+): Promise<void> {
+  await sql`
+    select pg_advisory_xact_lock_shared(${advisoryLocks.settings}::bigint),
+      pg_advisory_xact_lock(hashtextextended(${part}, ${advisoryLocks.settings}::bigint))`.execute(
+    transaction,
+  );
+}
+
+/** Locks budgets until the transaction ends, always in the same order. */
+export async function lockBudgets(
+  transaction: Database['kysely'],
+  keys: readonly string[],
+): Promise<void> {
+  await sql`
+    select pg_advisory_xact_lock(lock) from (
+      select hashtextextended(key, ${advisoryLocks.budgets}::bigint) as lock from unnest(${keys}::text[]) as key
+      order by lock) as ordered`.execute(transaction);
+}
+
+/**
+ * SQL: takes the lock of the log of a webhook endpoint until the transaction ends, as a condition that is always true.
+ * A removal locks all entries in an order that nobody chooses, so whoever locks several shares the lock first: the two wait
+ * for each other instead of ending in a deadlock.
+ * @param endpoints SQL: a query of endpoint ids, in a fixed order
+ */
+export const webhookLogsLocked = (
+  kind: 'shared' | 'exclusive',
+  endpoints: RawBuilder<unknown>,
+) => sql`(
+  select count(${sql.raw(kind === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock')}(
+    hashtextextended(id::text, ${advisoryLocks.webhookLogs}::bigint))) >= 0
+  from (${endpoints}) as locked (id))`;
+
+/**
+ * Takes the lock of recorded windows of a follower until the transaction ends.
+ * @returns false if another transaction holds it
+ */
+export async function tryLockRecordedWindows(
+  transaction: Database['kysely'],
+  follower: string,
+): Promise<boolean> {
+  const { rows } = await sql<{ locked: boolean }>`
+    select pg_try_advisory_xact_lock(hashtextextended(${follower}, ${advisoryLocks.recordedWindows}::bigint)) as locked`.execute(
+    transaction,
+  );
+  return rows[0]?.locked === true;
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { OperatorError } from '../errors.ts';
+import { lockBudgets } from './advisory-locks.ts';
 import type { Database } from './open-database.ts';
-import { lockBudgets } from './transaction-lock.ts';
 
 /** How much can be used within a time, counted across all nodes. */
 export interface Budget {

@@ -1,7 +1,8 @@
 import pg from 'pg';
+import type { Database } from './open-database.ts';
 
 /** Something about the database server that can cost mail, accepted or not. */
-export interface DatabaseProblem {
+interface DatabaseProblem {
   readonly finding: string;
   /** With the statement that mends it. */
   readonly advice: string;
@@ -142,4 +143,12 @@ function replicationProblems(state: ServerState): DatabaseProblem[] {
       serious: false,
     },
   ];
+}
+
+/** @returns the current role if it is a superuser, which can read and run files on the server; otherwise undefined */
+export async function superuserName(database: Database): Promise<string | undefined> {
+  const { rows } = await database.pool.query<{ name: string }>(
+    'select rolname as name from pg_roles where rolname = current_user and rolsuper',
+  );
+  return rows[0]?.name;
 }

@@ -1,10 +1,167 @@
-import type pg from 'pg';
+import pg from 'pg';
 import { OperatorError } from '../errors.ts';
-import { buildIndexes, buildsConcurrently } from './build-indexes.ts';
-import { type Migration, readMigrations, worksAfter } from './migration-files.ts';
+import { awaitSessionLock, releaseSessionLock } from './advisory-locks.ts';
+import { type Migration, readMigrations, splitStatements, worksAfter } from './migration-files.ts';
 import type { Database } from './open-database.ts';
-import { prepareSchema } from './prepare-schema.ts';
-import { awaitSessionLock, releaseSessionLock } from './session-lock.ts';
+import { serviceSchema } from './service-schema.ts';
+
+interface DatabaseState {
+  readonly name: string;
+  readonly role: string;
+  readonly encoding: string;
+  /** The schema of an installation. */
+  readonly installed: string | null;
+  /** The first schema of the search path that exists and can be used. */
+  readonly first: string | null;
+  /** False if DATABASE_URL has another search path. */
+  readonly wants_own: boolean;
+  readonly has_own: boolean;
+  readonly has_language: boolean;
+  readonly can_create: boolean;
+}
+
+const readState = `select current_database() as name, current_user as role, getdatabaseencoding() as encoding,
+  (select nspname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where c.oid = to_regclass('schema_migration')) as installed,
+  current_schema()::text as first,
+  current_setting('search_path') ~ ('(^|[, "])' || $1 || '($|[, "])') as wants_own,
+  exists (select from pg_namespace where nspname = $1) as has_own,
+  exists (select from pg_language where lanname = 'plpgsql') as has_language,
+  has_database_privilege(current_database(), 'create') as can_create`;
+
+/**
+ * Makes the connection create objects in the schema of the installation: the existing one, or a new one. Installations
+ * that began with 0.1 stay in `public`.
+ * @throws OperatorError with the statement that helps, if something about the database prevents it
+ */
+export async function prepareSchema(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<DatabaseState>(readState, [serviceSchema]);
+  const [state] = rows;
+  if (state === undefined) throw new Error('the database did not describe itself');
+  if (state.installed === null) requireUsable(state);
+  if (state.installed === null && state.wants_own && !state.has_own)
+    await client.query(`create schema if not exists ${serviceSchema}`);
+  const schema = state.installed ?? (state.wants_own ? serviceSchema : state.first);
+  if (schema === null)
+    throw new OperatorError('No schema of the search_path in DATABASE_URL exists.');
+  await requireCreate(client, schema, state.role);
+  await client.query(
+    "select set_config('search_path', $1 || ', ' || current_setting('search_path'), false)",
+    [pg.escapeIdentifier(schema)],
+  );
+}
+
+/** Checks an empty database. */
+function requireUsable(state: DatabaseState): void {
+  const { name, encoding } = state;
+  const [database, role] = [pg.escapeIdentifier(name), pg.escapeIdentifier(state.role)];
+  if (!state.has_language)
+    throw new OperatorError(
+      `The database ${name} has no language plpgsql. As its owner, run in it: create extension plpgsql;`,
+    );
+  if (encoding !== 'UTF8')
+    throw new OperatorError(
+      `The database ${name} has the encoding ${encoding}, which can’t store every text. Use another one: create database ${pg.escapeIdentifier(`${name}_utf8`)} owner ${role} encoding 'UTF8' template template0;`,
+    );
+  if (state.wants_own && !state.has_own && !state.can_create)
+    throw new OperatorError(
+      `The role ${state.role} can’t create schemas in the database ${name}. As its owner, run: grant create on database ${database} to ${role};`,
+    );
+}
+
+async function requireCreate(client: pg.ClientBase, schema: string, role: string): Promise<void> {
+  const { rows } = await client.query<{ allowed: boolean }>(
+    "select has_schema_privilege($1, 'create') as allowed",
+    [schema],
+  );
+  if (rows[0]?.allowed === true) return;
+  const name = pg.escapeIdentifier(schema);
+  throw new OperatorError(
+    `The role ${role} can’t create tables in the schema ${schema}. As its owner, run in the same database: grant create, usage on schema ${name} to ${pg.escapeIdentifier(role)};`,
+  );
+}
+
+const indexPattern =
+  /^create (?<unique>unique )?index concurrently (?<name>\w+) on (?<table>\w+) (?<definition>.+)$/i;
+
+/** Indexes of partitions add a number to the name, and names have at most 63 bytes. */
+const maxNameLength = 50;
+
+interface IndexDefinition {
+  readonly unique: string;
+  readonly name: string;
+  readonly table: string;
+  /** What follows the table's name. */
+  readonly definition: string;
+}
+
+type RunStatement = (text: string) => Promise<pg.QueryResult>;
+
+/** Whether a migration builds indexes while rows are written, so it can't run in a transaction. */
+function buildsConcurrently(sql: string): boolean {
+  return splitStatements(sql).some((statement) => /^create [\w ]*concurrently/i.test(statement));
+}
+
+/**
+ * The indexes that a migration builds.
+ * @throws if the migration contains anything else, because it may run several times
+ */
+export function parseIndexes(sql: string): IndexDefinition[] {
+  return splitStatements(sql).map((statement) => {
+    const {
+      unique = '',
+      name = '',
+      table = '',
+      definition = '',
+    } = indexPattern.exec(statement)?.groups ?? {};
+    if (name === '' || name.length > maxNameLength)
+      throw new Error(
+        `a migration with a concurrent index consists of “create index concurrently NAME on TABLE …”, with names of at most ${maxNameLength} characters: ${statement}`,
+      );
+    return { unique, name, table, definition };
+  });
+}
+
+/**
+ * Builds indexes while rows are read and written (`create index concurrently`), also on partitioned tables, for which
+ * PostgreSQL can't: each partition gets its index, which that of the table then takes in without building it. Continues where
+ * a process that was killed stopped: finished indexes, also of single partitions, are kept.
+ * @param run runs a statement outside a transaction, for as long as it takes
+ */
+export async function buildIndexes(run: RunStatement, sql: string): Promise<void> {
+  for (const { unique, name, table, definition } of parseIndexes(sql)) {
+    const { rows } = await run(`select relid::oid as id, relid::text as table
+      from pg_partition_tree('${table}') where isleaf`);
+    if (rows.length === 0) {
+      await buildIndex(run, { unique, name, table, definition });
+      continue;
+    }
+    for (const { id, table: partition } of rows) {
+      try {
+        await buildIndex(run, { unique, name: `${name}_${id}`, table: partition, definition });
+      } catch (error) {
+        if (!(await isGone(run, id))) throw error;
+      }
+    }
+    await run(`create ${unique}index if not exists ${name} on ${table} ${definition}`);
+  }
+}
+
+async function buildIndex(run: RunStatement, index: IndexDefinition): Promise<void> {
+  const { unique, name, table, definition } = index;
+  // A build that failed or was killed leaves an invalid index, which slows writes and serves no reads.
+  const { rows } = await run(
+    `select from pg_index where indexrelid = to_regclass('${name}') and not indisvalid`,
+  );
+  if (rows.length > 0) await run(`drop index concurrently ${name}`);
+  await run(`create ${unique}index concurrently if not exists ${name} on ${table} ${definition}`);
+}
+
+/** Whether a partition was dropped, because its messages were too old. */
+async function isGone(run: RunStatement, id: number): Promise<boolean> {
+  const { rows } = await run(`select from pg_class where oid = ${id}`);
+  return rows.length === 0;
+}
 
 /** A day, because a migration may index all stored data, and other nodes wait for it. */
 const migrationTimeoutMs = 24 * 60 * 60 * 1000;

@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 
+/** The statements of a migration, without comments. Bodies in dollar quotes stay whole. */
+export function splitStatements(sql: string): string[] {
+  const parts = sql
+    .replaceAll(/^\s*--.*$/gm, '')
+    .match(/(?:\$(\w*)\$[\s\S]*?\$\1\$|'(?:[^']|'')*'|[^;])+/g);
+  return (parts ?? []).map((part) => part.trim().replaceAll(/\s+/g, ' ')).filter(Boolean);
+}
+
 const folder = new URL('../../../migrations/', import.meta.url);
 const namePattern = /^(\d{4})-(?:contract-after-(\d{4})-)?[a-z0-9-]+\.sql$/;
 

@@ -1,6 +1,5 @@
 import type pg from 'pg';
-import type { Migration } from './migration-files.ts';
-import { splitStatements } from './split-statements.ts';
+import { type Migration, splitStatements } from './migration-files.ts';
 
 /** What a statement of a migration makes others wait for. */
 interface LockRule {

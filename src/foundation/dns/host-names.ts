@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { open } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import type { Clock } from '../clock.ts';
-import type { Dns, DnsAnswer } from './dns-answer.ts';
+import type { Dns, DnsAnswer } from './dns-client.ts';
 
 const filesMs = 60_000;
 const maxFileBytes = 1_048_576;

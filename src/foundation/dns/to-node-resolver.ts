@@ -1,5 +1,5 @@
 import type { DNSResolver } from 'mailauth';
-import type { Dns, DnsType } from './dns-answer.ts';
+import type { Dns, DnsType } from './dns-client.ts';
 
 const types: readonly DnsType[] = ['A', 'AAAA', 'CNAME', 'MX', 'PTR', 'TXT'];
 

@@ -1,5 +1,5 @@
 import '../lock-intrinsics.ts';
-import '../lower-thread-priority.ts';
+import '../serve-thread.ts';
 import { serveThread } from '../serve-thread.ts';
 import { type MailJob, toBuffer } from './mail-threads.ts';
 

@@ -1,4 +1,4 @@
-import { decodeWords } from './decode-words.ts';
+import { decodeWords } from './decode.ts';
 
 /** An address and its decoded name, as a header writes them. */
 export interface WrittenMailbox {

@@ -1,5 +1,4 @@
-import { decodedContent, decodedText, type MimeEntity } from './mime-entity.ts';
-import { walkParts } from './walk-parts.ts';
+import { decodedContent, decodedText, type MimeEntity, walkParts } from './mime-entity.ts';
 
 /** A part that isn't text to read. */
 export interface MailFile {

@@ -1,6 +1,5 @@
 import { type BlockList, isIP } from 'node:net';
-import { isListed, toBlockList } from './block-list.ts';
-import { expandIpv6 } from './ip-address.ts';
+import { expandIpv6, isListed, toBlockList } from './ip-address.ts';
 
 /** Non-public networks (IANA special-purpose address registries, RFC 6890). */
 const specialNetworks = [

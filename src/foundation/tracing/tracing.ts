@@ -7,10 +7,12 @@ import {
   type Context,
   DiagLogLevel,
   diag,
+  type Link,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
   SpanStatusCode,
+  TraceFlags,
   type Tracer,
   trace,
 } from '@opentelemetry/api';
@@ -23,16 +25,56 @@ import {
   BatchSpanProcessor,
   ParentBasedSampler,
   type Sampler,
+  SamplingDecision,
+  type SamplingResult,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { newId } from '../ids.ts';
 import type { Log } from '../log.ts';
-import { FollowSampler } from './follow-sampler.ts';
-import type { TelemetryIdentity } from './otlp-target.ts';
 import type { TraceContext } from './trace-context.ts';
-import type { TraceSettings } from './trace-settings.ts';
+import type { TelemetryIdentity, TraceSettings } from './trace-settings.ts';
+
+/**
+ * Keeps what belongs together: spans follow their parent in this process, and traces that are linked to a sampled one
+ * are sampled too. All others are decided by the operator's sampler.
+ */
+class FollowSampler implements Sampler {
+  readonly #others: Sampler;
+
+  constructor(others: Sampler) {
+    this.#others = others;
+  }
+
+  shouldSample(
+    context: Context,
+    traceId: string,
+    name: string,
+    kind: number,
+    attributes: Attributes,
+    links: Link[],
+  ): SamplingResult {
+    const parent = trace.getSpanContext(context);
+    if (parent !== undefined && parent.isRemote !== true) return decide(parent.traceFlags);
+    if (links.some((link) => isSampled(link.context.traceFlags))) return decide(TraceFlags.SAMPLED);
+    return this.#others.shouldSample(context, traceId, name, kind, attributes, links);
+  }
+
+  toString(): string {
+    return `Follow{${this.#others.toString()}}`;
+  }
+}
+
+function isSampled(flags: TraceFlags): boolean {
+  return (flags & TraceFlags.SAMPLED) !== 0;
+}
+
+function decide(flags: TraceFlags): SamplingResult {
+  return {
+    decision: isSampled(flags) ? SamplingDecision.RECORD_AND_SAMPLED : SamplingDecision.NOT_RECORD,
+  };
+}
 
 /** Ended spans that wait for their export; those beyond are dropped. */
 const maxWaitingSpans = 8_192;
@@ -48,7 +90,7 @@ const kinds = {
   consumer: SpanKind.CONSUMER,
 } as const;
 
-export type SpanRole = keyof typeof kinds;
+type SpanRole = keyof typeof kinds;
 
 /** Attributes of a span. They must hold no personal data and no secrets. */
 export type SpanAttributes = Attributes;

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { Limiter } from '../../foundation/limiter.ts';
 import { policies } from '../../foundation/policies.ts';
-import { responseOverCapacity } from './body-refusal.ts';
+import { responseOverCapacity } from './body-traffic.ts';
 import type { Peers } from './peers.ts';
 
 /** Smaller responses aren't counted: the connection limits bound them. */

@@ -1,7 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { type BlockList, isIP, type Socket } from 'node:net';
-import { isListed, namedNetworks, toBlockList } from '../../foundation/network/block-list.ts';
-import { networksOf, unmapIpv4 } from '../../foundation/network/ip-address.ts';
+import {
+  isListed,
+  namedNetworks,
+  networksOf,
+  toBlockList,
+  unmapIpv4,
+} from '../../foundation/network/ip-address.ts';
 
 /** Identifies callers by their networks. */
 export class Peers {

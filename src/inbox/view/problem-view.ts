@@ -1,5 +1,5 @@
 import { brandHead } from '../../brand/brand-files.ts';
-import { brandMark } from '../../brand/brand-mark.ts';
+import { brandMark } from '../../brand/tokens.ts';
 import { Html, html } from '../../foundation/html.ts';
 import type { AssetUrls } from '../read-assets.ts';
 

@@ -14,7 +14,7 @@ import { readMemberships } from '../../account/membership-store.ts';
 import { type AccountId, parseAccountId } from '../../foundation/ids.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
 import { principalOf } from '../../session/browser/browser-session-store.ts';
-import { findSignInLink } from '../../session/single-sign-on/required-provider-store.ts';
+import { findSignInLink } from '../../session/single-sign-on/account-provider-store.ts';
 import { providerSignInPath } from '../../session/single-sign-on/sign-in-provider.ts';
 import { notFound, Problem } from '../answer/problem.ts';
 import type { ManagementDependencies } from '../management-dependencies.ts';

@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
 import type { Account } from '../../account/account.ts';
-import { readAccountPage } from '../../account/account-page-store.ts';
-import { readAccount } from '../../account/account-store.ts';
+import { readAccount, readAccountPage } from '../../account/account-store.ts';
 import { saveMembership } from '../../account/membership-store.ts';
 import { readQuotaUsage } from '../../account/quota-usage-store.ts';
 import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
@@ -10,7 +9,7 @@ import type { DatabaseTransaction } from '../../foundation/database/open-databas
 import { domainOf, normalizeAddress, parseEmailAddress } from '../../foundation/email-address.ts';
 import { AccountSchema } from '../../manifest/manifest-schema.ts';
 import { readSender } from '../../sender/sender-store.ts';
-import { hasVerifiedDomain } from '../../sender/verified-domain-store.ts';
+import { hasVerifiedDomain } from '../../sender/sending-domain-store.ts';
 import { invalidField } from '../answer/problem.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';

@@ -5,7 +5,7 @@ import { Nullable, strict } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { parseMailDomain } from '../../foundation/mail-domain.ts';
 import type { Wire } from '../../foundation/wire.ts';
-import { hasVerifiedDomain } from '../../sender/verified-domain-store.ts';
+import { hasVerifiedDomain } from '../../sender/sending-domain-store.ts';
 import {
   AccountProviderStore,
   toMemberRules,

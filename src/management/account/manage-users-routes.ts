@@ -12,10 +12,11 @@ import type { PersonId } from '../../foundation/ids.ts';
 import type { Wire } from '../../foundation/wire.ts';
 import { UserSchema } from '../../manifest/manifest-schema.ts';
 import {
+  changeInvitation,
   type MemberFacts,
   readMemberFacts,
-} from '../../session/invitation/account-people-store.ts';
-import { changeInvitation, withdrawInvitation } from '../../session/invitation/invitation-store.ts';
+  withdrawInvitation,
+} from '../../session/invitation/invitation-store.ts';
 import { invalidField, noSystemMail, Problem } from '../answer/problem.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';

@@ -4,8 +4,11 @@ import type { DatabaseTransaction } from '../../foundation/database/open-databas
 import { type SystemMailKind, systemAccountId, systemMailKinds } from '../../outbox/system-mail.ts';
 import { builtInTemplate } from '../../system-mail/built-in-templates.ts';
 import { mailFields } from '../../system-mail/mail-fields.ts';
-import { publishReplacement, replacementId } from '../../system-mail/publish-template.ts';
-import { compileReplacement } from '../../system-mail/replace-template.ts';
+import {
+  compileReplacement,
+  publishReplacement,
+  replacementId,
+} from '../../system-mail/publish-template.ts';
 import { readPublishedSource } from '../../system-mail/system-template-store.ts';
 import { removeTemplate } from '../../template/template-store.ts';
 import { pageOf } from '../answer/page.ts';

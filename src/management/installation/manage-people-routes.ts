@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
+import { transferAllApiKeys } from '../../access/issue-api-key.ts';
 import { personOf } from '../../access/principal.ts';
-import { transferAllApiKeys } from '../../access/transfer-api-keys.ts';
 import { type PersonFacts, readPeople } from '../../account/people-page-store.ts';
 import { findPersonByEmail } from '../../account/person-store.ts';
 import { recordChange } from '../../change/actor.ts';

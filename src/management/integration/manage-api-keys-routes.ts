@@ -5,10 +5,12 @@ import {
   issueApiKey,
   maxKeyDays,
   maxKeyLimits,
-} from '../../access/create-api-key.ts';
+  maxOverlapHours,
+  readLiveApiKey,
+  replaceApiKey,
+} from '../../access/issue-api-key.ts';
 import { keyScopes, permissions } from '../../access/permission.ts';
 import { personOf } from '../../access/principal.ts';
-import { maxOverlapHours, readLiveApiKey, replaceApiKey } from '../../access/rotate-api-key.ts';
 import { Nullable, strict, Time, Uuid } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { Name } from '../../manifest/manifest-schema.ts';

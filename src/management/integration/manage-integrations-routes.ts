@@ -5,8 +5,8 @@ import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { Wire } from '../../foundation/wire.ts';
 import { IntegrationSchema } from '../../manifest/manifest-schema.ts';
-import { readConsents, removeConsent } from '../../session/authorize/consent-page-store.ts';
-import { ClientSecretHasher } from '../../session/client-secret.ts';
+import { ClientSecretHasher } from '../../session/authenticate-client.ts';
+import { readConsents, removeConsent } from '../../session/authorize/consent-store.ts';
 import {
   changeIntegration,
   maxAllowance,

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Database } from '../../foundation/database/open-database.ts';
+import { TurnQueue } from '../../foundation/fair-queue.ts';
 import type { AccountId } from '../../foundation/ids.ts';
-import { TurnQueue } from '../../foundation/turn-queue.ts';
 import type { EventKind } from '../../message/event-kinds.ts';
 import type { AccountEvent, EventPosition } from '../../webhook/account-event-store.ts';
 import type { AccountEvents } from '../../webhook/account-events.ts';

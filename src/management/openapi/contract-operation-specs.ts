@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox';
-import { FaultSchema } from '../../http/fault-schema.ts';
+import { FaultSchema } from '../../http/error-catalog.ts';
 import { listNumbers } from '../../list/list-query.ts';
 import { ListingErrorSchema, ListingSchema } from '../../list/listing-schema.ts';
 import { MessageStatusSchema } from '../../message/message-view.ts';

@@ -1,7 +1,12 @@
 import { fastify } from 'fastify';
 import { brandHead } from '../../brand/brand-files.ts';
-import { brandMark } from '../../brand/brand-mark.ts';
-import { brandColors, brandFont, brandRadii, monospaceFont } from '../../brand/tokens.ts';
+import {
+  brandColors,
+  brandFont,
+  brandMark,
+  brandRadii,
+  monospaceFont,
+} from '../../brand/tokens.ts';
 import type { Http } from '../../http/create-http.ts';
 import { ZippedContent } from '../../http/zipped-content.ts';
 import { type ProblemCode, problemCatalog } from '../answer/problem.ts';

@@ -3,14 +3,13 @@ import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { Wire } from '../../foundation/wire.ts';
 import { settingsOfDomain } from '../../sender/domain-settings.ts';
-import { dnsProviders } from '../../sender/find-zone.ts';
-import { readRecordFindings } from '../../sender/record-findings.ts';
-import type { SendingDomain } from '../../sender/sending-domain.ts';
+import { dnsProviders, type SendingDomain } from '../../sender/sending-domain.ts';
 import {
   readSendingDomain,
   readSendingDomains,
   removeSendingDomain,
 } from '../../sender/sending-domain-store.ts';
+import { readRecordFindings } from '../../sender/sending-domains.ts';
 import { requirePreconditions } from '../answer/entity-tag.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
 import { notFound } from '../answer/problem.ts';

@@ -1,15 +1,14 @@
 import { loadTemplate } from '../../rendering/load-template.ts';
-import { renderLine } from '../../rendering/render-line.ts';
 import { renderMessage } from '../../rendering/render-message.ts';
+import { renderLine } from '../../rendering/render-subject.ts';
 import { RenderingTooLarge } from '../../rendering/rendering-too-large.ts';
+import { isStackOverflow } from '../../template/compile-problems.ts';
 import type { CompileResult } from '../../template/compile-source.ts';
 import { compileVersion } from '../../template/compile-version.ts';
 import type { CompiledTemplate, MarkupFormat } from '../../template/compiled-template.ts';
 import { indexFields } from '../../template/field-index.ts';
 import type { GivenValues } from '../../template/field-value.ts';
-import { isStackOverflow } from '../../template/is-stack-overflow.ts';
-import { formattingLocale } from '../../template/locale.ts';
-import { localizeVersion, matchVariant } from '../../template/localize-version.ts';
+import { formattingLocale, localizeVersion, matchVariant } from '../../template/locale.ts';
 import { parseOverride } from '../../template/parse-override.ts';
 import type { TemplateProblem } from '../../template/template-problem.ts';
 import { openScope } from '../../template/value-scope.ts';

@@ -1,5 +1,5 @@
 import '../../foundation/lock-intrinsics.ts';
-import '../../foundation/lower-thread-priority.ts';
+import '../../foundation/serve-thread.ts';
 import { serveThread } from '../../foundation/serve-thread.ts';
 import { makePreview } from './make-preview.ts';
 

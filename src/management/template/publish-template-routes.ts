@@ -17,7 +17,6 @@ import {
   type MarkupFormat,
 } from '../../template/compiled-template.ts';
 import { showsSecret } from '../../template/secret-names.ts';
-import { readKeptSecrets, revealTemplateSecrets } from '../../template/secret-names-store.ts';
 import {
   readDraft,
   readTemplateFacts,
@@ -26,7 +25,11 @@ import {
   saveDraft,
   setPublishedVersion,
 } from '../../template/template-page-store.ts';
-import { saveTemplate } from '../../template/template-store.ts';
+import {
+  readKeptSecrets,
+  revealTemplateSecrets,
+  saveTemplate,
+} from '../../template/template-store.ts';
 import { requirePreconditions } from '../answer/entity-tag.ts';
 import { invalidField, notFound, Problem } from '../answer/problem.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';

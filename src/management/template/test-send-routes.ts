@@ -6,15 +6,15 @@ import { type ClientId, newMessageId } from '../../foundation/ids.ts';
 import { contentHashes } from '../../message/attachment.ts';
 import { readSender } from '../../sender/sender-store.ts';
 import { admissionOf } from '../../submission/admit-caller.ts';
-import { type CompileResult, compileTemplate } from '../../template/compile-template.ts';
 import {
   type CompiledTemplate,
   type CompiledVersion,
   currentFormat,
 } from '../../template/compiled-template.ts';
 import type { GivenValues } from '../../template/field-value.ts';
-import { localizeVersion, matchVariant } from '../../template/localize-version.ts';
+import { localizeVersion, matchVariant } from '../../template/locale.ts';
 import { computeSizeBounds, findOversizedPart } from '../../template/size-bounds.ts';
+import { type CompileResult, compileTemplate } from '../../template/template-compiler.ts';
 import { MAX_RENDERED_TEXT } from '../../template/template-limits.ts';
 import { keepVersionWithContent, writeTrialVersion } from '../../template/template-store.ts';
 import { invalidField, Problem } from '../answer/problem.ts';

@@ -1,13 +1,81 @@
 import { isPublicId } from '../../foundation/ids.ts';
 import { hasTooManyParameters } from '../form.ts';
-import type { StoredIntegration } from '../integration-store.ts';
-import { supportedScope } from '../token-endpoint.ts';
-import {
-  AuthorizationRefused,
-  type ResponseTarget,
-  UnusableRequest,
-} from './authorization-errors.ts';
-import { isRegisteredRedirect } from './redirect-uri.ts';
+import type { FindIntegration, StoredIntegration } from '../integration-store.ts';
+import { supportedScope } from '../token-routes.ts';
+
+/** `http://127.0.0.1` or `http://[::1]` with an optional port, and the rest. */
+const loopback = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::\d{1,5})?((?:[/?].*)?)$/s;
+
+/**
+ * True if the redirect URL of a request matches the registered one exactly. Only the port of a registered loopback
+ * address may differ, since native apps listen on any free port (RFC 8252 section 7.3).
+ */
+export function isRegisteredRedirect(sent: string, registered: string): boolean {
+  if (sent === registered) return true;
+  const [theirs, ours] = [loopback.exec(sent), loopback.exec(registered)];
+  const fits = theirs !== null && ours !== null && theirs[1] === ours[1] && theirs[2] === ours[2];
+  return fits && URL.canParse(sent);
+}
+
+/**
+ * Adds parameters to the query of a redirect URL (RFC 6749 section 4.1.2); the result is valid in a Location header.
+ */
+export function withParameters(
+  redirectUri: string,
+  parameters: Readonly<Record<string, string | undefined>>,
+): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters))
+    if (value !== undefined) query.append(name, value);
+  const separator = redirectUri.includes('?') ? '&' : '?';
+  return `${redirectUri.replace(/[^\x21-\x7e]/gu, encodeURIComponent)}${separator}${query}`;
+}
+
+/**
+ * The source expression for a redirect's target in the form-action of a Content-Security-Policy: its origin, or its
+ * scheme if it has no valid origin there (custom schemes; IPv6 addresses, which the policy's grammar lacks).
+ */
+export function formActionSource(redirectUri: string): string {
+  const url = new URL(redirectUri);
+  const hasOrigin = url.protocol === 'http:' || url.protocol === 'https:';
+  return hasOrigin && !url.hostname.startsWith('[') ? url.origin : url.protocol;
+}
+
+/**
+ * An authorization request with an unknown integration or wrong redirect URL. Shown as a page, because redirecting
+ * would make the service an open redirector (RFC 6749 section 4.1.2.1, RFC 9700 section 4.11).
+ */
+export class UnusableRequest extends Error {
+  override name = 'UnusableRequest';
+}
+
+/** Error codes of an authorization response (RFC 6749 section 4.1.2.1). */
+type AuthorizationErrorCode =
+  | 'invalid_request'
+  | 'unauthorized_client'
+  | 'access_denied'
+  | 'unsupported_response_type'
+  | 'invalid_scope';
+
+/** Where to send the response to an authorization request. */
+export interface ResponseTarget {
+  readonly redirectUri: string;
+  /** Returned unchanged if it was sent. */
+  readonly state: string | undefined;
+}
+
+/** An error that is reported to the integration by redirect (RFC 6749 section 4.1.2.1). */
+export class AuthorizationRefused extends Error {
+  override name = 'AuthorizationRefused';
+  readonly error: AuthorizationErrorCode;
+  readonly target: ResponseTarget;
+
+  constructor(error: AuthorizationErrorCode, description: string, target: ResponseTarget) {
+    super(description);
+    this.error = error;
+    this.target = target;
+  }
+}
 
 /** A valid request to the authorization endpoint (contract section 4.2, RFC 7636 section 4.3). */
 export interface AuthorizationRequest extends ResponseTarget {
@@ -17,10 +85,6 @@ export interface AuthorizationRequest extends ResponseTarget {
   /** S256 challenge, or undefined without PKCE. */
   readonly codeChallenge: string | undefined;
 }
-
-export type FindIntegration = (
-  clientId: string,
-) => Promise<StoredIntegration | undefined> | StoredIntegration | undefined;
 
 /** The parameters of a query, with case-insensitive names. */
 class Query {

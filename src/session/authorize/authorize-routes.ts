@@ -1,41 +1,104 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type AccessFacts, authorize, type Refusal } from '../../access/authorize.ts';
-import type { TokenMint } from '../../access/token-mint.ts';
+import { authorize, type Refusal } from '../../access/authorize.ts';
+import { tokenOperations } from '../../access/token-operations.ts';
 import type { ReachedPerson } from '../../account/reach.ts';
-import type { AuditStore } from '../../audit/audit-store.ts';
-import type { Database } from '../../foundation/database/open-database.ts';
+import { type Html, html } from '../../foundation/html.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import type { Http } from '../../http/create-http.ts';
 import { principalOf } from '../browser/browser-session-store.ts';
-import type { FormCall, PageCall, PageDoor } from '../browser/page-door.ts';
-import { originOf } from '../form-body.ts';
-import { consentPage, unusableRequestPage, usedBeyondPage } from '../pages/consent-page.ts';
-import { seeOther, sendPage } from '../pages/layout.ts';
-import { signInPath } from '../sign-in-routes.ts';
+import type { FormCall, PageCall } from '../browser/page-door.ts';
+import { originOf } from '../form.ts';
+import { signInPath } from '../local-path.ts';
+import { messagePage, type Page, seeOther, sendPage } from '../pages/layout.ts';
+import type { SessionContext } from '../session-context.ts';
 import { saveAuthorizationCode } from './authorization-code-store.ts';
 import {
   AuthorizationRefused,
-  type ResponseTarget,
-  UnusableRequest,
-} from './authorization-errors.ts';
-import {
   type AuthorizationRequest,
-  type FindIntegration,
+  formActionSource,
+  type ResponseTarget,
   readAuthorizationRequest,
+  UnusableRequest,
+  withParameters,
 } from './authorization-request.ts';
-import type { ConsentStore } from './consent-store.ts';
-import { formActionSource, withParameters } from './redirect-uri.ts';
 
-export interface AuthorizeDependencies {
-  readonly database: Database;
-  readonly mint: TokenMint;
-  readonly door: PageDoor;
-  readonly consents: ConsentStore;
-  readonly facts: AccessFacts;
-  readonly audit: AuditStore;
-  readonly findIntegration: FindIntegration;
-  /** The issuer's identifier (RFC 9207, RFC 8414). */
-  readonly publicUrl: () => string;
+interface ConsentPage {
+  readonly csrf: string;
+  /** The query of the authorization request. */
+  readonly query: string;
+  readonly integrationName: string;
+  readonly clientId: string;
+  /** The name of the account that registered it; undefined if the person doesn't belong to it. */
+  readonly owner: string | undefined;
+  /** The host that the browser is redirected to afterwards. */
+  readonly target: string;
+  readonly formAction: string;
+  readonly email: string;
+  readonly accounts: readonly { readonly id: AccountId; readonly name: string }[];
+  readonly chosen: AccountId | undefined;
+  /** Whether the person allowed this integration before. */
+  readonly allowedBefore: boolean;
+}
+
+const allowed = Object.values(tokenOperations).map(
+  ({ allows }) => html`<li>${allows.charAt(0).toUpperCase()}${allows.slice(1)}</li>\n`,
+);
+
+/** Asks whether an integration may act in one of the person's accounts. */
+function consentPage(page: ConsentPage): Page {
+  const title = `${page.integrationName} wants access to your account`;
+  const body = html`<h1>${title}</h1>
+<p class="soft">Registered by ${page.owner === undefined ? 'another account' : html`<strong>${page.owner}</strong>`} · Client ID <code>${page.clientId}</code>${page.allowedBefore ? html`<br>You’ve allowed it before.` : ''}</p>
+<form method="post" action="/authorize?${page.query}">
+<input type="hidden" name="csrf" value="${page.csrf}">
+${accountChoice(page)}
+<p id="may">As far as your role allows, it can:</p>
+<ul class="may" aria-labelledby="may">
+${allowed}</ul>
+<p class="soft">It can’t change settings, see your contacts, manage users or keys, or act in another account.</p>
+<p class="soft">You’ll be sent to <strong>${page.target}</strong>. You can revoke access at any time under <a href="/me">Sign-in and security</a>.</p>
+<div class="actions equal">
+<button type="submit" name="decision" value="deny" class="quiet">Decline</button>
+<button type="submit" name="decision" value="allow">Allow</button>
+</div>
+</form>
+<form method="post" action="/sign-out" class="foot">
+<input type="hidden" name="csrf" value="${page.csrf}">
+<input type="hidden" name="next" value="/authorize?${page.query}">
+Signed in as ${page.email}. <button type="submit" class="link">Sign in as someone else</button>
+</form>`;
+  return { title, body, formAction: page.formAction };
+}
+
+function accountChoice({ accounts, chosen }: ConsentPage): Html {
+  const [only] = accounts;
+  if (accounts.length === 1 && only !== undefined)
+    return html`<input type="hidden" name="account" value="${only.id}">
+<p>Account: <strong>${only.name}</strong> <span class="soft">(${only.id})</span></p>`;
+  const choices = accounts.map(
+    ({ id, name }) =>
+      html`<label class="choice"><input type="radio" name="account" value="${id}" required ${id === chosen ? 'checked' : ''}><span>${name} <span class="soft">(${id})</span></span></label>`,
+  );
+  return html`<fieldset><legend>Choose an account</legend>${choices}</fieldset>`;
+}
+
+/** Shown to a session of an account's provider if the person uses the integration beyond that account. */
+function usedBeyondPage({ name }: { readonly name: string }): Page {
+  return messagePage(
+    'Sign in another way',
+    `You signed in with your account’s provider, but you use ${name} outside this account. To connect it again, sign in with your password or a passkey.`,
+    409,
+    { href: '/me', label: 'Sign-in and security' },
+  );
+}
+
+/** Shown instead of a consent page if it's unclear which integration asks, or where to send the person afterwards. */
+function unusableRequestPage({ message }: UnusableRequest): Page {
+  const title = 'This app can’t be connected';
+  const body = html`<h1>${title}</h1>
+<p>Go back to the app and try again, or contact its developer.</p>
+<p class="soft">${message}</p>`;
+  return { title, body, status: 400 };
 }
 
 /**
@@ -43,15 +106,15 @@ export interface AuthorizeDependencies {
  * in, errors go to the integration.
  * `POST /authorize` with the same query: the person's decision; the response redirects to the integration.
  */
-export function registerAuthorizeRoutes(scope: Http, dependencies: AuthorizeDependencies): void {
-  const { door } = dependencies;
+export function registerAuthorizeRoutes(scope: Http, context: SessionContext): void {
+  const { door } = context;
   const rule = {
     access: 'signed-in',
     // A stranger learns nothing else, and no integration gets an answer: anyone who can register one could create links to
     // this service that redirect to their own page (RFC 9700 section 4.11.2).
     async answerStranger(request: FastifyRequest, reply: FastifyReply) {
       try {
-        await readRequest(dependencies, request);
+        await readRequest(context, request);
       } catch (error) {
         if (error instanceof UnusableRequest) return sendPage(reply, unusableRequestPage(error));
         if (!(error instanceof AuthorizationRefused)) throw error;
@@ -60,10 +123,10 @@ export function registerAuthorizeRoutes(scope: Http, dependencies: AuthorizeDepe
     },
   } as const;
   door.page(scope, '/authorize', rule, (call) =>
-    answer(dependencies, call, (authorization) => showConsent(dependencies, call, authorization)),
+    answer(context, call, (authorization) => showConsent(context, call, authorization)),
   );
   door.form(scope, '/authorize', rule, (call) =>
-    answer(dependencies, call, (authorization) => decide(dependencies, call, authorization)),
+    answer(context, call, (authorization) => decide(context, call, authorization)),
   );
 }
 
@@ -73,23 +136,23 @@ function queryTextOf({ url }: Pick<FastifyRequest, 'url'>): string {
 
 /** Parses the authorization request again at every step, so that no form needs to be trusted. */
 function readRequest(
-  { findIntegration }: AuthorizeDependencies,
+  { findIntegration }: SessionContext,
   request: FastifyRequest,
 ): Promise<AuthorizationRequest> {
   return readAuthorizationRequest(queryTextOf(request), findIntegration);
 }
 
 async function answer(
-  dependencies: AuthorizeDependencies,
+  context: SessionContext,
   { request, reply }: PageCall,
   proceed: (authorization: AuthorizationRequest) => Promise<FastifyReply>,
 ): Promise<FastifyReply> {
   try {
-    return await proceed(await readRequest(dependencies, request));
+    return await proceed(await readRequest(context, request));
   } catch (error) {
     if (error instanceof UnusableRequest) return sendPage(reply, unusableRequestPage(error));
     if (!(error instanceof AuthorizationRefused)) throw error;
-    return redirectToClient(dependencies, reply, error.target, {
+    return redirectToClient(context, reply, error.target, {
       error: error.error,
       error_description: error.message,
     });
@@ -98,7 +161,7 @@ async function answer(
 
 /** Redirects to the integration, naming the issuer to prevent mix-up attacks (RFC 9207). */
 function redirectToClient(
-  { publicUrl }: AuthorizeDependencies,
+  { publicUrl }: SessionContext,
   reply: FastifyReply,
   { redirectUri, state }: ResponseTarget,
   parameters: Readonly<Record<string, string>>,
@@ -114,7 +177,7 @@ interface ConsentAccounts {
 
 /** The accounts whose access policy admits this session; all roles have the permission. */
 async function findAccounts(
-  { consents, facts }: AuthorizeDependencies,
+  { consents, facts }: SessionContext,
   { request, person }: PageCall,
 ): Promise<ConsentAccounts> {
   const accounts = await consents.accountsOf(person);
@@ -135,15 +198,15 @@ async function findAccounts(
 }
 
 async function showConsent(
-  dependencies: AuthorizeDependencies,
+  context: SessionContext,
   call: PageCall,
   authorization: AuthorizationRequest,
 ): Promise<FastifyReply> {
-  const { consents } = dependencies;
+  const { consents } = context;
   const { request, reply, csrf, person } = call;
   const { client, redirectUri } = authorization;
   const [{ admitted: accounts, refusals }, chosen, isUsedBeyond] = await Promise.all([
-    findAccounts(dependencies, call),
+    findAccounts(context, call),
     consents.chosenAccount(person, client.clientId),
     consents.isUsedBeyond(person, client.clientId),
   ]);
@@ -178,7 +241,7 @@ async function showConsent(
 }
 
 async function decide(
-  dependencies: AuthorizeDependencies,
+  context: SessionContext,
   call: FormCall,
   authorization: AuthorizationRequest,
 ): Promise<FastifyReply> {
@@ -186,7 +249,7 @@ async function decide(
   const { client } = authorization;
   const { clientId } = client;
   const record = (outcome: 'success' | 'refused', accountId?: AccountId) =>
-    dependencies.audit.record({
+    context.audit.record({
       kind: 'consent',
       outcome,
       personId: person.personId,
@@ -199,22 +262,22 @@ async function decide(
     await record('refused');
     throw new AuthorizationRefused('access_denied', 'The user declined', authorization);
   }
-  const { admitted } = await findAccounts(dependencies, call);
+  const { admitted } = await findAccounts(context, call);
   const account = admitted.find(({ id }) => id === form.get('account'));
   // The person left this account since the page was shown, or chose none.
   if (account === undefined) return seeOther(reply, request.url);
-  const code = await issueAuthorizationCode(dependencies, authorization, person, account.id);
+  const code = await issueAuthorizationCode(context, authorization, person, account.id);
   if (code === undefined) {
     await record('refused', account.id);
     return sendPage(reply, usedBeyondPage(client));
   }
   await record('success', account.id);
-  return redirectToClient(dependencies, reply, authorization, { code });
+  return redirectToClient(context, reply, authorization, { code });
 }
 
 /** @returns undefined if the person uses the integration beyond what their session reaches */
 async function issueAuthorizationCode(
-  { database, mint }: AuthorizeDependencies,
+  { database, mint }: SessionContext,
   { client, redirectUri, redirectUriSent, codeChallenge }: AuthorizationRequest,
   person: ReachedPerson,
   accountId: AccountId,

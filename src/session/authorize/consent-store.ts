@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { onlyAccount, type ReachedPerson } from '../../account/reach.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
-import type { AccountId, ClientId } from '../../foundation/ids.ts';
+import type { AccountId, ClientId, PersonId } from '../../foundation/ids.ts';
 import { revokeReachedTokens } from '../revoke-tokens-store.ts';
 
 /** A consent as shown to the person who gave it. */
@@ -116,4 +116,41 @@ function isReached({ personId, reach }: ReachedPerson, table = 'consent'): RawBu
   return account === null
     ? sql`${person} = ${personId}`
     : sql`${person} = ${personId} and ${chosen} = ${account}`;
+}
+
+/** A person's consent to an integration. */
+interface GrantedConsent {
+  readonly email: string;
+  readonly accountId: string;
+  readonly grantedAt: Date;
+}
+
+/** Consents given to an integration of an account, ordered by address. */
+export async function readConsents(
+  kysely: Database['kysely'],
+  accountId: AccountId,
+  clientId: ClientId,
+): Promise<GrantedConsent[]> {
+  const { rows } = await sql<GrantedConsent>`
+    select p.email, c.account_id as "accountId", c.granted_at as "grantedAt"
+    from consent c
+    join integration i on i.client_id = c.client_id and i.account_id = ${accountId}
+    join person p on p.id = c.person_id
+    where c.client_id = ${clientId} order by p.email limit 1000`.execute(kysely);
+  return rows;
+}
+
+/** @returns false if there is no such consent */
+export async function removeConsent(
+  transaction: Database['kysely'],
+  accountId: AccountId,
+  clientId: ClientId,
+  personId: PersonId,
+): Promise<boolean> {
+  const { rows } = await sql`
+    delete from consent c using integration i
+    where i.client_id = c.client_id and i.account_id = ${accountId} and c.client_id = ${clientId}
+      and c.person_id = ${personId}
+    returning 1`.execute(transaction);
+  return rows.length === 1;
 }

@@ -4,6 +4,7 @@ import type { PersonPrincipal } from '../../access/principal.ts';
 import { onlyAccount, type Reach, type ReachedPerson, reachOf } from '../../account/reach.ts';
 import { hasSecondFactor } from '../../account/second-factor-sql.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
+import { comparableAddress } from '../../foundation/email-address.ts';
 import { type AccountId, newId, type PersonId } from '../../foundation/ids.ts';
 import type { Locale } from '../../outbox/system-mail.ts';
 
@@ -69,7 +70,7 @@ export interface ListedBrowserSession {
   readonly userAgent: string;
 }
 
-export interface NewBrowserSession {
+interface NewBrowserSession {
   readonly hash: Buffer;
   readonly personId: PersonId;
   readonly complete: boolean;
@@ -217,4 +218,41 @@ function isReached({ personId, reach }: ReachedPerson): RawBuilder<boolean> {
 function authenticatedAt({ provider }: NewBrowserSession): RawBuilder<Date> {
   const ago = provider === undefined ? 0 : (provider.authenticatedAgo ?? confirmationSeconds);
   return sql`at - ${Math.max(0, ago)} * interval '1 s'`;
+}
+
+/** How a person proved who they are: on their own (password, passkey, mailed link), or by a provider, which is named. */
+export type BrowserProof = 'own' | 'installation' | `account ${string}`;
+
+/** Browsers known for each person and proof; the one used longest ago is forgotten for an eleventh. */
+const maxBrowsers = 10;
+const knownDays = 180;
+
+type Kysely = Database['kysely'];
+
+export async function isKnownBrowser(
+  kysely: Kysely,
+  email: string,
+  proof: BrowserProof,
+  hash: Buffer,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from known_browser b join person p on p.id = b.person_id
+    where p.email = ${comparableAddress(email)} and b.proven_by = ${proof} and b.hash = ${hash}
+      and b.last_used_at > now() - ${knownDays} * interval '1 day'`.execute(kysely);
+  return rows.length > 0;
+}
+
+export async function saveKnownBrowser(
+  kysely: Kysely,
+  personId: PersonId,
+  proof: BrowserProof,
+  hash: Buffer,
+): Promise<void> {
+  await sql`
+    insert into known_browser (person_id, proven_by, hash) values (${personId}, ${proof}, ${hash})
+    on conflict (person_id, proven_by, hash) do update set last_used_at = now()`.execute(kysely);
+  await sql`
+    delete from known_browser where person_id = ${personId} and proven_by = ${proof} and hash not in (
+      select hash from known_browser where person_id = ${personId} and proven_by = ${proof}
+      order by last_used_at desc, hash limit ${maxBrowsers})`.execute(kysely);
 }

@@ -1,4 +1,5 @@
 import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
+import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hashToken } from '../../access/token-mint.ts';
 import type { PersonId } from '../../foundation/ids.ts';
@@ -6,14 +7,86 @@ import type { MasterKey } from '../../foundation/master-key.ts';
 import { networksOf } from '../../foundation/network/ip-address.ts';
 import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
+import { isLocale, type Locale } from '../../outbox/system-mail.ts';
 import type { Form } from '../form.ts';
-import { preferredLocale } from '../preferred-locale.ts';
 import type {
   BrowserSession,
   BrowserSessionStore,
   ProviderSignIn,
 } from './browser-session-store.ts';
-import { HostCookie } from './host-cookie.ts';
+
+/** Knows how a browser reaches the service. */
+export interface TlsCheck {
+  isSecure(request: FastifyRequest): boolean;
+}
+
+/**
+ * A cookie of this host alone. Over TLS, `__Host-` keeps sibling hosts from setting it (RFC 6265bis section 4.1.3.2), which
+ * requires the path `/`. It is lax, so that browsers send it when a link in a mail or another site leads here.
+ */
+export class HostCookie {
+  readonly #name: string;
+  readonly #browser: TlsCheck;
+
+  constructor(name: string, browser: TlsCheck) {
+    this.#name = name;
+    this.#browser = browser;
+  }
+
+  /** @returns an empty string if the browser has none */
+  read(request: FastifyRequest): string {
+    return parseCookie(request.headers.cookie ?? '')[this.#nameFor(request)] ?? '';
+  }
+
+  /**
+   * Replaces what the same response already sets.
+   * @param maxAge in seconds; undefined: until the browser is closed
+   */
+  set(request: FastifyRequest, reply: FastifyReply, value: string, maxAge?: number): void {
+    const name = this.#nameFor(request);
+    const secure = this.#browser.isSecure(request);
+    const cookie = stringifySetCookie({
+      name,
+      value,
+      path: '/',
+      httpOnly: true,
+      sameSite: 'lax',
+      secure,
+      ...(maxAge === undefined ? {} : { maxAge }),
+    });
+    const others = [reply.getHeader('set-cookie') ?? []].flat().map(String);
+    const kept = others.filter((other) => !other.startsWith(`${name}=`));
+    reply.removeHeader('set-cookie').header('set-cookie', [...kept, cookie]);
+  }
+
+  remove(request: FastifyRequest, reply: FastifyReply): void {
+    this.set(request, reply, '', 0);
+  }
+
+  #nameFor(request: FastifyRequest): string {
+    return this.#browser.isSecure(request) ? `__Host-${this.#name}` : this.#name;
+  }
+}
+
+/** Longer headers are ignored. */
+const maxHeaderLength = 500;
+
+/** The first supported language that a browser asks for (RFC 9110 section 12.5.4); English by default. */
+export function preferredLocale(request: Pick<FastifyRequest, 'headers'>): Locale {
+  const header = (request.headers['accept-language'] ?? '').slice(0, maxHeaderLength);
+  const preferences = header
+    .split(',')
+    .map((part) => {
+      const [tag = '', ...parameters] = part.trim().split(';');
+      const weight = parameters.find((parameter) => parameter.trim().startsWith('q='));
+      const quality = weight === undefined ? 1 : Number(weight.trim().slice(2));
+      return { locale: tag.trim().toLowerCase().split('-')[0], quality };
+    })
+    .filter(({ quality }) => quality > 0)
+    .sort((a, b) => b.quality - a.quality);
+  for (const { locale } of preferences) if (isLocale(locale)) return locale;
+  return 'en';
+}
 
 /** Time allowed between password and second factor. */
 const secondFactorSeconds = 10 * 60;
@@ -21,7 +94,7 @@ const secondFactorSeconds = 10 * 60;
 const cookieValue = /^[A-Za-z0-9_-]{43}$/;
 
 /** What a public page knows about the visiting browser; who is signed in, only `PageDoor` and the management API know. */
-export interface BrowserVisit {
+interface BrowserVisit {
   /** Binds forms to this browser and its current session, or to its network. */
   readonly csrf: string;
   /** Somebody is signed in, second factor included if there is one. */

@@ -3,8 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hashToken } from '../../access/token-mint.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { PersonId } from '../../foundation/ids.ts';
-import { HostCookie, type TlsCheck } from './host-cookie.ts';
-import { type BrowserProof, isKnownBrowser, saveKnownBrowser } from './known-browser-store.ts';
+import { type BrowserProof, isKnownBrowser, saveKnownBrowser } from './browser-session-store.ts';
+import { HostCookie, type TlsCheck } from './browser-sessions.ts';
 
 const deviceCookieDays = 180;
 const valuePattern = /^[A-Za-z0-9_-]{43}$/;

@@ -2,11 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type AccessFacts, authorize, type Refusal } from '../../access/authorize.ts';
 import type { PageAccess } from '../../access/permission.ts';
 import type { Http } from '../../http/create-http.ts';
-import type { Form } from '../form.ts';
-import { formOf } from '../form-body.ts';
-import { seeOther, sendPage } from '../pages/layout.ts';
-import { messagePage } from '../pages/message-page.ts';
-import { signInPath } from '../sign-in-routes.ts';
+import { type Form, formOf } from '../form.ts';
+import { signInPath } from '../local-path.ts';
+import { messagePage, seeOther, sendPage } from '../pages/layout.ts';
 import { type BrowserSession, principalOf } from './browser-session-store.ts';
 import type { BrowserSessions } from './browser-sessions.ts';
 

@@ -1,26 +1,137 @@
 import type { FastifyReply } from 'fastify';
+import type { RequestOrigin } from '../../audit/audit-store.ts';
+import { type Html, html } from '../../foundation/html.ts';
 import type { Http } from '../../http/create-http.ts';
-import type { BrowserSessions } from '../browser/browser-sessions.ts';
-import type { PageCall, PageDoor } from '../browser/page-door.ts';
-import { originOf } from '../form-body.ts';
+import type { PageCall } from '../browser/page-door.ts';
+import { originOf } from '../form.ts';
 import { localPath } from '../local-path.ts';
 import { SlowDown, TemporarilyUnavailable } from '../oauth-errors.ts';
-import { afterConfirmPage, confirmPage } from '../pages/confirm-page.ts';
-import { seeOther, sendPage } from '../pages/layout.ts';
-import type { Passkeys } from '../passkey/passkeys.ts';
-import type { SecondFactors } from '../second-factor.ts';
+import { errorBox, orLine, type Page, seeOther, sendPage } from '../pages/layout.ts';
+import { passkeyScript } from '../pages/page-script.ts';
+import { passkeyForm } from '../pages/passkey-pages.ts';
+import type { PasskeyPrompt } from '../passkey/passkeys.ts';
+import type { SessionContext } from '../session-context.ts';
 import { passkeyFailedText, queryOf, waitText } from '../sign-in-routes.ts';
 import { signInFailureText } from '../single-sign-on/sign-in-failures.ts';
-import type { SignInProviders } from '../single-sign-on/sign-in-providers.ts';
-import type { Confirmation } from './confirmation.ts';
 
-export interface ConfirmRoutesDependencies {
-  readonly browser: Pick<BrowserSessions, 'confirm'>;
-  readonly door: PageDoor;
-  readonly confirmation: Confirmation;
-  readonly passkeys: Passkeys;
-  readonly secondFactors: SecondFactors;
-  readonly providers: Pick<SignInProviders, 'findOf'>;
+interface ConfirmPage {
+  readonly csrf: string;
+  /** The local path to go to afterwards. */
+  readonly next: string;
+  /** Undefined: the person has no passkey. */
+  readonly prompt: PasskeyPrompt | undefined;
+  /** The person's address, and whether a code is required after the password; undefined: no password confirms this session. */
+  readonly ownPassword: { readonly email: string; readonly needsCode: boolean } | undefined;
+  /** The name of the provider that the person signed in with. */
+  readonly providerName: string | undefined;
+  readonly error?: string | undefined;
+  readonly status?: number;
+}
+
+/** Asks a signed-in person for their passkey, or password and code, before a sensitive change. */
+function confirmPage(page: ConfirmPage): Page {
+  const { csrf, next, prompt, ownPassword, providerName, error } = page;
+  const passkey =
+    prompt && passkeyForm({ prompt, action: '/sign-in/confirm', csrf, next, label: 'Use passkey' });
+  const withProvider =
+    providerName &&
+    html`<div class="actions"><a class="button" href="/sign-in/confirm/oidc?${new URLSearchParams({ next }).toString()}">Continue with ${providerName}</a></div>`;
+  const isOnly = passkey === undefined && withProvider === undefined;
+  const title = 'Confirm it’s you';
+  const body = html`<h1>${title}</h1>
+${errorBox(error)}
+<p>This protects a sensitive change. You won’t be asked again for 10 minutes.</p>
+${withProvider}
+${passkey}
+${ownPassword === undefined ? '' : passwordForm(page, ownPassword, isOnly)}
+<div class="foot">${ownPassword === undefined ? '' : html`<p><a href="/forgot-password">Forgot password?</a></p>`}
+<p><a href="/me">Back to sign-in and security</a></p></div>`;
+  return { title, body, ...(prompt && { script: passkeyScript }), status: page.status ?? 200 };
+}
+
+function passwordForm(
+  { csrf, next, error }: ConfirmPage,
+  { email, needsCode }: NonNullable<ConfirmPage['ownPassword']>,
+  isOnly: boolean,
+): Html {
+  const code = html`<label for="code">6-digit code or recovery code</label>
+<input id="code" name="code" type="text" autocomplete="one-time-code" maxlength="40" required>`;
+  return html`${isOnly ? '' : orLine}
+<form method="post" action="/sign-in/confirm">
+<input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="next" value="${next}">
+<input type="hidden" autocomplete="username" value="${email}">
+<label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required${error === undefined ? '' : html` aria-invalid="true" aria-describedby="problem"`}>
+${needsCode ? code : ''}
+<div class="actions"><button type="submit"${isOnly ? '' : html` class="quiet"`}>Continue</button></div>
+</form>`;
+}
+
+/** The end of a confirmation in a separate window, which its script closes. */
+function afterConfirmPage(): Page {
+  const title = 'Confirmed';
+  const body = html`<h1>${title}</h1>
+<p data-confirmed>You can close this window.</p>
+<p class="foot"><a href="/console">Go to the console</a></p>`;
+  return { title, body, script: passkeyScript };
+}
+
+/** How a signed-in person proves again who they are: a passkey's response, or else the password and, if needed, a code. */
+interface ConfirmationProof {
+  readonly passkey: string | undefined;
+  readonly password: string | undefined;
+  /** Of the authenticator app, or a recovery code. */
+  readonly code: string | undefined;
+}
+
+/** Checks who uses a session before a sensitive change. It takes as much as signing in. */
+class Confirmation {
+  readonly #context: SessionContext;
+
+  constructor(context: SessionContext) {
+    this.#context = context;
+  }
+
+  /** @throws SlowDown if guesses come too fast, TemporarilyUnavailable if too many passwords are waiting */
+  async check(
+    visit: Pick<PageCall, 'csrf' | 'person'>,
+    origin: RequestOrigin,
+    proof: ConfirmationProof,
+  ): Promise<boolean> {
+    const { personId } = visit.person;
+    const isRight =
+      proof.passkey === undefined
+        ? await this.#checkPassword(visit, origin, proof)
+        : (await this.#context.passkeys.verify(
+            { purpose: 'confirm', csrf: visit.csrf, personId },
+            proof.passkey,
+          )) === personId;
+    await this.#context.audit.record({
+      kind: 'sign_in_confirmed',
+      outcome: isRight ? 'success' : 'refused',
+      personId,
+      origin,
+      detail: proof.passkey === undefined ? {} : { passkey: true },
+    });
+    return isRight;
+  }
+
+  async #checkPassword(
+    { person }: Pick<PageCall, 'person'>,
+    { remoteAddress }: RequestOrigin,
+    { password, code = '' }: ConfirmationProof,
+  ): Promise<boolean> {
+    const { passwordAuthenticator, secondFactors, recoveryCodes } = this.#context;
+    const { personId, email } = person;
+    const origin = { kind: 'session', remoteAddress } as const;
+    const result = await passwordAuthenticator.authenticate(email, password ?? '', origin);
+    if (result.person?.id !== personId) return false;
+    if (!(await secondFactors.has(personId))) return true;
+    // Six digits come from the authenticator app; anything else can only be a recovery code.
+    return /^[\d ]+$/.test(code)
+      ? secondFactors.verify(personId, code, origin)
+      : recoveryCodes.consume(personId, code, origin);
+  }
 }
 
 const noPasswordText =
@@ -31,8 +142,9 @@ const noPasswordText =
  * code, or by the provider they signed in with (`GET /sign-in/confirm/oidc`), and continues to the local path `next` (ASVS 3.7.1).
  * A session of an account's provider can't be confirmed by password. `GET /me/confirmed` tells the console, whose window stays open meanwhile.
  */
-export function registerConfirmRoutes(scope: Http, dependencies: ConfirmRoutesDependencies): void {
-  const { browser, door, confirmation, passkeys, secondFactors, providers } = dependencies;
+export function registerConfirmRoutes(scope: Http, context: SessionContext): void {
+  const { browser, door, passkeys, secondFactors, providers } = context;
+  const confirmation = new Confirmation(context);
 
   async function show(
     { reply, csrf, person }: PageCall,

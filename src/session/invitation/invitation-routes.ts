@@ -1,22 +1,46 @@
 import type { FastifyRequest } from 'fastify';
+import { type Html, html } from '../../foundation/html.ts';
 import { isLonger } from '../../foundation/is-longer.ts';
 import type { Http } from '../../http/create-http.ts';
-import type { BrowserSessions } from '../browser/browser-sessions.ts';
-import { HostCookie } from '../browser/host-cookie.ts';
-import type { PageDoor } from '../browser/page-door.ts';
+import { HostCookie, preferredLocale } from '../browser/browser-sessions.ts';
 import { findPasswordProblem } from '../change-password.ts';
-import { formOf, originOf } from '../form-body.ts';
-import { invitationPage } from '../pages/invitation-page.ts';
-import { seeOther, sendPage } from '../pages/layout.ts';
-import { messagePage } from '../pages/message-page.ts';
-import { preferredLocale } from '../preferred-locale.ts';
+import { formOf, originOf } from '../form.ts';
+import { errorBox, messagePage, type Page, seeOther, sendPage } from '../pages/layout.ts';
+import { newPasswordField } from '../pages/me-page.ts';
+import { passwordScript } from '../pages/page-script.ts';
+import type { SessionContext } from '../session-context.ts';
 import { invitationDays, type OpenInvitation } from './invitation-store.ts';
-import type { Invitations } from './invitations.ts';
 
-export interface InvitationRoutesDependencies {
-  readonly browser: BrowserSessions;
-  readonly door: PageDoor;
-  readonly invitations: Invitations;
+interface InvitationPage {
+  readonly csrf: string;
+  readonly invitation: OpenInvitation;
+  readonly name?: string | undefined;
+  readonly error?: string | undefined;
+}
+
+/** Shows who invites to which account, and asks for a password if the person hasn't set one themselves. */
+function invitationPage({ csrf, invitation, name, error }: InvitationPage): Page {
+  const { accountName, accountId, email, role, inviterName, inviterEmail } = invitation;
+  const body = html`<h1>Join ${accountName}?</h1>
+${errorBox(error)}
+<p>${inviterName} (${inviterEmail}) invited ${email} to join the account ${accountName} (ID ${accountId}) as ${role === 'owner' ? 'an' : 'a'} ${role}.</p>
+<form method="post" action="/invitation">
+<input type="hidden" name="csrf" value="${csrf}">
+${invitation.established ? html`<p class="soft">You keep your password and sign in as before.</p>` : newSignIn(invitation, name)}
+<div class="actions equal"><button type="submit">Accept</button>
+<button type="submit" class="quiet first" formaction="/invitation/decline" formnovalidate>Decline</button></div>
+</form>`;
+  const status = error === undefined ? 200 : 422;
+  return { title: 'Invitation', body, script: passwordScript, status };
+}
+
+function newSignIn({ personId, name, email }: OpenInvitation, typed: string | undefined): Html {
+  const nameField = html`<label for="name">Your name</label>
+<input id="name" name="name" type="text" autocomplete="name" maxlength="200" required value="${typed ?? name ?? ''}">`;
+  return html`${personId === null ? nameField : ''}
+<input type="hidden" autocomplete="username" value="${email}">
+${newPasswordField([email, name ?? ''])}
+${personId === null ? '' : html`<p class="soft">Any earlier password for this address stops working, and you’re signed out everywhere.</p>`}`;
 }
 
 const page = '/invitation';
@@ -33,11 +57,8 @@ const invalidInvitationPage = messagePage(
  * `GET /invitation/TOKEN` moves the token from the URL to a cookie. `GET /invitation` shows the invitation, `POST`
  * accepts it, `POST /invitation/decline` declines it.
  */
-export function registerInvitationRoutes(
-  scope: Http,
-  dependencies: InvitationRoutesDependencies,
-): void {
-  const { browser, door, invitations } = dependencies;
+export function registerInvitationRoutes(scope: Http, context: SessionContext): void {
+  const { browser, door, invitations } = context;
   const cookie = new HostCookie('signalpost-invitation', browser);
 
   scope.get<{ Params: { token: string } }>(`${page}/:token`, async (request, reply) => {

@@ -2,21 +2,65 @@ import { hashToken, TokenMint } from '../../access/token-mint.ts';
 import { checkLimits } from '../../account/account-limit-store.ts';
 import { lockActiveAccount } from '../../account/account-store.ts';
 import { readMemberships, saveMembership } from '../../account/membership-store.ts';
-import { createPerson, markEmailVerified, saveLocale } from '../../account/person-store.ts';
+import {
+  createPerson,
+  findPersonByEmail,
+  markEmailVerified,
+  saveLocale,
+} from '../../account/person-store.ts';
 import { AuditStore, type RequestOrigin } from '../../audit/audit-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { isUniqueViolation } from '../../foundation/database/sqlstate.ts';
-import type { PersonId } from '../../foundation/ids.ts';
+import { newId, type PersonId } from '../../foundation/ids.ts';
 import type { MasterKey } from '../../foundation/master-key.ts';
+import { MailedLinks } from '../../outbox/mailed-links.ts';
 import type { Locale } from '../../outbox/system-mail.ts';
+import { enqueueAccountLink } from '../../outbox/system-mail-store.ts';
 import { replacePersonPassword } from '../change-password.ts';
 import type { PasswordChecker } from '../password-checker.ts';
-import { consumeInvitation, findInvitation, type OpenInvitation } from './invitation-store.ts';
-import { type InvitationMail, type InvitationOutcome, sendInvitation } from './send-invitation.ts';
+import {
+  consumeInvitation,
+  findInvitation,
+  type NewInvitation,
+  type OpenInvitation,
+  saveInvitation,
+} from './invitation-store.ts';
+
+/** An invitation with the inviter to show in its email. */
+interface InvitationMail extends NewInvitation {
+  readonly inviter: { readonly name: string; readonly email: string };
+}
+
+type InvitationOutcome = 'sent' | 'too-soon';
+
+/**
+ * Saves an invitation and its email in the caller's transaction. Replaces an earlier link for the same address.
+ * @throws BudgetUsedUp if the account or the address had too many links
+ */
+export async function sendInvitation(
+  transaction: Database['kysely'],
+  key: MasterKey,
+  { inviter, ...invitation }: InvitationMail,
+): Promise<InvitationOutcome> {
+  const { accountId, email, role } = invitation;
+  const id = newId();
+  const hash = hashToken(new TokenMint(key).wrap('link', new MailedLinks(key).token(id)));
+  if (!(await saveInvitation(transaction, invitation, hash))) return 'too-soon';
+  await enqueueAccountLink(transaction, {
+    id,
+    kind: 'invitation',
+    accountId,
+    toAddress: email,
+    // New people get the inviter's language until they choose one.
+    personId: (await findPersonByEmail(transaction, email))?.id ?? invitation.invitedBy,
+    facts: { role, inviter: inviter.name, inviterEmail: inviter.email },
+  });
+  return 'sent';
+}
 
 type Transaction = Database['kysely'];
 
-export interface InvitationsDependencies {
+interface InvitationsDependencies {
   readonly database: Database;
   readonly key: MasterKey;
   readonly passwords: PasswordChecker;
@@ -25,7 +69,7 @@ export interface InvitationsDependencies {
 }
 
 /** What the invited person submits. */
-export interface InvitationAcceptance {
+interface InvitationAcceptance {
   /** Required unless the person is established. */
   readonly password: string | undefined;
   readonly name: string;

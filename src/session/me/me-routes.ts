@@ -1,35 +1,16 @@
 import type { FastifyRequest } from 'fastify';
 import { isPersonFormats } from '../../account/person-formats.ts';
 import { readFormats, readLocale, saveFormats, saveLocale } from '../../account/person-store.ts';
-import type { AuditStore } from '../../audit/audit-store.ts';
-import type { Database } from '../../foundation/database/open-database.ts';
 import { parseClientId } from '../../foundation/ids.ts';
 import { browserTimeZone } from '../../http/browser-time-zone.ts';
 import type { Http } from '../../http/create-http.ts';
 import { isLocale } from '../../outbox/system-mail.ts';
-import type { ConsentStore } from '../authorize/consent-store.ts';
-import type { BrowserSessionStore } from '../browser/browser-session-store.ts';
-import type { BrowserSessions } from '../browser/browser-sessions.ts';
-import type { PageDoor } from '../browser/page-door.ts';
-import { originOf } from '../form-body.ts';
+import { changePassword, findPasswordProblem } from '../change-password.ts';
+import { originOf } from '../form.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
-import { mePage } from '../pages/me-page.ts';
-import type { Passkeys } from '../passkey/passkeys.ts';
-import type { SecondFactors } from '../second-factor.ts';
+import { changePasswordPage, mePage } from '../pages/me-page.ts';
+import type { SessionContext } from '../session-context.ts';
 import { listProviderIdentities } from '../single-sign-on/provider-identity-store.ts';
-import type { SignInProviders } from '../single-sign-on/sign-in-providers.ts';
-
-export interface MeDependencies {
-  readonly database: Database;
-  readonly browser: Pick<BrowserSessions, 'endOthers'>;
-  readonly door: PageDoor;
-  readonly sessions: BrowserSessionStore;
-  readonly consents: ConsentStore;
-  readonly secondFactors: SecondFactors;
-  readonly passkeys: Passkeys;
-  readonly providers: SignInProviders;
-  readonly audit: AuditStore;
-}
 
 /** Notices after an action; `?done=` selects one, so that no text comes from outside. */
 const notices: Readonly<Record<string, string>> = {
@@ -53,9 +34,9 @@ const notices: Readonly<Record<string, string>> = {
  * language of email and the formats of dates and numbers. A session of an account's provider sees and ends only what belongs
  * to that account.
  */
-export function registerMeRoutes(scope: Http, dependencies: MeDependencies): void {
+export function registerMeRoutes(scope: Http, context: SessionContext): void {
   const { database, browser, door, sessions, consents, secondFactors, passkeys, providers, audit } =
-    dependencies;
+    context;
 
   door.page(scope, '/me', { access: 'signed-in' }, async ({ request, reply, csrf, person }) => {
     const { personId } = person;
@@ -163,4 +144,48 @@ export function registerMeRoutes(scope: Http, dependencies: MeDependencies): voi
 function noticeOf(request: FastifyRequest): string | undefined {
   const { done } = request.query as Readonly<Record<string, unknown>>;
   return typeof done === 'string' && Object.hasOwn(notices, done) ? notices[done] : undefined;
+}
+
+const rule = { access: 'full-reach' } as const;
+
+/** `GET` and `POST /me/password`: changes the password and signs the person out everywhere else. The password alone
+ * confirms nothing: this session stays what it was. */
+export function registerChangePasswordRoutes(scope: Http, context: SessionContext): void {
+  const { browser, door, passwordAuthenticator, audit } = context;
+
+  door.page(scope, '/me/password', rule, async ({ reply, csrf, person }) =>
+    sendPage(reply, changePasswordPage({ csrf, personal: [person.email, person.name] })),
+  );
+
+  door.form(scope, '/me/password', rule, async ({ request, reply, csrf, person, form }) => {
+    const record = (outcome: 'success' | 'refused') =>
+      audit.record({
+        kind: 'password_changed',
+        outcome,
+        personId: person.personId,
+        origin: originOf(request),
+      });
+    const next = form.get('new') ?? '';
+    const personal = [person.email, person.name];
+    const problem = await findPasswordProblem(next, personal);
+    if (problem !== undefined)
+      return sendPage(reply, changePasswordPage({ csrf, personal, error: problem, status: 422 }));
+    const origin = { kind: 'session', remoteAddress: request.ip } as const;
+    const result = await passwordAuthenticator.authenticate(
+      person.email,
+      form.get('password') ?? '',
+      origin,
+    );
+    if (result.person === undefined) {
+      await record('refused');
+      const [status, error] = result.needsProvider
+        ? [403, 'You sign in with a provider, so your password can’t be used or changed.']
+        : [401, 'Incorrect current password.'];
+      return sendPage(reply, changePasswordPage({ csrf, personal, error, status }));
+    }
+    await browser.renew(request, reply);
+    await changePassword(context, person, next);
+    await record('success');
+    return seeOther(reply, '/me?done=password');
+  });
 }

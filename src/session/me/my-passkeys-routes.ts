@@ -1,33 +1,15 @@
 import type { FastifyReply } from 'fastify';
 import { readFormats } from '../../account/person-store.ts';
-import type { AuditStore } from '../../audit/audit-store.ts';
-import type { Database } from '../../foundation/database/open-database.ts';
 import { browserTimeZone } from '../../http/browser-time-zone.ts';
 import type { Http } from '../../http/create-http.ts';
-import type { BrowserSessions } from '../browser/browser-sessions.ts';
-import type { PageCall, PageDoor } from '../browser/page-door.ts';
-import { originOf } from '../form-body.ts';
-import { browserName } from '../pages/browser-name.ts';
-import { seeOther, sendPage } from '../pages/layout.ts';
-import { messagePage } from '../pages/message-page.ts';
-import { pageTime } from '../pages/page-time.ts';
+import type { PageCall } from '../browser/page-door.ts';
+import { originOf } from '../form.ts';
+import { browserName, messagePage, pageTime, seeOther, sendPage } from '../pages/layout.ts';
 import { newPasskeyPage, passkeyPage } from '../pages/passkey-pages.ts';
 import { recoveryCodesPage } from '../pages/recovery-codes-page.ts';
 import { maxPasskeys } from '../passkey/passkey-store.ts';
-import type { Passkeys } from '../passkey/passkeys.ts';
-import type { RecoveryCodes } from '../recovery-codes.ts';
-import type { SecondFactors } from '../second-factor.ts';
+import type { SessionContext } from '../session-context.ts';
 import { backToMe } from './my-providers-routes.ts';
-
-export interface MyPasskeysDependencies {
-  readonly database: Database;
-  readonly browser: Pick<BrowserSessions, 'endOthers'>;
-  readonly door: PageDoor;
-  readonly passkeys: Passkeys;
-  readonly secondFactors: SecondFactors;
-  readonly recoveryCodes: RecoveryCodes;
-  readonly audit: AuditStore;
-}
 
 const maxNameLength = 60;
 const newPage = '/me/passkeys/new';
@@ -38,8 +20,8 @@ const confirmed = { access: 'full-reach', confirmed: true } as const;
  * and shows recovery codes. `GET /me/passkeys/ID`, `POST /me/passkeys/rename` and `POST /me/passkeys/remove` change one.
  * All ask people to confirm who they are.
  */
-export function registerMyPasskeysRoutes(scope: Http, dependencies: MyPasskeysDependencies): void {
-  const { database, browser, door, passkeys, secondFactors, recoveryCodes, audit } = dependencies;
+export function registerMyPasskeysRoutes(scope: Http, context: SessionContext): void {
+  const { database, browser, door, passkeys, secondFactors, recoveryCodes, audit } = context;
 
   door.page(scope, newPage, confirmed, (call) => showNew(call));
 

@@ -1,4 +1,3 @@
-import type { SignInSettings } from '../../access/authorize.ts';
 import {
   changeWithoutLockout,
   describeLockout,
@@ -8,24 +7,12 @@ import { AuditStore } from '../../audit/audit-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { Http } from '../../http/create-http.ts';
 import { notifyPerson } from '../../outbox/security-notice-store.ts';
-import type { PageDoor } from '../browser/page-door.ts';
-import { originOf } from '../form-body.ts';
-import { seeOther, sendPage } from '../pages/layout.ts';
-import { messagePage } from '../pages/message-page.ts';
-import { type ProviderClient, ProviderUnavailable } from '../single-sign-on/provider-client.ts';
+import { originOf } from '../form.ts';
+import { messagePage, seeOther, sendPage } from '../pages/layout.ts';
+import type { SessionContext } from '../session-context.ts';
+import { ProviderUnavailable } from '../single-sign-on/provider-client.ts';
 import { removeProviderIdentity } from '../single-sign-on/provider-identity-store.ts';
 import { signInFailureText } from '../single-sign-on/sign-in-failures.ts';
-import type { SignInFlows } from '../single-sign-on/sign-in-flows.ts';
-import type { SignInProviders } from '../single-sign-on/sign-in-providers.ts';
-
-export interface MyProvidersDependencies {
-  readonly database: Database;
-  readonly settings: SignInSettings;
-  readonly door: PageDoor;
-  readonly providers: SignInProviders;
-  readonly client: ProviderClient;
-  readonly flows: SignInFlows;
-}
 
 const rule = { access: 'full-reach', confirmed: true, page: '/me' } as const;
 
@@ -35,7 +22,7 @@ const rule = { access: 'full-reach', confirmed: true, page: '/me' } as const;
  */
 export function registerMyProvidersRoutes(
   scope: Http,
-  { database, settings, door, providers, client, flows }: MyProvidersDependencies,
+  { database, facts, door, providers, providerClient, flows }: SessionContext,
 ): void {
   door.form(scope, '/me/providers/connect', rule, async ({ request, reply, person, form }) => {
     const { personId } = person;
@@ -49,7 +36,7 @@ export function registerMyProvidersRoutes(
       next: '/me',
     });
     try {
-      const href = await client.authorizationUrl(provider, flow);
+      const href = await providerClient.authorizationUrl(provider, flow);
       // A link, because the page's policy lets forms lead only to this service.
       return sendPage(
         reply,
@@ -85,7 +72,7 @@ export function registerMyProvidersRoutes(
     };
     const locked = await database.kysely.transaction().execute(async (transaction) => {
       const scope = await lockoutScopeOf(transaction, personId);
-      return changeWithoutLockout(transaction, settings, scope, () => disconnect(transaction));
+      return changeWithoutLockout(transaction, facts, scope, () => disconnect(transaction));
     });
     return locked === undefined
       ? seeOther(reply, '/me?done=disconnected')

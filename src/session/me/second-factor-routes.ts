@@ -1,29 +1,17 @@
 import type { FastifyRequest } from 'fastify';
 import { renderSVG } from 'uqr';
-import type { AuditStore } from '../../audit/audit-store.ts';
 import { Html } from '../../foundation/html.ts';
 import type { PersonId } from '../../foundation/ids.ts';
 import type { Http } from '../../http/create-http.ts';
-import type { BrowserSessions } from '../browser/browser-sessions.ts';
-import type { PageCall, PageDoor } from '../browser/page-door.ts';
-import { originOf } from '../form-body.ts';
+import type { PageCall } from '../browser/page-door.ts';
+import { originOf } from '../form.ts';
 import { SlowDown } from '../oauth-errors.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
 import { enrollPage, secondFactorStatePage } from '../pages/me-page.ts';
 import { recoveryCodesPage } from '../pages/recovery-codes-page.ts';
-import type { Passkeys } from '../passkey/passkeys.ts';
-import type { RecoveryCodes } from '../recovery-codes.ts';
-import type { Enrollment, SecondFactors } from '../second-factor.ts';
+import type { Enrollment } from '../second-factor.ts';
+import type { SessionContext } from '../session-context.ts';
 import { waitText } from '../sign-in-routes.ts';
-
-export interface SecondFactorRoutesDependencies {
-  readonly browser: Pick<BrowserSessions, 'endOthers'>;
-  readonly door: PageDoor;
-  readonly secondFactors: SecondFactors;
-  readonly recoveryCodes: RecoveryCodes;
-  readonly passkeys: Passkeys;
-  readonly audit: AuditStore;
-}
 
 const page = '/me/second-factor';
 const rule = { access: 'full-reach', confirmed: true, page } as const;
@@ -34,11 +22,8 @@ const wrongCode = 'Incorrect or already used code. Enter the next one from your 
  * key, `POST …/confirm` takes a first code and shows recovery codes, or the same key again after a wrong one. `POST …/recovery-codes` creates new ones and `POST
  * …/remove` removes the app. All ask people to confirm who they are.
  */
-export function registerSecondFactorRoutes(
-  scope: Http,
-  dependencies: SecondFactorRoutesDependencies,
-): void {
-  const { browser, door, secondFactors, recoveryCodes, passkeys, audit } = dependencies;
+export function registerSecondFactorRoutes(scope: Http, context: SessionContext): void {
+  const { browser, door, secondFactors, recoveryCodes, passkeys, audit } = context;
 
   async function showState({ reply, csrf, person }: PageCall, error?: string) {
     const { personId } = person;

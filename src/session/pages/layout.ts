@@ -1,8 +1,38 @@
 import type { FastifyReply } from 'fastify';
+import { formatPersonTime, type PersonFormats } from '../../account/person-formats.ts';
 import { pageHead, pageSources } from '../../brand/brand-files.ts';
-import { brandMark } from '../../brand/brand-mark.ts';
+import { brandMark } from '../../brand/tokens.ts';
 import { Html, html } from '../../foundation/html.ts';
 import type { PageScript } from './page-script.ts';
+
+/** An error that screen readers announce immediately; empty if undefined. */
+export function errorBox(text: string | undefined): Html | undefined {
+  return text === undefined
+    ? undefined
+    : html`<p id="problem" class="error" role="alert">${text}</p>`;
+}
+
+/** Between two ways to do the same. */
+export const orLine = html`<p class="or">or</p>`;
+
+/** A notice; empty if undefined. */
+export function noticeBox(text: string | undefined): Html | undefined {
+  return text === undefined ? undefined : html`<p class="note" role="status">${text}</p>`;
+}
+
+/** A time in a person's formats and time zone. */
+export function pageTime(at: Date, formats: PersonFormats, timeZone: string): Html {
+  return html`<time datetime="${at.toISOString()}">${formatPersonTime(at, formats, timeZone)}</time>`;
+}
+
+/** The browser and operating system, as claimed by the User-Agent header. */
+export function browserName(userAgent: string): string {
+  const family = /(Firefox|Edg|OPR|Chrome|Safari)\//.exec(userAgent)?.[1];
+  const system = /(Android|iPhone|iPad|Windows|Mac OS X|Linux)/.exec(userAgent)?.[1];
+  const names: Readonly<Record<string, string>> = { Edg: 'Edge', OPR: 'Opera', Chrome: 'Chromium' };
+  if (family === undefined) return 'Unknown browser';
+  return `${names[family] ?? family}${system === undefined ? '' : ` on ${system}`}`;
+}
 
 export interface Page {
   readonly title: string;
@@ -59,4 +89,26 @@ ${body}
 </body>
 </html>
 `;
+}
+
+interface PageLink {
+  readonly href: string;
+  readonly label: string;
+}
+
+/** A page with a message and optionally links: the next step, and a way back. */
+export function messagePage(
+  title: string,
+  text: string,
+  status = 200,
+  next?: PageLink,
+  back?: PageLink,
+): Page {
+  const link =
+    next === undefined
+      ? ''
+      : html`<div class="actions"><a class="button" href="${next.href}">${next.label}</a></div>`;
+  const foot =
+    back === undefined ? '' : html`<p class="foot"><a href="${back.href}">${back.label}</a></p>`;
+  return { title, status, body: html`<h1>${title}</h1><p>${text}</p>${link}${foot}` };
 }

@@ -9,11 +9,8 @@ import type { ListedBrowserSession } from '../browser/browser-session-store.ts';
 import type { ListedPasskey } from '../passkey/passkey-store.ts';
 import type { ListedProviderIdentity } from '../single-sign-on/provider-identity-store.ts';
 import type { SignInProvider } from '../single-sign-on/sign-in-provider.ts';
-import { errorBox, noticeBox } from './boxes.ts';
-import { browserName } from './browser-name.ts';
-import type { Page } from './layout.ts';
+import { browserName, errorBox, noticeBox, type Page, pageTime } from './layout.ts';
 import { copyScript, passwordHint, passwordScript } from './page-script.ts';
-import { pageTime } from './page-time.ts';
 import { passkeySection, passwordGrantNote } from './passkey-pages.ts';
 
 interface OwnSignIn {

@@ -1,10 +1,33 @@
 import { type Html, html } from '../../foundation/html.ts';
 import type { ListedPasskey } from '../passkey/passkey-store.ts';
 import type { PasskeyPrompt } from '../passkey/passkeys.ts';
-import { errorBox } from './boxes.ts';
-import type { Page } from './layout.ts';
+import { errorBox, type Page } from './layout.ts';
 import { passkeyScript } from './page-script.ts';
-import { passkeyForm } from './passkey-form.ts';
+
+interface PasskeyForm {
+  readonly prompt: PasskeyPrompt;
+  readonly action: string;
+  readonly csrf: string;
+  /** The local path to go to afterwards. */
+  readonly next?: string;
+  /** Fields before the button. */
+  readonly fields?: Html;
+  readonly label: string;
+  readonly quiet?: boolean;
+}
+
+/** A form that a passkey fills in. Hidden until the script knows that the browser can use one. */
+export function passkeyForm(form: PasskeyForm): Html {
+  const { prompt, action, csrf, next, fields, label, quiet } = form;
+  return html`<form method="post" action="${action}" data-passkey="${prompt.purpose}" data-origin="${prompt.origin}" data-options="${JSON.stringify(prompt.options)}" hidden>
+<input type="hidden" name="csrf" value="${csrf}">
+${next === undefined ? '' : html`<input type="hidden" name="next" value="${next}">`}
+<input type="hidden" name="answer">
+${fields}
+<p class="error" role="alert" data-problem hidden></p>
+<div class="actions"><button type="submit" data-start${quiet ? html` class="quiet"` : ''}>${label}</button></div>
+</form>`;
+}
 
 /**
  * The passkeys of a person, on their own page.
@@ -34,7 +57,7 @@ ${add}`;
 export const passwordGrantNote =
   'Programs that get tokens with your password (the API’s password grant) stop working; use a service user for them.';
 
-export interface NewPasskeyPage {
+interface NewPasskeyPage {
   readonly csrf: string;
   readonly prompt: PasskeyPrompt;
   /** Suggested name. */
@@ -63,7 +86,7 @@ function nameField(name: string): Html {
 <p id="name-hint" class="soft">Such as “Work laptop”.</p>`;
 }
 
-export interface PasskeyPage {
+interface PasskeyPage {
   readonly csrf: string;
   readonly passkey: ListedPasskey;
   /** The person has no other second factor. */

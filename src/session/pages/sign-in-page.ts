@@ -1,10 +1,9 @@
 import { type Html, html } from '../../foundation/html.ts';
 import type { PasskeyPrompt } from '../passkey/passkeys.ts';
 import { providerSignInPath, type SignInProvider } from '../single-sign-on/sign-in-provider.ts';
-import { errorBox, noticeBox, orLine } from './boxes.ts';
-import type { Page } from './layout.ts';
+import { errorBox, noticeBox, orLine, type Page } from './layout.ts';
 import { passkeyScript } from './page-script.ts';
-import { passkeyForm } from './passkey-form.ts';
+import { passkeyForm } from './passkey-pages.ts';
 
 export interface SignInPage {
   readonly csrf: string;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { newId, type PersonId } from '../../foundation/ids.ts';
 import { notifyPerson } from '../../outbox/security-notice-store.ts';
-import { removeUnusedRecoveryCodes } from '../recovery-code-store.ts';
+import { removeUnusedRecoveryCodes } from '../second-factor-store.ts';
 import type { LiveChallenge } from './passkey-challenges.ts';
 
 /** Passkeys that a person can have. */

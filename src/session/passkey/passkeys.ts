@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type {
   AuthenticationResponseJSON,
   AuthenticatorTransport,
@@ -11,13 +12,42 @@ import type { Clock } from '../../foundation/clock.ts';
 import type { PersonId } from '../../foundation/ids.ts';
 import type { MasterKey } from '../../foundation/master-key.ts';
 import { type ChallengeScope, challengeMs, PasskeyChallenges } from './passkey-challenges.ts';
-import { type PasskeySite, passkeySupport } from './passkey-site.ts';
 import type { PasskeyStore, StoredPasskey } from './passkey-store.ts';
+
+/** The site that passkeys of this service are bound to (WebAuthn Level 2, relying party). */
+interface PasskeySite {
+  /** The relying party ID: the host name. */
+  readonly rpId: string;
+  readonly origin: string;
+}
+
+/** The site, or a sentence that says why this service can't have passkeys and what to change. */
+type PasskeySupport = PasskeySite | { readonly problem: string };
+
+/**
+ * Browsers offer passkeys only to secure pages with a host name (WebAuthn Level 2, section 5.1.2): https, or localhost
+ * without TLS.
+ * @param publicUrl the public base URL
+ */
+export function passkeySupport(publicUrl: string): PasskeySupport {
+  const { protocol, hostname, origin, port } = new URL(publicUrl);
+  const address = hostname.replace(/^\[|\]$/g, '');
+  const local = `http://localhost${port && `:${port}`}`;
+  const fix = `Set PUBLIC_URL to an https address, or to ${local} for a browser on the same machine.`;
+  if (isIP(address) !== 0)
+    return {
+      problem: `Passkeys need a host name, and this service’s address is the IP address ${address}. ${fix}`,
+    };
+  const isLocal = hostname === 'localhost' || hostname.endsWith('.localhost');
+  if (protocol !== 'https:' && !isLocal)
+    return { problem: `Passkeys need https, and this service’s address is ${origin}. ${fix}` };
+  return { rpId: hostname, origin };
+}
 
 /** COSE algorithms in order of preference: EdDSA, ES256, RS256. */
 const algorithms = [-8, -7, -257];
 
-export interface PasskeysDependencies {
+interface PasskeysDependencies {
   readonly store: PasskeyStore;
   readonly key: MasterKey;
   readonly clock: Clock;
@@ -35,7 +65,7 @@ export interface PasskeyPrompt {
 }
 
 /** The person who registers a passkey, as the authenticator shows them. */
-export interface PasskeyOwner {
+interface PasskeyOwner {
   readonly personId: PersonId;
   readonly email: string;
   readonly name: string;

@@ -1,51 +1,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Person } from '../../account/account.ts';
 import { readPerson } from '../../account/person-store.ts';
-import type { AuditStore } from '../../audit/audit-store.ts';
-import type { Database } from '../../foundation/database/open-database.ts';
 import type { Http } from '../../http/create-http.ts';
 import { withOwnSecondFactor } from '../browser/browser-session-store.ts';
-import type { BrowserSessions } from '../browser/browser-sessions.ts';
-import type { KnownDevices } from '../browser/known-devices.ts';
 import { completeSignIn } from '../complete-sign-in.ts';
-import { formOf, originOf } from '../form-body.ts';
-import { localPath } from '../local-path.ts';
+import { formOf, originOf } from '../form.ts';
+import { localPath, signInPath } from '../local-path.ts';
 import { seeOther } from '../pages/layout.ts';
-import type { SignInNotices } from '../sign-in-notices.ts';
-import { signInPath } from '../sign-in-routes.ts';
-import type { Passkeys } from './passkeys.ts';
-
-export interface SignInPasskeyDependencies {
-  readonly database: Database;
-  readonly browser: BrowserSessions;
-  readonly devices: KnownDevices;
-  readonly passkeys: Passkeys;
-  readonly notices: SignInNotices;
-  readonly audit: AuditStore;
-  /** Whether a person has to sign in with a provider. */
-  readonly mustUseProvider: (person: Pick<Person, 'id'>) => Promise<boolean>;
-}
+import type { SessionContext } from '../session-context.ts';
 
 /** `POST /sign-in/passkey`: signs in with a passkey, alone or after the password, and continues to the local path `next`. */
-export function registerSignInPasskeyRoutes(
-  scope: Http,
-  dependencies: SignInPasskeyDependencies,
-): void {
-  scope.post('/sign-in/passkey', (request, reply) =>
-    signInWithPasskey(dependencies, request, reply),
-  );
+export function registerSignInPasskeyRoutes(scope: Http, context: SessionContext): void {
+  scope.post('/sign-in/passkey', (request, reply) => signInWithPasskey(context, request, reply));
 }
 
 async function signInWithPasskey(
-  {
-    database,
-    browser,
-    devices,
-    passkeys,
-    notices,
-    audit,
-    mustUseProvider,
-  }: SignInPasskeyDependencies,
+  { database, browser, devices, passkeys, notices, audit, mustUseProvider }: SessionContext,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {

@@ -4,7 +4,7 @@ import { createPerson, findPersonByEmail } from '../../account/person-store.ts';
 import { AuditStore, type RequestOrigin } from '../../audit/audit-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { PersonId } from '../../foundation/ids.ts';
-import { hasVerifiedDomain } from '../../sender/verified-domain-store.ts';
+import { hasVerifiedDomain } from '../../sender/sending-domain-store.ts';
 import {
   createProviderIdentity,
   findProviderIdentity,

@@ -4,8 +4,11 @@ import { isIP } from 'node:net';
 import type { CustomFetchOptions } from 'openid-client';
 import { ByteCollector } from '../../foundation/byte-collector.ts';
 import type { HostNames } from '../../foundation/dns/host-names.ts';
-import { guardResponse } from '../../foundation/network/guard-response.ts';
-import { guardedLookup, privateAddressMessage } from '../../foundation/network/guarded-lookup.ts';
+import {
+  guardedLookup,
+  guardResponse,
+  privateAddressMessage,
+} from '../../foundation/network/guarded-request.ts';
 import type { PublicNetworks } from '../../foundation/network/public-networks.ts';
 
 /** Max bytes of a provider's response; key sets and metadata have a few KiB. */

@@ -5,7 +5,7 @@ import type { AccountId, PersonId } from '../../foundation/ids.ts';
 import type { MasterKey } from '../../foundation/master-key.ts';
 import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
 import { seal, unsealAny } from '../../foundation/seal.ts';
-import { HostCookie, type TlsCheck } from '../browser/host-cookie.ts';
+import { HostCookie, type TlsCheck } from '../browser/browser-sessions.ts';
 import type { LiveChallenge } from '../passkey/passkey-challenges.ts';
 import type { ProviderRequest } from './provider-client.ts';
 import { callbackPath, type SignInProvider } from './sign-in-provider.ts';

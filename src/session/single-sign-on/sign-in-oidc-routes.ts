@@ -1,51 +1,26 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { SignInSettings } from '../../access/authorize.ts';
 import { isOperator } from '../../access/operator-store.ts';
 import { readAccounts } from '../../account/account-store.ts';
 import { reachOf } from '../../account/reach.ts';
 import { AuditStore } from '../../audit/audit-store.ts';
-import type { Clock } from '../../foundation/clock.ts';
-import type { Database } from '../../foundation/database/open-database.ts';
 import { isUniqueViolation } from '../../foundation/database/sqlstate.ts';
-import type { Log } from '../../foundation/log.ts';
 import type { Http } from '../../http/create-http.ts';
 import { notifyPerson } from '../../outbox/security-notice-store.ts';
-import type { BrowserSessions } from '../browser/browser-sessions.ts';
-import type { KnownDevices } from '../browser/known-devices.ts';
-import type { PageDoor } from '../browser/page-door.ts';
 import { completeSignIn } from '../complete-sign-in.ts';
-import { originOf } from '../form-body.ts';
+import { originOf } from '../form.ts';
 import { localPath } from '../local-path.ts';
 import { backToMe } from '../me/my-providers-routes.ts';
-import { seeOther, sendPage } from '../pages/layout.ts';
-import { messagePage } from '../pages/message-page.ts';
+import { messagePage, seeOther, sendPage } from '../pages/layout.ts';
 import { spendChallenge } from '../passkey/passkey-store.ts';
-import type { SecondFactors } from '../second-factor.ts';
-import type { SignInNotices } from '../sign-in-notices.ts';
+import type { SessionContext } from '../session-context.ts';
 import { queryOf } from '../sign-in-routes.ts';
 import { type Admission, admitPerson } from './admit-person.ts';
-import { type ProviderClient, ProviderRefusal, ProviderUnavailable } from './provider-client.ts';
+import { ProviderRefusal, ProviderUnavailable } from './provider-client.ts';
 import { createProviderIdentity, findProviderIdentity } from './provider-identity-store.ts';
 import { isUsableSubject, type ProviderClaims } from './read-provider-claims.ts';
 import { type SignInFailure, signInFailureText } from './sign-in-failures.ts';
-import type { SignInFlow, SignInFlows } from './sign-in-flows.ts';
+import type { SignInFlow } from './sign-in-flows.ts';
 import { callbackPath, type SignInProvider } from './sign-in-provider.ts';
-import type { SignInProviders } from './sign-in-providers.ts';
-
-export interface SignInOidcDependencies {
-  readonly database: Database;
-  readonly settings: SignInSettings;
-  readonly browser: BrowserSessions;
-  readonly door: PageDoor;
-  readonly devices: KnownDevices;
-  readonly notices: SignInNotices;
-  readonly secondFactors: Pick<SecondFactors, 'has'>;
-  readonly providers: SignInProviders;
-  readonly client: ProviderClient;
-  readonly flows: SignInFlows;
-  readonly clock: Clock;
-  readonly log: Log;
-}
 
 /**
  * `GET /sign-in/oidc?next=…` sends the browser to the installation's provider of OpenID Connect, and with `link=…` shows the way
@@ -54,8 +29,8 @@ export interface SignInOidcDependencies {
  * Connect Core section 3.1), signs the person in and continues to the local path `next`. Failures lead to the sign-in or
  * confirmation page, which says what to do.
  */
-export function registerSignInOidcRoutes(scope: Http, dependencies: SignInOidcDependencies): void {
-  const { browser, door, providers } = dependencies;
+export function registerSignInOidcRoutes(scope: Http, context: SessionContext): void {
+  const { browser, door, providers } = context;
 
   scope.get('/sign-in/oidc', async (request, reply) => {
     const next = localPath(queryOf(request, 'next'));
@@ -68,7 +43,7 @@ export function registerSignInOidcRoutes(scope: Http, dependencies: SignInOidcDe
       return showFailure(reply, { purpose: 'sign-in', next }, 'provider-missing');
     const options = { purpose: 'sign-in', personId: undefined, next } as const;
     const show = provider.accountId === undefined ? redirect : introduce;
-    return sendToProvider(dependencies, request, reply, provider, options, show);
+    return sendToProvider(context, request, reply, provider, options, show);
   });
 
   const rule = { access: 'signed-in' } as const;
@@ -78,7 +53,7 @@ export function registerSignInOidcRoutes(scope: Http, dependencies: SignInOidcDe
     if (provider === undefined)
       return showFailure(reply, { purpose: 'confirm', next }, 'provider-missing');
     const { personId } = person;
-    return sendToProvider(dependencies, request, reply, provider, {
+    return sendToProvider(context, request, reply, provider, {
       purpose: 'confirm',
       personId,
       next,
@@ -86,22 +61,22 @@ export function registerSignInOidcRoutes(scope: Http, dependencies: SignInOidcDe
   });
 
   for (const path of ['/sign-in/oidc/callback', '/sign-in/oidc/callback/:accountId'])
-    scope.get(path, (request, reply) => finish(dependencies, request, reply));
+    scope.get(path, (request, reply) => finish(context, request, reply));
 }
 
 async function sendToProvider(
-  dependencies: SignInOidcDependencies,
+  context: SessionContext,
   request: FastifyRequest,
   reply: FastifyReply,
   provider: SignInProvider,
   options: Pick<SignInFlow, 'purpose' | 'personId' | 'next'>,
   show: ShowProvider = redirect,
 ): Promise<FastifyReply> {
-  const { client, flows, log } = dependencies;
+  const { providerClient, flows, log } = context;
   const flow = flows.begin(request, reply, provider, options);
   try {
-    const href = await client.authorizationUrl(provider, flow);
-    return await show(dependencies, reply, provider, href);
+    const href = await providerClient.authorizationUrl(provider, flow);
+    return await show(context, reply, provider, href);
   } catch (error) {
     if (!(error instanceof ProviderUnavailable)) throw error;
     log.warn({ err: error, issuer: provider.issuer }, 'sign-in provider unavailable');
@@ -110,14 +85,13 @@ async function sendToProvider(
 }
 
 type ShowProvider = (
-  dependencies: SignInOidcDependencies,
+  context: SessionContext,
   reply: FastifyReply,
   provider: SignInProvider,
   href: string,
 ) => Promise<FastifyReply>;
 
-const redirect: ShowProvider = async (_dependencies, reply, _provider, href) =>
-  seeOther(reply, href);
+const redirect: ShowProvider = async (_context, reply, _provider, href) => seeOther(reply, href);
 
 /**
  * An account's owners choose its provider, so people see where it leads before they go there. Only this page knows the flow's
@@ -140,11 +114,11 @@ const introduce: ShowProvider = async ({ database }, reply, { accountId, name },
 
 /** Ends a flow with the provider's response. */
 async function finish(
-  dependencies: SignInOidcDependencies,
+  context: SessionContext,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { flows, providers, client, database, log } = dependencies;
+  const { flows, providers, providerClient, database, log } = context;
   const flow = flows.end(request, reply, queryOf(request, 'state'));
   if (flow === undefined)
     return showFailure(reply, { purpose: 'sign-in', next: localPath(undefined) }, 'flow-expired');
@@ -158,11 +132,11 @@ async function finish(
     return showFailure(reply, flow, 'flow-expired');
   try {
     const responseUrl = new URL(flow.redirectUri + search);
-    const claims = await client.redeem(provider, flow, responseUrl);
+    const claims = await providerClient.redeem(provider, flow, responseUrl);
     const ended = { request, reply, flow, provider, claims };
-    if (flow.purpose === 'confirm') return await confirm(dependencies, ended);
-    if (flow.purpose === 'link') return await connect(dependencies, ended);
-    return await signIn(dependencies, ended);
+    if (flow.purpose === 'confirm') return await confirm(context, ended);
+    if (flow.purpose === 'link') return await connect(context, ended);
+    return await signIn(context, ended);
   } catch (error) {
     const isDown = error instanceof ProviderUnavailable;
     if (!isDown && !(error instanceof ProviderRefusal)) throw error;
@@ -181,14 +155,19 @@ interface EndedFlow {
 }
 
 async function signIn(
-  { database, settings, browser, devices, notices, secondFactors, clock }: SignInOidcDependencies,
+  { database, facts, browser, devices, notices, secondFactors, clock }: SessionContext,
   { request, reply, flow, provider, claims }: EndedFlow,
 ): Promise<FastifyReply> {
   const origin = originOf(request);
   let admission: Admission;
   try {
     admission = await database.kysely.transaction().execute(async (transaction) => {
-      const admitted = await admitPerson(transaction, { settings, provider, claims, origin });
+      const admitted = await admitPerson(transaction, {
+        settings: facts,
+        provider,
+        claims,
+        origin,
+      });
       const { refusal: reason, personId } = admitted;
       await new AuditStore({ kysely: transaction }).record({
         kind: 'sign_in',
@@ -228,7 +207,7 @@ async function signIn(
 
 /** Counts only for the session that began it, and only by the identity that the session comes from. */
 async function confirm(
-  { database, browser, door }: SignInOidcDependencies,
+  { database, browser, door }: SessionContext,
   { request, reply, flow, provider, claims }: EndedFlow,
 ): Promise<FastifyReply> {
   const person = await door.find(request, { access: 'signed-in' });
@@ -250,7 +229,7 @@ async function confirm(
 
 /** Connects the provider's subject to the person who asked for it in this browser a moment ago. */
 async function connect(
-  { database, door }: SignInOidcDependencies,
+  { database, door }: SessionContext,
   { request, reply, flow, provider, claims }: EndedFlow,
 ): Promise<FastifyReply> {
   const person = await door.find(request, { access: 'full-reach', confirmed: true });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { decodeWords } from '../../../src/foundation/mime/decode-words.ts';
+import { decodeWords } from '../../../src/foundation/mime/decode.ts';
+import { readParameters } from '../../../src/foundation/mime/header-fields.ts';
 import { readEntity, splitParts } from '../../../src/foundation/mime/mime-entity.ts';
 import { parseMailboxes } from '../../../src/foundation/mime/parse-mailboxes.ts';
 import { readMail } from '../../../src/foundation/mime/read-mail.ts';
-import { readParameters } from '../../../src/foundation/mime/read-parameters.ts';
 import { hostileText } from '../../support/hostile-text.ts';
 
 function split(body: string, boundary: string): string[] {

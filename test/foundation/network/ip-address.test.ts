@@ -3,11 +3,12 @@ import { BlockList, isIPv6 } from 'node:net';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { truncateAddress } from '../../../src/feedback/tracking/classify-reader.ts';
-import { isListed, toBlockList } from '../../../src/foundation/network/block-list.ts';
 import {
   describePlace,
   expandIpv6,
+  isListed,
   networksOf,
+  toBlockList,
   unmapIpv4,
 } from '../../../src/foundation/network/ip-address.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SharedPace } from '../../../src/foundation/network/shared-pace.ts';
+import { SharedPace } from '../../../src/foundation/network/smtp-session-limits.ts';
 
 const mebibyte = 1_024 ** 2;
 

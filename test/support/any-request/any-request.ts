@@ -1,7 +1,10 @@
 import fc from 'fast-check';
-import type { RouteLimit } from '../../../src/http/limits/route-limit.ts';
-import { mebibyte } from '../../../src/http/limits/route-limit.ts';
-import { routeLimits, sendBodyBytes } from '../../../src/http/limits/route-limits.ts';
+import {
+  mebibyte,
+  type RouteLimit,
+  routeLimits,
+  sendBodyBytes,
+} from '../../../src/http/limits/route-limits.ts';
 import { routeLimitOf } from '../../../src/management/management-limits.ts';
 import type { ManagementOperation } from '../../../src/management/operation.ts';
 import { routeTable } from '../../../src/management/route-table.ts';
