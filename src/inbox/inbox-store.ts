@@ -181,8 +181,8 @@ export class InboxStore {
   }
 
   /**
-   * Deletes the mail sent to an address, including mail redirected to DELIVERY_REDIRECT, except what another account
-   * sent: the inbox contains everyone's mail, and the Message-ID identifies the sending account.
+   * Deletes the mail to an address, including its copies for others and mail redirected to DELIVERY_REDIRECT, except what
+   * another account sent: the inbox contains everyone's mail, and the Message-ID identifies the sending account.
    */
   async eraseRecipient(
     accountId: AccountId,
@@ -197,7 +197,8 @@ export class InboxStore {
         where exists (select from unnest(envelope_to) as recipient where lower(recipient) = ${address})
           or exists (
             select from jsonb_array_elements(headers) field
-            where lower(field->>0) = ${redirectHeader} and ${address} = any (string_to_array(lower(field->>1), ', '))))
+            where lower(field->>0) in ('to', 'cc', ${redirectHeader})
+              and ${address} = any (regexp_split_to_array(lower(field->>1), '[[:space:]<>,]+'))))
       delete from inbox_message i using received r
       where i.id = r.id and (
         select count(*) from account a

@@ -85,6 +85,7 @@ const receipt = {
 };
 
 const overSmtp = ['template SMTP', 'raw SMTP'];
+const ownArchive = ['same as To'];
 
 /**
  * Everything that can be chosen about a message and its surroundings: the values of each option with what they set, and the values
@@ -92,7 +93,45 @@ const overSmtp = ['template SMTP', 'raw SMTP'];
  */
 export const sendOptions = {
   door: option({ values: { HTTP: {}, batch: {}, 'template SMTP': {}, 'raw SMTP': {} } }),
-  way: option({ values: { relay: {} } }),
+  way: option({ values: { relay: {}, direct: {}, inbox: {} } }),
+  event: option({
+    values: {
+      none: {},
+      paused: {},
+      canceled: {},
+      'account suspended': {},
+      'sender removed': {},
+      'sender removed and added': {},
+      resent: {},
+      'To erased while waiting': {},
+      'Cc erased while waiting': {},
+      'To erased at the end': {},
+      'content erased while waiting': {},
+      'content erased at the end': {},
+      'addresses erased at the end': {},
+      'keys rotated': {},
+      'worker died before the dot': {},
+      'worker died after the dot': {},
+    },
+    ending: [
+      'canceled',
+      'sender removed',
+      'To erased while waiting',
+      'content erased while waiting',
+    ],
+    excludes: {
+      // Others are sent as they were accepted.
+      'sender removed': { sendAt: ['absent', 'past'] },
+      'Cc erased while waiting': { cc: ['none'], archive: ownArchive },
+      'To erased while waiting': { archive: ownArchive },
+      // The account keeps its archive address.
+      'To erased at the end': { archive: ownArchive },
+      'addresses erased at the end': { archive: ownArchive },
+      // Its server is a part of the process that dies.
+      'worker died before the dot': { way: ['inbox'] },
+      'worker died after the dot': { way: ['inbox'] },
+    },
+  }),
   name: option({ values: { none: {}, given: { toName: 'Ada, the "first"' } } }),
   sendAt: option({
     values: {
@@ -173,6 +212,7 @@ export const sendOptions = {
 /** The most used, of which each triple is covered. */
 export const inTriples: readonly OptionName[] = [
   'door',
+  'way',
   'sendAt',
   'replies',
   'cc',
@@ -218,7 +258,8 @@ export function makeDraft(values: SendCase, number: number): Draft {
     ([name, option]) => option.values[values[name as OptionName]] ?? {},
   );
   const chosen: Omit<Draft, 'name' | 'accountId' | 'to'> = Object.assign({}, empty, ...effects);
-  const name = `c${number}`;
+  // None begins with another.
+  const name = `c${String(number).padStart(3, '0')}`;
   const at = (person: string): string => `${person}@${name}.test`;
   return {
     ...chosen,

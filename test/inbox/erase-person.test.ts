@@ -30,11 +30,12 @@ test("erasing a person removes their captured mail, including copies for others,
   const envelopes = [
     { toAddress: 'Eve@person.example' },
     { toAddress: 'friend@person.example', ccAddressList: ['eve@person.example'] },
+    { toAddress: 'eve@person.example', bccAddressList: ['blind@person.example'] },
     { toAddress: 'friend@person.example' },
     { toAddress: 'steve@person.example' },
   ];
   for (const envelope of envelopes) await sender.send({ body: bodyWith({ envelope }) });
-  await waitFor('the mails', async () => (await captured()).length === envelopes.length);
+  await waitFor('the mails', async () => (await captured()).length === envelopes.length + 1);
   const erased = await owner.delete(`${path}/people/eve@person.example`);
   assert.equal(erased.status, 200);
   assert.deepEqual((await captured()).sort(), ['friend@person.example', 'steve@person.example']);

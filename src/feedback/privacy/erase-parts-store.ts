@@ -1,7 +1,12 @@
 import { sql } from 'kysely';
 import { webhookLogsLocked } from '../../foundation/database/advisory-locks.ts';
 import { readerEventKinds } from '../../message/event-kinds.ts';
-import { kindList, waitUntil } from '../../message/message-sql.ts';
+import {
+  archiveCopyAddress,
+  archiveRecipient,
+  kindList,
+  waitUntil,
+} from '../../message/message-sql.ts';
 
 // Parts of `with` lists. Each takes the name of the part with the account_id, message_id and retention_days of the
 // messages.
@@ -56,12 +61,18 @@ export const eraseAttachments = (messages: string) => sql`
 
 /**
  * Cancels the messages that are waiting, for whatever reason. One that is being sent keeps its lease and is canceled if
- * it would wait again.
+ * it would wait again. The account's own copy is dropped, because without content, reports couldn't tell it from a recipient.
  */
 export const cancelWaiting = (messages: string) => sql`
   canceled as (
     update queue_entry q
-    set canceled = true, paused = false, pending = q.pending || q.held, held = '{}', reason = 'its content has been erased',
+    set canceled = true, paused = false, held = '{}',
+      pending = array(
+        select r from unnest(q.pending || q.held) as r where r not in (
+          select ${sql.raw(archiveRecipient('m'))} from message m
+          where m.account_id = q.account_id and m.id = q.message_id and m.retention_days = q.retention_days
+            and ${sql.raw(archiveCopyAddress('m'))} is not null)),
+      reason = 'its content has been erased',
       ${sql.raw(waitUntil('now()', 'q', 'now()'))}
     from ${sql.table(messages)} as f
     where q.account_id = f.account_id and q.message_id = f.message_id)`;
