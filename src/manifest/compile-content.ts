@@ -1,5 +1,5 @@
-import type { TemplateProblem } from '../template/template-problem.ts';
 import type { CompiledTemplate } from '../template/compiled-template.ts';
+import type { TemplateProblem } from '../template/template-problem.ts';
 import type { CompiledContents } from './compiled-contents.ts';
 import type { ManifestTemplate } from './manifest.ts';
 import type { ProblemCollector } from './manifest-problems.ts';
