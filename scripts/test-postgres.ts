@@ -34,6 +34,8 @@ export async function startTestPostgres(): Promise<TestPostgres> {
     moreSettings: [
       // Tests open thousands of connections, and each proof of a password takes both sides milliseconds.
       ['scram_iterations', 1],
+      // Four processes of tests with several nodes each once needed more than 92.
+      ['max_connections', '200'],
       // A test's database is dropped before it needs vacuuming, and statistics that change under a test would change its plans.
       ['autovacuum', 'off'],
     ],

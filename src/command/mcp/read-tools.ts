@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
 import type { ManagementConnection } from '../../template-types/management-connection.ts';
-import { type AgentTool, defineTool, findAnswer, text, toQueryText } from './tool.ts';
+import { type AgentTool, defineTool, findAnswer, textInput, toQueryText } from './tool.ts';
 
 const limit = Type.Optional(
   Type.Integer({ minimum: 1, maximum: 50, default: 20, description: 'Max items.' }),
 );
-const cursor = Type.Optional(text(2_000, 'The `nextCursor` of the previous page.'));
-const time = text(64, 'A time or date (ISO 8601); a date means midnight UTC.');
-const templateId = text(64, 'The ID of a template.', 1);
+const cursor = Type.Optional(textInput(2_000, 'The `nextCursor` of the previous page.'));
+const time = textInput(64, 'A time or date (ISO 8601); a date means midnight UTC.');
+const templateId = textInput(64, 'The ID of a template.', 1);
 
 const states = [
   'queued',
@@ -60,12 +60,12 @@ export const readTools: readonly AgentTool[] = [
     description:
       'Find sent messages, newest first. Pages can be short; go on until `nextCursor` is null.',
     input: Type.Object({
-      recipient: Type.Optional(text(320, 'An address, or a part of it.')),
+      recipient: Type.Optional(textInput(320, 'An address, or a part of it.')),
       state: Type.Optional(Type.Enum(states, { type: 'string' })),
       waiting: Type.Optional(Type.Boolean({ description: 'Only messages that haven’t ended.' })),
       templateId: Type.Optional(templateId),
-      tag: Type.Optional(text(48)),
-      externalId: Type.Optional(text(128, 'The application’s own identifier.')),
+      tag: Type.Optional(textInput(48)),
+      externalId: Type.Optional(textInput(128, 'The application’s own identifier.')),
       from: Type.Optional(time),
       until: Type.Optional(time),
       limit,
@@ -78,7 +78,7 @@ export const readTools: readonly AgentTool[] = [
     permissions: ['messages:read'],
     description:
       'Why a message has or hasn’t arrived: the state of each recipient with an explanation and a next step, all events with the replies of receiving servers, and the next attempt.',
-    input: Type.Object({ messageId: text(64, undefined, 1) }),
+    input: Type.Object({ messageId: textInput(64, undefined, 1) }),
     run: async (connection, { messageId }) =>
       withoutContent(
         (await get(connection, `/messages/${encodeURIComponent(messageId)}`)) as MessageAnswer,
@@ -88,7 +88,7 @@ export const readTools: readonly AgentTool[] = [
     name: 'list_templates',
     permissions: ['templates:read'],
     description: 'List templates with their subject and published version.',
-    input: Type.Object({ contains: Type.Optional(text(200)), limit, cursor }),
+    input: Type.Object({ contains: Type.Optional(textInput(200)), limit, cursor }),
     run: (connection, input) => get(connection, `/templates?${toQueryText(input)}`),
   }),
   defineTool({
@@ -123,8 +123,8 @@ export const readTools: readonly AgentTool[] = [
         }),
       ),
       templateId: Type.Optional(templateId),
-      tag: Type.Optional(text(48)),
-      timeZone: Type.Optional(text(64, 'Of days and hours, such as Europe/Berlin.')),
+      tag: Type.Optional(textInput(48)),
+      timeZone: Type.Optional(textInput(64, 'Of days and hours, such as Europe/Berlin.')),
     }),
     run: (connection, input) => get(connection, `/reports?${toQueryText(input)}`),
   }),
@@ -151,7 +151,7 @@ export const readTools: readonly AgentTool[] = [
     name: 'find_suppressions',
     permissions: ['suppressions:read'],
     description: 'Whether an address gets no email, since when and why.',
-    input: Type.Object({ address: text(320, undefined, 3) }),
+    input: Type.Object({ address: textInput(320, undefined, 3) }),
     run: async (connection, { address }) => {
       const found = await findAnswer(connection, `/suppressions/${encodeURIComponent(address)}`);
       return found?.body ?? { items: [] };

@@ -32,7 +32,7 @@ export function defineTool<Input extends TObject>(tool: AgentTool<Input>): Agent
   return tool as unknown as AgentTool;
 }
 
-export function text(maxLength: number, description?: string, minLength?: number): TString {
+export function textInput(maxLength: number, description?: string, minLength?: number): TString {
   return Type.String({
     maxLength,
     ...(minLength !== undefined && { minLength }),

@@ -4,7 +4,7 @@ import type {
   ManagementConnection,
 } from '../../template-types/management-connection.ts';
 import { TypesFailure } from '../../template-types/management-connection.ts';
-import { type AgentTool, defineTool, findAnswer, text } from './tool.ts';
+import { type AgentTool, defineTool, findAnswer, textInput } from './tool.ts';
 
 const templateId = Type.String({
   pattern: '^[A-Za-z0-9_-]{1,64}$',
@@ -21,7 +21,7 @@ export const writeTools: readonly AgentTool[] = [
       'Send a test message of a template’s draft, or else of its published version, to an address. It is a real email; each call sends one.',
     input: Type.Object({
       templateId,
-      to: text(320, undefined, 3),
+      to: textInput(320, undefined, 3),
       values: Type.Optional(
         Type.Object(
           {},
@@ -31,7 +31,7 @@ export const writeTools: readonly AgentTool[] = [
           },
         ),
       ),
-      locale: Type.Optional(text(35)),
+      locale: Type.Optional(textInput(35)),
     }),
     writes: { destructive: false, repeatable: false },
     run: async (connection, { templateId: id, ...body }) =>
@@ -44,15 +44,15 @@ export const writeTools: readonly AgentTool[] = [
       'Create a template, or save a draft of one. People publish drafts in the console; nothing that is sent changes. What isn’t given stays as in the draft, or else the published version: languages, images, fields, sender. An existing draft is replaced only with `replaceDraft`.',
     input: Type.Object({
       templateId,
-      name: Type.Optional(text(200, 'Of a new template.', 1)),
+      name: Type.Optional(textInput(200, 'Of a new template.', 1)),
       createdBy: Type.Optional(
         text(
           320,
           'Address of a user of the account; for a new template, if no user created the key.',
         ),
       ),
-      subject: text(10_000, 'With {{fields}}.', 1),
-      previewText: Type.Optional(text(10_000)),
+      subject: textInput(10_000, 'With {{fields}}.', 1),
+      previewText: Type.Optional(textInput(10_000)),
       html: Type.Optional(text(maxPart, 'The HTML part; or use `mjml`.')),
       mjml: Type.Optional(text(maxPart)),
       text: Type.Optional(text(maxPart, 'Default: generated from the HTML.')),
