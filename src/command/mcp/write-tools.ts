@@ -46,16 +46,16 @@ export const writeTools: readonly AgentTool[] = [
       templateId,
       name: Type.Optional(textInput(200, 'Of a new template.', 1)),
       createdBy: Type.Optional(
-        text(
+        textInput(
           320,
           'Address of a user of the account; for a new template, if no user created the key.',
         ),
       ),
       subject: textInput(10_000, 'With {{fields}}.', 1),
       previewText: Type.Optional(textInput(10_000)),
-      html: Type.Optional(text(maxPart, 'The HTML part; or use `mjml`.')),
-      mjml: Type.Optional(text(maxPart)),
-      text: Type.Optional(text(maxPart, 'Default: generated from the HTML.')),
+      html: Type.Optional(textInput(maxPart, 'The HTML part; or use `mjml`.')),
+      mjml: Type.Optional(textInput(maxPart)),
+      text: Type.Optional(textInput(maxPart, 'Default: generated from the HTML.')),
       replaceDraft: Type.Optional(Type.Boolean({ default: false })),
     }),
     writes: { destructive: true, repeatable: true },
