@@ -46,6 +46,11 @@ const onOtherServers = [
   'report',
   'webhook',
 ];
+/**
+ * Most of what tests allocate is short-lived, and all cores are busy: threads that collect garbage would only take turns. Tests
+ * that measure, which are in `test-system`, run with the flags of the service.
+ */
+const garbageFlags = ['--max-semi-space-size=32', '--no-parallel-scavenge'];
 const options = rest.filter((argument) => argument.startsWith('-'));
 const wanted = rest.filter((argument) => !argument.startsWith('-'));
 const found = (await Promise.all((wanted.length > 0 ? wanted : [folder]).map(filesOf))).flat();
@@ -79,9 +84,7 @@ async function run(): Promise<number> {
     [
       '--disable-warning=ExperimentalWarning',
       '--disable-proto=delete',
-      // Most of what tests allocate is short-lived, and all cores are busy: threads that collect garbage would only take turns.
-      '--max-semi-space-size=32',
-      '--no-parallel-scavenge',
+      ...(folder === 'test' ? garbageFlags : []),
       '--import',
       new URL('../src/foundation/lock-intrinsics.ts', import.meta.url).href,
       '--import',
