@@ -79,7 +79,7 @@ async function isUnseen(
   return earlier === undefined || hashTemplate(earlier.code) !== current;
 }
 
-/** @returns false if it failed, which is told */
+/** Pushes a template and prints the result. @returns false if it failed */
 async function pushOne(
   { local, hash, remote }: PlannedPush,
   service: TemplateService,

@@ -15,16 +15,22 @@ import {
 const withoutTraces = (table: 'e' | 'w') =>
   sql`(${sql.ref(`${table}.detail`)}::jsonb - 'userAgent' - 'network')::json`;
 
-/** Columns set in erased webhook log rows. Pending ones are still sent, without reader data, and aren't logged. */
-export const erasedWebhookColumns = sql`
-  detail = ${withoutTraces('w')}, last_request = null, last_answer = null, tries = '[]', erased = true`;
+/** The endpoints of the account that the messages are of. */
+const webhooksOf = (messages: string) =>
+  sql`select id from webhook_endpoint where account_id = (select account_id from ${sql.table(messages)} limit 1) order by id`;
 
-/** SQL: shares the locks of the webhook logs that may know of the messages of an account. */
-export const webhookLogsOf = (messages: string) =>
-  webhookLogsLocked(
-    'shared',
-    sql`select id from webhook_endpoint where account_id = (select account_id from ${sql.table(messages)} limit 1) order by id`,
-  );
+/**
+ * Erases personal data from webhooks about the messages of an account. Pending ones are still sent, without reader data, and
+ * aren't logged.
+ * @param which of them, as a condition on the webhook `w` and the message `f`; default: all
+ */
+export const eraseWebhooks = (messages: string, which = sql`true`) => sql`
+  posted as (
+    update webhook_delivery w
+    set detail = ${withoutTraces('w')}, last_request = null, last_answer = null, tries = '[]', erased = true
+    from ${sql.table(messages)} as f
+    where ${webhookLogsLocked('shared', webhooksOf(messages))}
+      and w.account_id = f.account_id and w.message_id = f.message_id and ${which})`;
 
 /** Erases personal data from the messages' opens and clicks, and from webhooks about the messages. */
 export const eraseTraces = (messages: string) => sql`
@@ -33,10 +39,7 @@ export const eraseTraces = (messages: string) => sql`
     from ${sql.table(messages)} as f
     where e.account_id = f.account_id and e.message_id = f.message_id and e.retention_days = f.retention_days
       and e.kind in (${sql.raw(kindList(readerEventKinds))})),
-  posted as (
-    update webhook_delivery w set ${erasedWebhookColumns}
-    from ${sql.table(messages)} as f
-    where ${webhookLogsOf(messages)} and w.account_id = f.account_id and w.message_id = f.message_id)`;
+  ${eraseWebhooks(messages)}`;
 
 /** Removes what finds the messages by attribute. */
 export const deleteAttributes = (messages: string) => sql`

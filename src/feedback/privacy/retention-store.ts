@@ -16,9 +16,8 @@ import {
   cancelWaiting,
   deleteAttributes,
   eraseAttachments,
-  erasedWebhookColumns,
   eraseTraces,
-  webhookLogsOf,
+  eraseWebhooks,
 } from './erase-parts-store.ts';
 
 type Kysely = Database['kysely'];
@@ -103,12 +102,13 @@ const steps: readonly Step[] = [
     ${eraseAttachments('part')},
     ${deleteAttributes('part')},
     -- Logged requests contain the attributes.
-    posted as (
-      update webhook_delivery w set ${erasedWebhookColumns}
-      from part, message m
-      where ${webhookLogsOf('part')} and w.account_id = part.account_id and w.message_id = part.message_id
-        and m.account_id = part.account_id and m.id = part.message_id and m.retention_days = part.retention_days
-        and ${sql.raw(hasAttributes('m'))})`,
+    ${eraseWebhooks(
+      'part',
+      sql`exists (
+        select from message m
+        where m.account_id = f.account_id and m.id = f.message_id and m.retention_days = f.retention_days
+          and ${sql.raw(hasAttributes('m'))})`,
+    )}`,
   },
   {
     days: 'address_days',
@@ -169,10 +169,7 @@ async function eraseEngagement(kysely: Kysely, accountId: AccountId): Promise<bo
       from (select message_id, retention_days, bit_or(bit)::smallint as bits from part group by 1, 2) as p
       where m.account_id = ${accountId} and m.id = p.message_id and m.retention_days = p.retention_days
         and coalesce(m.engaged, 0) | p.bits is distinct from m.engaged),
-    posted as (
-      update webhook_delivery w set ${erasedWebhookColumns}
-      from part
-      where ${webhookLogsOf('part')} and w.account_id = part.account_id and w.message_id = part.message_id and w.event_id = part.id)
+    ${eraseWebhooks('part', sql`w.event_id = f.id`)}
     select count(*)::int as count from part`.execute(kysely);
   return rows[0]?.count === batchSize;
 }

@@ -109,8 +109,8 @@ export async function lockBudgets(
 
 /**
  * SQL: takes the lock of the log of a webhook endpoint until the transaction ends, as a condition that is always true.
- * A removal locks all entries in an order that nobody chooses, so whoever locks several shares the lock first: the two wait
- * for each other instead of ending in a deadlock.
+ * A removal locks all entries in an order that no statement can set. Whatever else changes several entries therefore shares
+ * this lock first and waits for the removal, or the removal for it, instead of ending in a deadlock.
  * @param endpoints SQL: a query of endpoint ids, in a fixed order
  */
 export const webhookLogsLocked = (
