@@ -1,5 +1,7 @@
+import { parse } from 'csv-parse/sync';
 import type { ProductFiles } from '../../packages/import/src/main.ts';
 import { suppressionReasons } from '../feedback/suppression/suppression.ts';
+import { detectCsvForm, findAddressColumn } from '../foundation/csv-file.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { type CommandShell, type JsonOption, printResult } from './shell.ts';
 import { runTemplateCommand } from './template/run-template-command.ts';
@@ -25,6 +27,11 @@ export async function runImport(
     print: (text: string, result: object) => printResult(shell, options, text, result),
     warn: (line: string) => shell.err(`${line}\n`),
     templateFiles,
+    readCsv,
+    findAddressColumn(columns: readonly string[]) {
+      const found = findAddressColumn(columns, 'address');
+      return typeof found === 'number' ? columns[found] : undefined;
+    },
     reasons: suppressionReasons,
     connect: () => connectTo(url, shell),
   };
@@ -34,6 +41,11 @@ export async function runImport(
     if (!(error instanceof ImportProblem)) throw error;
     throw new OperatorError(`${error.message}.`, { cause: error });
   }
+}
+
+function readCsv(file: Buffer): Record<string, string>[] {
+  const rows = { info: false, columns: true, skip_records_with_empty_values: true } as const;
+  return parse<Record<string, string>>(file, { ...detectCsvForm(file), ...rows });
 }
 
 /** A checkout has the source of the package, the published package what `scripts/build-package.mjs` made of it. */

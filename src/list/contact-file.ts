@@ -1,10 +1,12 @@
 import { Readable } from 'node:stream';
 import {
-  csvLine,
-  describeMissingColumn,
+  describeRepeatedColumn,
+  findAddressColumn,
   findUndecoded,
-  withoutFormulaGuard,
-} from '../foundation/csv-line.ts';
+  visibleText,
+  withoutUnnamedEnd,
+} from '../foundation/csv-file.ts';
+import { csvLine, withoutFormulaGuard } from '../foundation/csv-line.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import {
   type ComparableAddress,
@@ -36,36 +38,34 @@ export interface FileContact {
 export type ReadContactRow = (record: readonly string[]) => FileContact | string;
 
 /**
- * Reads the header of a contact file: a column `email` (case-insensitive), and a column for each field. An apostrophe before a
- * name makes it a field in any case, such as `'Email`.
+ * Reads the header of a contact file: a column of addresses, and a column for each field. An apostrophe before a name makes it a
+ * field in any case, such as `'Email`.
  * @returns the reader of its rows, or what is wrong with it, as a sentence
  */
 export function readContactHeader(header: readonly string[]): ReadContactRow | string {
-  const columns = header.map(withoutFormulaGuard);
+  const columns = withoutUnnamedEnd(header).map(withoutFormulaGuard);
   if (columns.length > maxContactColumns)
     return `The file has more than ${maxContactColumns} columns`;
+  const addressColumn = findAddressColumn(columns, 'email');
   const fields = new Map<string, number>();
-  let emailColumn: number | undefined;
   for (const [index, column] of columns.entries()) {
-    const name = fieldOf(column);
+    const name = index === addressColumn ? undefined : fieldOf(column);
+    if (name === undefined) continue;
     if (name === '') return `Column ${index + 1} has no name in the header`;
-    if (name?.includes('\0')) return 'A column name contains a NUL character';
-    if (name !== undefined && isLonger(name, maxContactFieldNameLength))
+    if (name.includes('\0')) return 'A column name contains a NUL character';
+    if (isLonger(name, maxContactFieldNameLength))
       return `A column name is longer than ${maxContactFieldNameLength} characters`;
-    const isEmail = name === undefined && isAddress(column.trim());
-    if (isEmail ? emailColumn !== undefined : name !== undefined && fields.has(name))
-      return `Two columns are named “${name ?? column.trim()}”. Rename one`;
-    if (isEmail) emailColumn = index;
-    else if (name !== undefined) fields.set(name, index);
+    if (fields.has(name)) return describeRepeatedColumn(name);
+    fields.set(name, index);
   }
-  if (emailColumn === undefined) return describeMissingColumn('email', columns);
-  const addressColumn = emailColumn;
+  if (typeof addressColumn === 'string') return addressColumn;
   return (record) => {
-    if (record.length !== columns.length)
+    const hasMore = record.slice(columns.length).some((value) => value !== '');
+    if (record.length < columns.length || hasMore)
       return `The row has ${countColumns(record)}, but the header has ${countColumns(columns)}`;
     const unreadable = findUndecoded(record);
     if (unreadable !== undefined) return unreadable;
-    const parsed = parseEmailAddress(withoutFormulaGuard(record[addressColumn] ?? '').trim());
+    const parsed = parseEmailAddress(visibleText(withoutFormulaGuard(record[addressColumn] ?? '')));
     if (!parsed.ok) return `The address ${parsed.reason}`;
     const given: [string, string][] = [];
     for (const [name, index] of fields) {
@@ -114,23 +114,19 @@ async function* writeLines(
 
 /** The name of a field's column, which `fieldOf` reads. */
 function columnOf(field: string): string {
-  const isAmbiguous = field.startsWith("'") || field.trim() !== field || isReserved(field);
+  const isAmbiguous = field.startsWith("'") || visibleText(field) !== field || isReserved(field);
   return isAmbiguous ? `'${field}` : field;
 }
 
 /** The field of a column; undefined if it isn't one. */
 function fieldOf(column: string): string | undefined {
   if (column.startsWith("'")) return column.slice(1);
-  const name = column.trim();
+  const name = visibleText(column);
   return isReserved(name) ? undefined : name;
 }
 
 function isReserved(column: string): boolean {
-  return isAddress(column) || rejectionColumns.some((name) => name === column);
-}
-
-function isAddress(column: string): boolean {
-  return column.toLowerCase() === 'email';
+  return column.toLowerCase() === 'email' || rejectionColumns.some((name) => name === column);
 }
 
 function countColumns({ length }: readonly string[]): string {

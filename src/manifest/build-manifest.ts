@@ -187,9 +187,9 @@ async function buildContacts(
   { files, problems }: BuildContext,
 ): Promise<ManifestContacts | undefined> {
   const at = [...path, 'csv'];
-  const text = await files.text(file, maxCsvBytes);
-  if (typeof text === 'string')
-    return readContacts(text, (message) => problems.add(at, `${file} ${message}`));
-  problems.add(at, `${file} ${text.reason}`);
+  const bytes = await files.bytes(file, maxCsvBytes);
+  if (!('reason' in bytes))
+    return readContacts(bytes, (message) => problems.add(at, `${file} ${message}`));
+  problems.add(at, `${file} ${bytes.reason}`);
   return undefined;
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { CsvError, parse } from 'csv-parse/sync';
+import { detectCsvForm, isBlank } from '../foundation/csv-file.ts';
 import { type ReadContactRow, readContactHeader } from '../list/contact-file.ts';
 import { maxContactRowBytes } from '../list/contact-limits.ts';
 import type { ManifestContact, ManifestContacts } from './manifest.ts';
@@ -21,14 +22,14 @@ interface Row {
 }
 
 /**
- * Reads a CSV file (RFC 4180) with a header row, which must have an `email` column (case-insensitive).
+ * Reads a CSV file (RFC 4180) with a header row, as imports do.
  * @returns undefined if a problem was reported
  */
 export function readContacts(
-  text: string,
+  file: Buffer,
   reportProblem: ReportContactProblem,
 ): ManifestContacts | undefined {
-  const rows = parseRows(text, reportProblem);
+  const rows = parseRows(file, reportProblem);
   if (rows === undefined) return undefined;
   const [header, ...rest] = rows;
   if (header === undefined) {
@@ -41,15 +42,14 @@ export function readContacts(
   return undefined;
 }
 
-function parseRows(text: string, reportProblem: ReportContactProblem): Row[] | undefined {
+function parseRows(file: Buffer, reportProblem: ReportContactProblem): Row[] | undefined {
   try {
-    return parse(text, {
-      info: true,
-      relax_column_count: true,
-      skip_empty_lines: true,
+    const rows = parse(file, {
+      ...detectCsvForm(file),
       max_record_size: maxContactRowBytes,
       to: maxRows + 2,
     }) as unknown as Row[];
+    return rows.filter(({ record }) => !isBlank(record));
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     const line = typeof error.lines === 'number' ? `line ${error.lines}: ` : '';

@@ -24,6 +24,7 @@ import { readSes } from '../../src/feedback/relay/read-ses.ts';
 import { authenticateReply } from '../../src/feedback/reply/authenticate-reply.ts';
 import { parseReplyMail } from '../../src/feedback/reply/parse-reply.ts';
 import { previewReply } from '../../src/feedback/reply/preview-reply.ts';
+import { detectCsvForm } from '../../src/foundation/csv-file.ts';
 import type { Dns } from '../../src/foundation/dns/dns-client.ts';
 import { Fault } from '../../src/foundation/errors.ts';
 import { decodeTransferEncoding, decodeWords } from '../../src/foundation/mime/decode.ts';
@@ -36,11 +37,7 @@ import { prepareHtmlJob as prepareHtml } from '../../src/inbox/prepare-html-job.
 import { cutAtLinks } from '../../src/inbox/safe-link.ts';
 import { showInlineImagesJob as insertImages } from '../../src/inbox/show-inline-images.ts';
 import { readContactHeader } from '../../src/list/contact-file.ts';
-import {
-  detectDelimiter,
-  InvalidImportFile,
-  importCsv,
-} from '../../src/management/import/import-csv.ts';
+import { InvalidImportFile, importCsv } from '../../src/management/import/import-csv.ts';
 import { BodyTooLarge } from '../../src/rendering/body-writer.ts';
 import { CheckedValues } from '../../src/rendering/checked-values.ts';
 import { mapHtmlPartsJob as mapHtmlParts } from '../../src/rendering/map-html-parts-job.ts';
@@ -168,10 +165,9 @@ async function importContacts(text: string): Promise<void> {
     if (typeof read === 'string') throw new InvalidImportFile(read);
     return { read, keyOf: ({ email }: { readonly email: string }) => email };
   };
-  const file = Readable.from([
-    Buffer.from(`email,name\na@b.test,${text.slice(0, text.length / 8)}`),
-  ]);
-  await importCsv(file, detectDelimiter(text), counts, open, async () => undefined);
+  const file = Buffer.from(`email,name\na@b.test,${text.slice(0, text.length / 8)}`);
+  const form = detectCsvForm(Buffer.from(text));
+  await importCsv(Readable.from([file]), form, counts, open, async () => undefined);
 }
 
 function scanBatch(text: string): unknown {

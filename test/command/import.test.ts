@@ -201,6 +201,13 @@ for (const [what, product, file, more, reasons] of [
     { 'a1@people.test': ['hard_bounce'], 'b1@people.test': ['complaint'] },
   ],
   [
+    'a CSV file that a spreadsheet saved',
+    'sendgrid',
+    '\ufeffStatus;E-Mail;;\n;"d1@people.test" ;;\n;;;\n',
+    ['--reason', 'complaint'],
+    { 'd1@people.test': ['complaint'] },
+  ],
+  [
     'a CSV file of Postmark',
     'postmark',
     'EmailAddress,SuppressionReason\nc1@people.test,ManualSuppression\n',

@@ -129,12 +129,59 @@ test('semicolons and tabs are recognized, also beside commas in values and with 
   }
 });
 
+test('files of spreadsheets and other products are imported: windows-1252, usual names of the address column, empty cells at the end, invisible characters and padded quotes', async () => {
+  const target = `${path}/lists/l-0802`;
+  await owner.put(target, { name: 'As they are' });
+  const expected = { Name: 'Zoë Ŧest' };
+  for (const [name, text, fields] of [
+    [
+      'windows-1252',
+      Buffer.from('email;Name\na@b.test;Zo\xeb \x93\x80\x94\n', 'latin1'),
+      { Name: 'Zoë “€”' },
+    ],
+    ['UTF-16', Buffer.from('\ufeffEmail\tName\na@b.test\tZoë Ŧest\n', 'utf16le'), expected],
+    ['Mailchimp', 'Email Address,Name,Address\na@b.test,Zoë Ŧest,\n', expected],
+    ['Outlook', 'Name,E-mail Address,E-mail 2 Address\nZoë Ŧest,a@b.test,\n', expected],
+    ['e-mail', 'Name,E-mail\nZoë Ŧest,a@b.test\n', expected],
+    ['email_address', 'email_address,Name\na@b.test,Zoë Ŧest\n', expected],
+    ['EMAIL', 'EMAIL,Name\na@b.test,Zoë Ŧest\n', expected],
+    [
+      'a column email beside others',
+      'E-Mail,email,Name\nx,a@b.test,y\n',
+      { 'E-Mail': 'x', Name: 'y' },
+    ],
+    ['ends', ';;;\nEmail;Name;;\na@b.test;Zoë Ŧest;;;\n;;;\n;;\n', expected],
+    ['invisible', '\ufeff\u200bEmail,Name\u200b\n\u200b a\u200b@b.test\u202c,Zoë Ŧest\n', expected],
+    ['padded', 'email  , Name\n a@b.test , "Zoë Ŧest" \n', expected],
+    [
+      'padded with commas',
+      '"email", "Name"\n "a@b.test" , "Ann, ""Zoë""" \n',
+      { Name: 'Ann, "Zoë"' },
+    ],
+  ] as const) {
+    const address = `${target}/imports/${randomUUID()}`;
+    const began = await owner.call('PUT', address, text, csv);
+    assert.equal(began.status, 202, began.text);
+    const done = await finish(owner, address);
+    assert.deepEqual([done.state, done.problems, done.rowsWritten], ['done', [], 1], name);
+    assert.equal(done.bytesRead, done.bytesTotal, name);
+    const { body } = await owner.get(`${target}/contacts/a@b.test`);
+    assert.deepEqual(body.fields, fields, name);
+    assert.equal((await owner.delete(`${target}/contacts/a@b.test`)).status, 204);
+  }
+  const address = `${target}/imports/${randomUUID()}`;
+  await owner.call('PUT', address, 'E-Mail Address,E-mail-address\na@b.test,b@b.test\n', csv);
+  assert.deepEqual((await finish(owner, address)).problems, [
+    { line: 0, reason: 'Two columns are named “E-mail-address”. Rename one' },
+  ]);
+});
+
 test('rejected rows say why in plain words, and can be downloaded, corrected and imported', async () => {
   const target = `${path}/lists/l-0801`;
   await owner.put(target, { name: 'Corrections' });
   const invalid = Buffer.from('caf\xe9@b.test,x\n', 'latin1');
   const text = Buffer.concat([
-    Buffer.from('email,Name\nok@b.test,Fine\nno-at,"=1+1"\nx@b.test\n'),
+    Buffer.from('email,Name\nok@b.test,Zoë\nno-at,"=1+1"\nx@b.test\n'),
     invalid,
   ]);
   const address = `${target}/imports/${randomUUID()}`;
@@ -285,7 +332,7 @@ test('the largest allowed contact survives export and import', async () => {
   const done = await finish(owner, address);
   assert.equal(done.state, 'done', JSON.stringify(done));
   assert.equal(done.rowsWritten, 1);
-  assert.equal(readContacts(text, assert.fail)?.rows.length, 1);
+  assert.equal(readContacts(Buffer.from(text), assert.fail)?.rows.length, 1);
 });
 
 test('whatever the API stores in contacts survives export and import, in the console and in manifests', async () => {
@@ -340,7 +387,7 @@ test('whatever the API stores in contacts survives export and import, in the con
   const read = await owner.get(`${target}/contacts`);
   const items = read.body.items as { email: string; fields: Record<string, string> }[];
   assert.deepEqual(new Map(items.map(({ email, fields }) => [email, fields])), contacts);
-  const rows = readContacts(text, assert.fail)?.rows ?? [];
+  const rows = readContacts(Buffer.from(text), assert.fail)?.rows ?? [];
   assert.deepEqual(new Map(rows.map(({ email, fields }) => [email, fields])), contacts);
   for (const fields of [{ '': 'x' }, { Name: '\ufffd' }])
     assert.equal((await owner.put(`${source}/contacts/no@people.test`, { fields })).status, 422);

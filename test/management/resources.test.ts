@@ -250,7 +250,7 @@ test('an exported suppressions file is imported with progress and row errors', a
     'd@people.test,manual,,,soon',
   ];
   const file = ['address,reason,message_id,created_at,expires_at', ...lines].join('\r\n');
-  const finish = async (text: string) => {
+  const finish = async (text: string | Buffer) => {
     const address = `${imports}/${randomUUID()}`;
     const began = await owner.call('PUT', address, text, { 'content-type': 'text/csv' });
     assert.equal(began.status, 202, began.text);
@@ -284,7 +284,17 @@ test('an exported suppressions file is imported with progress and row errors', a
   assert.deepEqual(wrong.problems, [
     { line: 0, reason: 'The file needs a column “address”. It has: mail' },
   ]);
-  assert.equal(((await owner.get(imports)).body.items as unknown[]).length, 3);
+  for (const [text, address] of [
+    [Buffer.from('E-mail;Note\nzo\xeb@people.test;caf\xe9\n;\n', 'latin1'), 'zoë@people.test'],
+    ['Email Address,Address\nmia@people.test,"Main St 1"\n', 'mia@people.test'],
+    ['\ufeffaddress,reason,,\n \u200bmax@people.test, "complaint" ,,\n', 'max@people.test'],
+  ] as const) {
+    const imported = await finish(text);
+    assert.deepEqual([imported.problems, imported.rowsWritten], [[], 1], address);
+    const found = await owner.get(`${path}/suppressions/${encodeURIComponent(address)}`);
+    assert.equal(found.status, 200, address);
+  }
+  assert.equal(((await owner.get(imports)).body.items as unknown[]).length, 6);
 });
 
 test('a signed-in browser can only make changes from a page of the service', async () => {

@@ -6,14 +6,14 @@ import { readContacts } from '../../src/manifest/read-contacts.ts';
 
 function complaints(text: string): string[] {
   const found: string[] = [];
-  const contacts = readContacts(text, (message) => found.push(message));
+  const contacts = readContacts(Buffer.from(text), (message) => found.push(message));
   assert.equal(contacts === undefined, found.length > 0);
   return found;
 }
 
 test('RFC 4180: quotes, commas, line breaks and CRLF are read', () => {
   const text = 'Name,Email\r\n"Lovelace, ""Ada""\r\nCountess", Ada@Shop.test \r\n\r\n';
-  const contacts = readContacts(text, assert.fail);
+  const contacts = readContacts(Buffer.from(text), assert.fail);
   assert.deepEqual(contacts?.rows, [
     { email: 'ada@shop.test', fields: { Name: 'Lovelace, "Ada"\r\nCountess' } },
   ]);
@@ -24,7 +24,7 @@ test('the header row needs unique, non-empty columns including email', () => {
   assert.deepEqual(complaints('name\nAda\n'), [
     'line 1: The file needs a column “email”. It has: name',
   ]);
-  assert.deepEqual(complaints('email,\n'), ['line 1: Column 2 has no name in the header']);
+  assert.deepEqual(complaints('email,,City\n'), ['line 1: Column 2 has no name in the header']);
   assert.deepEqual(complaints('email,City,City\n'), [
     'line 1: Two columns are named “City”. Rename one',
   ]);
@@ -40,6 +40,14 @@ test('the header row needs unique, non-empty columns including email', () => {
   ]);
 });
 
+test('a file that a spreadsheet saved in windows-1252, with semicolons, empty cells and padding, is read like an import', () => {
+  const text =
+    'E-Mail-Adresse; Ort ;;\r\n" Zo\xeb@Shop.test " ; "K\xf6ln; \x93Mitte\x94" ;;\r\n;;;\r\n';
+  assert.deepEqual(readContacts(Buffer.from(text, 'latin1'), assert.fail)?.rows, [
+    { email: 'zoë@shop.test', fields: { Ort: 'Köln; “Mitte”' } },
+  ]);
+});
+
 test('an unclosed quote is rejected', () => {
   assert.match(complaints('email\n"ada@shop.test\n')[0] ?? '', /is not CSV/);
 });
@@ -52,7 +60,7 @@ test('only the first invalid rows are reported, the rest are counted', () => {
 
 test('the hash is independent of row and column order', () => {
   const hash = (text: string) =>
-    readContacts(text, assert.fail)?.contentHash.toString('hex') ?? 'none';
+    readContacts(Buffer.from(text), assert.fail)?.contentHash.toString('hex') ?? 'none';
   const one = hash('email,City\na@shop.test,Rome\nb@shop.test,\n');
   assert.equal(hash('email,City\r\nA@SHOP.test,Rome\r\n\r\nb@shop.test,""\r\n'), one);
   assert.equal(hash('email,City\nb@shop.test,\na@shop.test,Rome\n'), one);
@@ -71,7 +79,8 @@ test('arbitrary values are read as they were written, whatever a spreadsheet wou
   fc.assert(
     fc.property(fc.array(value, { maxLength: 20 }), (values) => {
       const lines = values.map((text, index) => csvLine([`p${index}@shop.test`, text]));
-      const contacts = readContacts(['email,Note\r\n', ...lines].join(''), assert.fail);
+      const text = ['email,Note\r\n', ...lines].join('');
+      const contacts = readContacts(Buffer.from(text), assert.fail);
       assert.deepEqual(
         contacts?.rows.map(({ fields }) => fields.Note),
         values,

@@ -5,6 +5,10 @@ export interface ImportHost {
   warn(line: string): void;
   /** The text files of a template's folder, by name. */
   templateFiles(template: FolderTemplate): ReadonlyMap<string, string>;
+  /** Rows of a CSV file by the names in its header. */
+  readCsv(file: Buffer): readonly Readonly<Record<string, string>>[];
+  /** Which of the columns has addresses. */
+  findAddressColumn(columns: readonly string[]): string | undefined;
   /** Why an address can be suppressed. */
   readonly reasons: readonly string[];
   /** The management API of an account. */

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parse } from 'csv-parse/sync';
 import { type ImportHost, ImportProblem } from './host.ts';
 import type { Product } from './product-templates.ts';
 
@@ -27,9 +26,9 @@ export async function sendSuppressions(
   const found = new Map<string, string>();
   const left: string[] = [];
   for (const path of paths) {
-    const rows = readRows(path, await readText(path));
+    const rows = readRows(path, await readBytes(path), host);
     for (const [index, row] of rows.entries()) {
-      const entry = readRow(product, row, reason);
+      const entry = readRow(product, row, reason, host);
       if (typeof entry === 'string') left.push(`${path}, row ${index + 1}: ${entry}`);
       else if (entry !== undefined) keepStrongest(found, entry.address, entry.reason);
     }
@@ -41,10 +40,10 @@ export async function sendSuppressions(
   return left.length + wrong > 0 ? 1 : 0;
 }
 
-async function readText(path: string): Promise<string> {
+async function readBytes(path: string): Promise<Buffer> {
   try {
     const bytes = await readFile(path);
-    if (bytes.length <= maxFileBytes) return bytes.toString('utf8').replace(/^\uFEFF/, '');
+    if (bytes.length <= maxFileBytes) return bytes;
   } catch (cause) {
     throw new ImportProblem(`${path} can’t be read`, { cause });
   }
@@ -52,10 +51,11 @@ async function readText(path: string): Promise<string> {
 }
 
 /** Rows of a CSV file with a header, of a JSON array, or of a JSON page with one. */
-function readRows(path: string, text: string): readonly Row[] {
+function readRows(path: string, file: Buffer, host: ImportHost): readonly Row[] {
+  const text = file.toString('utf8').replace(/^\uFEFF/, '');
   if (!/^\s*[[{]/.test(text)) {
     try {
-      return parse(text, { columns: true, skip_empty_lines: true, relax_column_count: true });
+      return host.readCsv(file);
     } catch (cause) {
       throw new ImportProblem(`${path} is neither JSON nor CSV with a header`, { cause });
     }
@@ -83,9 +83,10 @@ function readRow(
   product: Product,
   row: Row,
   given: string | undefined,
+  host: ImportHost,
 ): { readonly address: string; readonly reason: string } | string | undefined {
   if (typeof row !== 'object' || row === null) return 'is not an object';
-  const address = row.EmailAddress ?? row.email ?? row.address ?? row.Email ?? row.Address;
+  const address = row[host.findAddressColumn(Object.keys(row)) ?? ''];
   if (typeof address !== 'string' || !/^[^\s,"]+@[^\s,"]+$/.test(address.trim()))
     return 'has no email address';
   if (product === 'resend' && !isTrue(row.unsubscribed)) return undefined;

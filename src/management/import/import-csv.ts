@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
-import { CsvError, parse } from 'csv-parse';
+import { CsvError, type Options, parse } from 'csv-parse';
+import { isBlank } from '../../foundation/csv-file.ts';
 import { maxContactRowBytes } from '../../list/contact-limits.ts';
 
 /** How far an import is: everything up to this row is written. */
@@ -59,30 +60,21 @@ export class InvalidImportFile extends Error {
 /**
  * Reads a CSV file (RFC 4180) with a header row in steps, so memory doesn't grow with the file. Within a step, the last row
  * with the same key wins.
+ * @param form as `CsvFormDetector` found it
  * @param start rows that were read before are skipped
  * @param open creates the reader for the file's columns
  * @throws InvalidImportFile after the rows before it were written
  */
 export async function importCsv<Item extends object>(
   file: Readable,
-  form: CsvForm,
+  form: Options,
   start: ImportCounts,
   open: (columns: readonly string[]) => RowReader<Item>,
   write: (step: ImportStep<Item>) => Promise<void>,
 ): Promise<void> {
   const parser = file
     .on('error', (error) => parser.destroy(error))
-    .pipe(
-      parse({
-        bom: true,
-        info: true,
-        relax_column_count: true,
-        skip_empty_lines: true,
-        delimiter: form.delimiter,
-        from_line: form.firstLine,
-        max_record_size: maxContactRowBytes,
-      }),
-    );
+    .pipe(parse({ ...form, max_record_size: maxContactRowBytes }));
   let columns: readonly string[] | undefined;
   let reader: RowReader<Item> | undefined;
   let { rowsWritten, rowsWrong } = start;
@@ -113,12 +105,13 @@ export async function importCsv<Item extends object>(
     for await (const { record, info } of parser as AsyncIterable<Row>) {
       bytesRead = info.bytes;
       if (reader === undefined) {
+        if (isBlank(record)) continue;
         columns = record;
         reader = open(columns);
         continue;
       }
       rowsRead += 1;
-      if (rowsRead <= start.rowsRead) continue;
+      if (rowsRead <= start.rowsRead || isBlank(record)) continue;
       add(record, info.lines);
       if (
         items.size >= maxStepRows ||
@@ -136,11 +129,14 @@ export async function importCsv<Item extends object>(
   if (invalid !== undefined) throw invalid;
 }
 
+const valueContinues =
+  'After a closing quotation mark, a value continues. Double quotation marks inside values ("")';
+
 /** What the parser's errors mean for someone who looks at the file. */
 const parserErrors: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'A quotation mark is never closed. Close it, or remove it',
-  CSV_INVALID_CLOSING_QUOTE:
-    'After a closing quotation mark, a value continues. Double quotation marks inside values ("")',
+  CSV_INVALID_CLOSING_QUOTE: valueContinues,
+  CSV_NON_TRIMABLE_CHAR_AFTER_CLOSING_QUOTE: valueContinues,
   INVALID_OPENING_QUOTE:
     'A quotation mark is inside a value. Quote the value, and double the quotation mark ("")',
   CSV_MAX_RECORD_SIZE: 'The row is too long. Maybe a quotation mark before it isn’t closed',
@@ -152,44 +148,4 @@ function asInvalidFile(error: unknown): InvalidImportFile | undefined {
   const { code, lines } = error as CsvError & { readonly lines?: number };
   const reason = parserErrors[code] ?? `The file isn’t valid CSV (${code})`;
   return new InvalidImportFile(reason, typeof lines === 'number' ? lines : 0, { cause: error });
-}
-
-const candidates = [',', ';', '\t'] as const;
-
-type Delimiter = (typeof candidates)[number];
-
-/** How a file separates its values, and where its header row is. */
-interface CsvForm {
-  readonly delimiter: Delimiter;
-  /** The line of the header, from 1. */
-  readonly firstLine: number;
-}
-
-/**
- * Recognizes a file's delimiter: whichever occurs most in the header row, outside quotes; a comma if none does. Spreadsheets also
- * name it in a first line such as `sep=;`.
- * @param beginning of the file, long enough for its header
- */
-export function detectDelimiter(beginning: string): CsvForm {
-  const text = beginning.replace(/^\ufeff/, '');
-  const named = /^sep=([,;\t])\r?\n/i.exec(text)?.[1];
-  const found = candidates.find((candidate) => candidate === named);
-  if (found !== undefined) return { delimiter: found, firstLine: 2 };
-  const counts = countInHeader(text.trimStart());
-  const delimiter = candidates.reduce((best, candidate) =>
-    (counts.get(candidate) ?? 0) > (counts.get(best) ?? 0) ? candidate : best,
-  );
-  return { delimiter, firstLine: 1 };
-}
-
-function countInHeader(text: string): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  let isQuoted = false;
-  for (const character of text) {
-    if (character === '"') isQuoted = !isQuoted;
-    if (isQuoted) continue;
-    if (character === '\n' || character === '\r') break;
-    counts.set(character, (counts.get(character) ?? 0) + 1);
-  }
-  return counts;
 }

@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addAbortSignal, Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { Options } from 'csv-parse';
 import { type Static, Type } from 'typebox';
 import { AccountLimitReached } from '../../account/account-limit-store.ts';
 import { lockActiveAccount } from '../../account/account-store.ts';
+import { CsvFormDetector } from '../../foundation/csv-file.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { Wire } from '../../foundation/wire.ts';
 import { logFailure } from '../../http/request-log.ts';
@@ -14,7 +16,7 @@ import { requirePreconditions } from '../answer/entity-tag.ts';
 import { Problem } from '../answer/problem.ts';
 import type { OperationCall } from '../operation.ts';
 import { inTransaction, recordAudit } from '../save-resource.ts';
-import { detectDelimiter, InvalidImportFile, importCsv, type RowReader } from './import-csv.ts';
+import { InvalidImportFile, importCsv, type RowReader } from './import-csv.ts';
 import {
   continueImport,
   createImport,
@@ -30,8 +32,6 @@ import { type ImportView, requireImport, viewProgress } from './import-view.ts';
 
 /** Max size of a file. */
 const maxFileBytes = 1024 ** 3;
-/** How much of a file its header row is looked for in. */
-const headerBytes = 256 * 1024;
 
 /** The query of an import. */
 export const importQuery = Type.Object(
@@ -107,6 +107,7 @@ async function findImport(
 
 interface TemporaryFile extends FileFacts {
   readonly handle: FileHandle;
+  readonly form: Options;
   discard(): Promise<void>;
 }
 
@@ -129,14 +130,16 @@ async function storeTemporaryFile(body: Readable): Promise<TemporaryFile> {
     // If the platform can't unlink an open file, discard() does it later.
     await remove().catch(() => undefined);
     const hash = createHash('sha256');
+    const detector = new CsvFormDetector();
     await pipeline(body, limitBytes(maxFileBytes), async (chunks: AsyncIterable<Buffer>) => {
       for await (const chunk of chunks) {
         hash.update(chunk);
+        detector.add(chunk);
         await handle.appendFile(chunk);
       }
     });
     const { size } = await handle.stat();
-    return { handle, size, sha256: hash.digest(), discard };
+    return { handle, size, sha256: hash.digest(), form: detector.form(), discard };
   } catch (error) {
     await discard();
     throw error;
@@ -193,9 +196,8 @@ async function runImport<Item extends object>(
   try {
     const start = await requireImport(call, run);
     rowsRead = start.rowsRead;
-    const form = await readForm(file.handle);
     rows = addAbortSignal(stopping, file.handle.createReadStream({ start: 0, autoClose: false }));
-    await importCsv(rows, form, start, job.open, async ({ items, ...step }) => {
+    await importCsv(rows, file.form, start, job.open, async ({ items, ...step }) => {
       // One commit, so that continuing repeats nothing and skips nothing.
       await kysely.transaction().execute(async (transaction) => {
         if (!(await lockActiveAccount(transaction, run.accountId))) throw new Suspended();
@@ -227,12 +229,6 @@ async function runImport<Item extends object>(
 function expectedReason(error: unknown): string | undefined {
   if (error instanceof AccountLimitReached) return error.message;
   return error instanceof Suspended ? 'The account was suspended' : undefined;
-}
-
-/** How the file is written, from its beginning. */
-async function readForm(handle: FileHandle) {
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(headerBytes), 0, headerBytes, 0);
-  return detectDelimiter(buffer.toString('utf8', 0, bytesRead));
 }
 
 /** Fails with a Problem if the stream is larger than the limit. */

@@ -16,10 +16,13 @@ import {
 } from '../../feedback/suppression/suppression-store.ts';
 import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import {
-  describeMissingColumn,
+  describeRepeatedColumn,
+  findAddressColumn,
   findUndecoded,
-  withoutFormulaGuard,
-} from '../../foundation/csv-line.ts';
+  visibleText,
+  withoutUnnamedEnd,
+} from '../../foundation/csv-file.ts';
+import { withoutFormulaGuard } from '../../foundation/csv-line.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import {
   type ComparableAddress,
@@ -214,24 +217,28 @@ export const downloadRejectedSuppressions = defineOperation({
 });
 
 /**
- * Reads suppressions from rows in the export format. Only the `address` column is required; a missing reason defaults to
+ * Reads suppressions from rows in the export format. Only the column of addresses is required; a missing reason defaults to
  * `manual`.
  * @throws InvalidImportFile
  */
-function suppressionRowReader(columns: readonly string[]): RowReader<NewSuppression> {
-  const names = columns.map((name) => name.trim().toLowerCase());
-  const repeated = names.find((name, index) => names.indexOf(name) < index);
-  if (repeated !== undefined)
-    throw new InvalidImportFile(`Two columns are named “${repeated}”. Rename one`);
-  const columnIndexes = new Map(names.map((name, index) => [name, index]));
-  if (!columnIndexes.has('address'))
-    throw new InvalidImportFile(describeMissingColumn('address', columns));
+function suppressionRowReader(header: readonly string[]): RowReader<NewSuppression> {
+  const columns = withoutUnnamedEnd(header);
+  const columnIndexes = new Map<string, number>();
+  for (const [index, column] of columns.entries()) {
+    const name = visibleText(column).toLowerCase();
+    if (columnIndexes.has(name)) throw new InvalidImportFile(describeRepeatedColumn(name));
+    columnIndexes.set(name, index);
+  }
+  const addressColumn = findAddressColumn(columns, 'address');
+  if (typeof addressColumn === 'string') throw new InvalidImportFile(addressColumn);
   return {
     read(record) {
       const cell = (name: string) => (record[columnIndexes.get(name) ?? -1] ?? '').trim();
       const unreadable = findUndecoded(record);
       if (unreadable !== undefined) return unreadable;
-      const parsed = parseEmailAddress(withoutFormulaGuard(cell('address')));
+      const parsed = parseEmailAddress(
+        visibleText(withoutFormulaGuard(record[addressColumn] ?? '')),
+      );
       if (!parsed.ok) return `The address ${parsed.reason}`;
       const reason = parseSuppressionReason(cell('reason') || 'manual');
       if (reason === undefined)

@@ -38,7 +38,7 @@ export const listsTexts = {
   'contacts.importTitle': 'Import contacts',
 
   'contacts.importHint':
-    'UTF-8, with a header row that includes email. Commas, semicolons and tabs work. Existing contacts get the fields from the file.',
+    'With a header row that includes email. Files of spreadsheets work as they are. Existing contacts get the fields from the file.',
 
   'import.title': 'Recent imports',
   'import.file': 'CSV file',

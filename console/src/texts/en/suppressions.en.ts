@@ -6,7 +6,7 @@ export const suppressionsTexts = {
   'suppressions.addHint': 'Requests to it are rejected from now on.',
   'suppressions.importTitle': 'Import suppressions',
   'suppressions.importHint':
-    'Only the address column is required; reason can be hard_bounce, complaint, unsubscribe or manual. Exports can be imported.',
+    'Only a column address or email is required; reason can be hard_bounce, complaint, unsubscribe or manual. Exports can be imported.',
   'suppressions.export': 'Export CSV',
   'suppressions.find': 'Address contains',
   'suppressions.address': 'Address',
