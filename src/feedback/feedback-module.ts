@@ -103,7 +103,7 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
   const tokens = new TrackingTokens(key);
   const unsubscribeTokens = new UnsubscribeTokens(key);
   const writer = new EngagementWriter({
-    write: (items) => writeEngagements(database, items),
+    write: (items, decide) => writeEngagements(database, items, decide),
     log,
   });
   const warnings = new RateLimit(1);

@@ -1,6 +1,20 @@
 import { isAscii } from 'node:buffer';
 import type { Options } from 'csv-parse';
 
+/** The options of csv-parse that read a file. */
+export type CsvForm = Pick<
+  Options,
+  | 'bom'
+  | 'cast'
+  | 'delimiter'
+  | 'encoding'
+  | 'from_line'
+  | 'info'
+  | 'relax_column_count'
+  | 'skip_empty_lines'
+  | 'trim'
+>;
+
 /** How much of a file its header row is looked for in. */
 const headerBytes = 256 * 1024;
 /** Characters that nobody sees, which come with text that was copied from web pages, mail programs and spreadsheets. */
@@ -26,8 +40,8 @@ export class CsvFormDetector {
     this.#hasUtf8 = /[^\0-\x7f\ufffd]/.test(text) || bytes.includes('\ufffd');
   }
 
-  /** The options of csv-parse for the file, once all of it was added. */
-  form(): Options {
+  /** The file's form, once all of it was added. */
+  form(): CsvForm {
     this.#check();
     const shared = {
       bom: true,
@@ -55,8 +69,7 @@ export class CsvFormDetector {
   }
 }
 
-/** The options of csv-parse for a file. */
-export function detectCsvForm(file: Buffer): Options {
+export function detectCsvForm(file: Buffer): CsvForm {
   const detector = new CsvFormDetector();
   detector.add(file);
   return detector.form();
@@ -75,7 +88,7 @@ const delimiters = [',', ';', '\t'] as const;
  * Finds the delimiter of a file: whichever occurs most in the header row, outside quotes; a comma if none does. Spreadsheets also
  * name it in a first line such as `sep=;`.
  */
-function findDelimiter(beginning: string): Options {
+function findDelimiter(beginning: string): CsvForm {
   const text = beginning.replace(/^\ufeff/, '');
   const named = /^sep=([,;\t])\r?\n/i.exec(text)?.[1];
   if (named !== undefined) return { delimiter: named, from_line: 2 };

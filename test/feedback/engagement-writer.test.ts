@@ -11,6 +11,8 @@ import { waitFor } from '../support/wait-for.ts';
 /** A store whose writes finish on command, like a database that hangs and recovers. */
 class ManualStore {
   readonly written: Engagement[] = [];
+  /** IDs of items that wait for the outcome of a delivery. */
+  readonly undecided = new Set<string>();
   readonly logged: { level: number; lost?: number; msg: string }[] = [];
   readonly writer: EngagementWriter;
   concurrent = 0;
@@ -19,24 +21,25 @@ class ManualStore {
 
   constructor(maxWaiting?: number) {
     this.writer = new EngagementWriter({
-      write: (items) => this.#write(items),
+      write: (items, decide) => this.#write(items, decide),
       log: pino({ level: 'warn' }, { write: (line) => void this.logged.push(JSON.parse(line)) }),
       holdMs: 1,
       ...(maxWaiting !== undefined && { maxWaiting }),
     });
   }
 
-  async #write(items: readonly Engagement[]): Promise<ReadonlySet<string>> {
+  async #write(items: readonly Engagement[], decide: boolean) {
     this.concurrent += 1;
     this.maxConcurrent = Math.max(this.maxConcurrent, this.concurrent);
+    const undecided = new Set(decide ? [] : this.undecided);
     await new Promise<void>((resolve, reject) => {
       const end = (fault?: Error): void => (fault === undefined ? resolve() : reject(fault));
       this.#open.push({ items, end });
     }).finally(() => {
       this.concurrent -= 1;
     });
-    this.written.push(...items);
-    return new Set();
+    this.written.push(...items.filter(({ id }) => !undecided.has(id)));
+    return { full: new Set<string>(), undecided };
   }
 
   /** Finishes the next write with success or failure. */
@@ -100,6 +103,36 @@ test('a write that fails during shutdown is retried before the shutdown ends', a
   await stopped;
   assert.deepEqual(store.written, [one, two]);
   assert.equal(store.lost, 0);
+});
+
+test('an item that waits for the outcome of a delivery is written again until it is decided, at the latest by a shutdown', async () => {
+  const store = new ManualStore(8);
+  const [first, second, other] = [open(), open(), open('46101')];
+  store.undecided.add(first.id).add(second.id);
+  for (const item of [first, second, other]) store.writer.add(item);
+  await store.end();
+  // Both still count as their account's share of what waits.
+  store.writer.add(open());
+  const again = await store.end();
+  assert.deepEqual(
+    again.map(({ id }) => id),
+    [first.id, second.id],
+  );
+  const since = again.map(({ waitsSince }) => waitsSince);
+  store.undecided.delete(first.id);
+  const third = await store.end();
+  assert.deepEqual(
+    third.map(({ waitsSince }) => waitsSince),
+    since,
+  );
+  const stopped = store.writer.stop();
+  await store.end();
+  await stopped;
+  assert.deepEqual(
+    store.written.map(({ id }) => id),
+    [other.id, first.id, second.id],
+  );
+  assert.equal(store.lost, 1);
 });
 
 test('a shutdown that gives up reports how many items were lost, including those of a hanging write', async () => {

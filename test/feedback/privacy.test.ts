@@ -300,7 +300,7 @@ test('an open after its person was erased is recorded without the reader’s dev
     userAgent: 'Firefox',
     network: '203.0.113.0/24',
   });
-  await writeEngagements(world.database, [open(gone), open(kept)]);
+  await writeEngagements(world.database, [open(gone), open(kept)], true);
   const told = { class: 'person', reason: 'no sign of a scanner or prefetch' };
   assert.deepEqual(await opens(gone), [told]);
   assert.deepEqual(await opens(kept), [

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { SmtpPool } from '../../src/delivery/smtp-pool.ts';
 import { inboxServer } from '../../src/delivery/smtp-server-settings.ts';
+import type { Engagement } from '../../src/feedback/tracking/engagement.ts';
 import { writeEngagements } from '../../src/feedback/tracking/engagement-store.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
 import { newId } from '../../src/foundation/ids.ts';
+import type { ClaimedMessage } from '../../src/queue/attempt.ts';
 import { ClaimStore } from '../../src/queue/claim-store.ts';
 import { CompleteStore } from '../../src/queue/complete-store.ts';
 import { LeaseStore } from '../../src/queue/lease-store.ts';
@@ -65,37 +67,72 @@ test('a reply that arrives while the database is down is written when it is back
   );
 });
 
-test('an outcome has the time of the reply, however late the database takes it, and opens since then are of people', async () => {
-  const id = await world.accept();
-  const { claims, outcomes } = world.stores(30_000);
-  const [message] = await claims.claim([account], 1);
-  assert.ok(message);
-  const before = (ms: number): number => performance.now() - ms;
-  const delivered = { recipient: 0, outcome: 'delivered' as const, reason: '250' };
-  const results = [{ ...delivered, happenedAt: before(60_000) }];
-  const completion = settleAttempt(message, { results, notes: [] }, 0);
-  assert.deepEqual(await outcomes.complete([completion]), [true]);
-  const { rows } = await world.database.pool.query(
-    `select round(extract(epoch from now() - m.state_at) / 10)::int as "stateTens",
-       round(extract(epoch from now() - e.at) / 10)::int as "eventTens"
-     from message m join message_event e on e.message_id = m.id where m.id = $1`,
-    [id],
-  );
-  assert.deepEqual(rows, [{ stateTens: 6, eventTens: 6 }]);
-  const open = (ms: number) => ({
+/** An open by a person, at a time by `performance.now()`. */
+function opened({ messageId, retentionDays }: ClaimedMessage, at: number): Engagement {
+  return {
     id: newId(),
-    message: { accountId: account, messageId: id, retentionDays: message.retentionDays },
-    kind: 'opened' as const,
-    at: before(ms),
+    message: { accountId: account, messageId, retentionDays },
+    kind: 'opened',
+    at,
     link: undefined,
     hidden: false,
-    verdict: { class: 'person' as const, reason: 'no sign of a scanner or prefetch' },
+    verdict: { class: 'person', reason: 'no sign of a scanner or prefetch' },
     userAgent: 'Firefox',
     network: '203.0.113.0/24',
-  });
-  await writeEngagements(world.database, [open(30_000), open(90_000)]);
-  const opened = (await world.events(id)).filter(({ kind }) => kind === 'opened');
-  assert.deepEqual(opened.map(({ detail }) => detail.class).sort(), ['person', 'scanner']);
+  };
+}
+
+test('an outcome has the time of the reply, however late the database takes it, and opens wait for it: those since the reply are of people', async () => {
+  const before = (ms: number): number => performance.now() - ms;
+  for (const [outcome, expected] of [
+    ['delivered', ['person', 'scanner']],
+    ['bounced', ['person', 'scanner']],
+    ['deferred', ['scanner', 'scanner']],
+  ] as const) {
+    const id = await world.accept();
+    const { claims, leases, outcomes } = world.stores(30_000);
+    const [message] = await claims.claim([account], 1);
+    assert.ok(message);
+    assert.deepEqual(await leases.markDots([message]), [true]);
+    const opens = [30_000, 90_000].map((ms) => opened(message, before(ms)));
+    const early = await writeEngagements(world.database, opens, false);
+    assert.deepEqual([...early.undecided].sort(), opens.map((item) => item.id).sort());
+    assert.deepEqual(await world.events(id), []);
+    const result = { recipient: 0, outcome, reason: 'reply', happenedAt: before(60_000) };
+    const completion = settleAttempt(message, { results: [result], notes: [] }, 0);
+    assert.deepEqual(await outcomes.complete([completion]), [true]);
+    if (outcome !== 'deferred') {
+      const { rows } = await world.database.pool.query(
+        `select round(extract(epoch from now() - m.state_at) / 10)::int as "stateTens",
+           round(extract(epoch from now() - e.at) / 10)::int as "eventTens"
+         from message m join message_event e on e.message_id = m.id where m.id = $1`,
+        [id],
+      );
+      assert.deepEqual(rows, [{ stateTens: 6, eventTens: 6 }]);
+    }
+    const late = await writeEngagements(world.database, opens, false);
+    assert.equal(late.undecided.size, 0);
+    const events = (await world.events(id)).filter(({ kind }) => kind === 'opened');
+    assert.deepEqual(events.map(({ detail }) => detail.class).sort(), expected, outcome);
+  }
+});
+
+test('an open whose delivery has no outcome after a minute, or at a shutdown, came before the message was delivered', async () => {
+  const { claims, leases } = world.stores(30_000);
+  for (const [waiting, decide] of [
+    [{ waitsSince: performance.now() - 61_000 }, false],
+    [{}, true],
+  ] as const) {
+    const id = await world.accept();
+    const [message] = await claims.claim([account], 1);
+    assert.ok(message);
+    await leases.markDots([message]);
+    const open = { ...opened(message, performance.now()), ...waiting };
+    const { undecided } = await writeEngagements(world.database, [open], decide);
+    assert.equal(undecided.size, 0);
+    const [event] = await world.events(id);
+    assert.equal(event?.detail.reason, 'came before the message was delivered');
+  }
 });
 
 test('if the database fails before the dot, nothing is sent, and the message waits for its next attempt with the reason', async () => {

@@ -4,6 +4,7 @@ import type { AccountId } from '../../foundation/ids.ts';
 import type { Log } from '../../foundation/log.ts';
 import { maxEngagements } from '../event-limits.ts';
 import type { Engagement } from './engagement.ts';
+import type { WrittenEngagements } from './engagement-store.ts';
 import { findBursts } from './find-bursts.ts';
 
 /** How long opens and clicks are held, so that bursts can be recognized. */
@@ -16,18 +17,15 @@ const accountShare = 1 / 4;
 const retryMs = 1_000;
 
 export interface EngagementWriterOptions {
-  /**
-   * Writes the events.
-   * @returns IDs of those over their message's limit
-   */
-  readonly write: (items: readonly Engagement[]) => Promise<ReadonlySet<string>>;
+  /** Writes the events, as `writeEngagements`. */
+  readonly write: (items: readonly Engagement[], decide: boolean) => Promise<WrittenEngagements>;
   readonly log: Log;
   readonly holdMs?: number;
   readonly maxWaiting?: number;
 }
 
 /**
- * Buffers opens and clicks and writes them in batches, retrying until the database accepts them. `stop` writes what is
+ * Buffers opens and clicks and writes them in batches, retrying until the database accepts and can decide them. `stop` writes what is
  * pending, so an orderly shutdown loses none.
  */
 export class EngagementWriter {
@@ -121,6 +119,13 @@ export class EngagementWriter {
     this.#options.log.error({ lost }, 'opens and clicks were lost at shutdown');
   }
 
+  /** Keeps events until the outcome of their message's delivery is recorded. */
+  #wait(items: readonly Engagement[]): void {
+    this.#limit.restore(items);
+    const now = performance.now();
+    for (const item of items) this.#waiting.push({ ...item, waitsSince: item.waitsSince ?? now });
+  }
+
   /** Schedules the next write, unless one is running or due, which then schedules the next. */
   #schedule(after: number): void {
     if (this.#timer !== undefined || this.#writing !== undefined || this.#stopping) return;
@@ -147,8 +152,11 @@ export class EngagementWriter {
     for (let from = 0; from < items.length; from += maxBatchSize) {
       const batch = items.slice(from, from + maxBatchSize);
       try {
-        this.#limit.recordFull(batch, await this.#options.write(batch));
-        this.#inFlight -= this.#forget(batch).length;
+        const { full, undecided } = await this.#options.write(batch, this.#stopping);
+        this.#limit.recordFull(batch, full);
+        this.#forget(batch.filter(({ id }) => !undecided.has(id)));
+        this.#inFlight -= batch.length;
+        this.#wait(batch.filter(({ id }) => undecided.has(id)));
         if (!this.#givenUp) this.#extend();
       } catch (error) {
         this.#options.log.warn({ err: error }, 'could not write opens and clicks; retrying');

@@ -10,6 +10,8 @@ export interface Engagement {
   readonly kind: ReaderEventKind;
   /** By `performance.now()`, because the clock of the database counts. */
   readonly at: number;
+  /** Since when it waits for the outcome of its message's delivery, by `performance.now()`. */
+  readonly waitsSince?: number;
   /** The link's number; undefined for opens and the hidden link. */
   readonly link: number | undefined;
   readonly hidden: boolean;

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
-import { CsvError, type Options, parse } from 'csv-parse';
-import { isBlank } from '../../foundation/csv-file.ts';
+import { CsvError, parse } from 'csv-parse';
+import { type CsvForm, isBlank } from '../../foundation/csv-file.ts';
 import { maxContactRowBytes } from '../../list/contact-limits.ts';
 
 /** How far an import is: everything up to this row is written. */
@@ -67,7 +67,7 @@ export class InvalidImportFile extends Error {
  */
 export async function importCsv<Item extends object>(
   file: Readable,
-  form: Options,
+  form: CsvForm,
   start: ImportCounts,
   open: (columns: readonly string[]) => RowReader<Item>,
   write: (step: ImportStep<Item>) => Promise<void>,

@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addAbortSignal, Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Options } from 'csv-parse';
 import { type Static, Type } from 'typebox';
 import { AccountLimitReached } from '../../account/account-limit-store.ts';
 import { lockActiveAccount } from '../../account/account-store.ts';
-import { CsvFormDetector } from '../../foundation/csv-file.ts';
+import { type CsvForm, CsvFormDetector } from '../../foundation/csv-file.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { Wire } from '../../foundation/wire.ts';
 import { logFailure } from '../../http/request-log.ts';
@@ -107,7 +106,7 @@ async function findImport(
 
 interface TemporaryFile extends FileFacts {
   readonly handle: FileHandle;
-  readonly form: Options;
+  readonly form: CsvForm;
   discard(): Promise<void>;
 }
 
