@@ -72,7 +72,7 @@ test('a rate limit beyond the deadline is an error that names the wait', async (
   faults('429');
   await assert.rejects(
     () => signalpost.send('note', { to: 'ada@people.test' }, { deadline: 1_000 }),
-    (error) => error instanceof RateLimitedError && error.retryAfter === 7,
+    (error) => error instanceof RateLimitedError && error.retryAfter === 2,
   );
 });
 
@@ -105,6 +105,22 @@ test('the caller’s signal ends a call with its reason', async () => {
     () => signalpost.send('note', { to: 'ada@people.test' }, { signal }),
     (error) => error === signal.reason,
   );
+});
+
+test('a stream of events goes on after an outage, an error of the service and a rate limit', async () => {
+  faults();
+  const { cursor } = await signalpost.events.list({ after: 'latest' });
+  const { messageId } = await signalpost.send('note', { to: 'ada@people.test' });
+  const { requests } = proxy;
+  // Each ends a request of the stream: it isn't repeated, or not before the deadline.
+  faults('cut before', 'cut before', '500', '500', '429');
+  const ended = new AbortController();
+  const options = { signal: ended.signal, deadline: 1_500 };
+  for await (const { data } of signalpost.events.stream({ after: cursor }, options))
+    if (data.messageId === messageId) break;
+  assert.ok(proxy.requests >= requests + 6, `${proxy.requests - requests} requests`);
+  faults('redirect');
+  await assert.rejects(() => signalpost.events.stream().next(), RequestError);
 });
 
 test('a redirect is an error that names the new address, and gets no credential', async () => {

@@ -13,6 +13,7 @@ export type ProxyFault =
   | 'cut answer'
   | 'delay'
   | '429'
+  | '500'
   | '502'
   | '503'
   | 'redirect'
@@ -58,7 +59,8 @@ async function treat(
   outgoing: ServerResponse,
 ): Promise<void> {
   if (fault === 'cut before') incoming.socket.destroy();
-  else if (fault === '429') outgoing.writeHead(429, { 'retry-after': '7' }).end('{}');
+  else if (fault === '429') outgoing.writeHead(429, { 'retry-after': '2' }).end('{}');
+  else if (fault === '500') outgoing.writeHead(500).end('{}');
   else if (fault === '502') outgoing.writeHead(502).end('<h1>Bad gateway</h1>');
   else if (fault === '503') outgoing.writeHead(503, { 'retry-after': '0' }).end('busy');
   else if (fault === 'redirect') outgoing.writeHead(302, { location: 'https://else.test' }).end();

@@ -1,7 +1,7 @@
 import type { Event, MessageStatus, Reply } from './api.generated.ts';
 import type { CallOptions, Connection } from './connection.ts';
 import { sleep } from './connection.ts';
-import { UnavailableError } from './errors.ts';
+import { InternalError, RateLimitedError, UnavailableError } from './errors.ts';
 
 /** The kinds of events of a message. */
 export type EventKind = 'accepted' | MessageStatus['events'][number]['kind'];
@@ -66,7 +66,7 @@ export class Events {
   }
 
   /**
-   * Follows the events until `signal` aborts, and reconnects after outages. Save the `cursor` of what you have handled, and
+   * Follows the events until `signal` aborts, also past outages, errors of the service and rate limits. Save the `cursor` of what you have handled, and
    * pass it as `after` to continue after a restart.
    * @throws the reason of `signal`
    */
@@ -89,9 +89,15 @@ export class Events {
         yield* page.items;
         after = page.cursor;
       } catch (error) {
-        if (!(error instanceof UnavailableError)) throw error;
-        await sleep(restMs, options.signal);
+        await sleep(restAfter(error), options.signal);
       }
     }
   }
+}
+
+/** How long a stream rests after an error. @throws the error if time won't mend it */
+function restAfter(error: unknown): number {
+  if (error instanceof RateLimitedError) return Math.max(restMs, (error.retryAfter ?? 0) * 1_000);
+  if (error instanceof UnavailableError || error instanceof InternalError) return restMs;
+  throw error;
 }
