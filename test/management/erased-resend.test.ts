@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { saveAccount } from '../../src/account/account-store.ts';
 import { withoutTexts } from '../../src/message/message-sql.ts';
 import { openManagedShop } from '../support/management-client.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
@@ -60,4 +61,33 @@ test('erasing a message twice keeps the names of what it had', async () => {
   ]);
   const response = await owner.post(`${path}/messages/${id}/resend`);
   assert.match(response.text, /its attachments, headers, and values were erased/);
+});
+
+test('a message is resent only while its sender is verified, and a transactional one while the account has the add-on', async () => {
+  const sent = await sender.send({ body: bodyWith({ metadata: { transactional: true } }) });
+  assert.equal(sent.status, 200, sent.text);
+  const resend = () => owner.post(`${path}/messages/${sent.body.messageId}/resend`);
+  assert.equal((await resend()).status, 201);
+  const setAddOns = (...addOns: 'transactional'[]) =>
+    saveAccount(database.kysely, {
+      id: shop.id,
+      name: 'Shop',
+      addOns: new Set(addOns),
+      suspended: false,
+      retentionDays: 90,
+    });
+  await setAddOns();
+  const withoutAddOn = await waitFor('the add-on to be gone', async () => {
+    const response = await resend();
+    return response.status === 409 && response;
+  });
+  assert.match(withoutAddOn.text, /doesn’t have the transactional add-on/);
+  await setAddOns('transactional');
+  await waitFor('the add-on', async () => (await resend()).status === 201);
+  await database.pool.query('update sender set verified_at = null where account_id = $1', [
+    shop.id,
+  ]);
+  const unverified = await resend();
+  assert.equal(unverified.status, 409);
+  assert.match(unverified.text, /verified/);
 });

@@ -237,6 +237,13 @@ test('suppressions are created, listed, exported and removed', async () => {
   assert.match(csv.text, /^address,reason,.*\r\ngone@people\.test,manual,/);
   assert.equal((await owner.delete(entry)).status, 204);
   assert.equal((await owner.get(entry)).status, 404);
+  const audit = await owner.get(`${path}/audit?search=gone@people.test`);
+  const entries = audit.body.items as { kind: string; detail: unknown }[];
+  assert.deepEqual(
+    entries.map(({ kind }) => kind),
+    ['suppression_removed', 'suppression_created'],
+  );
+  assert.doesNotMatch(JSON.stringify(entries), /gone@/i, 'the log names a hash of the address');
 });
 
 test('an exported suppressions file is imported with progress and row errors', async () => {
