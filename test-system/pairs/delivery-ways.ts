@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import type { KeyObject } from 'node:crypto';
+import { createHash, type KeyObject } from 'node:crypto';
 import { saveAccount } from '../../src/account/account-store.ts';
 import { saveMembership } from '../../src/account/membership-store.ts';
+import { sealedColumns } from '../../src/command/rotate-master.ts';
 import { PrivacyUpkeep } from '../../src/feedback/privacy/privacy-upkeep.ts';
 import { addSuppressions } from '../../src/feedback/suppression/suppression-store.ts';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
@@ -9,6 +10,7 @@ import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import type { ComparableAddress, EmailAddress } from '../../src/foundation/email-address.ts';
 import type { AccountId, PersonId, TemplateId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
+import { resealColumn } from '../../src/foundation/seal.ts';
 import { storeContents } from '../../src/message/attachment-store.ts';
 import { endOrphanedLeases } from '../../src/queue/orphaned-lease-store.ts';
 import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
@@ -51,6 +53,7 @@ export class DeliveryWay {
   readonly #receivers: Receivers;
   readonly #nodes: TestService[] = [];
   readonly #captured = new Map<string, ArrivedMail>();
+  #rotation: Promise<void> | undefined;
 
   private constructor(
     name: SendCase['way'],
@@ -258,9 +261,20 @@ export class DeliveryWay {
   }
 
   /** Replaces the DKIM key of the account. */
-  async rotateKeys(accountId: AccountId): Promise<void> {
+  async rotateDkimKey(accountId: AccountId): Promise<void> {
     assert.ok(await this.#sendingDomains().rotate(accountId, 'shop.test'));
     await this.#checkDomain(accountId);
+  }
+
+  /** Replaces the master key of the installation once, for all of its accounts, and encrypts its secrets again. */
+  rotateMasterKey(): Promise<void> {
+    this.#rotation ??= (async () => {
+      const before = testKey.fingerprint;
+      testKey.addSecrets([createHash('sha256').update(before).digest()]);
+      assert.equal(testKey.select(testKey.fingerprints.at(-1) ?? '', before), undefined);
+      for (const column of sealedColumns) await resealColumn(this.stored.database, testKey, column);
+    })();
+    return this.#rotation;
   }
 
   #sendingDomains(): SendingDomains {

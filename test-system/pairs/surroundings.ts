@@ -111,7 +111,10 @@ export const surroundings: Readonly<Record<Event, Surrounding>> = {
       except: captured,
     }),
   },
-  'keys rotated': { before: ({ way, draft }) => way.rotateKeys(draft.accountId as AccountId) },
+  'DKIM key rotated': {
+    before: ({ way, draft }) => way.rotateDkimKey(draft.accountId as AccountId),
+  },
+  'master key rotated': { before: ({ way }) => way.rotateMasterKey() },
   'worker died before the dot': {},
   'worker died after the dot': {},
 };
