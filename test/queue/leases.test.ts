@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { SmtpPool } from '../../src/delivery/smtp-pool.ts';
 import { inboxServer } from '../../src/delivery/smtp-server-settings.ts';
-import type { AccountId, MessageId } from '../../src/foundation/ids.ts';
+import { type AccountId, type MessageId, newId } from '../../src/foundation/ids.ts';
+import { advanceAttempt } from '../../src/queue/advance-attempt.ts';
 import { type AttemptResult, type ClaimedMessage, suspectAfter } from '../../src/queue/attempt.ts';
 import { endOrphanedLeases } from '../../src/queue/orphaned-lease-store.ts';
 import { settleAttempt } from '../../src/queue/settle-attempt.ts';
@@ -142,6 +143,31 @@ test('a lease that expires in stage dot makes the message uncertain, recorded be
     ['uncertain', 1],
   ]);
   assert.equal(events[0]?.detail.attempt, 1);
+});
+
+test('recipients in doubt since an earlier transaction stay so when the worker dies in a later one', async () => {
+  const stores = world.stores(lease);
+  const id = await world.accept({ cc: ['bob@people.test'] });
+  const message = await claimOne(stores, id);
+  const uncertain = {
+    recipient: 0,
+    outcome: 'uncertain',
+    reason: 'no reply',
+    eventId: newId(),
+    happenedAt: performance.now(),
+  } as const;
+  assert.equal(await stores.leases.advance(advanceAttempt(message, [uncertain], [1])), true);
+  await stores.leases.markDots([message]);
+  await world.clock.advance(lease + 1);
+  const again = await claimOne(world.stores(lease), id);
+  assert.deepEqual(again.doubtful, [0, 1]);
+  assert.deepEqual(
+    (await world.events(id)).map(({ kind, recipient }) => [kind, recipient]),
+    [
+      ['uncertain', 0],
+      ['uncertain', 1],
+    ],
+  );
 });
 
 test('an uncertain message is sent again with the same bytes if the template says so', async () => {

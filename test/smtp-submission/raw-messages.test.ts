@@ -92,6 +92,15 @@ test('RFC 6409 section 8: Message-ID and Date are added where they are missing',
   assert.ok(!Number.isNaN(Date.parse(String(headers.date))));
 });
 
+test('RFC 5322 2.1.1: a line of the header of more than 998 octets is folded at its blanks, and says the same', async () => {
+  const to = 'folded@people.test';
+  const ids = Array.from({ length: 40 }, (_, at) => `<${'m'.repeat(26)}${at}@app.test>`);
+  const { source } = await submit(to, raw({ To: to, References: ids.join(' ') }));
+  const [header = ''] = source.split('\r\n\r\n');
+  assert.ok(header.split('\r\n').every((line) => line.length <= 998 && line.trim() !== ''));
+  assert.ok(header.replaceAll('\r\n', '').includes(`References: ${ids.join(' ')}`), header);
+});
+
 test('blind copies, return paths and control fields are not sent on', async () => {
   const { source } = await submit(
     'blind@people.test',
