@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { signInToManagement } from '../../test/support/management-client.ts';
 import { TestDns } from '../../test/support/test-dns.ts';
 import { startTestService } from '../../test/support/test-service.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 import { freePort } from '../support/free-port.ts';
 
@@ -253,5 +255,34 @@ test('destinations: mail to a paused domain is shown as waiting and is sent once
   await page.getByText('No mail waiting').waitFor();
   await page.goto(message);
   await page.getByText('Captured in the test inbox').waitFor();
+  await visit.end();
+});
+
+test('destinations: a domain stays in one piece, however long its reason is', async () => {
+  const owner = await signInToManagement(service, shop.owner.email);
+  const to = 'ann@mail.busy-customer.test';
+  const sent = await owner.post(`/accounts/${shop.id}/templates/t-0001/test-send`, { to });
+  assert.ok(sent.status < 300, sent.text);
+  const isSent = async (): Promise<boolean> => {
+    const found = await database.pool.query('select from queue_entry where account_id = $1', [
+      shop.id,
+    ]);
+    return found.rowCount === 0;
+  };
+  await waitFor('the delivery', isSent);
+  await database.pool.query(
+    `insert into queue_entry (account_id, message_id, retention_days, priority, due_at, expires_at, pending, reason)
+     select account_id, id, retention_days, 1, now() + interval '1 hour', now() + interval '1 day', '{0}', $3
+     from message where account_id = $1 and content ->> 'to' = $2`,
+    [shop.id, to, 'the server temporarily rejected the recipient: 451 come back later '.repeat(4)],
+  );
+  const visit = await signedIn();
+  await visit.page.setViewportSize({ width: 1440, height: 900 });
+  await visit.open(`${shop.id}/destinations`);
+  const domain = visit.page.getByText('mail.busy-customer.test', { exact: true });
+  await domain.waitFor();
+  const { height = 0 } = (await domain.boundingBox()) ?? {};
+  assert.ok(height > 0 && height < 30, `${height} px is more than one line`);
+  await database.pool.query('delete from queue_entry where account_id = $1', [shop.id]);
   await visit.end();
 });
