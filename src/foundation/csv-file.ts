@@ -1,19 +1,7 @@
 import { isAscii } from 'node:buffer';
-import type { Options } from 'csv-parse';
 
 /** The options of csv-parse that read a file. */
-export type CsvForm = Pick<
-  Options,
-  | 'bom'
-  | 'cast'
-  | 'delimiter'
-  | 'encoding'
-  | 'from_line'
-  | 'info'
-  | 'relax_column_count'
-  | 'skip_empty_lines'
-  | 'trim'
->;
+export type CsvForm = ReturnType<CsvFormDetector['form']>;
 
 /** How much of a file its header row is looked for in. */
 const headerBytes = 256 * 1024;
@@ -41,21 +29,19 @@ export class CsvFormDetector {
   }
 
   /** The file's form, once all of it was added. */
-  form(): CsvForm {
+  form() {
     this.#check();
-    const shared = {
+    const isUtf16 = this.#beginning.subarray(0, 2).equals(Buffer.of(0xff, 0xfe));
+    const isUnicode = isUtf16 || this.#isValid || this.#hasUtf8;
+    return {
       bom: true,
       info: true,
       relax_column_count: true,
       skip_empty_lines: true,
       trim: true,
+      ...findDelimiter(this.#beginning.toString(isUtf16 ? 'utf16le' : 'utf8')),
+      ...(!isUnicode && { encoding: 'latin1' as const, cast: decodeWindows1252 }),
     };
-    if (this.#beginning.subarray(0, 2).equals(Buffer.of(0xff, 0xfe)))
-      return { ...shared, ...findDelimiter(this.#beginning.toString('utf16le')) };
-    const form = { ...shared, ...findDelimiter(this.#beginning.toString()) };
-    return this.#isValid || this.#hasUtf8
-      ? form
-      : { ...form, encoding: 'latin1', cast: decodeWindows1252 };
   }
 
   /** @param bytes undefined: the file has ended */
@@ -88,7 +74,7 @@ const delimiters = [',', ';', '\t'] as const;
  * Finds the delimiter of a file: whichever occurs most in the header row, outside quotes; a comma if none does. Spreadsheets also
  * name it in a first line such as `sep=;`.
  */
-function findDelimiter(beginning: string): CsvForm {
+function findDelimiter(beginning: string): { delimiter: string; from_line?: number } {
   const text = beginning.replace(/^\ufeff/, '');
   const named = /^sep=([,;\t])\r?\n/i.exec(text)?.[1];
   if (named !== undefined) return { delimiter: named, from_line: 2 };
