@@ -1,14 +1,15 @@
 import './audit-texts.ts';
-import { Badge, Button, Group, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { AuditEvent } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
+import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { describeValue } from '../format/describe-value.ts';
 import { formatDay } from '../format/format-time.ts';
@@ -28,12 +29,7 @@ export function AuditPage() {
   const query = auditQuery(filters);
   const pages = usePages<AuditEvent>({
     queryKey: ['audit', accountId, filters],
-    read: (cursor) =>
-      answerOf(
-        api.GET('/accounts/{accountId}/audit', {
-          params: { path: { accountId }, query: { ...query, cursor } },
-        }),
-      ),
+    read: (cursor) => api.get('/accounts/{accountId}/audit', { accountId }, { ...query, cursor }),
   });
   const filtered = Object.keys(filters).length > 0;
   const file = new URLSearchParams(query as Record<string, string>);
@@ -92,11 +88,7 @@ function EventCell({ event }: { event: AuditEvent }) {
         <span title={event.email ?? undefined}>
           <strong>{describeActor(event)}</strong> <Predicate event={event} />
         </span>
-        {event.outcome !== 'success' && (
-          <Badge className="state-badge" data-color="red" tt="none">
-            {text('audit.refused')}
-          </Badge>
-        )}
+        {event.outcome !== 'success' && <Tag color="red">{text('audit.refused')}</Tag>}
       </Group>
       {changes.map(({ name, from, to }) => (
         <Text key={name} size="sm">

@@ -2,8 +2,8 @@ import { Select, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
-import { ifUnchanged } from '../api/if-unchanged.ts';
-import { answerOf, api } from '../api/management.ts';
+import { putUnchanged } from '../api/if-unchanged.ts';
+import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { showNotice } from '../components/notices.tsx';
@@ -21,10 +21,10 @@ export function DomainSettingsDialog({ domain, close }: { domain: string; close:
   const accountId = useAccountId();
   const client = useQueryClient();
   const path = '/accounts/{accountId}/domains/{domain}/settings';
-  const params = { path: { accountId, domain } };
+  const params = { accountId, domain };
   const settings = useQuery({
     queryKey: ['domains', accountId, domain, 'settings'],
-    queryFn: () => answerOf(api.GET(path, { params })),
+    queryFn: () => api.get(path, params),
   });
 
   const { values, change, edit, save } = useForm({
@@ -38,11 +38,7 @@ export function DomainSettingsDialog({ domain, close }: { domain: string; close:
       const host = trackingHost?.trim();
       // Only operators may send a source pool.
       const body = { ...others, ...(host !== undefined && { trackingHost: host || null }) };
-      const saved = await ifUnchanged(
-        stored ?? {},
-        () => api.GET(path, { params }),
-        (precondition) => api.PUT(path, { params, body, ...precondition }),
-      );
+      const saved = await putUnchanged(path, params, stored ?? {}, body);
       await client.invalidateQueries({ queryKey: ['domains', accountId] });
       showNotice(text('domainSettings.saved', { domain }));
       return saved;

@@ -1,6 +1,7 @@
-import { Alert, Badge, Code, Group, Paper, Text, Title } from '@mantine/core';
+import { Alert, Code, Group, Paper, Text, Title } from '@mantine/core';
 import type { DomainRecord } from '../api/management.generated.ts';
 import { CopyButton, CopyField } from '../components/copy-field.tsx';
+import { Tag } from '../components/tag.tsx';
 import { text, textOr } from '../texts/text.ts';
 import { RecordBadge } from './record-badge.tsx';
 import { type ProviderId, recordBoxes } from './record-boxes.ts';
@@ -27,11 +28,7 @@ export function RecordCard({ record, provider, zone, ending }: RecordCardProps) 
       <Group gap="xs" mb={2}>
         <Title order={3}>{title}</Title>
         <RecordBadge state={state} />
-        {!required && !isNewKey && (
-          <Badge className="state-badge" data-color="gray" tt="none">
-            {text('domains.optional')}
-          </Badge>
-        )}
+        {!required && !isNewKey && <Tag>{text('domains.optional')}</Tag>}
         {state === 'missing' && (
           <Text size="sm" c="dimmed" className="breakable">
             {explanation ?? text('domains.notFound', { name })}

@@ -5,7 +5,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { InboxMessage } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { text } from '../texts/text.ts';
 
@@ -19,11 +19,10 @@ export function MailActions({ mail: { id, subject, source } }: { mail: InboxMess
   const url = useMailFile(source);
 
   async function remove() {
-    await answerOf<unknown>(
-      api.DELETE('/accounts/{accountId}/inbox/messages/{inboxMessageId}', {
-        params: { path: { accountId, inboxMessageId: id } },
-      }),
-    );
+    await api.delete('/accounts/{accountId}/inbox/messages/{inboxMessageId}', {
+      accountId,
+      inboxMessageId: id,
+    });
     await navigate({ to: '/$account/inbox', params: { account: accountId } });
     await client.invalidateQueries({ queryKey: ['inbox', accountId] });
   }

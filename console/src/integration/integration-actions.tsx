@@ -1,9 +1,8 @@
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import { ifUnchanged } from '../api/if-unchanged.ts';
+import { deleteUnchanged, putUnchanged } from '../api/if-unchanged.ts';
 import type { ClientSecret, Integration } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
@@ -31,23 +30,17 @@ export function IntegrationActions({ integration, show }: IntegrationActionsProp
   const [rotating, rotate] = useDisclosure();
   const { clientId, name, redirectUri, requirePkce, disabled } = integration;
   const resourcePath = '/accounts/{accountId}/integrations/{clientId}';
-  const params = { path: { accountId, clientId } };
+  const params = { accountId, clientId };
   const seen = { name, redirectUri, requirePkce, disabled };
-  const read = () => api.GET(resourcePath, { params });
   const refresh = () => client.invalidateQueries({ queryKey: ['integrations', accountId] });
 
   const toggle = useAction({
-    mutationFn: () =>
-      ifUnchanged(seen, read, (precondition) =>
-        api.PUT(resourcePath, { params, body: { ...seen, disabled: !disabled }, ...precondition }),
-      ),
+    mutationFn: () => putUnchanged(resourcePath, params, seen, { ...seen, disabled: !disabled }),
     onSuccess: refresh,
   });
 
   async function removeIntegration() {
-    await ifUnchanged(seen, read, (precondition) =>
-      api.DELETE(resourcePath, { params, ...precondition }),
-    );
+    await deleteUnchanged(resourcePath, params, seen);
     await refresh();
   }
 

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { ClientSecret } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { text } from '../texts/text.ts';
 
@@ -24,11 +24,10 @@ export function RotateSecretDialog({ clientId, show, ...dialog }: RotateSecretDi
   const [overlapHours, setOverlap] = useState<number>(24);
 
   async function submit() {
-    const secret = await answerOf(
-      api.POST('/accounts/{accountId}/integrations/{clientId}/secret', {
-        params: { path: { accountId, clientId } },
-        body: { overlapHours },
-      }),
+    const secret = await api.post(
+      '/accounts/{accountId}/integrations/{clientId}/secret',
+      { accountId, clientId },
+      { overlapHours },
     );
     await client.invalidateQueries({ queryKey: ['integrations', accountId] });
     show(secret);

@@ -1,21 +1,21 @@
-import { Badge, Button, Code, Group, List, Text } from '@mantine/core';
+import { Code, Group, List, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccount, useAccountId, useMay } from '../account/use-me.ts';
 import type { ApiKey } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
-import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { RowMenu } from '../components/row-menu.tsx';
+import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
+import { useAddDialog } from '../components/use-add-dialog.tsx';
 import { formatShortDay } from '../format/format-time.ts';
 import { SecretDialog } from '../integration/secret-dialog.tsx';
-import { useRequestedDialog } from '../layout/requested-dialog.ts';
 import { text, textOr } from '../texts/text.ts';
 import { ApiKeyDialog, type CreatedKey } from './api-key-dialog.tsx';
 import { presetOf } from './key-scopes.ts';
@@ -27,19 +27,12 @@ import './key.css';
 export function KeysPage() {
   const accountId = useAccountId();
   const may = useMay();
-  const [opened, dialog] = useDisclosure();
-  useRequestedDialog('new-key', dialog.open);
+  const { button: add, dialog } = useAddDialog(text('keys.add'), 'keys:write', 'new-key');
   const [created, setCreated] = useState<CreatedKey>();
   const pages = usePages<ApiKey>({
     queryKey: ['keys', accountId],
-    read: () =>
-      answerOf(api.GET('/accounts/{accountId}/keys', { params: { path: { accountId } } })),
+    read: () => api.get('/accounts/{accountId}/keys', { accountId }),
   });
-  const add = may('keys:write') ? (
-    <Button leftSection={<Icon name="plus" />} onClick={dialog.open}>
-      {text('keys.add')}
-    </Button>
-  ) : undefined;
   return (
     <>
       <PageHeading title={text('keys.title')} hint={text('keys.hint')}>
@@ -83,7 +76,7 @@ export function KeysPage() {
           </PageAnchor>
         </Text>
       )}
-      <ApiKeyDialog opened={opened} close={dialog.close} show={setCreated} />
+      <ApiKeyDialog {...dialog} show={setCreated} />
       <SecretDialog
         name={text('keys.key')}
         secret={created?.key}
@@ -102,12 +95,7 @@ function KeyName({ apiKey: { name, hint, createdBy, createdAt, replacedBy } }: {
   return (
     <div>
       <Text size="sm" className="breakable">
-        {name}{' '}
-        {replacedBy !== null && (
-          <Badge className="state-badge" data-color="gray" tt="none">
-            {text('keys.rotated')}
-          </Badge>
-        )}
+        {name} {replacedBy !== null && <Tag>{text('keys.rotated')}</Tag>}
       </Text>
       {hint !== null && <Code>{`sp_${accountId}_…${hint}`}</Code>}
       <Text size="xs" c="dimmed" className="breakable">
@@ -157,12 +145,7 @@ function isExpired({ expiresAt }: ApiKey): boolean {
 
 function KeyExpiry({ apiKey }: { apiKey: ApiKey }) {
   if (apiKey.expiresAt === null) return text('keys.noExpiry');
-  if (isExpired(apiKey))
-    return (
-      <Badge className="state-badge" data-color="red" tt="none">
-        {text('keys.expired')}
-      </Badge>
-    );
+  if (isExpired(apiKey)) return <Tag color="red">{text('keys.expired')}</Tag>;
   return <TimeText value={apiKey.expiresAt} distance />;
 }
 
@@ -172,11 +155,7 @@ function KeyActions({ apiKey, show }: { apiKey: ApiKey; show: (created: CreatedK
   const [revoking, revocation] = useDisclosure();
 
   async function revoke() {
-    await answerOf(
-      api.DELETE('/accounts/{accountId}/keys/{keyId}', {
-        params: { path: { accountId, keyId: apiKey.id } },
-      }),
-    );
+    await api.delete('/accounts/{accountId}/keys/{keyId}', { accountId, keyId: apiKey.id });
     await client.invalidateQueries({ queryKey: ['keys', accountId] });
   }
 

@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { ApiKey } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { text } from '../texts/text.ts';
 import type { CreatedKey } from './api-key-dialog.tsx';
@@ -26,11 +26,10 @@ export function RotateKey({
   const [overlapHours, setOverlap] = useState<number>(24);
 
   async function submit() {
-    const { key } = await answerOf(
-      api.POST('/accounts/{accountId}/keys/{keyId}/rotate', {
-        params: { path: { accountId, keyId: apiKey.id } },
-        body: { overlapHours },
-      }),
+    const { key } = await api.post(
+      '/accounts/{accountId}/keys/{keyId}/rotate',
+      { accountId, keyId: apiKey.id },
+      { overlapHours },
     );
     await client.invalidateQueries({ queryKey: ['keys', accountId] });
     show({ key, sampleTemplateId: undefined });

@@ -2,7 +2,7 @@ import { Alert, Button, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
@@ -26,11 +26,10 @@ function PausedAlert({ paused, domain }: PausedAlertProps) {
   const destination = paused === 'account' ? '*' : domain;
   const resume = useAction({
     mutationFn: (name: string) =>
-      answerOf<unknown>(
-        api.DELETE('/accounts/{accountId}/queue/pauses/{destination}', {
-          params: { path: { accountId: account, destination: name } },
-        }),
-      ),
+      api.delete('/accounts/{accountId}/queue/pauses/{destination}', {
+        accountId: account,
+        destination: name,
+      }),
     onSettled: () => client.invalidateQueries({ queryKey: ['message', account] }),
   });
   return (

@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
@@ -25,15 +25,11 @@ export function MessageActions({ message }: { message: Message }) {
 
   const control = useAction({
     mutationFn: (action: 'retry' | 'cancel' | 'pause' | 'resume') =>
-      answerOf(
-        api.POST(`/accounts/{accountId}/messages/{messageId}/${action}`, { params: { path } }),
-      ),
+      api.post(`/accounts/{accountId}/messages/{messageId}/${action}`, path),
     onSettled: refresh,
   });
   async function resend() {
-    const { messageId } = await answerOf(
-      api.POST('/accounts/{accountId}/messages/{messageId}/resend', { params: { path } }),
-    );
+    const { messageId } = await api.post('/accounts/{accountId}/messages/{messageId}/resend', path);
     await navigate({ to: '/$account/messages/$message', params: { account, message: messageId } });
   }
 

@@ -2,8 +2,7 @@ import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMe } from '../account/use-me.ts';
-import { ifUnchanged } from '../api/if-unchanged.ts';
-import { api } from '../api/management.ts';
+import { putUnchanged } from '../api/if-unchanged.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { text } from '../texts/text.ts';
 
@@ -33,15 +32,10 @@ export function MarkVerifiedDialog({ address, opened, close }: MarkVerifiedDialo
   const accountId = useAccountId();
   const client = useQueryClient();
   const resourcePath = '/accounts/{accountId}/senders/{address}';
-  const params = { path: { accountId, address } };
+  const params = { accountId, address };
 
   async function verify() {
-    await ifUnchanged(
-      { verified: false },
-      () => api.GET(resourcePath, { params }),
-      (precondition) =>
-        api.PUT(resourcePath, { params, body: { verified: true }, ...precondition }),
-    );
+    await putUnchanged(resourcePath, params, { verified: false }, { verified: true });
     await client.invalidateQueries({ queryKey: ['senders', accountId] });
   }
 

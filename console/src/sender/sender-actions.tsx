@@ -3,9 +3,8 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
-import { ifUnchanged } from '../api/if-unchanged.ts';
+import { deleteUnchanged } from '../api/if-unchanged.ts';
 import type { Sender } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowMenu } from '../components/row-menu.tsx';
@@ -26,16 +25,12 @@ export function SenderActions({ sender }: { sender: Sender }) {
   const [removing, removal] = useDisclosure();
   const link = useSenderLink();
   const { address, verified, linkExpiresAt } = sender;
-  const params = { path: { accountId, address } };
+  const params = { accountId, address };
   const resourcePath = '/accounts/{accountId}/senders/{address}';
 
   async function remove() {
     const { displayNames } = sender;
-    await ifUnchanged(
-      { displayNames, verified },
-      () => api.GET(resourcePath, { params }),
-      (precondition) => api.DELETE(resourcePath, { params, ...precondition }),
-    );
+    await deleteUnchanged(resourcePath, params, { displayNames, verified });
     await client.invalidateQueries({ queryKey: ['senders', accountId] });
   }
 

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
 import { showNotice } from '../components/notices.tsx';
 import { text } from '../texts/text.ts';
@@ -11,11 +11,7 @@ export function useSenderLink() {
   const client = useQueryClient();
   return useAction({
     mutationFn: (address: string) =>
-      answerOf(
-        api.POST('/accounts/{accountId}/senders/{address}/link', {
-          params: { path: { accountId, address } },
-        }),
-      ),
+      api.post('/accounts/{accountId}/senders/{address}/link', { accountId, address }),
     onSuccess: async ({ address }) => {
       showNotice(text('senders.linkSent', { address }));
       await client.invalidateQueries({ queryKey: ['senders', accountId] });

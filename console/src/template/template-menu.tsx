@@ -4,9 +4,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import { createNew, ifUnchanged } from '../api/if-unchanged.ts';
+import { createNew, deleteUnchanged } from '../api/if-unchanged.ts';
 import type { Template } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
 import { Icon } from '../components/icon.tsx';
 import { showNotice } from '../components/notices.tsx';
@@ -34,19 +33,12 @@ export function TemplateMenu({ template, onPage = false, children }: TemplateMen
   const refresh = () => client.invalidateQueries({ queryKey: ['templates', accountId] });
 
   const remove = useAction({
-    mutationFn: () =>
-      ifUnchanged(
-        { name, publishedVersion, hasDraft },
-        () => api.GET(path, { params }),
-        (precondition) => api.DELETE(path, { params, ...precondition }),
-      ),
+    mutationFn: () => deleteUnchanged(path, params.path, { name, publishedVersion, hasDraft }),
     async onSuccess() {
       await navigate({ to: '/$account/templates', params: { account: accountId } });
       await refresh();
       showNotice(text('undo.removed', { name }), async () => {
-        await createNew('id', (precondition) =>
-          api.PUT(path, { params, body: { name }, ...precondition }),
-        );
+        await createNew('id', path, params.path, { name });
         await refresh();
       });
     },

@@ -33,13 +33,14 @@ export function VersionActions({ version: { version, published }, ...props }: Ve
     mutationFn: (force: boolean) =>
       ifUnchanged(
         { publishedVersion: seen },
-        () => api.GET('/accounts/{accountId}/templates/{templateId}', { params: { path } }),
+        () => api.getTagged('/accounts/{accountId}/templates/{templateId}', path),
         (precondition) =>
-          api.POST('/accounts/{accountId}/templates/{templateId}/roll-back', {
-            params: { path },
-            body: { version, force },
-            ...precondition,
-          }),
+          api.post(
+            '/accounts/{accountId}/templates/{templateId}/roll-back',
+            path,
+            { version, force },
+            precondition,
+          ),
       ),
     async onSuccess() {
       dialog.close();

@@ -4,9 +4,9 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import { ifUnchanged } from '../api/if-unchanged.ts';
+import { deleteUnchanged } from '../api/if-unchanged.ts';
 import type { Webhook, WebhookDelivery } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { useAction } from '../api/use-action.ts';
 import { Confirm } from '../components/confirm.tsx';
@@ -51,7 +51,7 @@ function useWebhook() {
   const params = { path: { accountId, webhookId } };
   return useQuery({
     queryKey: ['webhooks', accountId, webhookId],
-    queryFn: () => answerOf(api.GET('/accounts/{accountId}/webhooks/{webhookId}', { params })),
+    queryFn: () => api.get('/accounts/{accountId}/webhooks/{webhookId}', params.path),
     refetchInterval: 10_000,
   });
 }
@@ -229,11 +229,7 @@ function RetryAllButton({ webhookId }: { webhookId: string }) {
   const client = useQueryClient();
   const retry = useAction({
     mutationFn: () =>
-      answerOf(
-        api.POST('/accounts/{accountId}/webhooks/{webhookId}/resume', {
-          params: { path: { accountId, webhookId } },
-        }),
-      ),
+      api.post('/accounts/{accountId}/webhooks/{webhookId}/resume', { accountId, webhookId }),
     onSuccess: () => client.invalidateQueries({ queryKey: ['webhooks', accountId] }),
   });
   if (!may('webhooks:write')) return null;
@@ -283,10 +279,10 @@ function useLog(webhookId: string, state: WebhookDelivery['state'] | undefined) 
     queryKey: ['webhooks', accountId, webhookId, 'log', state],
     refetchInterval: 5_000,
     read: (cursor) =>
-      answerOf(
-        api.GET('/accounts/{accountId}/webhooks/{webhookId}/deliveries', {
-          params: { path: { accountId, webhookId }, query: { cursor, ...(state && { state }) } },
-        }),
+      api.get(
+        '/accounts/{accountId}/webhooks/{webhookId}/deliveries',
+        { accountId, webhookId },
+        { cursor, ...(state && { state }) },
       ),
   });
 }
@@ -317,17 +313,13 @@ function WebhookActions({ webhook, test }: WebhookPartProps) {
   const paused = pausedAt !== null;
   const pause = useAction({
     mutationFn: (action: 'pause' | 'resume') =>
-      answerOf(api.POST(`/accounts/{accountId}/webhooks/{webhookId}/${action}`, { params })),
+      api.post(`/accounts/{accountId}/webhooks/{webhookId}/${action}`, params.path),
     onSuccess: refresh,
   });
 
   async function remove() {
     const resourcePath = '/accounts/{accountId}/webhooks/{webhookId}';
-    await ifUnchanged(
-      { url, kinds, pausedAt },
-      () => api.GET(resourcePath, { params }),
-      (precondition) => api.DELETE(resourcePath, { params, ...precondition }),
-    );
+    await deleteUnchanged(resourcePath, params.path, { url, kinds, pausedAt });
     await navigate({ to: '/$account/webhooks', params: { account: accountId } });
     await refresh();
   }
@@ -382,8 +374,9 @@ function useRotation({ id: webhookId, previousUntil }: Webhook) {
 
   async function rotate() {
     const params = { path: { accountId, webhookId } };
-    const rotated = await answerOf(
-      api.POST('/accounts/{accountId}/webhooks/{webhookId}/secret', { params }),
+    const rotated = await api.post(
+      '/accounts/{accountId}/webhooks/{webhookId}/secret',
+      params.path,
     );
     await client.invalidateQueries({ queryKey: ['webhooks', accountId] });
     setSecret(rotated.secret);

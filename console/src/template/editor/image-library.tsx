@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useAccountId, useMay } from '../../account/use-me.ts';
 import { useSettings } from '../../account/use-settings.ts';
 import type { HostedImage } from '../../api/management.generated.ts';
-import { answerOf, api } from '../../api/management.ts';
+import { api } from '../../api/management.ts';
 import { usePages } from '../../api/pages.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { CopyButton } from '../../components/copy-field.tsx';
@@ -45,10 +45,10 @@ function HostedImageList({ close, insert }: Omit<ImageLibraryProps, 'opened'>) {
   const pages = usePages<HostedImage>({
     queryKey: ['hosted-images', accountId],
     read: (cursor) =>
-      answerOf(
-        api.GET('/accounts/{accountId}/images', {
-          params: { path: { accountId }, query: { limit: 20, ...(cursor && { cursor }) } },
-        }),
+      api.get(
+        '/accounts/{accountId}/images',
+        { accountId },
+        { limit: 20, ...(cursor && { cursor }) },
       ),
   });
   return (
@@ -134,11 +134,7 @@ function HostedImageLine({
         consequence={text('editor.removeHostedHint')}
         action={text('remove')}
         confirm={async () => {
-          await answerOf(
-            api.DELETE('/accounts/{accountId}/images/{sha256}', {
-              params: { path: { accountId, sha256 } },
-            }),
-          );
+          await api.delete('/accounts/{accountId}/images/{sha256}', { accountId, sha256 });
           await client.invalidateQueries({ queryKey: ['hosted-images', accountId] });
         }}
       />

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { answerOf, api, ifMatch } from '../../api/management.ts';
+import { api, ifMatch } from '../../api/management.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { useAction } from '../../api/use-action.ts';
 import { ProblemAlert } from '../../components/problem-alert.tsx';
@@ -24,12 +24,11 @@ export function usePublish(draft: EditedDraft) {
   return useAction({
     mutationFn: async (body: PublishOptions) => {
       const seen = await draft.save();
-      return answerOf(
-        api.POST('/accounts/{accountId}/templates/{templateId}/publish', {
-          params: { path },
-          body,
-          ...ifMatch(seen),
-        }),
+      return api.post(
+        '/accounts/{accountId}/templates/{templateId}/publish',
+        path,
+        body,
+        ifMatch(seen),
       );
     },
     async onSuccess() {

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../../account/use-me.ts';
 import type { HostedImage } from '../../api/management.generated.ts';
-import { answerOf, api } from '../../api/management.ts';
+import { api } from '../../api/management.ts';
 import { text } from '../../texts/text.ts';
 import { contentIdFor, type EditedImage } from '../edited-images.ts';
 import { toBase64 } from '../template-images.ts';
@@ -55,12 +55,7 @@ export function useImages({ content, setContent, show, onReplaced }: ImageOption
   const [busy, setBusy] = useState(false);
   const { data: hosted } = useQuery({
     queryKey: ['hosted-images', accountId, hostedLimit],
-    queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/images', {
-          params: { path: { accountId }, query: { limit: hostedLimit } },
-        }),
-      ),
+    queryFn: () => api.get('/accounts/{accountId}/images', { accountId }, { limit: hostedLimit }),
   });
 
   async function run(work: () => Promise<unknown>) {
