@@ -72,7 +72,7 @@ export function AuditPage() {
             cell: ({ remoteAddress }) =>
               remoteAddress === 'command line' ? text('audit.commandLine') : remoteAddress,
           },
-          { title: text('audit.at'), cell: ({ at }) => <TimeText value={at} clock /> },
+          { title: text('audit.at'), cell: ({ at }) => <TimeText value={at} as="clock" /> },
         ]}
       />
     </>
@@ -116,57 +116,28 @@ function Predicate({ event }: { event: AuditEvent }) {
   );
 }
 
+/** The pages of things, by how the kinds of their events begin. */
+const thingPages = [
+  ['template_', '/$account/templates/$template'],
+  ['message_', '/$account/messages/$message'],
+  ['webhook_', '/$account/webhooks/$webhook'],
+  ['domain_', '/$account/domains/$domain'],
+  ['list_', '/$account/lists/$list'],
+  ['contacts_imported', '/$account/lists/$list'],
+] as const;
+
 function Thing({ event }: { event: AuditEvent }): ReactNode {
   const account = useAccountId();
   const what = thingOf(event);
   const { id } = event.detail;
   if (what === undefined) return null;
   if (typeof id !== 'string' || event.kind.endsWith('_removed')) return <strong>{what}</strong>;
-  if (event.kind.startsWith('template_'))
-    return (
-      <PageAnchor
-        to="/$account/templates/$template"
-        params={{ account, template: id }}
-        underline="always"
-      >
-        {what}
-      </PageAnchor>
-    );
-  if (event.kind.startsWith('message_'))
-    return (
-      <PageAnchor
-        to="/$account/messages/$message"
-        params={{ account, message: id }}
-        underline="always"
-      >
-        {what}
-      </PageAnchor>
-    );
-  if (event.kind.startsWith('webhook_'))
-    return (
-      <PageAnchor
-        to="/$account/webhooks/$webhook"
-        params={{ account, webhook: id }}
-        underline="always"
-      >
-        {what}
-      </PageAnchor>
-    );
-  if (event.kind.startsWith('domain_'))
-    return (
-      <PageAnchor
-        to="/$account/domains/$domain"
-        params={{ account, domain: id }}
-        underline="always"
-      >
-        {what}
-      </PageAnchor>
-    );
-  if (event.kind.startsWith('list_') || event.kind === 'contacts_imported')
-    return (
-      <PageAnchor to="/$account/lists/$list" params={{ account, list: id }} underline="always">
-        {what}
-      </PageAnchor>
-    );
-  return <strong>{what}</strong>;
+  const to = thingPages.find(([kind]) => event.kind.startsWith(kind))?.[1];
+  if (to === undefined) return <strong>{what}</strong>;
+  const params = { account, template: id, message: id, webhook: id, domain: id, list: id };
+  return (
+    <PageAnchor to={to} params={params} underline="always">
+      {what}
+    </PageAnchor>
+  );
 }

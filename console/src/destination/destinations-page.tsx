@@ -2,13 +2,14 @@ import '../domain/domain-texts.ts';
 import './destination-texts.ts';
 import { Button, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Destination } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { localProblem } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { Field } from '../components/field.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
@@ -92,7 +93,7 @@ export function DestinationsPage() {
             // Paused mail is only checked again then, not attempted.
             cell: ({ destination, nextAttemptAt }) => {
               if (isHeld(destination)) return text('destinations.onResume');
-              return nextAttemptAt !== null && <TimeText value={nextAttemptAt} distance />;
+              return nextAttemptAt !== null && <TimeText value={nextAttemptAt} as="distance" />;
             },
           },
           {
@@ -123,7 +124,7 @@ export function DestinationsPage() {
 
 function usePause() {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('queue');
   return useAction({
     mutationFn: async ({ destination, pause }: { destination: string; pause: boolean }) => {
       if (destination !== '*' && !isDomainName(destination))
@@ -132,7 +133,7 @@ function usePause() {
       const params = { accountId, destination };
       await (pause ? api.put(path, params) : api.delete(path, params));
     },
-    onSuccess: () => client.invalidateQueries({ queryKey: ['queue', accountId] }),
+    onSuccess: refresh,
   });
 }
 
@@ -187,13 +188,12 @@ interface DestinationActionsProps {
 function DestinationActions({ row, partial, paused, held }: DestinationActionsProps) {
   const accountId = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('queue');
   const pause = usePause();
   const { destination } = row;
   const body = destination === '*' ? {} : { destination };
   const params = { path: { accountId } };
   const [canceling, cancelDialog] = useDisclosure();
-  const refresh = () => client.invalidateQueries({ queryKey: ['queue', accountId] });
   const retry = useAction({
     mutationFn: () => api.post('/accounts/{accountId}/queue/retry', params.path, body),
     onSuccess: refresh,

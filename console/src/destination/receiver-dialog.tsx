@@ -58,40 +58,28 @@ function ReceiverForm({ close, ...props }: ReceiverDialogProps) {
           <Text size="sm" c="dimmed">
             {text('receivers.changeHint')}
           </Text>
-          <NumberInput
-            label={text('receivers.rate')}
-            placeholder={text('receivers.learned')}
-            min={0}
-            max={100_000}
-            value={values.rate}
-            onChange={(rate) => change({ rate })}
-            error={reasonFor(error, 'rate')}
-          />
-          <NumberInput
-            label={text('receivers.connections')}
-            placeholder={text('receivers.learned')}
-            min={1}
-            max={10_000}
-            allowDecimal={false}
-            value={values.connections}
-            onChange={(connections) => change({ connections })}
-            error={reasonFor(error, 'connections')}
-          />
-          <NumberInput
-            label={text('receivers.messages')}
-            placeholder={text('receivers.learned')}
-            min={1}
-            max={100_000}
-            allowDecimal={false}
-            value={values.messagesPerConnection}
-            onChange={(messagesPerConnection) => change({ messagesPerConnection })}
-            error={reasonFor(error, 'messagesPerConnection')}
-          />
+          {limits.map(([name, label, allowed]) => (
+            <NumberInput
+              key={name}
+              label={text(label)}
+              placeholder={text('receivers.learned')}
+              {...allowed}
+              value={values[name]}
+              onChange={(value) => change({ [name]: value })}
+              error={reasonFor(error, name)}
+            />
+          ))}
         </>
       )}
     </DialogForm>
   );
 }
+
+const limits = [
+  ['rate', 'receivers.rate', { min: 0, max: 100_000 }],
+  ['connections', 'receivers.connections', { min: 1, max: 10_000, allowDecimal: false }],
+  ['messagesPerConnection', 'receivers.messages', { min: 1, max: 100_000, allowDecimal: false }],
+] as const;
 
 /** The edited settings. */
 function settingsOf(receiver: Receiver) {

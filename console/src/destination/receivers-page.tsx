@@ -126,12 +126,12 @@ function ReceiverReplies({
     <>
       {slowedAt !== null && (
         <Text size="xs" className="breakable">
-          <TimeText value={slowedAt} distance /> · {slowedReason}
+          <TimeText value={slowedAt} as="distance" /> · {slowedReason}
         </Text>
       )}
       {session !== null && (
         <Text size="xs" className="breakable">
-          <TimeText value={session.learntAt} distance /> · {session.reason}
+          <TimeText value={session.learntAt} as="distance" /> · {session.reason}
         </Text>
       )}
     </>

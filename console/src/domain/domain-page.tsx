@@ -136,7 +136,7 @@ function VerificationProgress({ domain, live }: VerificationProgressProps) {
             text('domains.neverChecked')
           ) : (
             <>
-              {text('domains.asked')} <TimeText value={checkedAt} distance />
+              {text('domains.asked')} <TimeText value={checkedAt} as="distance" />
             </>
           )}
           {live && ` · ${text('domains.live')}`}

@@ -1,10 +1,11 @@
 import { Select, TextInput } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useAccountId, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import { putUnchanged } from '../api/if-unchanged.ts';
 import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { editedFields } from '../form/edit.ts';
@@ -19,7 +20,7 @@ interface Values {
 /** Edits the tracking host and source pool, with conflict detection. */
 export function DomainSettingsDialog({ domain, close }: { domain: string; close: () => void }) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('domains');
   const path = '/accounts/{accountId}/domains/{domain}/settings';
   const params = { accountId, domain };
   const settings = useQuery({
@@ -39,7 +40,7 @@ export function DomainSettingsDialog({ domain, close }: { domain: string; close:
       // Only operators may send a source pool.
       const body = { ...others, ...(host !== undefined && { trackingHost: host || null }) };
       const saved = await putUnchanged(path, params, stored ?? {}, body);
-      await client.invalidateQueries({ queryKey: ['domains', accountId] });
+      await refresh();
       showNotice(text('domainSettings.saved', { domain }));
       return saved;
     },

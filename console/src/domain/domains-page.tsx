@@ -1,5 +1,4 @@
 import './domain-texts.ts';
-import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
@@ -7,6 +6,7 @@ import type { Domain } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { localProblem } from '../api/problem.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { Field } from '../components/field.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { PageAnchor } from '../components/links.tsx';
@@ -53,12 +53,12 @@ export function DomainsPage() {
           { title: text('domains.state'), cell: ({ state }) => <DomainBadge state={state} /> },
           {
             title: text('domains.since'),
-            cell: ({ stateAt }) => <TimeText value={stateAt} distance />,
+            cell: ({ stateAt }) => <TimeText value={stateAt} as="distance" />,
           },
           {
             title: text('domains.checked'),
             cell: ({ checkedAt }) =>
-              checkedAt === null ? text('never') : <TimeText value={checkedAt} distance />,
+              checkedAt === null ? text('never') : <TimeText value={checkedAt} as="distance" />,
           },
         ]}
       />
@@ -69,7 +69,7 @@ export function DomainsPage() {
 
 function DomainDialog(props: { opened: boolean; close: () => void }) {
   const account = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('domains');
   const navigate = useNavigate();
   const [domain, setDomain] = useState('');
 
@@ -80,7 +80,7 @@ function DomainDialog(props: { opened: boolean; close: () => void }) {
       { accountId: account, domain: domain.trim() },
       {},
     );
-    await client.invalidateQueries({ queryKey: ['domains', account] });
+    await refresh();
     await navigate({ to: '/$account/domains/$domain', params: { account, domain: added.domain } });
   }
 

@@ -1,11 +1,11 @@
 import { Button, Group, NumberInput, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
 import { Fragment } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { putUnchanged } from '../api/if-unchanged.ts';
 import type { Domain } from '../api/management.generated.ts';
 import { reasonFor } from '../api/problem.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { dialogOf } from '../components/dialog-of.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
 import { showNotice } from '../components/notices.tsx';
@@ -95,7 +95,7 @@ const WarmUpDialog = dialogOf(WarmUpForm, () => text('warmUp.begin'));
 
 function WarmUpForm({ domain: shown, close }: { domain: Domain; close: () => void }) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('domains');
   const { values, change, edit, save } = useForm({
     stored: { warmUp: shown.warmUp },
     toValues: newWarmUp,
@@ -109,7 +109,7 @@ function WarmUpForm({ domain: shown, close }: { domain: Domain; close: () => voi
         { warmUp },
         { warmUp: { from: values.from, plan } },
       );
-      await client.invalidateQueries({ queryKey: ['domains', accountId] });
+      await refresh();
       showNotice(text('warmUp.saved', { days: plan.length }));
       return saved;
     },

@@ -1,10 +1,10 @@
 import './inbox.css';
 import { Box, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { api } from '../api/management.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
@@ -18,14 +18,14 @@ import { useInbox } from './use-inbox.ts';
 export function InboxPage() {
   const accountId = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('inbox');
   const [typed, setTyped] = useState('');
   const [search] = useDebouncedValue(typed.trim(), 250);
   const pages = useInbox(search);
 
   async function empty() {
     await api.delete('/accounts/{accountId}/inbox/messages', { accountId });
-    await client.invalidateQueries({ queryKey: ['inbox', accountId] });
+    await refresh();
   }
 
   return (

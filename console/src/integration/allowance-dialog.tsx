@@ -65,7 +65,7 @@ function AllowanceUses({ clientId }: { clientId: string }) {
             { title: text('allowance.left'), numeric: true, cell: ({ left }) => left },
             {
               title: text('allowance.free'),
-              cell: ({ freeAt }) => freeAt !== null && <TimeText value={freeAt} distance />,
+              cell: ({ freeAt }) => freeAt !== null && <TimeText value={freeAt} as="distance" />,
             },
           ]}
         />

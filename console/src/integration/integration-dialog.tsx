@@ -1,9 +1,9 @@
 import { Checkbox, Stack, Switch } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
 import { createNew, putUnchanged } from '../api/if-unchanged.ts';
 import type { ClientSecret, Integration } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { dialogOf } from '../components/dialog-of.tsx';
 import { Field, IdField } from '../components/field.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
@@ -40,7 +40,7 @@ export const IntegrationDialog = dialogOf(IntegrationForm, ({ integration }) =>
 
 function IntegrationForm({ show, close, ...props }: IntegrationDialogProps) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('integrations');
   const { values, change, stored, edit, save } = useForm({
     stored: props.integration,
     toValues,
@@ -56,7 +56,7 @@ function IntegrationForm({ show, close, ...props }: IntegrationDialogProps) {
       const saved = await (integration === undefined
         ? createNew('clientId', integrationPath, params, body)
         : putUnchanged(integrationPath, params, seen, body));
-      await client.invalidateQueries({ queryKey: ['integrations', accountId] });
+      await refresh();
       if (integration === undefined) {
         const secret = await api.post(
           '/accounts/{accountId}/integrations/{clientId}/secret',

@@ -1,11 +1,12 @@
 import { Anchor, Collapse, Group, MultiSelect, NativeSelect, Stack, Textarea } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccount, useAccountId } from '../account/use-me.ts';
 import { api } from '../api/management.ts';
 import { readAll } from '../api/pages.ts';
 import { reasonFor } from '../api/problem.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { dialogOf } from '../components/dialog-of.tsx';
 import { Field } from '../components/field.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
@@ -33,7 +34,7 @@ export const ApiKeyDialog = dialogOf(ApiKeyForm, () => text('keys.add'), 'lg');
 
 function ApiKeyForm({ close, show }: ApiKeyDialogProps) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('keys');
   const templateIds = useTemplateIds();
   const [name, setName] = useState('');
   const { account } = useAccount();
@@ -63,7 +64,7 @@ function ApiKeyForm({ close, show }: ApiKeyDialogProps) {
         ...(limited && { templates }),
       },
     );
-    await client.invalidateQueries({ queryKey: ['keys', accountId] });
+    await refresh();
     const template = templates[0] ?? templateIds[0] ?? 'TEMPLATE_ID';
     show({ key, sampleTemplateId: allowed.includes('messages:send') ? template : undefined });
   }

@@ -1,11 +1,11 @@
-import { Code, Group, List, Text } from '@mantine/core';
+import { Button, Code, Group, List, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccount, useAccountId, useMay } from '../account/use-me.ts';
 import type { ApiKey } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
@@ -19,7 +19,7 @@ import { SecretDialog } from '../integration/secret-dialog.tsx';
 import { text, textOr } from '../texts/text.ts';
 import { ApiKeyDialog, type CreatedKey } from './api-key-dialog.tsx';
 import { presetOf } from './key-scopes.ts';
-import { RotateKey } from './rotate-key-dialog.tsx';
+import { RotateDialog } from './rotate-dialog.tsx';
 import { TryKey } from './try-key.tsx';
 import './key.css';
 
@@ -54,7 +54,11 @@ export function KeysPage() {
           {
             title: text('keys.used'),
             cell: ({ lastUsedAt }) =>
-              lastUsedAt === null ? text('keys.notUsed') : <TimeText value={lastUsedAt} distance />,
+              lastUsedAt === null ? (
+                text('keys.notUsed')
+              ) : (
+                <TimeText value={lastUsedAt} as="distance" />
+              ),
           },
           { title: text('keys.expires'), cell: (apiKey) => <KeyExpiry apiKey={apiKey} /> },
           {
@@ -146,27 +150,48 @@ function isExpired({ expiresAt }: ApiKey): boolean {
 function KeyExpiry({ apiKey }: { apiKey: ApiKey }) {
   if (apiKey.expiresAt === null) return text('keys.noExpiry');
   if (isExpired(apiKey)) return <Tag color="red">{text('keys.expired')}</Tag>;
-  return <TimeText value={apiKey.expiresAt} distance />;
+  return <TimeText value={apiKey.expiresAt} as="distance" />;
 }
 
 function KeyActions({ apiKey, show }: { apiKey: ApiKey; show: (created: CreatedKey) => void }) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('keys');
   const [revoking, revocation] = useDisclosure();
+  const [rotating, rotation] = useDisclosure();
+
+  /** Replaces the key with an equivalent one. */
+  async function rotate(overlapHours: number) {
+    const { key } = await api.post(
+      '/accounts/{accountId}/keys/{keyId}/rotate',
+      { accountId, keyId: apiKey.id },
+      { overlapHours },
+    );
+    await refresh();
+    show({ key, sampleTemplateId: undefined });
+  }
 
   async function revoke() {
     await api.delete('/accounts/{accountId}/keys/{keyId}', { accountId, keyId: apiKey.id });
-    await client.invalidateQueries({ queryKey: ['keys', accountId] });
+    await refresh();
   }
 
   return (
     <Group gap={4} wrap="nowrap" justify="flex-end">
       {!isExpired(apiKey) && apiKey.replacedBy === null && (
-        <RotateKey apiKey={apiKey} show={show} />
+        <Button size="compact-sm" variant="subtle" onClick={rotation.open}>
+          {text('keys.rotate')}
+        </Button>
       )}
       <RowMenu
         name={apiKey.name}
         items={[{ label: text('keys.end'), color: 'red', choose: revocation.open }]}
+      />
+      <RotateDialog
+        opened={rotating}
+        close={rotation.close}
+        title={text('keys.rotateTitle', { name: apiKey.name })}
+        texts="keys"
+        rotate={rotate}
       />
       <ConfirmByName
         opened={revoking}

@@ -8,6 +8,7 @@ import { createNew, deleteUnchanged } from '../api/if-unchanged.ts';
 import type { Contact } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { Icon } from '../components/icon.tsx';
 import { PageAnchor, PageButton } from '../components/links.tsx';
@@ -27,7 +28,7 @@ export function ListPage() {
   const accountId = useAccountId();
   const { list: listId = '' } = useParams({ strict: false });
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('lists');
   const navigate = useNavigate();
   const [opened, dialog] = useDisclosure();
   const [importing, importer] = useDisclosure();
@@ -54,7 +55,7 @@ export function ListPage() {
     const { name = '', size = 0 } = list.data ?? {};
     const resourcePath = '/accounts/{accountId}/lists/{listId}';
     await deleteUnchanged(resourcePath, path, { name, size });
-    await client.invalidateQueries({ queryKey: ['lists', accountId] });
+    await refresh();
     await navigate({ to: '/$account/lists', params: { account: accountId } });
   }
 

@@ -1,11 +1,11 @@
 import { Text, TextInput } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import { createNew } from '../api/if-unchanged.ts';
 import type { ContactList } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { Field, IdField } from '../components/field.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { PageAnchor } from '../components/links.tsx';
@@ -69,7 +69,7 @@ export function ListsPage() {
 
 function ListDialog(props: { opened: boolean; close: () => void }) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('lists');
   const [id, setId] = useState('');
   const [name, setName] = useState('');
   const [folderName, setFolder] = useState('');
@@ -82,7 +82,7 @@ function ListDialog(props: { opened: boolean; close: () => void }) {
       { accountId, listId: id },
       { name, folderName, description },
     );
-    await client.invalidateQueries({ queryKey: ['lists', accountId] });
+    await refresh();
   }
 
   return (

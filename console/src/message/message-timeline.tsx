@@ -40,7 +40,7 @@ export function MessageTimeline({ message }: { message: Message }) {
       <Timeline bulletSize={12} lineWidth={2}>
         <Timeline.Item title={text('message.accepted')}>
           <Text size="sm" c="dimmed">
-            <TimeText value={message.acceptedAt} full />
+            <TimeText value={message.acceptedAt} as="full" />
           </Text>
         </Timeline.Item>
         {message.events.map((event) => (

@@ -1,12 +1,13 @@
 import { Button, Group, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { SavedFilter } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { showNotice } from '../components/notices.tsx';
@@ -85,20 +86,20 @@ export function SavedFilterAction({ filters }: FiltersProps) {
 
 function useSave() {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('saved-filters');
   return async (name: string, filters: MessageFilters) => {
     await api.put(
       '/accounts/{accountId}/saved-filters/{filterName}',
       { accountId, filterName: name },
       { query: filters as SavedFilter['query'] },
     );
-    await client.invalidateQueries({ queryKey: ['saved-filters', accountId] });
+    await refresh();
   };
 }
 
 function DeleteFilter({ filter: { name, query } }: { filter: SavedFilter }) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('saved-filters');
   const save = useSave();
   const remove = useAction({
     mutationFn: () =>
@@ -108,7 +109,7 @@ function DeleteFilter({ filter: { name, query } }: { filter: SavedFilter }) {
       }),
     async onSuccess() {
       showNotice(text('messages.savedDeleted', { name }), () => save(name, query));
-      await client.invalidateQueries({ queryKey: ['saved-filters', accountId] });
+      await refresh();
     },
   });
   return (

@@ -60,7 +60,7 @@ export function LatestMessages({ hidesEmpty = false }: LatestMessagesProps) {
             </Text>
             <StateBadge state={line.state} waits={waitOfLine(line)} />
             <Text size="xs" c="dimmed" ta="right">
-              <TimeText value={line.acceptedAt} distance />
+              <TimeText value={line.acceptedAt} as="distance" />
             </Text>
           </div>
         ))}

@@ -121,7 +121,7 @@ function ReplyHead({ reply: { from, subject, receivedAt, automatic } }: { reply:
         </Text>
       )}
       <Text span size="sm" c="dimmed" className="reply-time">
-        <TimeText value={receivedAt} full />
+        <TimeText value={receivedAt} as="full" />
       </Text>
     </span>
   );

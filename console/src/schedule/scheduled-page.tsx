@@ -117,11 +117,11 @@ const columns: readonly Column<ScheduledMessage>[] = [
     cell: ({ sendAt, paused }) => (
       <Stack gap={0}>
         <Group gap={6} wrap="nowrap">
-          <TimeText value={sendAt} toMinute />
+          <TimeText value={sendAt} as="minute" />
           {paused && <Badge variant="light">{text('schedule.paused')}</Badge>}
         </Group>
         <Text span size="xs" c="dimmed">
-          <TimeText value={sendAt} distance />
+          <TimeText value={sendAt} as="distance" />
         </Text>
       </Stack>
     ),

@@ -1,10 +1,10 @@
 import { Button, Group } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import { deleteUnchanged } from '../api/if-unchanged.ts';
 import type { Sender } from '../api/management.generated.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowMenu } from '../components/row-menu.tsx';
@@ -18,7 +18,7 @@ export function SenderActions({ sender }: { sender: Sender }) {
   const accountId = useAccountId();
   const may = useMay();
   const { data: settings } = useSettings();
-  const client = useQueryClient();
+  const refresh = useRefresh('senders');
   const { data: me } = useMe();
   const [changing, change] = useDisclosure();
   const [verifying, verification] = useDisclosure();
@@ -31,7 +31,7 @@ export function SenderActions({ sender }: { sender: Sender }) {
   async function remove() {
     const { displayNames } = sender;
     await deleteUnchanged(resourcePath, params, { displayNames, verified });
-    await client.invalidateQueries({ queryKey: ['senders', accountId] });
+    await refresh();
   }
 
   if (!may('senders:write')) return null;

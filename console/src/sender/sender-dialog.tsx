@@ -1,9 +1,9 @@
 import { TagsInput } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
 import { putUnchanged } from '../api/if-unchanged.ts';
 import type { Sender } from '../api/management.generated.ts';
 import { reasonFor } from '../api/problem.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { dialogOf } from '../components/dialog-of.tsx';
 import { Field } from '../components/field.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
@@ -30,7 +30,7 @@ export const SenderDialog = dialogOf(SenderForm, ({ sender }) =>
 
 function SenderForm({ close, ...props }: SenderDialogProps) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('senders');
   const { add, sendsLink } = useAddSender();
   const { values, change, stored, edit, save } = useForm({
     stored: props.sender,
@@ -41,7 +41,7 @@ function SenderForm({ close, ...props }: SenderDialogProps) {
       const params = { accountId, address };
       if (sender === undefined) return add({ address, displayNames });
       const saved = await putUnchanged(senderPath, params, seen, { displayNames });
-      await client.invalidateQueries({ queryKey: ['senders', accountId] });
+      await refresh();
       return saved;
     },
   });

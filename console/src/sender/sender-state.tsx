@@ -23,7 +23,7 @@ export function SenderState({ sender }: { sender: Sender }) {
           text(waitsForDomain ? 'senders.waitsForDomain' : `senders.by.${verifiedBy}`)}
         {isWaiting && (
           <>
-            {text('senders.linkExpires')} <TimeText value={linkExpiresAt} distance />
+            {text('senders.linkExpires')} <TimeText value={linkExpiresAt} as="distance" />
           </>
         )}
       </Text>

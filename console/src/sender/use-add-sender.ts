@@ -1,13 +1,13 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import { createNew } from '../api/if-unchanged.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { useSenderLink } from './use-sender-link.ts';
 
 /** Adds senders, and emails them a confirmation link unless their domain verifies them. */
 export function useAddSender() {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('senders');
   const { data: settings } = useSettings();
   const link = useSenderLink();
   const sendsLink = settings?.systemMail === true;
@@ -18,7 +18,7 @@ export function useAddSender() {
     const added = await createNew('address', '/accounts/{accountId}/senders/{address}', params, {
       displayNames,
     });
-    await client.invalidateQueries({ queryKey: ['senders', accountId] });
+    await refresh();
     // If it fails, the sender exists without a link, and its row offers to send one.
     if (!added.verified && sendsLink) link.mutate(address);
     return added;

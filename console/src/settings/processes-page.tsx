@@ -39,7 +39,7 @@ export function ProcessesPage() {
           { title: text('processes.state'), cell: (process) => <ProcessState {...process} /> },
           {
             title: text('processes.since'),
-            cell: ({ startedAt }) => <TimeText value={startedAt} distance />,
+            cell: ({ startedAt }) => <TimeText value={startedAt} as="distance" />,
           },
           {
             title: text('processes.inFlight'),
@@ -128,7 +128,7 @@ function ProcessState({ state, seenAt }: Pick<ServiceProcess, 'state' | 'seenAt'
       <Tag color={state === 'running' ? 'green' : 'red'}>{text(`processes.state.${state}`)}</Tag>
       {state === 'vanished' && (
         <Text size="xs" c="dimmed" className="nowrap">
-          {text('processes.seen')} <TimeText value={seenAt} distance />
+          {text('processes.seen')} <TimeText value={seenAt} as="distance" />
         </Text>
       )}
     </div>

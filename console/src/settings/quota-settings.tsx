@@ -68,7 +68,7 @@ function QuotaUsage({
       </Text>
       <Progress mt={4} value={share} color={share >= 90 ? 'red' : undefined} aria-label={name} />
       <Text size="xs" c="dimmed" mt={4}>
-        {text('quota.resets')} <TimeText value={endsAt} distance />
+        {text('quota.resets')} <TimeText value={endsAt} as="distance" />
       </Text>
     </div>
   );

@@ -136,7 +136,7 @@ function BackupState({ ok, finding, advice, lastAt }: Backup) {
     <Stack gap={2}>
       {lastAt !== null && (
         <Text size="sm">
-          <TimeText value={lastAt} distance />
+          <TimeText value={lastAt} as="distance" />
         </Text>
       )}
       <Text size="sm" {...(!ok && { c: 'red', role: 'alert' })}>

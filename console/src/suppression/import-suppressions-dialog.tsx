@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { api } from '../api/management.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { ImportDialog } from '../import/import-dialog.tsx';
 import { ImportsPanel } from '../import/imports-panel.tsx';
 import { text } from '../texts/text.ts';
@@ -9,7 +10,7 @@ import { text } from '../texts/text.ts';
 /** Uploads a file of suppressions; its import then appears on the page. */
 function useSendSuppressions() {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('suppression-imports');
   return async (importId: string, file: File) => {
     await api.put(
       '/accounts/{accountId}/suppressions-imports/{importId}',
@@ -17,7 +18,7 @@ function useSendSuppressions() {
       file,
       { query: { name: file.name.slice(0, 200) } },
     );
-    await client.invalidateQueries({ queryKey: ['suppression-imports', accountId] });
+    await refresh();
   };
 }
 

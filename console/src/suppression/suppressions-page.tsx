@@ -1,6 +1,5 @@
 import { Button, Group, NativeSelect } from '@mantine/core';
 import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
@@ -8,6 +7,7 @@ import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { Suppression } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { Field } from '../components/field.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { PageAnchor } from '../components/links.tsx';
@@ -89,7 +89,7 @@ export function SuppressionsPage() {
           },
           {
             title: text('suppressions.since'),
-            cell: ({ createdAt }) => <TimeText value={createdAt} toMinute />,
+            cell: ({ createdAt }) => <TimeText value={createdAt} as="minute" />,
           },
           {
             title: text('suppressions.message'),
@@ -161,9 +161,8 @@ function Filters({ filters }: { filters: SuppressionFilters }) {
 function RemoveSuppression({ entry }: { entry: Suppression }) {
   const accountId = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('suppressions');
   if (!may('suppressions:write')) return null;
-  const refresh = () => client.invalidateQueries({ queryKey: ['suppressions', accountId] });
   const { address, reason, createdAt } = entry;
   const resourcePath = '/accounts/{accountId}/suppressions/{address}';
   const params = { accountId, address };
@@ -203,13 +202,13 @@ function RemoveSuppression({ entry }: { entry: Suppression }) {
 
 function SuppressionDialog(props: { opened: boolean; close: () => void }) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('suppressions');
   const [address, setAddress] = useState('');
 
   async function submit() {
     await api.put('/accounts/{accountId}/suppressions/{address}', { accountId, address }, {});
     setAddress('');
-    await client.invalidateQueries({ queryKey: ['suppressions', accountId] });
+    await refresh();
   }
 
   return (

@@ -1,6 +1,5 @@
 import { Alert, Button, Group, NativeSelect, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
@@ -9,6 +8,7 @@ import type { User } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { useAction } from '../api/use-action.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { Field } from '../components/field.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
@@ -20,7 +20,6 @@ import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { useAddDialog } from '../components/use-add-dialog.tsx';
 import { text } from '../texts/text.ts';
-import { DemoteDialog } from './demote-dialog.tsx';
 import { KeyTransferChoice, revokesKeys, useKeyTransfer } from './key-transfer.tsx';
 
 type Role = User['role'];
@@ -119,7 +118,8 @@ function UserStatus({ user }: { user: User }) {
         {text(isExpired ? 'team.invitationExpired' : 'team.invitationPending')}
       </Tag>
       <Text size="xs" c="dimmed" title={text('team.invitedBy', { by: invitedBy })}>
-        {text(isExpired ? 'team.expired' : 'team.expires')} <TimeText value={expiresAt} distance />
+        {text(isExpired ? 'team.expired' : 'team.expires')}{' '}
+        <TimeText value={expiresAt} as="distance" />
       </Text>
     </div>
   );
@@ -149,7 +149,7 @@ interface RoleChoiceProps {
 function RoleChoice({ user, isOnlyOwner, fail }: RoleChoiceProps) {
   const accountId = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('users', 'keys');
   const keys = useKeyTransfer(user);
   const [pendingRole, setPendingRole] = useState<Role>();
   const change = useAction({
@@ -164,8 +164,7 @@ function RoleChoice({ user, isOnlyOwner, fail }: RoleChoiceProps) {
     onMutate: () => fail(undefined),
     onError: (error) => fail({ email: user.email, error }),
     onSettled: async () => {
-      await client.invalidateQueries({ queryKey: ['users', accountId] });
-      await client.invalidateQueries({ queryKey: ['keys', accountId] });
+      await refresh();
     },
   });
   if (!may('users:write')) return <>{text(`role.${user.role}`)}</>;
@@ -193,17 +192,19 @@ function RoleChoice({ user, isOnlyOwner, fail }: RoleChoiceProps) {
         }}
         data={roleChoices}
       />
-      <DemoteDialog
+      <FormDialog
         title={text('team.demoteTitle', {
           name: user.name || user.email,
           from: text(`role.${user.role}`),
           to: text(`role.${pendingRole ?? user.role}`),
         })}
-        keys={keys}
+        action={text('team.demote')}
         opened={pendingRole !== undefined}
         close={() => setPendingRole(undefined)}
-        confirm={async () => pendingRole && change.mutateAsync(pendingRole)}
-      />
+        submit={async () => pendingRole && change.mutateAsync(pendingRole)}
+      >
+        {() => <KeyTransferChoice keys={keys} />}
+      </FormDialog>
     </>
   );
 }
@@ -211,11 +212,11 @@ function RoleChoice({ user, isOnlyOwner, fail }: RoleChoiceProps) {
 function ResendInvitation({ user }: { user: User }) {
   const accountId = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('users');
   const params = { path: { accountId, email: user.email } };
   const resend = useAction({
     mutationFn: () => api.post('/accounts/{accountId}/users/{email}/invitation', params.path),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['users', accountId] }),
+    onSuccess: refresh,
   });
   if (!may('users:write')) return null;
   return (
@@ -237,15 +238,14 @@ function ResendInvitation({ user }: { user: User }) {
 function RemoveUser({ user }: { user: User }) {
   const accountId = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('users', 'keys');
   const keys = useKeyTransfer(user);
   const [opened, dialog] = useDisclosure();
   if (!may('users:write') || !keys.isLoaded) return null;
   async function remove() {
     const { email, name, role } = user;
     await deleteUnchanged(userPath, { accountId, email }, { name, role }, keys.query);
-    await client.invalidateQueries({ queryKey: ['users', accountId] });
-    await client.invalidateQueries({ queryKey: ['keys', accountId] });
+    await refresh();
   }
   const isInvited = user.invitation !== null;
   const action = text(isInvited ? 'team.withdraw' : 'remove');
@@ -273,7 +273,7 @@ function RemoveUser({ user }: { user: User }) {
 
 function InviteDialog(props: { opened: boolean; close: () => void }) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('users');
   const [email, setEmail] = useState('');
   const [name, setName] = useState('');
   const [role, setRole] = useState<Role>('developer');
@@ -286,7 +286,7 @@ function InviteDialog(props: { opened: boolean; close: () => void }) {
       { accountId, email },
       { role, ...(name !== '' && { name }) },
     );
-    await client.invalidateQueries({ queryKey: ['users', accountId] });
+    await refresh();
   }
 
   return (

@@ -43,7 +43,7 @@ export function ArrivalCard({ isAwaited }: { isAwaited: boolean }) {
                 <Text fw={600}>{text('use.arrived', { to: message.to ?? '' })}</Text>
                 <StateBadge state={message.state} />
                 <Text size="sm" c="dimmed">
-                  <TimeText value={message.acceptedAt} distance />
+                  <TimeText value={message.acceptedAt} as="distance" />
                 </Text>
               </Group>
               {settings?.delivery === 'inbox' && message.state === 'delivered' && (

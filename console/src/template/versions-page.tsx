@@ -68,7 +68,7 @@ export function VersionsPage() {
             title: text('versions.published'),
             cell: ({ version, createdAt }) => (
               <div>
-                <TimeText value={createdAt} full />
+                <TimeText value={createdAt} as="full" />
                 <Text size="xs" c="dimmed">
                   {formatDistance(createdAt)}
                   {publishers.has(version) &&

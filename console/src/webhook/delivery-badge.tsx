@@ -30,7 +30,7 @@ export function DeliveryBadge(props: DeliveryBadgeProps) {
         text(`webhooks.delivery.${state}`)
       ) : isLater ? (
         <>
-          {text('webhooks.retry')} <TimeText value={nextAt} brief />
+          {text('webhooks.retry')} <TimeText value={nextAt} as="brief" />
         </>
       ) : (
         text('webhooks.retrying')

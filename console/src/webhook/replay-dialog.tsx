@@ -1,9 +1,9 @@
 import { Group, NativeSelect, Radio, Stack, TextInput } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import { api } from '../api/management.ts';
 import { localProblem, reasonFor } from '../api/problem.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { dialogOf } from '../components/dialog-of.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
 import { text } from '../texts/text.ts';
@@ -22,7 +22,7 @@ export const ReplayDialog = dialogOf(ReplayForm, () => text('webhooks.replayPeri
 
 function ReplayForm({ close, webhookId }: ReplayDialogProps) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('webhooks');
   const [hours, setHours] = useState<number>(24);
   const [from, setFrom] = useState(() => toLocal(Date.now() - 24 * hourMs));
   const [until, setUntil] = useState(() => toLocal(Date.now()));
@@ -42,7 +42,7 @@ function ReplayForm({ close, webhookId }: ReplayDialogProps) {
         ...(which === 'failed' && { state: 'failed' }),
       },
     );
-    await client.invalidateQueries({ queryKey: ['webhooks', accountId] });
+    await refresh();
   }
 
   return (

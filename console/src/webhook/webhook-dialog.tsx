@@ -1,10 +1,10 @@
 import { Anchor, Checkbox, Fieldset, Group, SimpleGrid, Stack, Text } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
 import { putUnchanged } from '../api/if-unchanged.ts';
 import type { Webhook } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { dialogOf } from '../components/dialog-of.tsx';
 import { Field } from '../components/field.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
@@ -56,8 +56,7 @@ export const WebhookDialog = dialogOf(
 
 function WebhookForm({ close, show, ...props }: WebhookDialogProps) {
   const accountId = useAccountId();
-  const client = useQueryClient();
-  const reload = () => client.invalidateQueries({ queryKey: ['webhooks', accountId] });
+  const reload = useRefresh('webhooks');
   const { values, change, stored, edit, save } = useForm({
     stored: props.webhook as EditedWebhook | undefined,
     toValues,

@@ -1,6 +1,6 @@
 import { Alert, Button, Code, Group, Paper, Text, Title } from '@mantine/core';
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
@@ -9,6 +9,7 @@ import type { Webhook, WebhookDelivery } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { useAction } from '../api/use-action.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
@@ -97,7 +98,7 @@ function WebhookHint({ webhook }: { webhook: Webhook }) {
       </span>
       <span>
         {`${text('webhooks.added')} `}
-        <TimeText value={webhook.createdAt} toMinute />
+        <TimeText value={webhook.createdAt} as="minute" />
       </span>
     </span>
   );
@@ -226,11 +227,11 @@ function SigningSecret({ webhook }: { webhook: Webhook }) {
 function RetryAllButton({ webhookId }: { webhookId: string }) {
   const accountId = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('webhooks');
   const retry = useAction({
     mutationFn: () =>
       api.post('/accounts/{accountId}/webhooks/{webhookId}/resume', { accountId, webhookId }),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['webhooks', accountId] }),
+    onSuccess: refresh,
   });
   if (!may('webhooks:write')) return null;
   return (
@@ -301,7 +302,7 @@ function TestEventButton({ test, compact }: { test: () => void; compact?: boolea
 function WebhookActions({ webhook, test }: WebhookPartProps) {
   const accountId = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('webhooks');
   const navigate = route.useNavigate();
   const [changing, change] = useDisclosure();
   const [replaying, replay] = useDisclosure();
@@ -309,7 +310,6 @@ function WebhookActions({ webhook, test }: WebhookPartProps) {
   const rotation = useRotation(webhook);
   const { id: webhookId, url, kinds, pausedAt } = webhook;
   const params = { path: { accountId, webhookId } };
-  const refresh = () => client.invalidateQueries({ queryKey: ['webhooks', accountId] });
   const paused = pausedAt !== null;
   const pause = useAction({
     mutationFn: (action: 'pause' | 'resume') =>
@@ -367,7 +367,7 @@ function WebhookActions({ webhook, test }: WebhookPartProps) {
 /** Replaces the signing secret once that is confirmed, and shows the new one. */
 function useRotation({ id: webhookId, previousUntil }: Webhook) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('webhooks');
   const [secret, setSecret] = useState<string>();
   const [rotating, rotation] = useDisclosure();
   const twice = previousUntil !== null && Date.parse(previousUntil) > Date.now();
@@ -378,7 +378,7 @@ function useRotation({ id: webhookId, previousUntil }: Webhook) {
       '/accounts/{accountId}/webhooks/{webhookId}/secret',
       params.path,
     );
-    await client.invalidateQueries({ queryKey: ['webhooks', accountId] });
+    await refresh();
     setSecret(rotated.secret);
   }
 

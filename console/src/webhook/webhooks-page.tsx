@@ -88,7 +88,7 @@ export function WebhooksPage() {
               ) : (
                 <Group gap="xs" wrap="nowrap">
                   <DeliveryBadge state={latest.state} status={latest.status} />
-                  <TimeText value={latest.at} distance />
+                  <TimeText value={latest.at} as="distance" />
                 </Group>
               ),
           },

@@ -1,11 +1,11 @@
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../../account/use-me.ts';
 import { useSettings } from '../../account/use-settings.ts';
 import type { HostedImage } from '../../api/management.generated.ts';
 import { api } from '../../api/management.ts';
 import { usePages } from '../../api/pages.ts';
+import { useRefresh } from '../../api/use-refresh.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { CopyButton } from '../../components/copy-field.tsx';
 import { LoadMore } from '../../components/load-more.tsx';
@@ -90,7 +90,7 @@ function HostedImageLine({
 }) {
   const accountId = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('hosted-images');
   const [removing, setRemoving] = useState(false);
   const { sha256, filename, size, url } = image;
   return (
@@ -135,7 +135,7 @@ function HostedImageLine({
         action={text('remove')}
         confirm={async () => {
           await api.delete('/accounts/{accountId}/images/{sha256}', { accountId, sha256 });
-          await client.invalidateQueries({ queryKey: ['hosted-images', accountId] });
+          await refresh();
         }}
       />
     </Group>

@@ -1,9 +1,9 @@
 import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { api, ifMatch } from '../../api/management.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { useAction } from '../../api/use-action.ts';
+import { useRefresh } from '../../api/use-refresh.ts';
 import { ProblemAlert } from '../../components/problem-alert.tsx';
 import { text } from '../../texts/text.ts';
 import { useTemplatePath } from '../use-template.ts';
@@ -19,7 +19,7 @@ interface PublishOptions {
 /** Publishes the draft and shows how to send with it. */
 export function usePublish(draft: EditedDraft) {
   const path = useTemplatePath();
-  const client = useQueryClient();
+  const refresh = useRefresh('templates', 'versions');
   const navigate = useNavigate();
   return useAction({
     mutationFn: async (body: PublishOptions) => {
@@ -32,8 +32,7 @@ export function usePublish(draft: EditedDraft) {
       );
     },
     async onSuccess() {
-      await client.invalidateQueries({ queryKey: ['templates', path.accountId] });
-      await client.invalidateQueries({ queryKey: ['versions', path.accountId] });
+      await refresh();
       await navigate({
         to: '/$account/templates/$template/use',
         params: { account: path.accountId, template: path.templateId },

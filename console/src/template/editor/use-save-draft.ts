@@ -1,7 +1,7 @@
 import { useHotkeys } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
 import { useMay } from '../../account/use-me.ts';
 import { api, ifMatch, ifNone, type Precondition } from '../../api/management.ts';
+import { useRefresh } from '../../api/use-refresh.ts';
 import { requireValidJson } from '../../components/json-area.tsx';
 import type { Edit, SentEdit } from '../../form/edit.ts';
 import { useForm } from '../../form/use-form.ts';
@@ -33,7 +33,7 @@ export interface EditedDraft {
 /** Saves the draft, also on Ctrl+S, with conflict detection. */
 export function useSaveDraft(initial: InitialContent): EditedDraft {
   const path = useTemplatePath();
-  const client = useQueryClient();
+  const refresh = useRefresh('templates');
   const may = useMay();
 
   async function put(
@@ -49,7 +49,7 @@ export function useSaveDraft(initial: InitialContent): EditedDraft {
       body,
       precondition,
     );
-    await client.invalidateQueries({ queryKey: ['templates', path.accountId] });
+    await refresh();
     const images = withHashes(content.images, value.content.images);
     return { content: { ...content, images }, tag, isDraft: true, isNew: false };
   }
