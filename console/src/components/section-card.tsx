@@ -1,4 +1,4 @@
-import { Group, Paper, Text, Title } from '@mantine/core';
+import { Box, Group, Paper, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 interface SectionCardProps {
@@ -16,7 +16,7 @@ export function SectionCard({ id, title, hint, action, children }: SectionCardPr
   return (
     <Paper withBorder p="md" component="section" aria-labelledby={id}>
       <Group justify="space-between" align="flex-start" gap="4px md" mb="sm">
-        <div>
+        <Box flex="1 1 8rem">
           <Title order={2} id={id}>
             {title}
           </Title>
@@ -25,7 +25,7 @@ export function SectionCard({ id, title, hint, action, children }: SectionCardPr
               {hint}
             </Text>
           )}
-        </div>
+        </Box>
         {action}
       </Group>
       {children}
