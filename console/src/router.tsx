@@ -1,6 +1,6 @@
 import { createRootRoute, createRoute, createRouter, Outlet } from '@tanstack/react-router';
 import { readAuditFilters } from './audit/audit-filters.ts';
-import { lazyComponent } from './components/lazy-component.ts';
+import { type Components, lazyComponent } from './components/lazy-component.ts';
 import { NotFoundPage } from './layout/not-found-page.tsx';
 import { PageFailure } from './layout/page-failure.tsx';
 import { Shell } from './layout/shell.tsx';
@@ -15,262 +15,116 @@ import { readWebhookFilters } from './webhook/webhook-filters.ts';
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage });
 
-const start = createRoute({ getParentRoute: () => root, path: '/', component: StartPage });
-
 const account = createRoute({
   getParentRoute: () => root,
   path: '/$account',
   component: Shell,
 });
 
-const overview = createRoute({
-  getParentRoute: () => account,
-  path: '/',
-  component: lazyComponent(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
-});
+/** A page of an account, loaded on demand. */
+function pageOf<const Path extends string, Module extends Components, Name extends keyof Module>(
+  path: Path,
+  load: () => Promise<Module>,
+  name: Name,
+) {
+  return { getParentRoute: () => account, path, component: lazyComponent(load, name) };
+}
 
-const messages = createRoute({
-  getParentRoute: () => account,
-  path: '/messages',
-  validateSearch: readMessageFilters,
-  component: lazyComponent(() => import('./message/messages-page.tsx'), 'MessagesPage'),
-});
+/** A page without filters in its address. */
+function page<const Path extends string, Module extends Components, Name extends keyof Module>(
+  ...given: Parameters<typeof pageOf<Path, Module, Name>>
+) {
+  return createRoute(pageOf(...given));
+}
 
-const replies = createRoute({
-  getParentRoute: () => account,
-  path: '/messages/replies',
-  validateSearch: readReplyFilters,
-  component: lazyComponent(() => import('./reply/replies-page.tsx'), 'RepliesPage'),
-});
+const start = createRoute({ getParentRoute: () => root, path: '/', component: StartPage });
 
-const message = createRoute({
-  getParentRoute: () => account,
-  path: '/messages/$message',
-  component: lazyComponent(() => import('./message/message-page.tsx'), 'MessagePage'),
-});
-
-/** The same page below “Scheduled”, which it is reached from. */
-const scheduledMessage = createRoute({
-  getParentRoute: () => account,
-  path: '/scheduled/$message',
-  component: lazyComponent(() => import('./message/message-page.tsx'), 'MessagePage'),
-});
-const scheduled = createRoute({
-  getParentRoute: () => account,
-  path: '/scheduled',
-  validateSearch: readScheduleFilters,
-  component: lazyComponent(() => import('./schedule/scheduled-page.tsx'), 'ScheduledPage'),
-});
-
-const templates = createRoute({
-  getParentRoute: () => account,
-  path: '/templates',
-  component: lazyComponent(() => import('./template/templates-page.tsx'), 'TemplatesPage'),
-});
-
-const template = createRoute({
-  getParentRoute: () => account,
-  path: '/templates/$template',
-  validateSearch: ({ view }): { view?: 'preview' } => (view === 'preview' ? { view } : {}),
-  component: lazyComponent(() => import('./template/editor/editor-page.tsx'), 'EditorPage'),
-});
-
-const versions = createRoute({
-  getParentRoute: () => account,
-  path: '/templates/$template/versions',
-  validateSearch: readVersionFilters,
-  component: lazyComponent(() => import('./template/versions-page.tsx'), 'VersionsPage'),
-});
-
-const useTemplate = createRoute({
-  getParentRoute: () => account,
-  path: '/templates/$template/use',
-  component: lazyComponent(() => import('./template/use-page.tsx'), 'UsePage'),
-});
-
-const senders = createRoute({
-  getParentRoute: () => account,
-  path: '/senders',
-  component: lazyComponent(() => import('./sender/senders-page.tsx'), 'SendersPage'),
-});
-
-const integrations = createRoute({
-  getParentRoute: () => account,
-  path: '/integrations',
-  component: lazyComponent(() => import('./integration/integrations-page.tsx'), 'IntegrationsPage'),
-});
-
-const keys = createRoute({
-  getParentRoute: () => account,
-  path: '/keys',
-  component: lazyComponent(() => import('./key/keys-page.tsx'), 'KeysPage'),
-});
-
-const smtp = createRoute({
-  getParentRoute: () => account,
-  path: '/smtp',
-  component: lazyComponent(() => import('./smtp/smtp-page.tsx'), 'SmtpPage'),
-});
-
-const lists = createRoute({
-  getParentRoute: () => account,
-  path: '/lists',
-  component: lazyComponent(() => import('./list/lists-page.tsx'), 'ListsPage'),
-});
-
-const list = createRoute({
-  getParentRoute: () => account,
-  path: '/lists/$list',
-  component: lazyComponent(() => import('./list/list-page.tsx'), 'ListPage'),
-});
-
-const suppressions = createRoute({
-  getParentRoute: () => account,
-  path: '/suppressions',
-  validateSearch: readSuppressionFilters,
-  component: lazyComponent(() => import('./suppression/suppressions-page.tsx'), 'SuppressionsPage'),
-});
-
-const destinations = createRoute({
-  getParentRoute: () => account,
-  path: '/destinations',
-  component: lazyComponent(() => import('./destination/destinations-page.tsx'), 'DestinationsPage'),
-});
-
-const receivers = createRoute({
-  getParentRoute: () => account,
-  path: '/destinations/receivers',
-  component: lazyComponent(() => import('./destination/receivers-page.tsx'), 'ReceiversPage'),
-});
-
-const processes = createRoute({
-  getParentRoute: () => account,
-  path: '/settings/processes',
-  component: lazyComponent(() => import('./settings/processes-page.tsx'), 'ProcessesPage'),
-});
-
-const tls = createRoute({
-  getParentRoute: () => account,
-  path: '/destinations/tls',
-  component: lazyComponent(() => import('./destination/tls-page.tsx'), 'TlsPage'),
-});
-
-const team = createRoute({
-  getParentRoute: () => account,
-  path: '/team',
-  component: lazyComponent(() => import('./team/team-page.tsx'), 'TeamPage'),
-});
-
-const audit = createRoute({
-  getParentRoute: () => account,
-  path: '/audit',
-  validateSearch: readAuditFilters,
-  component: lazyComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
-});
-
-const settings = createRoute({
-  getParentRoute: () => account,
-  path: '/settings',
-  component: lazyComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
-});
-
-const accessSettings = createRoute({
-  getParentRoute: () => account,
-  path: '/settings/access',
-  component: lazyComponent(
+// Outside the tree, whose type would otherwise hide what each page takes.
+const pages = [
+  page('/', () => import('./overview/overview-page.tsx'), 'OverviewPage'),
+  createRoute({
+    ...pageOf('/messages', () => import('./message/messages-page.tsx'), 'MessagesPage'),
+    validateSearch: readMessageFilters,
+  }),
+  createRoute({
+    ...pageOf('/messages/replies', () => import('./reply/replies-page.tsx'), 'RepliesPage'),
+    validateSearch: readReplyFilters,
+  }),
+  page('/messages/$message', () => import('./message/message-page.tsx'), 'MessagePage'),
+  createRoute({
+    ...pageOf('/scheduled', () => import('./schedule/scheduled-page.tsx'), 'ScheduledPage'),
+    validateSearch: readScheduleFilters,
+  }),
+  // The same page below “Scheduled”, which it is reached from.
+  page('/scheduled/$message', () => import('./message/message-page.tsx'), 'MessagePage'),
+  page('/templates', () => import('./template/templates-page.tsx'), 'TemplatesPage'),
+  createRoute({
+    ...pageOf(
+      '/templates/$template',
+      () => import('./template/editor/editor-page.tsx'),
+      'EditorPage',
+    ),
+    validateSearch: ({ view }): { view?: 'preview' } => (view === 'preview' ? { view } : {}),
+  }),
+  createRoute({
+    ...pageOf(
+      '/templates/$template/versions',
+      () => import('./template/versions-page.tsx'),
+      'VersionsPage',
+    ),
+    validateSearch: readVersionFilters,
+  }),
+  page('/templates/$template/use', () => import('./template/use-page.tsx'), 'UsePage'),
+  page('/senders', () => import('./sender/senders-page.tsx'), 'SendersPage'),
+  page('/keys', () => import('./key/keys-page.tsx'), 'KeysPage'),
+  page('/smtp', () => import('./smtp/smtp-page.tsx'), 'SmtpPage'),
+  page('/integrations', () => import('./integration/integrations-page.tsx'), 'IntegrationsPage'),
+  page('/lists', () => import('./list/lists-page.tsx'), 'ListsPage'),
+  page('/lists/$list', () => import('./list/list-page.tsx'), 'ListPage'),
+  createRoute({
+    ...pageOf(
+      '/suppressions',
+      () => import('./suppression/suppressions-page.tsx'),
+      'SuppressionsPage',
+    ),
+    validateSearch: readSuppressionFilters,
+  }),
+  page('/destinations', () => import('./destination/destinations-page.tsx'), 'DestinationsPage'),
+  page(
+    '/destinations/receivers',
+    () => import('./destination/receivers-page.tsx'),
+    'ReceiversPage',
+  ),
+  page('/settings/processes', () => import('./settings/processes-page.tsx'), 'ProcessesPage'),
+  page('/destinations/tls', () => import('./destination/tls-page.tsx'), 'TlsPage'),
+  page('/team', () => import('./team/team-page.tsx'), 'TeamPage'),
+  createRoute({
+    ...pageOf('/audit', () => import('./audit/audit-page.tsx'), 'AuditPage'),
+    validateSearch: readAuditFilters,
+  }),
+  createRoute({
+    ...pageOf('/reports', () => import('./report/reports-page.tsx'), 'ReportsPage'),
+    validateSearch: readReportFilters,
+  }),
+  page('/domains', () => import('./domain/domains-page.tsx'), 'DomainsPage'),
+  page('/domains/$domain', () => import('./domain/domain-page.tsx'), 'DomainPage'),
+  page('/webhooks', () => import('./webhook/webhooks-page.tsx'), 'WebhooksPage'),
+  createRoute({
+    ...pageOf('/webhooks/$webhook', () => import('./webhook/webhook-page.tsx'), 'WebhookPage'),
+    validateSearch: readWebhookFilters,
+  }),
+  page('/settings', () => import('./settings/settings-page.tsx'), 'SettingsPage'),
+  page(
+    '/settings/access',
     () => import('./settings/access-settings-page.tsx'),
     'AccessSettingsPage',
   ),
-});
+  page('/privacy', () => import('./settings/privacy-page.tsx'), 'PrivacyPage'),
+  page('/inbox', () => import('./inbox/inbox-page.tsx'), 'InboxPage'),
+  page('/inbox/$mail', () => import('./inbox/mail-page.tsx'), 'MailPage'),
+] as const;
 
-const privacy = createRoute({
-  getParentRoute: () => account,
-  path: '/privacy',
-  component: lazyComponent(() => import('./settings/privacy-page.tsx'), 'PrivacyPage'),
-});
-
-const inbox = createRoute({
-  getParentRoute: () => account,
-  path: '/inbox',
-  component: lazyComponent(() => import('./inbox/inbox-page.tsx'), 'InboxPage'),
-});
-
-const mail = createRoute({
-  getParentRoute: () => account,
-  path: '/inbox/$mail',
-  component: lazyComponent(() => import('./inbox/mail-page.tsx'), 'MailPage'),
-});
-
-const reports = createRoute({
-  getParentRoute: () => account,
-  path: '/reports',
-  validateSearch: readReportFilters,
-  component: lazyComponent(() => import('./report/reports-page.tsx'), 'ReportsPage'),
-});
-
-const domains = createRoute({
-  getParentRoute: () => account,
-  path: '/domains',
-  component: lazyComponent(() => import('./domain/domains-page.tsx'), 'DomainsPage'),
-});
-
-const domain = createRoute({
-  getParentRoute: () => account,
-  path: '/domains/$domain',
-  component: lazyComponent(() => import('./domain/domain-page.tsx'), 'DomainPage'),
-});
-
-const webhooks = createRoute({
-  getParentRoute: () => account,
-  path: '/webhooks',
-  component: lazyComponent(() => import('./webhook/webhooks-page.tsx'), 'WebhooksPage'),
-});
-
-const webhook = createRoute({
-  getParentRoute: () => account,
-  path: '/webhooks/$webhook',
-  validateSearch: readWebhookFilters,
-  component: lazyComponent(() => import('./webhook/webhook-page.tsx'), 'WebhookPage'),
-});
-
-const tree = root.addChildren([
-  start,
-  account.addChildren([
-    overview,
-    messages,
-    replies,
-    message,
-    scheduled,
-    scheduledMessage,
-    templates,
-    template,
-    versions,
-    useTemplate,
-    senders,
-    keys,
-    smtp,
-    integrations,
-    lists,
-    list,
-    suppressions,
-    destinations,
-    receivers,
-    processes,
-    tls,
-    team,
-    audit,
-    reports,
-    domains,
-    domain,
-    webhooks,
-    webhook,
-    settings,
-    accessSettings,
-    privacy,
-    inbox,
-    mail,
-  ]),
-]);
+const tree = root.addChildren([start, account.addChildren(pages)]);
 
 export const router = createRouter({
   routeTree: tree,

@@ -12,7 +12,7 @@ const filesWith = (matches: (text: string) => boolean): string[] =>
 const queryStateInKey =
   /key=\{(?:[^{}]|\$\{[^}]*\})*(?:\$\{[^}]*)?\b(?:isSuccess|isPending|isLoading|isFetching|isError|status|tag|data|undefined)\b/;
 const hasForm = /<form\b|<DialogForm\b|<FormDialog\b/;
-const savesSeen = /ifUnchanged\((?:(?!api\.DELETE)[\s\S]){0,400}?api\.(?:PUT|POST)/;
+const savesSeen = /putUnchanged\(|ifUnchanged\([\s\S]{0,400}?api\.(?:put|post)/;
 
 /** Files with a form and such a save, which is not of the form. */
 const apart: Readonly<Record<string, string>> = {

@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import type { MyAccount } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { chooseFormats } from '../format/formats.ts';
 
 const meQuery = {
   queryKey: ['me'],
   async queryFn() {
-    const me = await answerOf(api.GET('/me'));
+    const me = await api.get('/me');
     if (me.person !== null) chooseFormats(me.person.formats);
     return me;
   },

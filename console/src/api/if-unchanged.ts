@@ -1,5 +1,17 @@
 import { text } from '../texts/text.ts';
-import { answerOf, ifMatch, type Precondition, type Result, taggedAnswerOf } from './management.ts';
+import {
+  type Answer,
+  type Body,
+  ifMatch,
+  ifNone,
+  type Params,
+  type PathOf,
+  type Precondition,
+  type Query,
+  type RequestParts,
+  sendToApi,
+  type Tagged,
+} from './management.ts';
 import { ApiProblem, localProblem } from './problem.ts';
 
 /** A changed member, with the value the person saw and the current one. */
@@ -28,19 +40,70 @@ export class EditConflict extends ApiProblem {
  * @param seen the data shown to the person
  * @throws EditConflict if someone else changed it
  */
-export async function ifUnchanged<Thing extends object, Answer>(
+export async function ifUnchanged<Thing extends object, Changed>(
   seen: Partial<Thing>,
-  read: () => Promise<Result<Thing>>,
-  change: (precondition: Precondition) => Promise<Result<Answer>>,
-): Promise<Answer> {
-  const { value, tag } = await taggedAnswerOf(read());
+  read: () => Promise<Tagged<Thing>>,
+  change: (precondition: Precondition) => Promise<Changed>,
+): Promise<Changed> {
+  const { value, tag } = await read();
   requireUnchanged(seen, value);
   try {
-    return await answerOf(change(ifMatch(tag)));
+    return await change(ifMatch(tag));
   } catch (error) {
-    if (isStale(error)) requireUnchanged(seen, await answerOf(read()));
+    if (isStale(error)) requireUnchanged(seen, (await read()).value);
     throw error;
   }
+}
+
+/** Changes a resource as `ifUnchanged` does. */
+export function putUnchanged<Path extends PathOf<'get'> & PathOf<'put'>>(
+  path: Path,
+  params: Params<Path, 'put'>,
+  seen: Partial<Answer<Path, 'get'>>,
+  body: Body<Path, 'put'>,
+  query?: Query<Path, 'put'>,
+): Promise<Answer<Path, 'put'>>;
+export function putUnchanged(
+  path: string,
+  params: object,
+  seen: object,
+  body: unknown,
+  query?: object,
+): Promise<unknown> {
+  return sendUnchanged('put', path, params, seen, { body, query });
+}
+
+/** Removes a resource as `ifUnchanged` does. */
+export function deleteUnchanged<Path extends PathOf<'get'> & PathOf<'delete'>>(
+  path: Path,
+  params: Params<Path, 'delete'>,
+  seen: Partial<Answer<Path, 'get'>>,
+  query?: Query<Path, 'delete'>,
+): Promise<Answer<Path, 'delete'>>;
+export function deleteUnchanged(
+  path: string,
+  params: object,
+  seen: object,
+  query?: object,
+): Promise<unknown> {
+  return sendUnchanged('delete', path, params, seen, { query });
+}
+
+async function sendUnchanged(
+  method: 'put' | 'delete',
+  path: string,
+  params: object,
+  seen: object,
+  parts: RequestParts,
+): Promise<unknown> {
+  const read = async () => {
+    const { value, tag } = await sendToApi('get', path, params);
+    return { value: Object(value), tag };
+  };
+  const { value } = await ifUnchanged(seen, read, (precondition) =>
+    sendToApi(method, path, params, { ...parts, ...precondition }),
+  );
+  return value;
 }
 
 /**
@@ -48,12 +111,20 @@ export async function ifUnchanged<Thing extends object, Answer>(
  * @param field form field of the id
  * @throws ApiProblem for that field if the id is taken
  */
-export async function createNew<Answer>(
+export function createNew<Path extends PathOf<'put'>>(
   field: string,
-  create: (precondition: Precondition) => Promise<Result<Answer>>,
-): Promise<Answer> {
+  path: Path,
+  params: Params<Path, 'put'>,
+  body: Body<Path, 'put'>,
+): Promise<Answer<Path, 'put'>>;
+export async function createNew(
+  field: string,
+  path: string,
+  params: object,
+  body: unknown,
+): Promise<unknown> {
   try {
-    return await answerOf(create({ headers: { 'if-none-match': '*' } }));
+    return (await sendToApi('put', path, params, { body, ...ifNone })).value;
   } catch (error) {
     if (isStale(error)) throw localProblem(field, text('problem.exists'));
     throw error;

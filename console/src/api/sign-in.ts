@@ -1,14 +1,14 @@
-import { answerOf, api } from './management.ts';
+import { api } from './management.ts';
 
 /** Ends the session of this browser and shows the sign-in page. */
 export async function signOut(): Promise<void> {
-  await answerOf(api.DELETE('/me/session', {}));
+  await api.delete('/me/session');
   location.assign('/sign-in');
 }
 
 /** Ends the session of this browser, and signs in with a provider, which leads back here. @param path where that starts */
 export async function restartSignIn(path: string): Promise<void> {
-  await answerOf(api.DELETE('/me/session', {}));
+  await api.delete('/me/session');
   const url = new URL(path, location.origin);
   url.searchParams.set('next', localPath());
   location.assign(url);

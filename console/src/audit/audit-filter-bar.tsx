@@ -4,7 +4,7 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { SearchField } from '../components/search-field.tsx';
 import { text, textOr } from '../texts/text.ts';
 import {
@@ -34,12 +34,7 @@ export function AuditFilterBar({ filters, change }: AuditFilterBarProps) {
   const find = useDebouncedCallback((search: string) => change({ search }), 250);
   const users = useQuery({
     queryKey: ['users', accountId, 'audit'],
-    queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/users', {
-          params: { path: { accountId }, query: { limit: maxPeople } },
-        }),
-      ),
+    queryFn: () => api.get('/accounts/{accountId}/users', { accountId }, { limit: maxPeople }),
     enabled: may('users:read'),
     staleTime: 60_000,
   });

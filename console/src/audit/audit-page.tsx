@@ -1,14 +1,15 @@
 import './audit-texts.ts';
-import { Badge, Button, Group, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { AuditEvent } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
+import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { describeValue } from '../format/describe-value.ts';
 import { formatDay } from '../format/format-time.ts';
@@ -28,12 +29,7 @@ export function AuditPage() {
   const query = auditQuery(filters);
   const pages = usePages<AuditEvent>({
     queryKey: ['audit', accountId, filters],
-    read: (cursor) =>
-      answerOf(
-        api.GET('/accounts/{accountId}/audit', {
-          params: { path: { accountId }, query: { ...query, cursor } },
-        }),
-      ),
+    read: (cursor) => api.get('/accounts/{accountId}/audit', { accountId }, { ...query, cursor }),
   });
   const filtered = Object.keys(filters).length > 0;
   const file = new URLSearchParams(query as Record<string, string>);
@@ -76,7 +72,7 @@ export function AuditPage() {
             cell: ({ remoteAddress }) =>
               remoteAddress === 'command line' ? text('audit.commandLine') : remoteAddress,
           },
-          { title: text('audit.at'), cell: ({ at }) => <TimeText value={at} clock /> },
+          { title: text('audit.at'), cell: ({ at }) => <TimeText value={at} as="clock" /> },
         ]}
       />
     </>
@@ -92,11 +88,7 @@ function EventCell({ event }: { event: AuditEvent }) {
         <span title={event.email ?? undefined}>
           <strong>{describeActor(event)}</strong> <Predicate event={event} />
         </span>
-        {event.outcome !== 'success' && (
-          <Badge className="state-badge" data-color="red" tt="none">
-            {text('audit.refused')}
-          </Badge>
-        )}
+        {event.outcome !== 'success' && <Tag color="red">{text('audit.refused')}</Tag>}
       </Group>
       {changes.map(({ name, from, to }) => (
         <Text key={name} size="sm">
@@ -124,57 +116,28 @@ function Predicate({ event }: { event: AuditEvent }) {
   );
 }
 
+/** The pages of things, by how the kinds of their events begin. */
+const thingPages = [
+  ['template_', '/$account/templates/$template'],
+  ['message_', '/$account/messages/$message'],
+  ['webhook_', '/$account/webhooks/$webhook'],
+  ['domain_', '/$account/domains/$domain'],
+  ['list_', '/$account/lists/$list'],
+  ['contacts_imported', '/$account/lists/$list'],
+] as const;
+
 function Thing({ event }: { event: AuditEvent }): ReactNode {
   const account = useAccountId();
   const what = thingOf(event);
   const { id } = event.detail;
   if (what === undefined) return null;
   if (typeof id !== 'string' || event.kind.endsWith('_removed')) return <strong>{what}</strong>;
-  if (event.kind.startsWith('template_'))
-    return (
-      <PageAnchor
-        to="/$account/templates/$template"
-        params={{ account, template: id }}
-        underline="always"
-      >
-        {what}
-      </PageAnchor>
-    );
-  if (event.kind.startsWith('message_'))
-    return (
-      <PageAnchor
-        to="/$account/messages/$message"
-        params={{ account, message: id }}
-        underline="always"
-      >
-        {what}
-      </PageAnchor>
-    );
-  if (event.kind.startsWith('webhook_'))
-    return (
-      <PageAnchor
-        to="/$account/webhooks/$webhook"
-        params={{ account, webhook: id }}
-        underline="always"
-      >
-        {what}
-      </PageAnchor>
-    );
-  if (event.kind.startsWith('domain_'))
-    return (
-      <PageAnchor
-        to="/$account/domains/$domain"
-        params={{ account, domain: id }}
-        underline="always"
-      >
-        {what}
-      </PageAnchor>
-    );
-  if (event.kind.startsWith('list_') || event.kind === 'contacts_imported')
-    return (
-      <PageAnchor to="/$account/lists/$list" params={{ account, list: id }} underline="always">
-        {what}
-      </PageAnchor>
-    );
-  return <strong>{what}</strong>;
+  const to = thingPages.find(([kind]) => event.kind.startsWith(kind))?.[1];
+  if (to === undefined) return <strong>{what}</strong>;
+  const params = { account, template: id, message: id, webhook: id, domain: id, list: id };
+  return (
+    <PageAnchor to={to} params={params} underline="always">
+      {what}
+    </PageAnchor>
+  );
 }

@@ -1,8 +1,7 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
-import { type FormEvent, type ReactNode, useState } from 'react';
-import { useAction } from '../api/use-action.ts';
+import { Text, TextInput } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
 import { text } from '../texts/text.ts';
-import { ProblemAlert } from './problem-alert.tsx';
+import { FormDialog } from './form-dialog.tsx';
 
 interface ConfirmByNameProps {
   opened: boolean;
@@ -22,51 +21,27 @@ interface ConfirmByNameProps {
 
 /** Asks to type the name of what is about to be deleted. */
 export function ConfirmByName(props: ConfirmByNameProps) {
+  const { consequence, name, confirm, children, ...dialog } = props;
   const [typed, setTyped] = useState('');
-  const send = useAction({
-    mutationFn: props.confirm,
-    onSuccess() {
-      setTyped('');
-      props.close();
-    },
-  });
-
-  function submit(event: FormEvent) {
-    event.preventDefault();
-    // React passes it on to a form that the dialog is opened from.
-    event.stopPropagation();
-    send.mutate();
+  async function submit() {
+    await confirm();
+    setTyped('');
   }
-
   return (
-    <Modal opened={props.opened} onClose={props.close} title={props.title}>
-      <form onSubmit={submit}>
-        <Stack>
-          <Text size="sm">{props.consequence}</Text>
-          {props.children}
+    <FormDialog {...dialog} destructive disabled={typed !== name} submit={submit}>
+      {() => (
+        <>
+          <Text size="sm">{consequence}</Text>
+          {children}
           <TextInput
-            label={text('confirm.type', { name: props.name })}
+            label={text('confirm.type', { name })}
             value={typed}
             onChange={(event) => setTyped(event.currentTarget.value)}
             autoComplete="off"
             data-autofocus
           />
-          <ProblemAlert error={send.error} onRefreshed={props.close} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={props.close}>
-              {props.dismiss ?? text('cancel')}
-            </Button>
-            <Button
-              color="red"
-              type="submit"
-              disabled={typed !== props.name}
-              loading={send.isPending}
-            >
-              {props.action}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+        </>
+      )}
+    </FormDialog>
   );
 }

@@ -16,6 +16,7 @@ interface DialogFormProps {
   dismiss?: string | undefined;
   /** What it does can't be undone. */
   destructive?: boolean | undefined;
+  disabled?: boolean;
   /** Titles an error because of the state of the thing. */
   conflictTitle?: string | undefined;
   /** Stays open on success, to show the result. */
@@ -50,6 +51,7 @@ export function DialogForm(props: DialogFormProps) {
     isChanged,
     dismiss,
     destructive,
+    disabled = false,
     conflictTitle,
     stay = false,
     children,
@@ -62,8 +64,8 @@ export function DialogForm(props: DialogFormProps) {
       if (!stay && isChanged?.() !== true) close();
     },
   });
-  // Its own end may leave the page.
-  useUnsaved(() => isTyped.current && !send.isPending);
+  // Its own end may leave the page, and what confirms a removal isn't kept.
+  useUnsaved(() => isTyped.current && !send.isPending && !destructive);
 
   function onSubmit(event: FormEvent) {
     event.preventDefault();
@@ -89,7 +91,12 @@ export function DialogForm(props: DialogFormProps) {
           <Button variant="default" onClick={close}>
             {dismiss ?? text(stay ? 'close' : 'cancel')}
           </Button>
-          <Button type="submit" loading={send.isPending} {...(destructive && { color: 'red' })}>
+          <Button
+            type="submit"
+            disabled={disabled}
+            loading={send.isPending}
+            {...(destructive && { color: 'red' })}
+          >
             {action}
           </Button>
         </Group>

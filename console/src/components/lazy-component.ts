@@ -12,17 +12,19 @@ export class ScriptLoadError extends Error {
   }
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: the components of a module take different props; the router's type is the same
+export type Components = Record<string, any>;
+
 /**
  * A lazily loaded component.
  *
  * If its script is missing because the service was updated, the router reloads the page. If the service is unreachable,
  * reloading would lose the input, so the component throws ScriptLoadError and its parent offers a retry.
  */
-export function lazyComponent<
-  // biome-ignore lint/suspicious/noExplicitAny: the components of a module take different props; the router's type is the same
-  Module extends Record<string, any>,
-  Name extends keyof Module,
->(load: () => Promise<Module>, name: Name) {
+export function lazyComponent<Module extends Components, Name extends keyof Module>(
+  load: () => Promise<Module>,
+  name: Name,
+) {
   let failures = 0;
   const component = lazyRouteComponent(async (): Promise<Module> => {
     try {

@@ -1,21 +1,19 @@
 import type { ReactNode } from 'react';
 import { EmptyState } from './empty-state.tsx';
 import type { IconName } from './icon.tsx';
-import { LoadMore } from './load-more.tsx';
+import { LoadMore, type Pages } from './load-more.tsx';
 import { ProblemAlert } from './problem-alert.tsx';
 import { type Column, Rows } from './rows.tsx';
 import { RowsSkeleton } from './rows-skeleton.tsx';
 
 interface ListBodyProps<Item> {
   label: string;
-  pages: {
+  /** Of a list that loads page by page or at once. */
+  pages: Partial<Pages> & {
     readonly items: readonly Item[];
     readonly error: unknown;
     readonly isPending: boolean;
-    readonly hasNextPage: boolean;
-    readonly isFetchingNextPage: boolean;
     readonly dataUpdatedAt?: number;
-    fetchNextPage(): unknown;
     refetch(): unknown;
   };
   columns: readonly Column<Item>[];
@@ -28,7 +26,7 @@ interface ListBodyProps<Item> {
   below?: (item: Item) => ReactNode;
   empty: {
     readonly title: string;
-    readonly hint: string;
+    readonly hint: ReactNode;
     readonly action?: ReactNode;
     readonly icon?: IconName;
   };
@@ -49,7 +47,11 @@ export function ListBody<Item>(props: ListBodyProps<Item>) {
     );
   return (
     <>
-      <ProblemAlert error={pages.error} shownFrom={pages.dataUpdatedAt} />
+      <ProblemAlert
+        error={pages.error}
+        shownFrom={pages.dataUpdatedAt}
+        retry={() => pages.refetch()}
+      />
       <Rows
         label={label}
         items={items}

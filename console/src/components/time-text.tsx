@@ -8,36 +8,26 @@ import {
   formatToMinute,
 } from '../format/format-time.ts';
 
-interface TimeTextProps {
-  value: string;
+const formats = {
+  /** The time if it is today; otherwise date and time. */
+  time: formatTime,
   /** Such as “3 minutes ago”. */
-  distance?: boolean;
+  distance: (value: string) => formatDistance(value),
   /** Such as “in 19s”. */
-  brief?: boolean;
+  brief: formatBriefDistance,
   /** With the date, also today. */
-  full?: boolean;
+  full: formatDateAndTime,
   /** Without the date. */
-  clock?: boolean;
+  clock: formatClock,
   /** Without seconds. */
-  toMinute?: boolean;
-}
+  minute: formatToMinute,
+};
 
 /** A time in the person's time zone, with the exact time as tooltip. */
-export function TimeText({ value, distance, brief, full, clock, toMinute }: TimeTextProps) {
-  const format = distance
-    ? formatDistance
-    : brief
-      ? formatBriefDistance
-      : full
-        ? formatDateAndTime
-        : clock
-          ? formatClock
-          : toMinute
-            ? formatToMinute
-            : formatTime;
+export function TimeText({ value, as = 'time' }: { value: string; as?: keyof typeof formats }) {
   return (
     <time dateTime={value} title={formatExactTime(value)} className="time">
-      {format(value)}
+      {formats[as](value)}
     </time>
   );
 }

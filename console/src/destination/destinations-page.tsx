@@ -1,23 +1,23 @@
 import '../domain/domain-texts.ts';
 import './destination-texts.ts';
-import { Badge, Button, Group, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Destination } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { localProblem } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
-import { EmptyState } from '../components/empty-state.tsx';
 import { Field } from '../components/field.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
+import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowMenu } from '../components/row-menu.tsx';
-import { Rows } from '../components/rows.tsx';
-import { RowsSkeleton } from '../components/rows-skeleton.tsx';
+import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { isDomainName } from '../domain/domain-name.ts';
 import { formatAtLeast } from '../format/format-number.ts';
@@ -29,8 +29,7 @@ export function DestinationsPage() {
   const accountId = useAccountId();
   const queue = useQuery({
     queryKey: ['queue', accountId],
-    queryFn: () =>
-      answerOf(api.GET('/accounts/{accountId}/queue', { params: { path: { accountId } } })),
+    queryFn: () => api.get('/accounts/{accountId}/queue', { accountId }),
     refetchInterval: 5_000,
   });
   const paused = queue.data?.paused ?? [];
@@ -55,98 +54,86 @@ export function DestinationsPage() {
         <PauseDomain />
       </PageHeading>
       <DestinationTabs />
-      <ProblemAlert
-        error={queue.error}
-        shownFrom={queue.dataUpdatedAt}
-        retry={() => queue.refetch()}
+      <ListBody
+        label={text('destinations.title')}
+        pages={{ ...queue, items: rows }}
+        empty={{
+          icon: 'destinations',
+          title: text('destinations.none'),
+          hint: text('destinations.noneHint'),
+        }}
+        idOf={({ destination }) => destination}
+        columns={[
+          {
+            title: text('destinations.domain'),
+            cell: ({ destination }) => (
+              <Group gap={6}>
+                {/* The reason takes what is left. */}
+                <Text span inherit display="inline-block" w="max-content" maw="30ch">
+                  {destination === '*' ? text('destinations.all') : destination}
+                </Text>
+                {paused.includes(destination) && (
+                  <Tag color="yellow">{text('destinations.paused')}</Tag>
+                )}
+              </Group>
+            ),
+          },
+          {
+            title: text('destinations.waiting'),
+            numeric: true,
+            cell: (row) => formatAtLeast(row.waiting, partial && row.waiting > 0),
+          },
+          {
+            title: text('destinations.held'),
+            numeric: true,
+            cell: (row) => formatAtLeast(row.held, partial && row.held > 0),
+          },
+          {
+            title: text('destinations.next'),
+            // Paused mail is only checked again then, not attempted.
+            cell: ({ destination, nextAttemptAt }) => {
+              if (isHeld(destination)) return text('destinations.onResume');
+              return nextAttemptAt !== null && <TimeText value={nextAttemptAt} as="distance" />;
+            },
+          },
+          {
+            title: text('destinations.reason'),
+            // The badge says that a destination is paused itself.
+            cell: ({ destination, reason }) => {
+              if (paused.includes(destination)) return null;
+              return isHeld(destination) ? text('destinations.allPaused') : reason;
+            },
+          },
+          {
+            title: text('actions'),
+            actions: true,
+            cell: (row) => (
+              <DestinationActions
+                row={row}
+                partial={partial}
+                paused={paused.includes(row.destination)}
+                held={isHeld(row.destination)}
+              />
+            ),
+          },
+        ]}
       />
-      {queue.isPending && <RowsSkeleton />}
-      {queue.data !== undefined && rows.length === 0 && (
-        <EmptyState
-          icon="destinations"
-          title={text('destinations.none')}
-          hint={text('destinations.noneHint')}
-        />
-      )}
-      {rows.length > 0 && (
-        <Rows
-          label={text('destinations.title')}
-          items={rows}
-          idOf={({ destination }) => destination}
-          columns={[
-            {
-              title: text('destinations.domain'),
-              cell: ({ destination }) => (
-                <Group gap={6}>
-                  {/* The reason takes what is left. */}
-                  <Text span inherit display="inline-block" w="max-content" maw="30ch">
-                    {destination === '*' ? text('destinations.all') : destination}
-                  </Text>
-                  {paused.includes(destination) && (
-                    <Badge className="state-badge" data-color="yellow" variant="light" tt="none">
-                      {text('destinations.paused')}
-                    </Badge>
-                  )}
-                </Group>
-              ),
-            },
-            {
-              title: text('destinations.waiting'),
-              numeric: true,
-              cell: (row) => formatAtLeast(row.waiting, partial && row.waiting > 0),
-            },
-            {
-              title: text('destinations.held'),
-              numeric: true,
-              cell: (row) => formatAtLeast(row.held, partial && row.held > 0),
-            },
-            {
-              title: text('destinations.next'),
-              // Paused mail is only checked again then, not attempted.
-              cell: ({ destination, nextAttemptAt }) => {
-                if (isHeld(destination)) return text('destinations.onResume');
-                return nextAttemptAt !== null && <TimeText value={nextAttemptAt} distance />;
-              },
-            },
-            {
-              title: text('destinations.reason'),
-              // The badge says that a destination is paused itself.
-              cell: ({ destination, reason }) => {
-                if (paused.includes(destination)) return null;
-                return isHeld(destination) ? text('destinations.allPaused') : reason;
-              },
-            },
-            {
-              title: text('actions'),
-              actions: true,
-              cell: (row) => (
-                <DestinationActions
-                  row={row}
-                  partial={partial}
-                  paused={paused.includes(row.destination)}
-                  held={isHeld(row.destination)}
-                />
-              ),
-            },
-          ]}
-        />
-      )}
     </>
   );
 }
 
 function usePause() {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('queue');
   return useAction({
     mutationFn: async ({ destination, pause }: { destination: string; pause: boolean }) => {
       if (destination !== '*' && !isDomainName(destination))
         throw localProblem('destination', text('domains.invalidName'));
-      const params = { path: { accountId, destination } };
       const path = '/accounts/{accountId}/queue/pauses/{destination}';
-      return answerOf<unknown>(pause ? api.PUT(path, { params }) : api.DELETE(path, { params }));
+      const params = { accountId, destination };
+      await (pause ? api.put(path, params) : api.delete(path, params));
     },
-    onSuccess: () => client.invalidateQueries({ queryKey: ['queue', accountId] }),
+    onSuccess: refresh,
   });
 }
 
@@ -201,15 +188,14 @@ interface DestinationActionsProps {
 function DestinationActions({ row, partial, paused, held }: DestinationActionsProps) {
   const accountId = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('queue');
   const pause = usePause();
   const { destination } = row;
   const body = destination === '*' ? {} : { destination };
   const params = { path: { accountId } };
   const [canceling, cancelDialog] = useDisclosure();
-  const refresh = () => client.invalidateQueries({ queryKey: ['queue', accountId] });
   const retry = useAction({
-    mutationFn: () => answerOf(api.POST('/accounts/{accountId}/queue/retry', { params, body })),
+    mutationFn: () => api.post('/accounts/{accountId}/queue/retry', params.path, body),
     onSuccess: refresh,
   });
   if (!may('queue:control')) return null;
@@ -249,7 +235,7 @@ function DestinationActions({ row, partial, paused, held }: DestinationActionsPr
             name={destination}
             action={text('destinations.cancel')}
             confirm={async () => {
-              await answerOf(api.POST('/accounts/{accountId}/queue/cancel', { params, body }));
+              await api.post('/accounts/{accountId}/queue/cancel', params.path, body);
               await refresh();
             }}
           />

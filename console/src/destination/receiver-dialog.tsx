@@ -1,9 +1,9 @@
-import { Modal, NumberInput, Text } from '@mantine/core';
+import { NumberInput, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { ifUnchanged } from '../api/if-unchanged.ts';
+import { putUnchanged } from '../api/if-unchanged.ts';
 import type { Receiver } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { dialogOf } from '../components/dialog-of.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { useForm } from '../form/use-form.ts';
@@ -12,22 +12,16 @@ import { text } from '../texts/text.ts';
 type NumberFieldValue = number | string;
 
 interface ReceiverDialogProps {
-  opened: boolean;
   close: () => void;
   receiver: Receiver;
 }
 
 /** Sets the rate limits of a destination; empty fields are learned. */
-export function ReceiverDialog({ opened, ...form }: ReceiverDialogProps) {
-  const title = text('receivers.changeTitle', { name: form.receiver.label });
-  return (
-    <Modal opened={opened} onClose={form.close} title={title}>
-      <ReceiverForm {...form} />
-    </Modal>
-  );
-}
+export const ReceiverDialog = dialogOf(ReceiverForm, ({ receiver }) =>
+  text('receivers.changeTitle', { name: receiver.label }),
+);
 
-function ReceiverForm({ close, ...props }: Omit<ReceiverDialogProps, 'opened'>) {
+function ReceiverForm({ close, ...props }: ReceiverDialogProps) {
   const client = useQueryClient();
   const { name, label } = props.receiver;
   const { values, change, edit, save } = useForm({
@@ -39,17 +33,13 @@ function ReceiverForm({ close, ...props }: Omit<ReceiverDialogProps, 'opened'>) 
     }),
     async save({ values, stored }) {
       const path = '/installation/receivers/{receiver}/settings';
-      const params = { path: { receiver: name } };
+      const params = { receiver: name };
       const body = {
         rate: numberOf(values.rate),
         connections: numberOf(values.connections),
         messagesPerConnection: numberOf(values.messagesPerConnection),
       };
-      const saved = await ifUnchanged(
-        stored,
-        () => api.GET(path, { params }),
-        (precondition) => api.PUT(path, { params, body, ...precondition }),
-      );
+      const saved = await putUnchanged(path, params, stored, body);
       await client.invalidateQueries({ queryKey: ['receivers'] });
       showNotice(text('receivers.saved', { name: label }));
       return saved;
@@ -68,40 +58,28 @@ function ReceiverForm({ close, ...props }: Omit<ReceiverDialogProps, 'opened'>) 
           <Text size="sm" c="dimmed">
             {text('receivers.changeHint')}
           </Text>
-          <NumberInput
-            label={text('receivers.rate')}
-            placeholder={text('receivers.learned')}
-            min={0}
-            max={100_000}
-            value={values.rate}
-            onChange={(rate) => change({ rate })}
-            error={reasonFor(error, 'rate')}
-          />
-          <NumberInput
-            label={text('receivers.connections')}
-            placeholder={text('receivers.learned')}
-            min={1}
-            max={10_000}
-            allowDecimal={false}
-            value={values.connections}
-            onChange={(connections) => change({ connections })}
-            error={reasonFor(error, 'connections')}
-          />
-          <NumberInput
-            label={text('receivers.messages')}
-            placeholder={text('receivers.learned')}
-            min={1}
-            max={100_000}
-            allowDecimal={false}
-            value={values.messagesPerConnection}
-            onChange={(messagesPerConnection) => change({ messagesPerConnection })}
-            error={reasonFor(error, 'messagesPerConnection')}
-          />
+          {limits.map(([name, label, allowed]) => (
+            <NumberInput
+              key={name}
+              label={text(label)}
+              placeholder={text('receivers.learned')}
+              {...allowed}
+              value={values[name]}
+              onChange={(value) => change({ [name]: value })}
+              error={reasonFor(error, name)}
+            />
+          ))}
         </>
       )}
     </DialogForm>
   );
 }
+
+const limits = [
+  ['rate', 'receivers.rate', { min: 0, max: 100_000 }],
+  ['connections', 'receivers.connections', { min: 1, max: 10_000, allowDecimal: false }],
+  ['messagesPerConnection', 'receivers.messages', { min: 1, max: 100_000, allowDecimal: false }],
+] as const;
 
 /** The edited settings. */
 function settingsOf(receiver: Receiver) {

@@ -4,12 +4,9 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useSettings } from '../account/use-settings.ts';
 import type { Receiver } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
-import { EmptyState } from '../components/empty-state.tsx';
+import { api } from '../api/management.ts';
+import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
-import { ProblemAlert } from '../components/problem-alert.tsx';
-import { Rows } from '../components/rows.tsx';
-import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { formatNumber } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
@@ -21,37 +18,30 @@ import { ReceiverDialog } from './receiver-dialog.tsx';
 export function ReceiversPage() {
   const receivers = useQuery({
     queryKey: ['receivers'],
-    queryFn: () => answerOf(api.GET('/installation/receivers')),
+    queryFn: () => api.get('/installation/receivers'),
     refetchInterval: 5_000,
   });
-  const { data: settings } = useSettings();
+  const settings = useSettings();
+  const delivery = settings.data?.delivery;
   const items = receivers.data?.items ?? [];
   return (
     <>
       <PageHeading title={text('destinations.title')} hint={text('receivers.hint')} />
       <DestinationTabs />
-      <ProblemAlert
-        error={receivers.error}
-        shownFrom={receivers.dataUpdatedAt}
-        retry={() => receivers.refetch()}
-      />
-      {receivers.isPending && <RowsSkeleton />}
-      {receivers.data !== undefined &&
-        settings !== undefined &&
-        items.length === 0 &&
-        (settings.delivery === 'direct' ? (
-          <EmptyState
-            icon="destinations"
-            title={text('receivers.none')}
-            hint={text('receivers.noneHint')}
-          />
-        ) : (
-          <OnlyDirect delivery={settings.delivery} what="destinations.rateLimits" />
-        ))}
-      {items.length > 0 && (
-        <Rows
+      {receivers.isSuccess &&
+      items.length === 0 &&
+      delivery !== undefined &&
+      delivery !== 'direct' ? (
+        <OnlyDirect delivery={delivery} what="destinations.rateLimits" />
+      ) : (
+        <ListBody
           label={text('receivers.title')}
-          items={items}
+          pages={{ ...receivers, items, isPending: receivers.isPending || settings.isPending }}
+          empty={{
+            icon: 'destinations',
+            title: text('receivers.none'),
+            hint: text('receivers.noneHint'),
+          }}
           idOf={({ name }) => name}
           columns={[
             { title: text('receivers.name'), cell: ({ label }) => label },
@@ -136,12 +126,12 @@ function ReceiverReplies({
     <>
       {slowedAt !== null && (
         <Text size="xs" className="breakable">
-          <TimeText value={slowedAt} distance /> · {slowedReason}
+          <TimeText value={slowedAt} as="distance" /> · {slowedReason}
         </Text>
       )}
       {session !== null && (
         <Text size="xs" className="breakable">
-          <TimeText value={session.learntAt} distance /> · {session.reason}
+          <TimeText value={session.learntAt} as="distance" /> · {session.reason}
         </Text>
       )}
     </>

@@ -4,7 +4,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import { useSettings } from '../account/use-settings.ts';
 import type { TlsDay } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
@@ -32,8 +32,7 @@ export function TlsPage() {
   const filtered = Object.keys(query).length > 0;
   const pages = usePages<TlsDay>({
     queryKey: ['tls-results', query],
-    read: (cursor) =>
-      answerOf(api.GET('/installation/tls-results', { params: { query: { ...query, cursor } } })),
+    read: (cursor) => api.get('/installation/tls-results', {}, { ...query, cursor }),
   });
   const isEmpty = pages.items.length === 0 && !pages.isPlaceholderData && pages.error === null;
   return (

@@ -3,9 +3,9 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import { ifUnchanged } from '../api/if-unchanged.ts';
+import { deleteUnchanged } from '../api/if-unchanged.ts';
 import type { DomainDetail } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
@@ -26,8 +26,7 @@ export function DomainActions({ domain: { domain, state } }: { domain: DomainDet
   const params = { path: { accountId: account, domain } };
   const show = (found: DomainDetail) => client.setQueryData(['domains', account, domain], found);
   const check = useAction({
-    mutationFn: () =>
-      answerOf(api.POST('/accounts/{accountId}/domains/{domain}/check', { params })),
+    mutationFn: () => api.post('/accounts/{accountId}/domains/{domain}/check', params.path),
     onSuccess(found) {
       show(found);
       const problems = requiredProblems(found);
@@ -39,19 +38,13 @@ export function DomainActions({ domain: { domain, state } }: { domain: DomainDet
     },
   });
   async function rotate() {
-    show(
-      await answerOf(api.POST('/accounts/{accountId}/domains/{domain}/rotate-keys', { params })),
-    );
+    show(await api.post('/accounts/{accountId}/domains/{domain}/rotate-keys', params.path));
     showNotice(text('domains.rotated'));
   }
 
   async function remove() {
     const resourcePath = '/accounts/{accountId}/domains/{domain}';
-    await ifUnchanged(
-      { state },
-      () => api.GET(resourcePath, { params }),
-      (precondition) => api.DELETE(resourcePath, { params, ...precondition }),
-    );
+    await deleteUnchanged(resourcePath, params.path, { state });
     await navigate({ to: '/$account/domains', params: { account } });
     await client.invalidateQueries({ queryKey: ['domains', account] });
   }

@@ -1,6 +1,6 @@
 import './domain-texts.ts';
-import { Badge } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { Tag } from '../components/tag.tsx';
 import { textOr } from '../texts/text.ts';
 
 const colors: Readonly<Record<string, string>> = {
@@ -13,8 +13,6 @@ const colors: Readonly<Record<string, string>> = {
 /** The state of a domain. */
 export function DomainBadge({ state, children }: { state: string; children?: ReactNode }) {
   return (
-    <Badge className="state-badge" data-color={colors[state] ?? 'gray'} tt="none">
-      {children ?? textOr(`domains.state.${state}`, state)}
-    </Badge>
+    <Tag color={colors[state] ?? 'gray'}>{children ?? textOr(`domains.state.${state}`, state)}</Tag>
   );
 }

@@ -5,7 +5,7 @@ import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { DomainDetail, DomainRecord } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { isNotFound } from '../api/problem.ts';
 import { CopyButton } from '../components/copy-field.tsx';
 import { PageAnchor, PageButton } from '../components/links.tsx';
@@ -18,7 +18,8 @@ import { DomainActions } from './domain-actions.tsx';
 import { DomainBadge } from './domain-badge.tsx';
 import { DomainProblems } from './domain-problems.tsx';
 import { DomainSettingsCard } from './domain-settings-card.tsx';
-import { type ProviderId, providerNames } from './record-boxes.ts';
+import type { ProviderId } from './record-boxes.ts';
+import { providerNames } from './record-boxes.ts';
 import { RecordCard } from './record-card.tsx';
 import { isLocal, recordsNow, requiredProblems } from './records-now.ts';
 import { WarmUpCard } from './warm-up-card.tsx';
@@ -31,11 +32,7 @@ export function DomainPage() {
   const domain = useQuery({
     queryKey: ['domains', account, name],
     queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/domains/{domain}', {
-          params: { path: { accountId: account, domain: name } },
-        }),
-      ),
+      api.get('/accounts/{accountId}/domains/{domain}', { accountId: account, domain: name }),
     // Polls, because the service also checks the records on its own.
     refetchInterval: ({ state }) => (state.data?.state === 'verified' ? false : liveCheckMs),
   });
@@ -100,9 +97,7 @@ function useLiveCheck(domain: DomainDetail | undefined): boolean {
     queryKey: ['domains', account, domain?.domain, 'live check'],
     queryFn: async () => {
       const path = { accountId: account, domain: domain?.domain ?? '' };
-      const checked = await answerOf(
-        api.POST('/accounts/{accountId}/domains/{domain}/check', { params: { path } }),
-      );
+      const checked = await api.post('/accounts/{accountId}/domains/{domain}/check', path);
       client.setQueryData(['domains', account, checked.domain], checked);
       return checked.checkedAt;
     },
@@ -141,7 +136,7 @@ function VerificationProgress({ domain, live }: VerificationProgressProps) {
             text('domains.neverChecked')
           ) : (
             <>
-              {text('domains.asked')} <TimeText value={checkedAt} distance />
+              {text('domains.asked')} <TimeText value={checkedAt} as="distance" />
             </>
           )}
           {live && ` · ${text('domains.live')}`}

@@ -1,7 +1,8 @@
-import { Button, Group, Paper, Title } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMay } from '../account/use-me.ts';
 import type { Domain } from '../api/management.generated.ts';
+import { SectionCard } from '../components/section-card.tsx';
 import { text } from '../texts/text.ts';
 import { DomainSettingsDialog } from './domain-settings-dialog.tsx';
 import './domain.css';
@@ -11,17 +12,17 @@ export function DomainSettingsCard({ domain }: { domain: Domain }) {
   const may = useMay();
   const [opened, dialog] = useDisclosure();
   return (
-    <Paper withBorder p="md" component="section" aria-labelledby="domain-settings">
-      <Group justify="space-between" mb="sm">
-        <Title order={2} id="domain-settings">
-          {text('domainSettings.title')}
-        </Title>
-        {may('domains:write') && (
+    <SectionCard
+      id="domain-settings"
+      title={text('domainSettings.title')}
+      action={
+        may('domains:write') && (
           <Button size="compact-sm" variant="default" onClick={dialog.open}>
             {text('domainSettings.change')}
           </Button>
-        )}
-      </Group>
+        )
+      }
+    >
       <dl className="record">
         <dt>{text('domainSettings.tracking')}</dt>
         <dd>{domain.trackingHost ?? text('domainSettings.service')}</dd>
@@ -29,6 +30,6 @@ export function DomainSettingsCard({ domain }: { domain: Domain }) {
         <dd>{domain.sourcePool}</dd>
       </dl>
       {opened && <DomainSettingsDialog domain={domain.domain} close={dialog.close} />}
-    </Paper>
+    </SectionCard>
   );
 }

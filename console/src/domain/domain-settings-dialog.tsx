@@ -1,10 +1,11 @@
 import { Select, TextInput } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useAccountId, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
-import { ifUnchanged } from '../api/if-unchanged.ts';
-import { answerOf, api } from '../api/management.ts';
+import { putUnchanged } from '../api/if-unchanged.ts';
+import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { editedFields } from '../form/edit.ts';
@@ -19,12 +20,12 @@ interface Values {
 /** Edits the tracking host and source pool, with conflict detection. */
 export function DomainSettingsDialog({ domain, close }: { domain: string; close: () => void }) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('domains');
   const path = '/accounts/{accountId}/domains/{domain}/settings';
-  const params = { path: { accountId, domain } };
+  const params = { accountId, domain };
   const settings = useQuery({
     queryKey: ['domains', accountId, domain, 'settings'],
-    queryFn: () => answerOf(api.GET(path, { params })),
+    queryFn: () => api.get(path, params),
   });
 
   const { values, change, edit, save } = useForm({
@@ -38,12 +39,8 @@ export function DomainSettingsDialog({ domain, close }: { domain: string; close:
       const host = trackingHost?.trim();
       // Only operators may send a source pool.
       const body = { ...others, ...(host !== undefined && { trackingHost: host || null }) };
-      const saved = await ifUnchanged(
-        stored ?? {},
-        () => api.GET(path, { params }),
-        (precondition) => api.PUT(path, { params, body, ...precondition }),
-      );
-      await client.invalidateQueries({ queryKey: ['domains', accountId] });
+      const saved = await putUnchanged(path, params, stored ?? {}, body);
+      await refresh();
       showNotice(text('domainSettings.saved', { domain }));
       return saved;
     },

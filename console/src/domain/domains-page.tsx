@@ -1,22 +1,19 @@
 import './domain-texts.ts';
-import { Button } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useAccountId, useMay } from '../account/use-me.ts';
+import { useAccountId } from '../account/use-me.ts';
 import type { Domain } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { localProblem } from '../api/problem.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { Field } from '../components/field.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
-import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { TimeText } from '../components/time-text.tsx';
-import { useRequestedDialog } from '../layout/requested-dialog.ts';
+import { useAddDialog } from '../components/use-add-dialog.tsx';
 import { text } from '../texts/text.ts';
 import { DomainBadge } from './domain-badge.tsx';
 import { isDomainName } from './domain-name.ts';
@@ -24,23 +21,11 @@ import { isDomainName } from './domain-name.ts';
 /** The sending domains of the account. */
 export function DomainsPage() {
   const accountId = useAccountId();
-  const may = useMay();
-  const [opened, dialog] = useDisclosure();
-  useRequestedDialog('new-domain', dialog.open);
+  const { button: add, dialog } = useAddDialog(text('domains.add'), 'domains:write', 'new-domain');
   const pages = usePages<Domain>({
     queryKey: ['domains', accountId],
-    read: (cursor) =>
-      answerOf(
-        api.GET('/accounts/{accountId}/domains', {
-          params: { path: { accountId }, query: { cursor } },
-        }),
-      ),
+    read: (cursor) => api.get('/accounts/{accountId}/domains', { accountId }, { cursor }),
   });
-  const add = may('domains:write') ? (
-    <Button leftSection={<Icon name="plus" />} onClick={dialog.open}>
-      {text('domains.add')}
-    </Button>
-  ) : undefined;
   return (
     <>
       <PageHeading title={text('domains.title')} hint={text('domains.hint')}>
@@ -68,35 +53,34 @@ export function DomainsPage() {
           { title: text('domains.state'), cell: ({ state }) => <DomainBadge state={state} /> },
           {
             title: text('domains.since'),
-            cell: ({ stateAt }) => <TimeText value={stateAt} distance />,
+            cell: ({ stateAt }) => <TimeText value={stateAt} as="distance" />,
           },
           {
             title: text('domains.checked'),
             cell: ({ checkedAt }) =>
-              checkedAt === null ? text('never') : <TimeText value={checkedAt} distance />,
+              checkedAt === null ? text('never') : <TimeText value={checkedAt} as="distance" />,
           },
         ]}
       />
-      <DomainDialog opened={opened} close={dialog.close} />
+      <DomainDialog {...dialog} />
     </>
   );
 }
 
 function DomainDialog(props: { opened: boolean; close: () => void }) {
   const account = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('domains');
   const navigate = useNavigate();
   const [domain, setDomain] = useState('');
 
   async function submit() {
     if (!isDomainName(domain.trim())) throw localProblem('domain', text('domains.invalidName'));
-    const added = await answerOf(
-      api.PUT('/accounts/{accountId}/domains/{domain}', {
-        params: { path: { accountId: account, domain: domain.trim() } },
-        body: {},
-      }),
+    const added = await api.put(
+      '/accounts/{accountId}/domains/{domain}',
+      { accountId: account, domain: domain.trim() },
+      {},
     );
-    await client.invalidateQueries({ queryKey: ['domains', account] });
+    await refresh();
     await navigate({ to: '/$account/domains/$domain', params: { account, domain: added.domain } });
   }
 

@@ -1,8 +1,8 @@
-import { Alert, Badge, Code, Group, Paper, Text, Title } from '@mantine/core';
+import { Alert, Code, Group, Paper, Text, Title } from '@mantine/core';
 import type { DomainRecord } from '../api/management.generated.ts';
 import { CopyButton, CopyField } from '../components/copy-field.tsx';
+import { Tag } from '../components/tag.tsx';
 import { text, textOr } from '../texts/text.ts';
-import { RecordBadge } from './record-badge.tsx';
 import { type ProviderId, recordBoxes } from './record-boxes.ts';
 import { withCode } from './with-code.tsx';
 import './domain.css';
@@ -16,6 +16,12 @@ interface RecordCardProps {
   ending: string;
 }
 
+const stateColors: Readonly<Record<string, string>> = {
+  ok: 'green',
+  missing: 'yellow',
+  wrong: 'red',
+};
+
 /** A DNS record to publish: purpose, what to put into which box of the provider, and what was found. */
 export function RecordCard({ record, provider, zone, ending }: RecordCardProps) {
   const { kind, name, type, required, why, state, found, explanation } = record;
@@ -26,12 +32,8 @@ export function RecordCard({ record, provider, zone, ending }: RecordCardProps) 
     <Paper withBorder p="md" component="article" aria-label={title}>
       <Group gap="xs" mb={2}>
         <Title order={3}>{title}</Title>
-        <RecordBadge state={state} />
-        {!required && !isNewKey && (
-          <Badge className="state-badge" data-color="gray" tt="none">
-            {text('domains.optional')}
-          </Badge>
-        )}
+        <Tag color={stateColors[state] ?? 'gray'}>{textOr(`domains.record.${state}`, state)}</Tag>
+        {!required && !isNewKey && <Tag>{text('domains.optional')}</Tag>}
         {state === 'missing' && (
           <Text size="sm" c="dimmed" className="breakable">
             {explanation ?? text('domains.notFound', { name })}

@@ -1,14 +1,15 @@
-import { Button, Group, Modal, NumberInput, Paper, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, NumberInput, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
 import { Fragment } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import { ifUnchanged } from '../api/if-unchanged.ts';
+import { putUnchanged } from '../api/if-unchanged.ts';
 import type { Domain } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { useRefresh } from '../api/use-refresh.ts';
+import { dialogOf } from '../components/dialog-of.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
 import { showNotice } from '../components/notices.tsx';
+import { SectionCard } from '../components/section-card.tsx';
 import { useForm } from '../form/use-form.ts';
 import { formatNumber } from '../format/format-number.ts';
 import { formatDay } from '../format/format-time.ts';
@@ -21,25 +22,21 @@ export function WarmUpCard({ domain }: { domain: Domain }) {
   const [opened, dialog] = useDisclosure();
   const { warmUp } = domain;
   return (
-    <Paper withBorder p="md" component="section" aria-labelledby="warm-up">
-      <Group justify="space-between" mb={4}>
-        <Title order={2} id="warm-up">
-          {text('warmUp.title')}
-        </Title>
-        {may('domains:write') && (
+    <SectionCard
+      id="warm-up"
+      title={text('warmUp.title')}
+      hint={text('warmUp.hint')}
+      action={
+        may('domains:write') && (
           <Button size="compact-sm" variant="default" onClick={dialog.open}>
             {text(warmUp === null ? 'warmUp.begin' : 'warmUp.change')}
           </Button>
-        )}
-      </Group>
-      <Text size="sm" c="dimmed">
-        {text('warmUp.hint')}
-      </Text>
+        )
+      }
+    >
       {warmUp !== null && <WarmUpProgress warmUp={warmUp} />}
-      <Modal opened={opened} onClose={dialog.close} title={text('warmUp.begin')}>
-        <WarmUpForm domain={domain} close={dialog.close} />
-      </Modal>
-    </Paper>
+      <WarmUpDialog opened={opened} domain={domain} close={dialog.close} />
+    </SectionCard>
   );
 }
 
@@ -94,23 +91,25 @@ function planOf({ first, goal }: ReturnType<typeof newWarmUp>) {
   return warmUpPlan(Math.max(Number(first), 1), Math.max(Number(goal), 1));
 }
 
+const WarmUpDialog = dialogOf(WarmUpForm, () => text('warmUp.begin'));
+
 function WarmUpForm({ domain: shown, close }: { domain: Domain; close: () => void }) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('domains');
   const { values, change, edit, save } = useForm({
     stored: { warmUp: shown.warmUp },
     toValues: newWarmUp,
     async save({ values, stored: { warmUp } }) {
       const path = '/accounts/{accountId}/domains/{domain}/settings';
-      const params = { path: { accountId, domain: shown.domain } };
+      const params = { accountId, domain: shown.domain };
       const plan = planOf(values);
-      const saved = await ifUnchanged(
+      const saved = await putUnchanged(
+        path,
+        params,
         { warmUp },
-        () => api.GET(path, { params }),
-        (precondition) =>
-          api.PUT(path, { params, body: { warmUp: { from: values.from, plan } }, ...precondition }),
+        { warmUp: { from: values.from, plan } },
       );
-      await client.invalidateQueries({ queryKey: ['domains', accountId] });
+      await refresh();
       showNotice(text('warmUp.saved', { days: plan.length }));
       return saved;
     },

@@ -1,87 +1,54 @@
 import { formatterOf } from './formats.ts';
 
 /** Formats times in the browser's time zone and the person's formats. */
-const full = formatterOf(
-  (locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' }),
-);
-const exact = formatterOf(
-  (locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long' }),
-);
-const clock = formatterOf((locale) => new Intl.DateTimeFormat(locale, { timeStyle: 'medium' }));
-const day = formatterOf((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }));
-const shortDay = formatterOf(
-  (locale) => new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric' }),
-);
-const shortTime = formatterOf(
-  (locale) => new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' }),
-);
-const minute = formatterOf(
-  (locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }),
-);
-const zoned = formatterOf(
-  (locale) =>
-    new Intl.DateTimeFormat(locale, {
-      year: 'numeric',
-      month: 'short',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: '2-digit',
-      timeZoneName: 'short',
-    }),
-);
+function timeFormat(options: Intl.DateTimeFormatOptions): (at: string | number | Date) => string {
+  const formatter = formatterOf((locale) => new Intl.DateTimeFormat(locale, options));
+  return (at) => formatter().format(new Date(at));
+}
+
+const dayOnly = { month: 'short', day: 'numeric' } as const;
+const shortDay = formatterOf((locale) => new Intl.DateTimeFormat(locale, dayOnly));
 const relative = formatterOf((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }));
 const briefly = formatterOf((locale) => new Intl.RelativeTimeFormat(locale, { style: 'narrow' }));
 
-/** The time only if it is today; otherwise date and time. */
-export function formatTime(value: string): string {
-  const time = new Date(value);
-  return time.toDateString() === new Date().toDateString()
-    ? clock().format(time)
-    : full().format(time);
-}
-
 /** The time without its date. */
-export function formatClock(value: string): string {
-  return clock().format(new Date(value));
-}
+export const formatClock = timeFormat({ timeStyle: 'medium' });
 
 /** Date and time, also of today. */
-export function formatDateAndTime(value: string): string {
-  return full().format(new Date(value));
-}
+export const formatDateAndTime = timeFormat({ dateStyle: 'medium', timeStyle: 'medium' });
 
 /** Date and time without seconds. */
-export function formatToMinute(value: string): string {
-  return minute().format(new Date(value));
-}
+export const formatToMinute = timeFormat({ dateStyle: 'medium', timeStyle: 'short' });
 
 /** Date and time without seconds, with the time zone. */
-export function formatToMinuteInZone(value: string): string {
-  return zoned().format(new Date(value));
-}
+export const formatToMinuteInZone = timeFormat({
+  year: 'numeric',
+  ...dayOnly,
+  hour: 'numeric',
+  minute: '2-digit',
+  timeZoneName: 'short',
+});
 
 /** The exact time with weekday and time zone. */
-export function formatExactTime(value: string): string {
-  return exact().format(new Date(value));
-}
+export const formatExactTime = timeFormat({ dateStyle: 'full', timeStyle: 'long' });
 
-export function formatDay(value: string): string {
-  return day().format(new Date(value));
-}
+export const formatDay = timeFormat({ dateStyle: 'medium' });
 
 /** A day without its year. */
-export function formatShortDay(at: Date | number): string {
-  return shortDay().format(at);
+export const formatShortDay = timeFormat(dayOnly);
+
+/** A time without its day and seconds. */
+export const formatShortTime = timeFormat({ hour: 'numeric', minute: '2-digit' });
+
+/** The time only if it is today; otherwise date and time. */
+export function formatTime(value: string): string {
+  const isToday = new Date(value).toDateString() === new Date().toDateString();
+  return (isToday ? formatClock : formatDateAndTime)(value);
 }
 
 /** Days such as “Sep 29 – Oct 28”; `until` isn't included. */
 export function formatDays(from: string, until: string): string {
   return shortDay().formatRange(new Date(from), new Date(Date.parse(until) - 1));
-}
-
-/** A time without its day and seconds. */
-export function formatShortTime(at: Date | number): string {
-  return shortTime().format(at);
 }
 
 /** Each unit with its seconds, from where on it is used: where the next smaller one would be rounded up to it. */

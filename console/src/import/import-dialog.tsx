@@ -1,15 +1,15 @@
-import { Button, FileInput, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, FileInput, Group, Stack, Text } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { ListedFileImport } from '../api/management.generated.ts';
 import { newUuid } from '../api/new-uuid.ts';
 import { useAction } from '../api/use-action.ts';
+import { dialogOf } from '../components/dialog-of.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { formatNumber } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
 
 interface ImportDialogProps {
-  opened: boolean;
   close: () => void;
   title: string;
   /** The required format of the file. */
@@ -24,15 +24,9 @@ interface ImportDialogProps {
  * Uploads a CSV file. The import itself is shown on the page, so the dialog can be closed at any time; only an upload needs the
  * page to stay open.
  */
-export function ImportDialog({ opened, ...form }: ImportDialogProps) {
-  return (
-    <Modal opened={opened} onClose={form.close} title={form.title}>
-      <ImportForm {...form} />
-    </Modal>
-  );
-}
+export const ImportDialog = dialogOf(ImportForm, ({ title }) => title);
 
-function ImportForm({ close, hint, continued, send }: Omit<ImportDialogProps, 'opened' | 'title'>) {
+function ImportForm({ close, hint, continued, send }: ImportDialogProps) {
   const [file, setFile] = useState<File | null>(null);
   const upload = useAction({
     mutationFn: (chosen: File) => send(continued?.id ?? newUuid(), chosen),

@@ -1,18 +1,8 @@
-import {
-  Anchor,
-  Badge,
-  Button,
-  Group,
-  List,
-  Paper,
-  Progress,
-  Stack,
-  Text,
-  Title,
-} from '@mantine/core';
+import { Anchor, Button, Group, List, Paper, Progress, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { ListedFileImport } from '../api/management.generated.ts';
+import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { formatNumber, formatShare } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
@@ -131,9 +121,7 @@ function ImportRow(props: ImportRowProps) {
           <Text size="sm" fw={600} className="breakable">
             {name ?? text('import.unnamed')}
           </Text>
-          <Badge className="state-badge" data-color={colors[shown]} tt="none">
-            {text(`import.state.${shown}`)}
-          </Badge>
+          <Tag color={colors[shown]}>{text(`import.state.${shown}`)}</Tag>
         </Group>
         <Text size="sm" c="dimmed">
           <TimeText value={createdAt} />

@@ -1,9 +1,10 @@
+import './inbox.css';
 import { Box, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
@@ -12,22 +13,19 @@ import { SearchField } from '../components/search-field.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { useInbox } from './use-inbox.ts';
-import './inbox.css';
 
 /** Captured mail. */
 export function InboxPage() {
   const accountId = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('inbox');
   const [typed, setTyped] = useState('');
   const [search] = useDebouncedValue(typed.trim(), 250);
   const pages = useInbox(search);
 
   async function empty() {
-    await answerOf(
-      api.DELETE('/accounts/{accountId}/inbox/messages', { params: { path: { accountId } } }),
-    );
-    await client.invalidateQueries({ queryKey: ['inbox', accountId] });
+    await api.delete('/accounts/{accountId}/inbox/messages', { accountId });
+    await refresh();
   }
 
   return (

@@ -1,11 +1,11 @@
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { InboxMessage } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { text } from '../texts/text.ts';
 
@@ -13,19 +13,18 @@ import { text } from '../texts/text.ts';
 export function MailActions({ mail: { id, subject, source } }: { mail: InboxMessage }) {
   const accountId = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('inbox');
   const navigate = useNavigate();
   const [opened, dialog] = useDisclosure();
   const url = useMailFile(source);
 
   async function remove() {
-    await answerOf<unknown>(
-      api.DELETE('/accounts/{accountId}/inbox/messages/{inboxMessageId}', {
-        params: { path: { accountId, inboxMessageId: id } },
-      }),
-    );
+    await api.delete('/accounts/{accountId}/inbox/messages/{inboxMessageId}', {
+      accountId,
+      inboxMessageId: id,
+    });
     await navigate({ to: '/$account/inbox', params: { account: accountId } });
-    await client.invalidateQueries({ queryKey: ['inbox', accountId] });
+    await refresh();
   }
 
   return (

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
 import type { InboxMessage } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { Facts } from '../components/facts.tsx';
 import { PageAnchor, PageButton } from '../components/links.tsx';
 import { MailFrame } from '../components/mail-frame.tsx';
@@ -23,11 +23,10 @@ export function MailPage() {
   const message = useQuery({
     queryKey: ['mail', account, mail],
     queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/inbox/messages/{inboxMessageId}', {
-          params: { path: { accountId: account, inboxMessageId: mail } },
-        }),
-      ),
+      api.get('/accounts/{accountId}/inbox/messages/{inboxMessageId}', {
+        accountId: account,
+        inboxMessageId: mail,
+      }),
     staleTime: Number.POSITIVE_INFINITY,
   });
   const { data } = message;

@@ -1,6 +1,6 @@
 import { useAccountId } from '../account/use-me.ts';
 import type { InboxSummary } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 
 /** The captured mail that contains a text, newest first, and kept up to date. */
@@ -10,10 +10,10 @@ export function useInbox(search: string) {
     queryKey: ['inbox', accountId, search],
     refetchInterval: 5_000,
     read: (cursor) =>
-      answerOf(
-        api.GET('/accounts/{accountId}/inbox/messages', {
-          params: { path: { accountId }, query: { cursor, ...(search !== '' && { search }) } },
-        }),
+      api.get(
+        '/accounts/{accountId}/inbox/messages',
+        { accountId },
+        { cursor, ...(search !== '' && { search }) },
       ),
   });
 }

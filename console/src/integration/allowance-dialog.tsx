@@ -1,9 +1,9 @@
 import { Button, Group, Modal, NumberInput, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMe } from '../account/use-me.ts';
-import { ifUnchanged } from '../api/if-unchanged.ts';
+import { putUnchanged } from '../api/if-unchanged.ts';
 import type { Integration } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { showNotice } from '../components/notices.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
@@ -38,11 +38,10 @@ function AllowanceUses({ clientId }: { clientId: string }) {
   const uses = useQuery({
     queryKey: ['allowance-uses', accountId, clientId],
     queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/integrations/{clientId}/allowance-uses', {
-          params: { path: { accountId, clientId } },
-        }),
-      ),
+      api.get('/accounts/{accountId}/integrations/{clientId}/allowance-uses', {
+        accountId,
+        clientId,
+      }),
     refetchInterval: 10_000,
   });
   const items = uses.data?.items ?? [];
@@ -66,7 +65,7 @@ function AllowanceUses({ clientId }: { clientId: string }) {
             { title: text('allowance.left'), numeric: true, cell: ({ left }) => left },
             {
               title: text('allowance.free'),
-              cell: ({ freeAt }) => freeAt !== null && <TimeText value={freeAt} distance />,
+              cell: ({ freeAt }) => freeAt !== null && <TimeText value={freeAt} as="distance" />,
             },
           ]}
         />
@@ -79,19 +78,14 @@ function AllowanceForm({ clientId }: { clientId: string }) {
   const accountId = useAccountId();
   const client = useQueryClient();
   const path = '/installation/integrations/{clientId}/allowance';
-  const params = { path: { clientId } };
+  const params = { clientId };
   const queryKey = ['allowance', clientId];
-  const current = useQuery({ queryKey, queryFn: () => answerOf(api.GET(path, { params })) });
+  const current = useQuery({ queryKey, queryFn: () => api.get(path, params) });
   const { values, change, saving, error, submit } = useForm({
     stored: current.data,
     toValues: (stored) => ({ perHour: (stored?.perHour ?? '') as number | string }),
     async save({ values: { perHour }, stored }) {
-      const now = await ifUnchanged(
-        stored ?? {},
-        () => api.GET(path, { params }),
-        (precondition) =>
-          api.PUT(path, { params, body: { perHour: Number(perHour) }, ...precondition }),
-      );
+      const now = await putUnchanged(path, params, stored ?? {}, { perHour: Number(perHour) });
       showNotice(text('allowance.saved'));
       return now;
     },

@@ -2,7 +2,7 @@ import { List, Modal, Skeleton, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
 import type { Integration } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
@@ -20,11 +20,7 @@ export function ConsentsDialog({ opened, close, integration }: ConsentsDialogPro
   const consents = useQuery({
     queryKey: ['consents', accountId, clientId],
     queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/integrations/{clientId}/consents', {
-          params: { path: { accountId, clientId } },
-        }),
-      ),
+      api.get('/accounts/{accountId}/integrations/{clientId}/consents', { accountId, clientId }),
     enabled: opened,
   });
   return (

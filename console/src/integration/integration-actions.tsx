@@ -1,18 +1,18 @@
 import { useDisclosure } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import { ifUnchanged } from '../api/if-unchanged.ts';
+import { deleteUnchanged, putUnchanged } from '../api/if-unchanged.ts';
 import type { ClientSecret, Integration } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowMenu, type RowMenuItem } from '../components/row-menu.tsx';
+import { RotateDialog } from '../key/rotate-dialog.tsx';
 import { text } from '../texts/text.ts';
 import { AllowanceDialog } from './allowance-dialog.tsx';
 import { ConsentsDialog } from './consents-dialog.tsx';
 import { IntegrationDialog } from './integration-dialog.tsx';
-import { RotateSecretDialog } from './rotate-secret-dialog.tsx';
 
 interface IntegrationActionsProps {
   integration: Integration;
@@ -23,7 +23,7 @@ interface IntegrationActionsProps {
 export function IntegrationActions({ integration, show }: IntegrationActionsProps) {
   const accountId = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('integrations');
   const [changing, change] = useDisclosure();
   const [consents, consent] = useDisclosure();
   const [allowance, allow] = useDisclosure();
@@ -31,23 +31,22 @@ export function IntegrationActions({ integration, show }: IntegrationActionsProp
   const [rotating, rotate] = useDisclosure();
   const { clientId, name, redirectUri, requirePkce, disabled } = integration;
   const resourcePath = '/accounts/{accountId}/integrations/{clientId}';
-  const params = { path: { accountId, clientId } };
+  const params = { accountId, clientId };
   const seen = { name, redirectUri, requirePkce, disabled };
-  const read = () => api.GET(resourcePath, { params });
-  const refresh = () => client.invalidateQueries({ queryKey: ['integrations', accountId] });
 
   const toggle = useAction({
-    mutationFn: () =>
-      ifUnchanged(seen, read, (precondition) =>
-        api.PUT(resourcePath, { params, body: { ...seen, disabled: !disabled }, ...precondition }),
-      ),
+    mutationFn: () => putUnchanged(resourcePath, params, seen, { ...seen, disabled: !disabled }),
     onSuccess: refresh,
   });
 
+  async function rotateSecret(overlapHours: number) {
+    const secret = await api.post(`${resourcePath}/secret`, params, { overlapHours });
+    await refresh();
+    show(secret);
+  }
+
   async function removeIntegration() {
-    await ifUnchanged(seen, read, (precondition) =>
-      api.DELETE(resourcePath, { params, ...precondition }),
-    );
+    await deleteUnchanged(resourcePath, params, seen);
     await refresh();
   }
 
@@ -75,7 +74,13 @@ export function IntegrationActions({ integration, show }: IntegrationActionsProp
       <ConsentsDialog opened={consents} close={consent.close} integration={integration} />
       <AllowanceDialog opened={allowance} close={allow.close} integration={integration} />
       <IntegrationDialog opened={changing} close={change.close} integration={integration} />
-      <RotateSecretDialog opened={rotating} close={rotate.close} clientId={clientId} show={show} />
+      <RotateDialog
+        opened={rotating}
+        close={rotate.close}
+        title={text('integrations.rotate')}
+        texts="integrations"
+        rotate={rotateSecret}
+      />
       <ConfirmByName
         opened={removing}
         close={remove.close}

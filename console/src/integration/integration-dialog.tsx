@@ -1,9 +1,10 @@
-import { Checkbox, Modal, Stack, Switch } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { Checkbox, Stack, Switch } from '@mantine/core';
 import { useAccountId } from '../account/use-me.ts';
-import { createNew, ifUnchanged } from '../api/if-unchanged.ts';
+import { createNew, putUnchanged } from '../api/if-unchanged.ts';
 import type { ClientSecret, Integration } from '../api/management.generated.ts';
-import { answerOf, api, type Precondition } from '../api/management.ts';
+import { api } from '../api/management.ts';
+import { useRefresh } from '../api/use-refresh.ts';
+import { dialogOf } from '../components/dialog-of.tsx';
 import { Field, IdField } from '../components/field.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
 import { useForm } from '../form/use-form.ts';
@@ -12,7 +13,6 @@ import { text } from '../texts/text.ts';
 type Grant = 'password' | 'authorization_code' | 'refresh_token';
 
 interface IntegrationDialogProps {
-  opened: boolean;
   close: () => void;
   /** If given, it is edited. */
   integration?: Integration;
@@ -34,39 +34,34 @@ function toValues(integration: Integration | undefined) {
 }
 
 /** Registers an integration and shows its secret, or edits one. */
-export function IntegrationDialog({ opened, ...form }: IntegrationDialogProps) {
-  const title = text(form.integration === undefined ? 'integrations.add' : 'integrations.change');
-  return (
-    <Modal opened={opened} onClose={form.close} title={title}>
-      <IntegrationForm {...form} />
-    </Modal>
-  );
-}
+export const IntegrationDialog = dialogOf(IntegrationForm, ({ integration }) =>
+  text(integration === undefined ? 'integrations.add' : 'integrations.change'),
+);
 
-function IntegrationForm({ show, close, ...props }: Omit<IntegrationDialogProps, 'opened'>) {
+function IntegrationForm({ show, close, ...props }: IntegrationDialogProps) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('integrations');
   const { values, change, stored, edit, save } = useForm({
     stored: props.integration,
     toValues,
     async save({ values, seen, stored: integration }) {
       const { clientId, redirectUri, grants, ...others } = values;
-      const params = { path: { accountId, clientId } };
+      const params = { accountId, clientId };
       const body = {
         ...others,
         grants: grants as Grant[],
         // An empty one of an existing app isn't omitted, which would keep the old one without a word.
         ...((redirectUri !== '' || integration !== undefined) && { redirectUri }),
       };
-      const put = (precondition: Precondition) =>
-        api.PUT(integrationPath, { params, body, ...precondition });
       const saved = await (integration === undefined
-        ? createNew('clientId', put)
-        : ifUnchanged(seen, () => api.GET(integrationPath, { params }), put));
-      await client.invalidateQueries({ queryKey: ['integrations', accountId] });
+        ? createNew('clientId', integrationPath, params, body)
+        : putUnchanged(integrationPath, params, seen, body));
+      await refresh();
       if (integration === undefined) {
-        const secret = await answerOf(
-          api.POST('/accounts/{accountId}/integrations/{clientId}/secret', { params, body: {} }),
+        const secret = await api.post(
+          '/accounts/{accountId}/integrations/{clientId}/secret',
+          params,
+          {},
         );
         show?.(secret);
       }

@@ -1,17 +1,17 @@
 import './integration-texts.ts';
-import { Badge, Button, Group, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Group, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { ClientSecret, Integration } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { CopyField } from '../components/copy-field.tsx';
-import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
+import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
+import { useAddDialog } from '../components/use-add-dialog.tsx';
 import { text, textOr } from '../texts/text.ts';
 import { IntegrationActions } from './integration-actions.tsx';
 import { IntegrationDialog } from './integration-dialog.tsx';
@@ -21,13 +21,8 @@ import { SecretDialog } from './secret-dialog.tsx';
 export function IntegrationsPage() {
   const accountId = useAccountId();
   const may = useMay();
-  const [opened, dialog] = useDisclosure();
+  const { button: add, dialog } = useAddDialog(text('integrations.add'), 'integrations:write');
   const [secret, setSecret] = useState<ClientSecret>();
-  const add = may('integrations:write') ? (
-    <Button leftSection={<Icon name="plus" />} onClick={dialog.open}>
-      {text('integrations.add')}
-    </Button>
-  ) : undefined;
   return (
     <>
       <PageHeading title={text('integrations.title')} hint={text('integrations.hint')}>
@@ -42,7 +37,7 @@ export function IntegrationsPage() {
           </PageAnchor>
         </Text>
       )}
-      <IntegrationDialog opened={opened} close={dialog.close} show={setSecret} />
+      <IntegrationDialog {...dialog} show={setSecret} />
       <SecretDialog
         name={text('integrations.secret')}
         secret={secret?.clientSecret}
@@ -62,12 +57,7 @@ function IntegrationList({ show, add }: IntegrationListProps) {
   const accountId = useAccountId();
   const pages = usePages<Integration>({
     queryKey: ['integrations', accountId],
-    read: (cursor) =>
-      answerOf(
-        api.GET('/accounts/{accountId}/integrations', {
-          params: { path: { accountId }, query: { cursor } },
-        }),
-      ),
+    read: (cursor) => api.get('/accounts/{accountId}/integrations', { accountId }, { cursor }),
   });
   return (
     <ListBody
@@ -87,11 +77,7 @@ function IntegrationList({ show, add }: IntegrationListProps) {
             <div>
               <Group gap={6} wrap="nowrap">
                 {name}
-                {disabled && (
-                  <Badge className="state-badge" tt="none">
-                    {text('integrations.disabled')}
-                  </Badge>
-                )}
+                {disabled && <Tag>{text('integrations.disabled')}</Tag>}
               </Group>
               {previousSecretUntil !== null && (
                 <Text size="xs" c="dimmed">

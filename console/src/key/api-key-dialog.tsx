@@ -1,20 +1,13 @@
-import {
-  Anchor,
-  Collapse,
-  Group,
-  Modal,
-  MultiSelect,
-  NativeSelect,
-  Stack,
-  Textarea,
-} from '@mantine/core';
+import { Anchor, Collapse, Group, MultiSelect, NativeSelect, Stack, Textarea } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccount, useAccountId } from '../account/use-me.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { readAll } from '../api/pages.ts';
 import { reasonFor } from '../api/problem.ts';
+import { useRefresh } from '../api/use-refresh.ts';
+import { dialogOf } from '../components/dialog-of.tsx';
 import { Field } from '../components/field.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
 import { text } from '../texts/text.ts';
@@ -32,23 +25,16 @@ export interface CreatedKey {
 }
 
 interface ApiKeyDialogProps {
-  opened: boolean;
   close: () => void;
   show: (created: CreatedKey) => void;
 }
 
 /** Creates an API key. */
-export function ApiKeyDialog({ opened, ...form }: ApiKeyDialogProps) {
-  return (
-    <Modal opened={opened} onClose={form.close} title={text('keys.add')} size="lg">
-      <ApiKeyForm {...form} />
-    </Modal>
-  );
-}
+export const ApiKeyDialog = dialogOf(ApiKeyForm, () => text('keys.add'), 'lg');
 
-function ApiKeyForm({ close, show }: Omit<ApiKeyDialogProps, 'opened'>) {
+function ApiKeyForm({ close, show }: ApiKeyDialogProps) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('keys');
   const templateIds = useTemplateIds();
   const [name, setName] = useState('');
   const { account } = useAccount();
@@ -67,19 +53,18 @@ function ApiKeyForm({ close, show }: Omit<ApiKeyDialogProps, 'opened'>) {
     const allowed = scopes.filter(
       (scope) => !limited || isAllowedForTemplateKeys(scope),
     ) as KeyScope[];
-    const { key } = await answerOf(
-      api.POST('/accounts/{accountId}/keys', {
-        params: { path: { accountId } },
-        body: {
-          name,
-          scopes: allowed,
-          ...(days > 0 && { expiresInDays: days }),
-          ...(allowedNetworks.length > 0 && { networks: allowedNetworks }),
-          ...(limited && { templates }),
-        },
-      }),
+    const { key } = await api.post(
+      '/accounts/{accountId}/keys',
+      { accountId },
+      {
+        name,
+        scopes: allowed,
+        ...(days > 0 && { expiresInDays: days }),
+        ...(allowedNetworks.length > 0 && { networks: allowedNetworks }),
+        ...(limited && { templates }),
+      },
     );
-    await client.invalidateQueries({ queryKey: ['keys', accountId] });
+    await refresh();
     const template = templates[0] ?? templateIds[0] ?? 'TEMPLATE_ID';
     show({ key, sampleTemplateId: allowed.includes('messages:send') ? template : undefined });
   }
@@ -158,11 +143,7 @@ function useTemplateIds(): string[] {
     queryKey: ['templates', accountId, 'for keys'],
     queryFn: () =>
       readAll((cursor) =>
-        answerOf(
-          api.GET('/accounts/{accountId}/templates', {
-            params: { path: { accountId }, query: { cursor, limit: 500 } },
-          }),
-        ),
+        api.get('/accounts/{accountId}/templates', { accountId }, { cursor, limit: 500 }),
       ),
   });
   const published = data?.filter(({ publishedVersion }) => publishedVersion !== null);

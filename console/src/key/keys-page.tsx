@@ -1,25 +1,25 @@
-import { Badge, Button, Code, Group, List, Text } from '@mantine/core';
+import { Button, Code, Group, List, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccount, useAccountId, useMay } from '../account/use-me.ts';
 import type { ApiKey } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
-import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { RowMenu } from '../components/row-menu.tsx';
+import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
+import { useAddDialog } from '../components/use-add-dialog.tsx';
 import { formatShortDay } from '../format/format-time.ts';
 import { SecretDialog } from '../integration/secret-dialog.tsx';
-import { useRequestedDialog } from '../layout/requested-dialog.ts';
 import { text, textOr } from '../texts/text.ts';
 import { ApiKeyDialog, type CreatedKey } from './api-key-dialog.tsx';
 import { presetOf } from './key-scopes.ts';
-import { RotateKey } from './rotate-key-dialog.tsx';
+import { RotateDialog } from './rotate-dialog.tsx';
 import { TryKey } from './try-key.tsx';
 import './key.css';
 
@@ -27,19 +27,12 @@ import './key.css';
 export function KeysPage() {
   const accountId = useAccountId();
   const may = useMay();
-  const [opened, dialog] = useDisclosure();
-  useRequestedDialog('new-key', dialog.open);
+  const { button: add, dialog } = useAddDialog(text('keys.add'), 'keys:write', 'new-key');
   const [created, setCreated] = useState<CreatedKey>();
   const pages = usePages<ApiKey>({
     queryKey: ['keys', accountId],
-    read: () =>
-      answerOf(api.GET('/accounts/{accountId}/keys', { params: { path: { accountId } } })),
+    read: () => api.get('/accounts/{accountId}/keys', { accountId }),
   });
-  const add = may('keys:write') ? (
-    <Button leftSection={<Icon name="plus" />} onClick={dialog.open}>
-      {text('keys.add')}
-    </Button>
-  ) : undefined;
   return (
     <>
       <PageHeading title={text('keys.title')} hint={text('keys.hint')}>
@@ -61,7 +54,11 @@ export function KeysPage() {
           {
             title: text('keys.used'),
             cell: ({ lastUsedAt }) =>
-              lastUsedAt === null ? text('keys.notUsed') : <TimeText value={lastUsedAt} distance />,
+              lastUsedAt === null ? (
+                text('keys.notUsed')
+              ) : (
+                <TimeText value={lastUsedAt} as="distance" />
+              ),
           },
           { title: text('keys.expires'), cell: (apiKey) => <KeyExpiry apiKey={apiKey} /> },
           {
@@ -83,7 +80,7 @@ export function KeysPage() {
           </PageAnchor>
         </Text>
       )}
-      <ApiKeyDialog opened={opened} close={dialog.close} show={setCreated} />
+      <ApiKeyDialog {...dialog} show={setCreated} />
       <SecretDialog
         name={text('keys.key')}
         secret={created?.key}
@@ -102,12 +99,7 @@ function KeyName({ apiKey: { name, hint, createdBy, createdAt, replacedBy } }: {
   return (
     <div>
       <Text size="sm" className="breakable">
-        {name}{' '}
-        {replacedBy !== null && (
-          <Badge className="state-badge" data-color="gray" tt="none">
-            {text('keys.rotated')}
-          </Badge>
-        )}
+        {name} {replacedBy !== null && <Tag>{text('keys.rotated')}</Tag>}
       </Text>
       {hint !== null && <Code>{`sp_${accountId}_…${hint}`}</Code>}
       <Text size="xs" c="dimmed" className="breakable">
@@ -157,37 +149,49 @@ function isExpired({ expiresAt }: ApiKey): boolean {
 
 function KeyExpiry({ apiKey }: { apiKey: ApiKey }) {
   if (apiKey.expiresAt === null) return text('keys.noExpiry');
-  if (isExpired(apiKey))
-    return (
-      <Badge className="state-badge" data-color="red" tt="none">
-        {text('keys.expired')}
-      </Badge>
-    );
-  return <TimeText value={apiKey.expiresAt} distance />;
+  if (isExpired(apiKey)) return <Tag color="red">{text('keys.expired')}</Tag>;
+  return <TimeText value={apiKey.expiresAt} as="distance" />;
 }
 
 function KeyActions({ apiKey, show }: { apiKey: ApiKey; show: (created: CreatedKey) => void }) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('keys');
   const [revoking, revocation] = useDisclosure();
+  const [rotating, rotation] = useDisclosure();
+
+  /** Replaces the key with an equivalent one. */
+  async function rotate(overlapHours: number) {
+    const { key } = await api.post(
+      '/accounts/{accountId}/keys/{keyId}/rotate',
+      { accountId, keyId: apiKey.id },
+      { overlapHours },
+    );
+    await refresh();
+    show({ key, sampleTemplateId: undefined });
+  }
 
   async function revoke() {
-    await answerOf(
-      api.DELETE('/accounts/{accountId}/keys/{keyId}', {
-        params: { path: { accountId, keyId: apiKey.id } },
-      }),
-    );
-    await client.invalidateQueries({ queryKey: ['keys', accountId] });
+    await api.delete('/accounts/{accountId}/keys/{keyId}', { accountId, keyId: apiKey.id });
+    await refresh();
   }
 
   return (
     <Group gap={4} wrap="nowrap" justify="flex-end">
       {!isExpired(apiKey) && apiKey.replacedBy === null && (
-        <RotateKey apiKey={apiKey} show={show} />
+        <Button size="compact-sm" variant="subtle" onClick={rotation.open}>
+          {text('keys.rotate')}
+        </Button>
       )}
       <RowMenu
         name={apiKey.name}
         items={[{ label: text('keys.end'), color: 'red', choose: revocation.open }]}
+      />
+      <RotateDialog
+        opened={rotating}
+        close={rotation.close}
+        title={text('keys.rotateTitle', { name: apiKey.name })}
+        texts="keys"
+        rotate={rotate}
       />
       <ConfirmByName
         opened={revoking}

@@ -1,7 +1,7 @@
 import { Code } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useAccountId, useMe } from '../account/use-me.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { CopyHeading } from '../components/copy-field.tsx';
 import { curlWithKey } from '../template/snippets.ts';
 import { text } from '../texts/text.ts';
@@ -31,13 +31,13 @@ function useSamples(templateId: string): Readonly<Record<string, unknown>> | und
     queryKey: ['templates', accountId, templateId, 'samples'],
     queryFn: async () => {
       const path = { accountId, templateId };
-      const { publishedVersion } = await answerOf(
-        api.GET('/accounts/{accountId}/templates/{templateId}', { params: { path } }),
+      const { publishedVersion } = await api.get(
+        '/accounts/{accountId}/templates/{templateId}',
+        path,
       );
-      const { fields } = await answerOf(
-        api.GET('/accounts/{accountId}/templates/{templateId}/versions/{version}', {
-          params: { path: { ...path, version: publishedVersion ?? 1 } },
-        }),
+      const { fields } = await api.get(
+        '/accounts/{accountId}/templates/{templateId}/versions/{version}',
+        { ...path, version: publishedVersion ?? 1 },
       );
       return fields.filter(({ required }) => required);
     },

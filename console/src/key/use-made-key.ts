@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
 import type { KeyScope } from './key-scopes.ts';
 
@@ -20,11 +20,10 @@ export function useMadeKey(name: string, more: readonly KeyScope[] = []) {
   });
   const make = useAction({
     mutationFn: () =>
-      answerOf(
-        api.POST('/accounts/{accountId}/keys', {
-          params: { path: { accountId } },
-          body: { name, scopes: ['messages:send', 'messages:status', ...more] },
-        }),
+      api.post(
+        '/accounts/{accountId}/keys',
+        { accountId },
+        { name, scopes: ['messages:send', 'messages:status', ...more] },
       ),
     onSuccess: async ({ key }) => {
       client.setQueryData(queryKey, key);

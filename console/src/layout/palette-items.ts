@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import type { MessageLine } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { signOut } from '../api/sign-in.ts';
 import type { IconName } from '../components/icon.tsx';
 import { showNotice } from '../components/notices.tsx';
@@ -78,20 +78,20 @@ export function usePaletteItems(
   const templates = useQuery({
     queryKey: ['templates', account, 'palette', contains],
     queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/templates', {
-          params: { path: { accountId: account }, query: { contains, limit: maxFound } },
-        }),
+      api.get(
+        '/accounts/{accountId}/templates',
+        { accountId: account },
+        { contains, limit: maxFound },
       ),
     enabled: contains !== '' && may('templates:read'),
   });
   const messages = useQuery({
     queryKey: ['messages', account, 'palette', contains],
     queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/messages', {
-          params: { path: { accountId: account }, query: { search: contains, limit: maxFound } },
-        }),
+      api.get(
+        '/accounts/{accountId}/messages',
+        { accountId: account },
+        { search: contains, limit: maxFound },
       ),
     enabled: contains.length >= minSearchLength && may('messages:read'),
   });

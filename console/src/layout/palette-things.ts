@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { text } from '../texts/text.ts';
 import type { PaletteGroup } from './palette-items.ts';
 
@@ -39,7 +39,7 @@ async function readThings(accountId: string, kind: Kind): Promise<Thing[]> {
   const params = { path, query: { limit } };
   switch (kind) {
     case 'domains': {
-      const { items } = await answerOf(api.GET('/accounts/{accountId}/domains', { params }));
+      const { items } = await api.get('/accounts/{accountId}/domains', params.path);
       return items.map(({ domain }) => ({
         id: domain,
         name: domain,
@@ -47,25 +47,23 @@ async function readThings(accountId: string, kind: Kind): Promise<Thing[]> {
       }));
     }
     case 'senders': {
-      const { items } = await answerOf(api.GET('/accounts/{accountId}/senders', { params }));
+      const { items } = await api.get('/accounts/{accountId}/senders', params.path);
       return items.map(({ address }) => ({ id: address, name: address }));
     }
     case 'lists': {
-      const { items } = await answerOf(api.GET('/accounts/{accountId}/lists', { params }));
+      const { items } = await api.get('/accounts/{accountId}/lists', params.path);
       return items.map(({ id, name }) => ({ id, name, detail: id, to: '/$account/lists/$list' }));
     }
     case 'webhooks': {
-      const { items } = await answerOf(
-        api.GET('/accounts/{accountId}/webhooks', { params: { path } }),
-      );
+      const { items } = await api.get('/accounts/{accountId}/webhooks', path);
       return items.map(({ id, url }) => ({ id, name: url, to: '/$account/webhooks/$webhook' }));
     }
     case 'keys': {
-      const { items } = await answerOf(api.GET('/accounts/{accountId}/keys', { params: { path } }));
+      const { items } = await api.get('/accounts/{accountId}/keys', path);
       return items.map(({ id, name, hint }) => ({ id, name, detail: `…${hint ?? ''}` }));
     }
     case 'team': {
-      const { items } = await answerOf(api.GET('/accounts/{accountId}/users', { params }));
+      const { items } = await api.get('/accounts/{accountId}/users', params.path);
       return items.map(({ email, name }) => ({ id: email, name: name || email, detail: email }));
     }
   }

@@ -33,8 +33,11 @@ function listen(listener: () => void): () => void {
 }
 
 /** Opens a dialog of the page once the palette asks for it. */
-export function useRequestedDialog(dialog: RequestedDialog, open: () => void): void {
-  const isRequested = useSyncExternalStore(listen, () => requested === dialog);
+export function useRequestedDialog(dialog: RequestedDialog | undefined, open: () => void): void {
+  const isRequested = useSyncExternalStore(
+    listen,
+    () => requested !== undefined && requested === dialog,
+  );
   useEffect(() => {
     if (!isRequested) return;
     requested = undefined;

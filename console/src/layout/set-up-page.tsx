@@ -11,7 +11,7 @@ import {
   Title,
 } from '@mantine/core';
 import { type FormEvent, useEffect, useState } from 'react';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { ApiProblem, reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
 import { CopyField } from '../components/copy-field.tsx';
@@ -70,7 +70,7 @@ const emptyOwner = { email: '', name: '', password: '', accountId: '1001', accou
 function OwnerForm({ code }: { code: string }) {
   const [owner, setOwner] = useState(emptyOwner);
   const createOwner = useAction({
-    mutationFn: (body: typeof owner) => answerOf(api.POST('/set-up', { body: { code, ...body } })),
+    mutationFn: (body: typeof owner) => api.post('/set-up', {}, { code, ...body }),
     // A full page load, to drop all state from before signing in.
     onSuccess: ({ accountId }) => location.assign(`/console/${accountId}`),
   });

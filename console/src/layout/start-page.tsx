@@ -4,7 +4,7 @@ import { Navigate } from '@tanstack/react-router';
 import { Suspense, useEffect, useSyncExternalStore } from 'react';
 import { readLastAccount } from '../account/last-account.ts';
 import { useMe } from '../account/use-me.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { goToSignIn } from '../api/sign-in.ts';
 import { lazyComponent } from '../components/lazy-component.ts';
@@ -30,7 +30,7 @@ export function StartPage() {
   const signedOut = me.error instanceof ApiProblem && me.error.status === 401;
   const setUp = useQuery({
     queryKey: ['set-up'],
-    queryFn: () => answerOf(api.GET('/set-up')),
+    queryFn: () => api.get('/set-up'),
     enabled: signedOut || code !== undefined,
   });
   const closed = signedOut && setUp.data?.open === false;

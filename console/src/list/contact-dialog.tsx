@@ -1,10 +1,10 @@
-import { Input, Modal, Textarea, TextInput } from '@mantine/core';
+import { Input, Textarea, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
-import { createNew, ifUnchanged } from '../api/if-unchanged.ts';
+import { createNew, putUnchanged } from '../api/if-unchanged.ts';
 import type { Contact } from '../api/management.generated.ts';
-import { api, type Precondition } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { dialogOf } from '../components/dialog-of.tsx';
 import { EditedRows } from '../components/edited-rows.tsx';
 import { Field } from '../components/field.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
@@ -13,7 +13,6 @@ import { text } from '../texts/text.ts';
 import { type FieldRow, fieldsIn, rowsOf } from './contact-fields.ts';
 
 interface ContactDialogProps {
-  opened: boolean;
   close: () => void;
   listId: string;
   contact?: Contact;
@@ -25,16 +24,11 @@ const contactPath = '/accounts/{accountId}/lists/{listId}/contacts/{email}';
 const blankRow: FieldRow = { name: '', value: '' };
 
 /** Creates a contact or edits its fields. */
-export function ContactDialog({ opened, ...form }: ContactDialogProps) {
-  const title = text(form.contact === undefined ? 'contacts.add' : 'contacts.change');
-  return (
-    <Modal opened={opened} onClose={form.close} title={title}>
-      <ContactForm {...form} />
-    </Modal>
-  );
-}
+export const ContactDialog = dialogOf(ContactForm, ({ contact }) =>
+  text(contact === undefined ? 'contacts.add' : 'contacts.change'),
+);
 
-function ContactForm({ listId, close, ...props }: Omit<ContactDialogProps, 'opened'>) {
+function ContactForm({ listId, close, ...props }: ContactDialogProps) {
   const accountId = useAccountId();
   const client = useQueryClient();
   const { values, change, stored, edit, save } = useForm({
@@ -44,13 +38,11 @@ function ContactForm({ listId, close, ...props }: Omit<ContactDialogProps, 'open
       rows: contact === undefined ? [blankRow] : rowsOf(contact.fields),
     }),
     async save({ values, stored: contact }) {
-      const params = { path: { accountId, listId, email: values.email.trim() } };
+      const params = { accountId, listId, email: values.email.trim() };
       const body = { fields: fieldsIn(values.rows) };
-      const put = (precondition: Precondition) =>
-        api.PUT(contactPath, { params, body, ...precondition });
       const saved = await (contact === undefined
-        ? createNew('email', put)
-        : ifUnchanged({ fields: contact.fields }, () => api.GET(contactPath, { params }), put));
+        ? createNew('email', contactPath, params, body)
+        : putUnchanged(contactPath, params, { fields: contact.fields }, body));
       await client.invalidateQueries({ queryKey: ['contacts', accountId, listId] });
       await client.invalidateQueries({ queryKey: ['lists', accountId] });
       return saved;

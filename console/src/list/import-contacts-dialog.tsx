@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import { answerOf, api, csvFile } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { ImportDialog } from '../import/import-dialog.tsx';
 import { ImportsPanel } from '../import/imports-panel.tsx';
 import { text } from '../texts/text.ts';
@@ -11,13 +11,11 @@ function useSendContacts(listId: string) {
   const accountId = useAccountId();
   const client = useQueryClient();
   return async (importId: string, file: File) => {
-    await answerOf(
-      api.PUT('/accounts/{accountId}/lists/{listId}/imports/{importId}', {
-        params: { path: { accountId, listId, importId }, query: { name: file.name.slice(0, 200) } },
-        // The browser streams the file.
-        body: file as unknown as string,
-        ...csvFile,
-      }),
+    await api.put(
+      '/accounts/{accountId}/lists/{listId}/imports/{importId}',
+      { accountId, listId, importId },
+      file,
+      { query: { name: file.name.slice(0, 200) } },
     );
     await client.invalidateQueries({ queryKey: ['contact-imports', accountId, listId] });
   };
@@ -60,9 +58,7 @@ export function ContactImports({ listId, chooseAnother }: ContactImportsProps) {
   return (
     <ImportsPanel
       queryKey={['contact-imports', accountId, listId]}
-      read={() =>
-        answerOf(api.GET('/accounts/{accountId}/lists/{listId}/imports', { params: { path } }))
-      }
+      read={() => api.get('/accounts/{accountId}/lists/{listId}/imports', path)}
       send={may('contacts:write') ? send : undefined}
       chooseAnother={chooseAnother}
       rejectedHref={(importId) =>

@@ -4,10 +4,11 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import { createNew, ifUnchanged } from '../api/if-unchanged.ts';
+import { createNew, deleteUnchanged } from '../api/if-unchanged.ts';
 import type { Contact } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { Icon } from '../components/icon.tsx';
 import { PageAnchor, PageButton } from '../components/links.tsx';
@@ -27,7 +28,7 @@ export function ListPage() {
   const accountId = useAccountId();
   const { list: listId = '' } = useParams({ strict: false });
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('lists');
   const navigate = useNavigate();
   const [opened, dialog] = useDisclosure();
   const [importing, importer] = useDisclosure();
@@ -37,29 +38,24 @@ export function ListPage() {
   const path = { accountId, listId };
   const list = useQuery({
     queryKey: ['lists', accountId, listId],
-    queryFn: () => answerOf(api.GET('/accounts/{accountId}/lists/{listId}', { params: { path } })),
+    queryFn: () => api.get('/accounts/{accountId}/lists/{listId}', path),
   });
   const pages = usePages<Contact>({
     queryKey: ['contacts', accountId, listId, startsWith],
     enabled: may('contacts:read'),
     read: (cursor) =>
-      answerOf(
-        api.GET('/accounts/{accountId}/lists/{listId}/contacts', {
-          params: { path, query: { cursor, ...(startsWith !== '' && { startsWith }) } },
-        }),
-      ),
+      api.get('/accounts/{accountId}/lists/{listId}/contacts', path, {
+        cursor,
+        ...(startsWith !== '' && { startsWith }),
+      }),
   });
   const names = [...new Set(pages.items.flatMap(({ fields }) => Object.keys(fields)))].slice(0, 6);
 
   async function remove() {
     const { name = '', size = 0 } = list.data ?? {};
     const resourcePath = '/accounts/{accountId}/lists/{listId}';
-    await ifUnchanged(
-      { name, size },
-      () => api.GET(resourcePath, { params: { path } }),
-      (precondition) => api.DELETE(resourcePath, { params: { path }, ...precondition }),
-    );
-    await client.invalidateQueries({ queryKey: ['lists', accountId] });
+    await deleteUnchanged(resourcePath, path, { name, size });
+    await refresh();
     await navigate({ to: '/$account/lists', params: { account: accountId } });
   }
 
@@ -176,21 +172,11 @@ function ContactActions({ listId, contact }: { listId: string; contact: Contact 
       <UndoButton
         name={contact.email}
         remove={async () => {
-          await ifUnchanged(
-            { fields: contact.fields },
-            () => api.GET(resourcePath, { params: { path } }),
-            (precondition) => api.DELETE(resourcePath, { params: { path }, ...precondition }),
-          );
+          await deleteUnchanged(resourcePath, path, { fields: contact.fields });
           await refresh();
         }}
         restore={async () => {
-          await createNew('email', (precondition) =>
-            api.PUT(resourcePath, {
-              params: { path },
-              body: { fields: contact.fields },
-              ...precondition,
-            }),
-          );
+          await createNew('email', resourcePath, path, { fields: contact.fields });
           await refresh();
         }}
       />

@@ -1,43 +1,29 @@
-import { Button, Text, TextInput } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
+import { Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { useAccountId, useMay } from '../account/use-me.ts';
+import { useAccountId } from '../account/use-me.ts';
 import { createNew } from '../api/if-unchanged.ts';
 import type { ContactList } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { Field, IdField } from '../components/field.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
-import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { TimeText } from '../components/time-text.tsx';
+import { useAddDialog } from '../components/use-add-dialog.tsx';
 import { formatNumber } from '../format/format-number.ts';
-import { useRequestedDialog } from '../layout/requested-dialog.ts';
 import { text } from '../texts/text.ts';
 
 /** The contact lists of the account. */
 export function ListsPage() {
   const accountId = useAccountId();
-  const may = useMay();
-  const [opened, dialog] = useDisclosure();
-  useRequestedDialog('new-list', dialog.open);
+  const { button: add, dialog } = useAddDialog(text('lists.add'), 'lists:write', 'new-list');
   const pages = usePages<ContactList>({
     queryKey: ['lists', accountId],
-    read: (cursor) =>
-      answerOf(
-        api.GET('/accounts/{accountId}/lists', {
-          params: { path: { accountId }, query: { cursor } },
-        }),
-      ),
+    read: (cursor) => api.get('/accounts/{accountId}/lists', { accountId }, { cursor }),
   });
-  const add = may('lists:write') ? (
-    <Button leftSection={<Icon name="plus" />} onClick={dialog.open}>
-      {text('lists.add')}
-    </Button>
-  ) : undefined;
   return (
     <>
       <PageHeading title={text('lists.title')} hint={text('lists.hint')}>
@@ -76,28 +62,27 @@ export function ListsPage() {
           },
         ]}
       />
-      <ListDialog opened={opened} close={dialog.close} />
+      <ListDialog {...dialog} />
     </>
   );
 }
 
 function ListDialog(props: { opened: boolean; close: () => void }) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('lists');
   const [id, setId] = useState('');
   const [name, setName] = useState('');
   const [folderName, setFolder] = useState('');
   const [description, setDescription] = useState('');
 
   async function submit() {
-    await createNew('id', (precondition) =>
-      api.PUT('/accounts/{accountId}/lists/{listId}', {
-        params: { path: { accountId, listId: id } },
-        body: { name, folderName, description },
-        ...precondition,
-      }),
+    await createNew(
+      'id',
+      '/accounts/{accountId}/lists/{listId}',
+      { accountId, listId: id },
+      { name, folderName, description },
     );
-    await client.invalidateQueries({ queryKey: ['lists', accountId] });
+    await refresh();
   }
 
   return (

@@ -1,9 +1,9 @@
 import { Alert, Button, Text } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { TimeText } from '../components/time-text.tsx';
@@ -22,16 +22,15 @@ interface PausedAlertProps {
 function PausedAlert({ paused, domain }: PausedAlertProps) {
   const account = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('message');
   const destination = paused === 'account' ? '*' : domain;
   const resume = useAction({
     mutationFn: (name: string) =>
-      answerOf<unknown>(
-        api.DELETE('/accounts/{accountId}/queue/pauses/{destination}', {
-          params: { path: { accountId: account, destination: name } },
-        }),
-      ),
-    onSettled: () => client.invalidateQueries({ queryKey: ['message', account] }),
+      api.delete('/accounts/{accountId}/queue/pauses/{destination}', {
+        accountId: account,
+        destination: name,
+      }),
+    onSettled: refresh,
   });
   return (
     <Alert color="yellow" title={text('why.paused')} role="status">
@@ -111,7 +110,7 @@ export function DeliveryExplanationAlert({ message }: { message: Message }) {
           {!hasWhy && `${text('why.waits', { reason: nextAttempt.reason })} `}
           {nextAttempt.at !== null && (
             <>
-              {text('why.next')} <TimeText value={nextAttempt.at} distance />.
+              {text('why.next')} <TimeText value={nextAttempt.at} as="distance" />.
             </>
           )}
         </Text>

@@ -1,11 +1,11 @@
 import { Button, Group, Text } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
@@ -16,24 +16,19 @@ import { isContentErased, isFinalMessageState, waitOf } from './message-states.t
 export function MessageActions({ message }: { message: Message }) {
   const account = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('message');
   const navigate = useNavigate();
   const [canceling, setCanceling] = useState(false);
   const [resending, setResending] = useState(false);
   const path = { accountId: account, messageId: message.messageId };
-  const refresh = () => client.invalidateQueries({ queryKey: ['message', account] });
 
   const control = useAction({
     mutationFn: (action: 'retry' | 'cancel' | 'pause' | 'resume') =>
-      answerOf(
-        api.POST(`/accounts/{accountId}/messages/{messageId}/${action}`, { params: { path } }),
-      ),
+      api.post(`/accounts/{accountId}/messages/{messageId}/${action}`, path),
     onSettled: refresh,
   });
   async function resend() {
-    const { messageId } = await answerOf(
-      api.POST('/accounts/{accountId}/messages/{messageId}/resend', { params: { path } }),
-    );
+    const { messageId } = await api.post('/accounts/{accountId}/messages/{messageId}/resend', path);
     await navigate({ to: '/$account/messages/$message', params: { account, message: messageId } });
   }
 

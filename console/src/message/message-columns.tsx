@@ -123,7 +123,7 @@ function LineState({ line }: { line: MessageLine }) {
       <StateBadge state={state} waits={waitOfLine(line)} />
       {waits && (
         <Text span size="xs" c="dimmed" className="cut-short" title={reason ?? undefined}>
-          {nextAttemptAt === null ? reason : <TimeText value={nextAttemptAt} distance />}
+          {nextAttemptAt === null ? reason : <TimeText value={nextAttemptAt} as="distance" />}
         </Text>
       )}
     </Group>

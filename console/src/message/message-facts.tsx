@@ -101,33 +101,30 @@ export function MessageParties({ message, children }: MessagePartiesProps) {
   const sender = describeSender(from);
   const [recipient] = message.recipients;
   const facts: (readonly [string, ReactNode])[] = [
-    ...(sender === null ? [] : [[text('messages.from'), sender] as const]),
-    ...(recipient === undefined
-      ? []
-      : [
-          [
-            text(`message.${recipient.role}`),
-            <RecipientName key="to" message={message} recipient={recipient} />,
-          ] as const,
-        ]),
-    ...(typeof replyTo !== 'string'
-      ? []
-      : [
-          [
-            text('message.replyTo'),
-            <CopyAddress key="reply-to" address={replyTo} label={text('message.replyTo')} />,
-          ] as const,
-        ]),
+    [text('messages.from'), sender],
+    [
+      text(`message.${recipient?.role ?? 'to'}`),
+      recipient && <RecipientName key="to" message={message} recipient={recipient} />,
+    ],
+    [
+      text('message.replyTo'),
+      typeof replyTo === 'string' && (
+        <CopyAddress key="reply-to" address={replyTo} label={text('message.replyTo')} />
+      ),
+    ],
   ];
   return (
     <div className="message-parties">
       <dl>
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
+        {facts.map(
+          ([name, value]) =>
+            value && (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </div>
+            ),
+        )}
       </dl>
       {children}
     </div>
@@ -158,9 +155,10 @@ export function MessageFacts({ message }: { message: Message }) {
       ]),
     [text('messages.tag'), message.tag],
     [text('messages.externalId'), message.externalId],
-    ...(typeof content?.locale === 'string'
-      ? [[text('message.locale'), nameLocale(content.locale)] as [string, ReactNode]]
-      : []),
+    [
+      text('message.locale'),
+      typeof content?.locale === 'string' ? nameLocale(content.locale) : null,
+    ],
     [text('message.transactional'), message.transactional ? text('yes') : null],
     [text('message.tracked'), describeTracking(message)],
     ...attachments.map(({ filename, contentType, size, contentId }, index): [string, ReactNode] => [
@@ -176,9 +174,10 @@ export function MessageFacts({ message }: { message: Message }) {
         {contentId !== undefined && `, ${text('message.inline', { contentId })}`})
       </span>,
     ]),
-    ...(erased.includes('attachments')
-      ? [[text('message.attachment'), text('message.erasedAttachments')] as [string, ReactNode]]
-      : []),
+    [
+      text('message.attachment'),
+      erased.includes('attachments') ? text('message.erasedAttachments') : null,
+    ],
   ];
   return (
     <section aria-labelledby="facts">

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useLocation, useParams } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { PageAnchor, PageButton } from '../components/links.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { PageProblem } from '../components/page-problem.tsx';
@@ -37,12 +37,7 @@ export function MessagePage() {
   });
   const message = useQuery({
     queryKey: ['message', accountId, messageId],
-    queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/messages/{messageId}', {
-          params: { path: { accountId, messageId } },
-        }),
-      ),
+    queryFn: () => api.get('/accounts/{accountId}/messages/{messageId}', { accountId, messageId }),
     refetchInterval: ({ state }) => pollMs(state.data),
   });
   const { data } = message;

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { formatToMinute } from '../format/format-time.ts';
@@ -40,7 +40,7 @@ export function MessageTimeline({ message }: { message: Message }) {
       <Timeline bulletSize={12} lineWidth={2}>
         <Timeline.Item title={text('message.accepted')}>
           <Text size="sm" c="dimmed">
-            <TimeText value={message.acceptedAt} full />
+            <TimeText value={message.acceptedAt} as="full" />
           </Text>
         </Timeline.Item>
         {message.events.map((event) => (
@@ -131,13 +131,10 @@ function usePersons({ messageId, acceptedAt, events }: Message): ReadonlyMap<num
   const { data } = useQuery({
     queryKey: ['message', accountId, messageId, 'persons', events.length],
     queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/audit', {
-          params: {
-            path: { accountId },
-            query: { kind: 'schedule_move', search: messageId, from: acceptedAt, limit: 100 },
-          },
-        }),
+      api.get(
+        '/accounts/{accountId}/audit',
+        { accountId },
+        { kind: 'schedule_move', search: messageId, from: acceptedAt, limit: 100 },
       ),
     enabled: may('audit:read') && events.some(({ kind }) => kind === 'move-asked'),
     staleTime: Number.POSITIVE_INFINITY,

@@ -3,15 +3,11 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { MessageLine } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
-import { EmptyState } from '../components/empty-state.tsx';
 import { PageAnchor } from '../components/links.tsx';
-import { LoadMore } from '../components/load-more.tsx';
+import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
-import { ProblemAlert } from '../components/problem-alert.tsx';
-import { Rows } from '../components/rows.tsx';
-import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { text } from '../texts/text.ts';
 import { ColumnPicker, useMessageColumns } from './message-columns.tsx';
 import { MessageFilterBar } from './message-filter-bar.tsx';
@@ -24,16 +20,13 @@ const route = getRouteApi('/$account/messages');
 export function MessagesPage() {
   const accountId = useAccountId();
   const filters = readMessageFilters(route.useSearch());
-  const navigate = route.useNavigate();
   const [live, setLive] = useState(true);
   const pages = usePages<MessageLine>({
     queryKey: ['messages', accountId, filters],
     refetchInterval: live ? 4_000 : false,
     read(cursor) {
       const query = { ...messageQuery(filters), cursor, limit: 50 };
-      return answerOf(
-        api.GET('/accounts/{accountId}/messages', { params: { path: { accountId }, query } }),
-      );
+      return api.get('/accounts/{accountId}/messages', { accountId }, query);
     },
   });
   const filtered = Object.keys(filters).length > 0;
@@ -54,46 +47,43 @@ export function MessagesPage() {
       </PageHeading>
       <MessageTabs />
       <MessageFilterBar />
-      <ProblemAlert error={pages.error} retry={() => pages.refetch()} />
-      {pages.isPending && <RowsSkeleton />}
-      {pages.data !== undefined && pages.items.length === 0 && !pages.hasNextPage && (
-        <EmptyState
-          icon="messages"
-          title={text(filtered ? 'messages.noneFound' : 'messages.none')}
-          hint={text(filtered ? noneFoundHint(filters) : 'messages.noneHint')}
-        >
-          {filters.search !== undefined && !/\s/.test(filters.search) && (
-            <Button
-              variant="light"
-              onClick={() =>
-                navigate({ search: { ...filters, search: undefined, recipient: filters.search } })
-              }
-            >
-              {text('messages.searchRecipients', { text: filters.search })}
-            </Button>
-          )}
-          {!filtered && (
+      <ListBody
+        label={text('messages.title')}
+        pages={pages}
+        columns={columns}
+        idOf={({ id }) => id}
+        compact
+        empty={{
+          icon: 'messages',
+          title: text(filtered ? 'messages.noneFound' : 'messages.none'),
+          hint: text(filtered ? noneFoundHint(filters) : 'messages.noneHint'),
+          action: filtered ? (
+            <SearchRecipients filters={filters} />
+          ) : (
             <PageAnchor to="/$account/templates" params={{ account: accountId }}>
               {text('messages.toTemplates')}
             </PageAnchor>
-          )}
-        </EmptyState>
-      )}
-      {pages.items.length > 0 && (
-        <Rows
-          label={text('messages.title')}
-          items={pages.items}
-          columns={columns}
-          idOf={idOf}
-          compact
-        />
-      )}
-      <LoadMore pages={pages} />
+          ),
+        }}
+      />
     </>
   );
 }
 
-const idOf = ({ id }: MessageLine) => id;
+/** Offers to search what was searched for in the recipients, if it can be part of an address. */
+function SearchRecipients({ filters }: { filters: MessageFilters }) {
+  const navigate = route.useNavigate();
+  const { search } = filters;
+  if (search === undefined || /\s/.test(search)) return null;
+  return (
+    <Button
+      variant="light"
+      onClick={() => navigate({ search: { ...filters, search: undefined, recipient: search } })}
+    >
+      {text('messages.searchRecipients', { text: search })}
+    </Button>
+  );
+}
 
 function noneFoundHint({ search }: MessageFilters) {
   return search === undefined ? 'messages.noneFoundHint' : 'messages.noneSearchedHint';

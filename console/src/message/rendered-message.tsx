@@ -2,7 +2,7 @@ import { Code, Skeleton, Tabs, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { EmptyState } from '../components/empty-state.tsx';
 import { MailFrame } from '../components/mail-frame.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
@@ -16,11 +16,7 @@ function useRenderedMessage(messageId: string, enabled: boolean) {
   return useQuery({
     queryKey: ['rendered', accountId, messageId],
     queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/messages/{messageId}/rendered', {
-          params: { path: { accountId, messageId } },
-        }),
-      ),
+      api.get('/accounts/{accountId}/messages/{messageId}/rendered', { accountId, messageId }),
     enabled,
     staleTime: Number.POSITIVE_INFINITY,
   });

@@ -1,12 +1,13 @@
 import { Button, Group, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { SavedFilter } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { showNotice } from '../components/notices.tsx';
@@ -24,8 +25,7 @@ function useSavedFilters() {
   const accountId = useAccountId();
   return useQuery({
     queryKey: ['saved-filters', accountId],
-    queryFn: () =>
-      answerOf(api.GET('/accounts/{accountId}/saved-filters', { params: { path: { accountId } } })),
+    queryFn: () => api.get('/accounts/{accountId}/saved-filters', { accountId }),
     staleTime: 60_000,
   });
 }
@@ -86,32 +86,30 @@ export function SavedFilterAction({ filters }: FiltersProps) {
 
 function useSave() {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('saved-filters');
   return async (name: string, filters: MessageFilters) => {
-    await answerOf(
-      api.PUT('/accounts/{accountId}/saved-filters/{filterName}', {
-        params: { path: { accountId, filterName: name } },
-        body: { query: filters as SavedFilter['query'] },
-      }),
+    await api.put(
+      '/accounts/{accountId}/saved-filters/{filterName}',
+      { accountId, filterName: name },
+      { query: filters as SavedFilter['query'] },
     );
-    await client.invalidateQueries({ queryKey: ['saved-filters', accountId] });
+    await refresh();
   };
 }
 
 function DeleteFilter({ filter: { name, query } }: { filter: SavedFilter }) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('saved-filters');
   const save = useSave();
   const remove = useAction({
     mutationFn: () =>
-      answerOf<unknown>(
-        api.DELETE('/accounts/{accountId}/saved-filters/{filterName}', {
-          params: { path: { accountId, filterName: name } },
-        }),
-      ),
+      api.delete('/accounts/{accountId}/saved-filters/{filterName}', {
+        accountId,
+        filterName: name,
+      }),
     async onSuccess() {
       showNotice(text('messages.savedDeleted', { name }), () => save(name, query));
-      await client.invalidateQueries({ queryKey: ['saved-filters', accountId] });
+      await refresh();
     },
   });
   return (

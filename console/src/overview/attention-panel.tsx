@@ -1,10 +1,11 @@
-import { Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import type { Attention } from '../api/management.generated.ts';
 import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
+import { SectionCard } from '../components/section-card.tsx';
 import { useBackup } from '../settings/use-backup.ts';
 import { type TextKey, text } from '../texts/text.ts';
 import { hasSteps, useAttention, useSendReadiness } from './use-overview.ts';
@@ -25,10 +26,7 @@ export function AttentionPanel({ hidesEmpty = false }: AttentionPanelProps) {
   const entries = useAttentionEntries();
   if (hidesEmpty && entries.length === 0) return null;
   return (
-    <Paper withBorder p="md" component="section" aria-labelledby="attention">
-      <Title order={2} id="attention" mb="xs">
-        {text('overview.attention')}
-      </Title>
+    <SectionCard id="attention" title={text('overview.attention')}>
       {entries.length === 0 && (
         <Text size="sm" c="dimmed">
           {text('overview.noAttention')}
@@ -51,7 +49,7 @@ export function AttentionPanel({ hidesEmpty = false }: AttentionPanelProps) {
           </Group>
         ))}
       </Stack>
-    </Paper>
+    </SectionCard>
   );
 }
 

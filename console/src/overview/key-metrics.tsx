@@ -1,7 +1,8 @@
-import { Group, Paper, SegmentedControl, SimpleGrid, Text, Title } from '@mantine/core';
+import { SegmentedControl, SimpleGrid, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Report } from '../api/management.generated.ts';
 import { ProblemAlert } from '../components/problem-alert.tsx';
+import { SectionCard } from '../components/section-card.tsx';
 import {
   formatAtLeast,
   formatDuration,
@@ -31,11 +32,10 @@ export function KeyMetrics() {
       queue.partial,
     );
   return (
-    <Paper withBorder p="md" component="section" aria-labelledby="figures">
-      <Group justify="space-between" mb="sm">
-        <Title order={2} id="figures">
-          {text('overview.figures')}
-        </Title>
+    <SectionCard
+      id="figures"
+      title={text('overview.figures')}
+      action={
         <SegmentedControl
           size="xs"
           aria-label={text('reports.period')}
@@ -46,7 +46,8 @@ export function KeyMetrics() {
             { value: '30', label: text('reports.days', { count: 30 }) },
           ]}
         />
-      </Group>
+      }
+    >
       <ProblemAlert
         error={total.error ?? rows.error}
         shownFrom={total.dataUpdatedAt}
@@ -65,7 +66,7 @@ export function KeyMetrics() {
         ))}
       </SimpleGrid>
       <CountPlot rows={rows.data?.rows} period={now} unit={unit} />
-    </Paper>
+    </SectionCard>
   );
 }
 

@@ -1,8 +1,9 @@
-import { Anchor, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Stack, Text } from '@mantine/core';
 import { useAccountId } from '../account/use-me.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
+import { SectionCard } from '../components/section-card.tsx';
 import { StateBadge } from '../components/state-badge.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { waitOfLine } from '../message/message-states.ts';
@@ -21,17 +22,17 @@ export function LatestMessages({ hidesEmpty = false }: LatestMessagesProps) {
   const items = messages.data?.items ?? [];
   if (hidesEmpty && items.length === 0 && messages.error === null) return null;
   return (
-    <Paper withBorder p="md" component="section" aria-labelledby="recent">
-      <Group justify="space-between" mb="sm">
-        <Title order={2} id="recent">
-          {text('overview.recent')}
-        </Title>
-        {items.length > 0 && (
+    <SectionCard
+      id="recent"
+      title={text('overview.recent')}
+      action={
+        items.length > 0 && (
           <PageAnchor to="/$account/messages" params={{ account }} size="sm">
             {text('overview.allMessages')}
           </PageAnchor>
-        )}
-      </Group>
+        )
+      }
+    >
       <ProblemAlert error={messages.error} retry={() => messages.refetch()} />
       {messages.isPending && <RowsSkeleton />}
       {messages.data !== undefined && items.length === 0 && (
@@ -59,11 +60,11 @@ export function LatestMessages({ hidesEmpty = false }: LatestMessagesProps) {
             </Text>
             <StateBadge state={line.state} waits={waitOfLine(line)} />
             <Text size="xs" c="dimmed" ta="right">
-              <TimeText value={line.acceptedAt} distance />
+              <TimeText value={line.acceptedAt} as="distance" />
             </Text>
           </div>
         ))}
       </Stack>
-    </Paper>
+    </SectionCard>
   );
 }

@@ -1,19 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
 import type { SendReadiness } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 
 /** The latest messages that fit on the overview. */
 export function useLatestMessages() {
   const accountId = useAccountId();
   return useQuery({
     queryKey: ['messages', accountId, 'latest'],
-    queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/messages', {
-          params: { path: { accountId }, query: { limit: 8 } },
-        }),
-      ),
+    queryFn: () => api.get('/accounts/{accountId}/messages', { accountId }, { limit: 8 }),
     refetchInterval: 10_000,
   });
 }
@@ -22,8 +17,7 @@ export function useQueue() {
   const accountId = useAccountId();
   return useQuery({
     queryKey: ['queue', accountId],
-    queryFn: () =>
-      answerOf(api.GET('/accounts/{accountId}/queue', { params: { path: { accountId } } })),
+    queryFn: () => api.get('/accounts/{accountId}/queue', { accountId }),
     refetchInterval: 10_000,
   });
 }
@@ -35,12 +29,7 @@ export function useSenders() {
 export function sendersQuery(accountId: string) {
   return {
     queryKey: ['senders', accountId, 'first'],
-    queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/senders', {
-          params: { path: { accountId }, query: { limit: 500 } },
-        }),
-      ),
+    queryFn: () => api.get('/accounts/{accountId}/senders', { accountId }, { limit: 500 }),
   };
 }
 
@@ -48,12 +37,7 @@ export function useTemplates() {
   const accountId = useAccountId();
   return useQuery({
     queryKey: ['templates', accountId, 'first'],
-    queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/templates', {
-          params: { path: { accountId }, query: { limit: 500 } },
-        }),
-      ),
+    queryFn: () => api.get('/accounts/{accountId}/templates', { accountId }, { limit: 500 }),
   });
 }
 
@@ -62,10 +46,7 @@ export function useSendReadiness() {
   const accountId = useAccountId();
   return useQuery({
     queryKey: ['readiness', accountId],
-    queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/send-readiness', { params: { path: { accountId } } }),
-      ),
+    queryFn: () => api.get('/accounts/{accountId}/send-readiness', { accountId }),
     refetchInterval: ({ state }) => (state.data?.message === true ? false : 3_000),
   });
 }
@@ -80,8 +61,7 @@ export function useAttention() {
   const accountId = useAccountId();
   return useQuery({
     queryKey: ['attention', accountId],
-    queryFn: () =>
-      answerOf(api.GET('/accounts/{accountId}/attention', { params: { path: { accountId } } })),
+    queryFn: () => api.get('/accounts/{accountId}/attention', { accountId }),
     refetchInterval: 30_000,
   });
 }

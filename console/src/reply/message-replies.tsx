@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { Message, Reply, ReplySummary } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { MailFrame } from '../components/mail-frame.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { TimeText } from '../components/time-text.tsx';
@@ -32,11 +32,7 @@ export function MessageReplies({ message }: { message: Message }) {
   const replies = useQuery({
     queryKey: ['replies', accountId, messageId, message.events.length],
     queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/replies', {
-          params: { path: { accountId }, query: { messageId, limit: maxReplies } },
-        }),
-      ),
+      api.get('/accounts/{accountId}/replies', { accountId }, { messageId, limit: maxReplies }),
     enabled: hasReplies,
   });
   if (!hasReplies) return null;
@@ -81,12 +77,7 @@ function ReplyItem({ reply, isShown }: ReplyItemProps) {
   const { replyId } = reply;
   const read = useQuery({
     queryKey: ['reply', accountId, replyId],
-    queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/replies/{replyId}', {
-          params: { path: { accountId, replyId } },
-        }),
-      ),
+    queryFn: () => api.get('/accounts/{accountId}/replies/{replyId}', { accountId, replyId }),
     enabled: !isErased && (isShown || isOpen),
   });
   const { data } = read;
@@ -130,7 +121,7 @@ function ReplyHead({ reply: { from, subject, receivedAt, automatic } }: { reply:
         </Text>
       )}
       <Text span size="sm" c="dimmed" className="reply-time">
-        <TimeText value={receivedAt} full />
+        <TimeText value={receivedAt} as="full" />
       </Text>
     </span>
   );

@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { ReplySummary } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { reasonFor } from '../api/problem.ts';
 import { EmptyState } from '../components/empty-state.tsx';
@@ -33,11 +33,7 @@ export function RepliesPage() {
     queryKey: ['replies', accountId, { from }],
     refetchInterval: 15_000,
     read: (cursor) =>
-      answerOf(
-        api.GET('/accounts/{accountId}/replies', {
-          params: { path: { accountId }, query: { cursor, from, limit: 50 } },
-        }),
-      ),
+      api.get('/accounts/{accountId}/replies', { accountId }, { cursor, from, limit: 50 }),
   });
   const [typed, setTyped] = useState(from ?? '');
   const [hidesAutomatic, setHidesAutomatic] = useState(false);

@@ -1,20 +1,16 @@
-import { Badge } from '@mantine/core';
+import { Tag } from '../components/tag.tsx';
 import { text } from '../texts/text.ts';
 
 /** That a program sent a reply. */
 export function AutomaticBadge() {
-  return (
-    <Badge component="span" className="state-badge" data-color="gray" tt="none">
-      {text('replies.automatic')}
-    </Badge>
-  );
+  return <Tag>{text('replies.automatic')}</Tag>;
 }
 
 /** Whether the domain of the sender confirms a reply. */
 export function AuthenticationBadge({ isConfirmed }: { isConfirmed: boolean }) {
   return (
-    <Badge className="state-badge" data-color={isConfirmed ? 'green' : 'yellow'} tt="none">
+    <Tag color={isConfirmed ? 'green' : 'yellow'}>
       {text(isConfirmed ? 'replies.authenticated' : 'replies.unauthenticated')}
-    </Badge>
+    </Tag>
   );
 }

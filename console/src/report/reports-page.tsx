@@ -11,16 +11,16 @@ import {
 import { getRouteApi } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
 import type { ReportRow } from '../api/management.generated.ts';
-import { EmptyState } from '../components/empty-state.tsx';
+import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
-import { type Column, Rows } from '../components/rows.tsx';
-import { RowsSkeleton } from '../components/rows-skeleton.tsx';
+import type { Column } from '../components/rows.tsx';
 import { formatDuration, formatNumber, formatShare } from '../format/format-number.ts';
 import { formatDay, formatDays } from '../format/format-time.ts';
 import { nameLocale } from '../format/name-locale.ts';
 import { useCapturing } from '../message/use-captured.ts';
 import { text } from '../texts/text.ts';
+import { defaultReportFilters } from './report-filters.ts';
 import './report.css';
 import { CountPlot } from './count-plot.tsx';
 import {
@@ -33,7 +33,6 @@ import {
 import {
   applicableFilters,
   canFilter,
-  defaultReportFilters,
   type ReportFilters,
   readReportFilters,
   reportDayOptions,
@@ -161,23 +160,18 @@ export function ReportsPage() {
           {...(compares && { earlier: { rows: plottedBefore.data?.rows, period: before } })}
         />
       </Paper>
-      {report.isPending && <RowsSkeleton />}
-      {report.data !== undefined && rows.length === 0 && (
-        <EmptyState icon="reports" title={text('reports.none')} hint={text('reports.noneHint')} />
-      )}
-      {rows.length > 0 && (
-        <Rows
-          label={text('reports.title')}
-          items={rows}
-          idOf={({ key }) => key}
-          columns={columnsFor(
-            group,
-            rows,
-            compares && group !== 'day' ? earlier.data?.rows : undefined,
-            capturing,
-          )}
-        />
-      )}
+      <ListBody
+        label={text('reports.title')}
+        pages={{ ...report, items: rows, error: null }}
+        empty={{ icon: 'reports', title: text('reports.none'), hint: text('reports.noneHint') }}
+        idOf={({ key }) => key}
+        columns={columnsFor(
+          group,
+          rows,
+          compares && group !== 'day' ? earlier.data?.rows : undefined,
+          capturing,
+        )}
+      />
     </>
   );
 }

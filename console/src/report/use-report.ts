@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { hourZone } from './plot-points.ts';
 
 /** What report rows can be grouped by. */
@@ -59,10 +59,7 @@ export function useReport(
   const query = { ...period, ...filters, group, timeZone };
   return useQuery({
     queryKey: ['report', accountId, query],
-    queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/reports', { params: { path: { accountId }, query } }),
-      ),
+    queryFn: () => api.get('/accounts/{accountId}/reports', { accountId }, query),
     enabled: enabled && may('reports:read'),
     refetchInterval: 30_000,
     placeholderData: keepPreviousData,

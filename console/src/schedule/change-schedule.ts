@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
 import type { ScheduleChange } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { text } from '../texts/text.ts';
 
 /** One message, or all with a tag or external ID. */
@@ -14,7 +14,7 @@ export type Selection =
 export function useScheduleChanges() {
   const accountId = useAccountId();
   const client = useQueryClient();
-  const params = { path: { accountId } };
+  const params = { accountId };
   const refresh = () =>
     Promise.all(
       ['scheduled', 'message'].map((name) =>
@@ -24,15 +24,15 @@ export function useScheduleChanges() {
   return {
     async move(selection: Selection, sendAt: string): Promise<ScheduleChange> {
       const body = { ...selection, sendAt };
-      const change = await answerOf(
-        api.POST('/accounts/{accountId}/scheduled-messages/move', { params, body }),
-      );
+      const change = await api.post('/accounts/{accountId}/scheduled-messages/move', params, body);
       await refresh();
       return change;
     },
     async cancel(selection: Selection): Promise<ScheduleChange> {
-      const change = await answerOf(
-        api.POST('/accounts/{accountId}/scheduled-messages/cancel', { params, body: selection }),
+      const change = await api.post(
+        '/accounts/{accountId}/scheduled-messages/cancel',
+        params,
+        selection,
       );
       await refresh();
       return change;

@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { showNotice } from '../components/notices.tsx';
@@ -120,10 +120,10 @@ async function countMatches(accountId: string, filters: ScheduleFilters): Promis
   let cursor: string | undefined;
   for (let page = 0; page < maxPages; page += 1) {
     const query = { ...filters, limit: pageSize, ...(cursor !== undefined && { cursor }) };
-    const { items, nextCursor } = await answerOf(
-      api.GET('/accounts/{accountId}/scheduled-messages', {
-        params: { path: { accountId }, query },
-      }),
+    const { items, nextCursor } = await api.get(
+      '/accounts/{accountId}/scheduled-messages',
+      { accountId },
+      query,
     );
     count += items.length;
     if (nextCursor === null) return { count, more: false };

@@ -1,12 +1,12 @@
-import { Modal, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { localProblem, reasonFor } from '../api/problem.ts';
+import { dialogOf } from '../components/dialog-of.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
 import { text } from '../texts/text.ts';
 import { toLocalInput } from './schedule-filters.ts';
 
 interface MoveDialogProps {
-  opened: boolean;
   close: () => void;
   title: string;
   /** The current send time; empty if there are several. */
@@ -15,15 +15,9 @@ interface MoveDialogProps {
 }
 
 /** Asks for a send time, in the person's time zone. */
-export function MoveDialog({ opened, close, title, ...form }: MoveDialogProps) {
-  return (
-    <Modal opened={opened} onClose={close} title={title}>
-      <MoveForm close={close} {...form} />
-    </Modal>
-  );
-}
+export const MoveDialog = dialogOf(MoveForm, ({ title }) => title);
 
-function MoveForm({ close, sendAt, move }: Omit<MoveDialogProps, 'opened' | 'title'>) {
+function MoveForm({ close, sendAt, move }: MoveDialogProps) {
   const [value, setValue] = useState(sendAt === '' ? '' : toLocalInput(sendAt));
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 

@@ -2,7 +2,7 @@ import { Box, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { Facts } from '../components/facts.tsx';
 import { formatDistance, formatExactTime, formatToMinuteInZone } from '../format/format-time.ts';
 import { waitOf } from '../message/message-states.ts';
@@ -21,11 +21,7 @@ function useSchedule(message: Message) {
     enabled: isScheduled,
     refetchInterval: 15_000,
     queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/scheduled-messages', {
-          params: { path: { accountId }, query: { messageId } },
-        }),
-      ),
+      api.get('/accounts/{accountId}/scheduled-messages', { accountId }, { messageId }),
   });
   return isScheduled ? scheduled.data?.items[0] : undefined;
 }

@@ -3,15 +3,12 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { ScheduledMessage } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
-import { EmptyState } from '../components/empty-state.tsx';
 import { PageAnchor } from '../components/links.tsx';
-import { LoadMore } from '../components/load-more.tsx';
+import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
-import { ProblemAlert } from '../components/problem-alert.tsx';
-import { type Column, Rows } from '../components/rows.tsx';
-import { RowsSkeleton } from '../components/rows-skeleton.tsx';
+import type { Column } from '../components/rows.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { MatchingActions } from './matching-actions.tsx';
@@ -33,21 +30,26 @@ export function ScheduledPage() {
     refetchInterval: 15_000,
     read(cursor) {
       const query = { ...filters, limit: 50, ...(cursor !== undefined && { cursor }) };
-      return answerOf(
-        api.GET('/accounts/{accountId}/scheduled-messages', {
-          params: { path: { accountId }, query },
-        }),
-      );
+      return api.get('/accounts/{accountId}/scheduled-messages', { accountId }, query);
     },
   });
   const filtered = Object.keys(filters).length > 0;
-  const isEmpty = pages.data !== undefined && pages.items.length === 0 && !pages.hasNextPage;
   // Empties the fields too.
   const [timesCleared, setTimesCleared] = useState(0);
   function clear() {
     setTimesCleared(timesCleared + 1);
     navigate({ search: {}, replace: true });
   }
+  const noneFound = {
+    icon: 'scheduled',
+    title: text('schedule.noneFound'),
+    hint: text('schedule.noneFoundHint'),
+    action: (
+      <Button variant="light" onClick={clear}>
+        {text('schedule.clear')}
+      </Button>
+    ),
+  } as const;
   const shown = [
     ...columns,
     ...(pages.items.some(({ tag }) => tag !== null) ? [tagColumn] : []),
@@ -64,51 +66,34 @@ export function ScheduledPage() {
           clear={filtered && pages.items.length > 0 ? clear : undefined}
         />
       )}
-      <ProblemAlert error={pages.error} retry={() => pages.refetch()} />
-      {pages.isPending && <RowsSkeleton />}
-      {isEmpty && !filtered && <NothingScheduled />}
-      {isEmpty && filtered && (
-        <EmptyState
-          icon="scheduled"
-          title={text('schedule.noneFound')}
-          hint={text('schedule.noneFoundHint')}
-        >
-          <Button variant="light" onClick={clear}>
-            {text('schedule.clear')}
-          </Button>
-        </EmptyState>
-      )}
       {pages.items.length > 0 && (
-        <>
-          <MatchingActions filters={filters} loaded={pages.items.length} more={pages.hasNextPage} />
-          <Rows label={text('schedule.title')} items={pages.items} columns={shown} idOf={idOf} />
-        </>
+        <MatchingActions filters={filters} loaded={pages.items.length} more={pages.hasNextPage} />
       )}
-      <LoadMore pages={pages} />
+      <ListBody
+        label={text('schedule.title')}
+        pages={pages}
+        columns={shown}
+        idOf={({ messageId }) => messageId}
+        empty={filtered ? noneFound : nothingScheduled}
+      />
     </>
   );
 }
 
-/** How to schedule messages, as long as there are none. */
-function NothingScheduled() {
-  return (
-    <EmptyState
-      icon="scheduled"
-      title={text('schedule.none')}
-      hint={
-        <>
-          {text('schedule.sendWith')} <Code>sendAt</Code> {text('schedule.noneHint')}
-        </>
-      }
-    >
-      <Button component="a" href="/docs" variant="default">
-        {text('schedule.howTo')}
-      </Button>
-    </EmptyState>
-  );
-}
-
-const idOf = ({ messageId }: ScheduledMessage) => messageId;
+const nothingScheduled = {
+  icon: 'scheduled',
+  title: text('schedule.none'),
+  hint: (
+    <>
+      {text('schedule.sendWith')} <Code>sendAt</Code> {text('schedule.noneHint')}
+    </>
+  ),
+  action: (
+    <Button component="a" href="/docs" variant="default">
+      {text('schedule.howTo')}
+    </Button>
+  ),
+} as const;
 
 const actions: Column<ScheduledMessage> = {
   title: text('schedule.actions'),
@@ -132,11 +117,11 @@ const columns: readonly Column<ScheduledMessage>[] = [
     cell: ({ sendAt, paused }) => (
       <Stack gap={0}>
         <Group gap={6} wrap="nowrap">
-          <TimeText value={sendAt} toMinute />
+          <TimeText value={sendAt} as="minute" />
           {paused && <Badge variant="light">{text('schedule.paused')}</Badge>}
         </Group>
         <Text span size="xs" c="dimmed">
-          <TimeText value={sendAt} distance />
+          <TimeText value={sendAt} as="distance" />
         </Text>
       </Stack>
     ),

@@ -1,9 +1,8 @@
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMe } from '../account/use-me.ts';
-import { ifUnchanged } from '../api/if-unchanged.ts';
-import { api } from '../api/management.ts';
+import { putUnchanged } from '../api/if-unchanged.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { text } from '../texts/text.ts';
 
@@ -31,18 +30,13 @@ interface MarkVerifiedDialogProps {
 /** Asks an operator whether to skip the confirmation. */
 export function MarkVerifiedDialog({ address, opened, close }: MarkVerifiedDialogProps) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('senders');
   const resourcePath = '/accounts/{accountId}/senders/{address}';
-  const params = { path: { accountId, address } };
+  const params = { accountId, address };
 
   async function verify() {
-    await ifUnchanged(
-      { verified: false },
-      () => api.GET(resourcePath, { params }),
-      (precondition) =>
-        api.PUT(resourcePath, { params, body: { verified: true }, ...precondition }),
-    );
-    await client.invalidateQueries({ queryKey: ['senders', accountId] });
+    await putUnchanged(resourcePath, params, { verified: false }, { verified: true });
+    await refresh();
   }
 
   return (

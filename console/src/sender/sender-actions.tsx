@@ -1,11 +1,10 @@
 import { Button, Group } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
-import { ifUnchanged } from '../api/if-unchanged.ts';
+import { deleteUnchanged } from '../api/if-unchanged.ts';
 import type { Sender } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowMenu } from '../components/row-menu.tsx';
@@ -19,24 +18,20 @@ export function SenderActions({ sender }: { sender: Sender }) {
   const accountId = useAccountId();
   const may = useMay();
   const { data: settings } = useSettings();
-  const client = useQueryClient();
+  const refresh = useRefresh('senders');
   const { data: me } = useMe();
   const [changing, change] = useDisclosure();
   const [verifying, verification] = useDisclosure();
   const [removing, removal] = useDisclosure();
   const link = useSenderLink();
   const { address, verified, linkExpiresAt } = sender;
-  const params = { path: { accountId, address } };
+  const params = { accountId, address };
   const resourcePath = '/accounts/{accountId}/senders/{address}';
 
   async function remove() {
     const { displayNames } = sender;
-    await ifUnchanged(
-      { displayNames, verified },
-      () => api.GET(resourcePath, { params }),
-      (precondition) => api.DELETE(resourcePath, { params, ...precondition }),
-    );
-    await client.invalidateQueries({ queryKey: ['senders', accountId] });
+    await deleteUnchanged(resourcePath, params, { displayNames, verified });
+    await refresh();
   }
 
   if (!may('senders:write')) return null;

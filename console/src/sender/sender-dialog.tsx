@@ -1,10 +1,10 @@
-import { Modal, TagsInput } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { TagsInput } from '@mantine/core';
 import { useAccountId } from '../account/use-me.ts';
-import { ifUnchanged } from '../api/if-unchanged.ts';
+import { putUnchanged } from '../api/if-unchanged.ts';
 import type { Sender } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { useRefresh } from '../api/use-refresh.ts';
+import { dialogOf } from '../components/dialog-of.tsx';
 import { Field } from '../components/field.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
 import { useForm } from '../form/use-form.ts';
@@ -12,7 +12,6 @@ import { text } from '../texts/text.ts';
 import { useAddSender } from './use-add-sender.ts';
 
 interface SenderDialogProps {
-  opened: boolean;
   close: () => void;
   /** If given, it is edited. */
   sender?: Sender;
@@ -25,18 +24,13 @@ function toValues(sender: Sender | undefined) {
 }
 
 /** Creates a sender or edits its display names. */
-export function SenderDialog({ opened, ...form }: SenderDialogProps) {
-  const title = text(form.sender === undefined ? 'senders.add' : 'senders.change');
-  return (
-    <Modal opened={opened} onClose={form.close} title={title}>
-      <SenderForm {...form} />
-    </Modal>
-  );
-}
+export const SenderDialog = dialogOf(SenderForm, ({ sender }) =>
+  text(sender === undefined ? 'senders.add' : 'senders.change'),
+);
 
-function SenderForm({ close, ...props }: Omit<SenderDialogProps, 'opened'>) {
+function SenderForm({ close, ...props }: SenderDialogProps) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('senders');
   const { add, sendsLink } = useAddSender();
   const { values, change, stored, edit, save } = useForm({
     stored: props.sender,
@@ -44,14 +38,10 @@ function SenderForm({ close, ...props }: Omit<SenderDialogProps, 'opened'>) {
     async save({ values, seen, stored: sender }) {
       const { displayNames } = values;
       const address = values.address.trim();
-      const params = { path: { accountId, address } };
+      const params = { accountId, address };
       if (sender === undefined) return add({ address, displayNames });
-      const saved = await ifUnchanged(
-        seen,
-        () => api.GET(senderPath, { params }),
-        (precondition) => api.PUT(senderPath, { params, body: { displayNames }, ...precondition }),
-      );
-      await client.invalidateQueries({ queryKey: ['senders', accountId] });
+      const saved = await putUnchanged(senderPath, params, seen, { displayNames });
+      await refresh();
       return saved;
     },
   });

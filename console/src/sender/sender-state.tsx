@@ -1,8 +1,9 @@
-import { Badge, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import type { Sender } from '../api/management.generated.ts';
 import { PageAnchor } from '../components/links.tsx';
+import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 
@@ -16,20 +17,13 @@ export function SenderState({ sender }: { sender: Sender }) {
   const label = verified ? 'senders.isVerified' : isWaiting ? 'senders.waiting' : 'senders.isNot';
   return (
     <div>
-      <Badge
-        variant="light"
-        tt="none"
-        className="state-badge"
-        data-color={verified ? 'green' : 'yellow'}
-      >
-        {text(label)}
-      </Badge>
+      <Tag color={verified ? 'green' : 'yellow'}>{text(label)}</Tag>
       <Text size="xs" c="dimmed">
         {verifiedBy !== null &&
           text(waitsForDomain ? 'senders.waitsForDomain' : `senders.by.${verifiedBy}`)}
         {isWaiting && (
           <>
-            {text('senders.linkExpires')} <TimeText value={linkExpiresAt} distance />
+            {text('senders.linkExpires')} <TimeText value={linkExpiresAt} as="distance" />
           </>
         )}
       </Text>

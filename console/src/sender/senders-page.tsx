@@ -1,15 +1,13 @@
-import { Button, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Text } from '@mantine/core';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Sender } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
-import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
+import { useAddDialog } from '../components/use-add-dialog.tsx';
 import { DomainBadge } from '../domain/domain-badge.tsx';
-import { useRequestedDialog } from '../layout/requested-dialog.ts';
 import { text } from '../texts/text.ts';
 import { SenderActions } from './sender-actions.tsx';
 import { SenderDialog } from './sender-dialog.tsx';
@@ -18,25 +16,13 @@ import { SenderState } from './sender-state.tsx';
 /** The senders of the account. */
 export function SendersPage() {
   const accountId = useAccountId();
-  const may = useMay();
-  const [opened, dialog] = useDisclosure();
-  useRequestedDialog('new-sender', dialog.open);
+  const { button: add, dialog } = useAddDialog(text('senders.add'), 'senders:write', 'new-sender');
   const pages = usePages<Sender>({
     queryKey: ['senders', accountId],
-    read: (cursor) =>
-      answerOf(
-        api.GET('/accounts/{accountId}/senders', {
-          params: { path: { accountId }, query: { cursor } },
-        }),
-      ),
+    read: (cursor) => api.get('/accounts/{accountId}/senders', { accountId }, { cursor }),
     // A confirmation link is opened elsewhere.
     refetchInterval: 5_000,
   });
-  const add = may('senders:write') ? (
-    <Button leftSection={<Icon name="plus" />} onClick={dialog.open}>
-      {text('senders.add')}
-    </Button>
-  ) : undefined;
   return (
     <>
       <PageHeading title={text('senders.title')} hint={text('senders.hint')}>
@@ -77,7 +63,7 @@ export function SendersPage() {
           },
         ]}
       />
-      <SenderDialog opened={opened} close={dialog.close} />
+      <SenderDialog {...dialog} />
     </>
   );
 }

@@ -1,24 +1,20 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { showNotice } from '../components/notices.tsx';
 import { text } from '../texts/text.ts';
 
 /** Emails a confirmation link to a sender. */
 export function useSenderLink() {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('senders');
   return useAction({
     mutationFn: (address: string) =>
-      answerOf(
-        api.POST('/accounts/{accountId}/senders/{address}/link', {
-          params: { path: { accountId, address } },
-        }),
-      ),
+      api.post('/accounts/{accountId}/senders/{address}/link', { accountId, address }),
     onSuccess: async ({ address }) => {
       showNotice(text('senders.linkSent', { address }));
-      await client.invalidateQueries({ queryKey: ['senders', accountId] });
+      await refresh();
     },
   });
 }

@@ -17,6 +17,7 @@ import { useAction } from '../api/use-action.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { SaveButton } from '../components/save-button.tsx';
+import { SectionCard } from '../components/section-card.tsx';
 import { useForm } from '../form/use-form.ts';
 import { text } from '../texts/text.ts';
 import {
@@ -37,16 +38,10 @@ export function OperatorSettings() {
   const { data: me } = useMe();
   if (me?.operator !== true) return null;
   return (
-    <Paper withBorder p="md" component="section" aria-labelledby="operate">
-      <Title order={2} id="operate">
-        {text('operate.title')}
-      </Title>
-      <Text size="sm" c="dimmed" mb="sm">
-        {text('operate.hint')}
-      </Text>
+    <SectionCard id="operate" title={text('operate.title')} hint={text('operate.hint')}>
       <ProblemAlert error={error} />
       <OperatorForm account={account} />
-    </Paper>
+    </SectionCard>
   );
 }
 

@@ -3,23 +3,21 @@ import {
   Group,
   NativeSelect,
   NumberInput,
-  Paper,
   SimpleGrid,
   Stack,
-  Text,
   Textarea,
-  Title,
 } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
-import { ifUnchanged } from '../api/if-unchanged.ts';
+import { putUnchanged } from '../api/if-unchanged.ts';
 import type { AccessPolicy } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { Field } from '../components/field.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { SaveButton } from '../components/save-button.tsx';
+import { SectionCard } from '../components/section-card.tsx';
 import { useForm } from '../form/use-form.ts';
 import { text } from '../texts/text.ts';
 
@@ -39,31 +37,27 @@ const emptyPolicy: AccessPolicy = {
 export function PolicySettings() {
   const accountId = useAccountId();
   const may = useMay();
-  const params = { path: { accountId } };
+  const params = { accountId };
   const policy = useQuery({
     queryKey: ['policy', accountId],
-    queryFn: () => answerOf(api.GET('/accounts/{accountId}/policy', { params })),
+    queryFn: () => api.get('/accounts/{accountId}/policy', params),
     enabled: may('policy:write'),
   });
   if (!may('policy:write')) return null;
   return (
-    <Paper withBorder p="md" component="section" aria-labelledby="policy">
-      <Group justify="space-between" align="flex-start" gap="4px md" mb="sm">
-        <div>
-          <Title order={2} id="policy">
-            {text('policy.title')}
-          </Title>
-          <Text size="sm" c="dimmed">
-            {text('policy.hint')}
-          </Text>
-        </div>
+    <SectionCard
+      id="policy"
+      title={text('policy.title')}
+      hint={text('policy.hint')}
+      action={
         <Anchor href="/me" size="sm">
           {text('policy.own')}
         </Anchor>
-      </Group>
+      }
+    >
       <ProblemAlert error={policy.error} retry={() => policy.refetch()} />
       <PolicyForm policy={policy.data} />
-    </Paper>
+    </SectionCard>
   );
 }
 
@@ -72,25 +66,16 @@ function PolicyForm({ policy }: { policy: AccessPolicy | undefined }) {
   const accountId = useAccountId();
   const client = useQueryClient();
   const address = useMe().data?.address;
-  const params = { path: { accountId } };
+  const params = { accountId };
   const { values, change, changed, saving, error, submit, reset } = useForm({
     stored: policy ?? emptyPolicy,
     toValues: (stored) => stored,
     async save({ values, seen }) {
-      const now = await ifUnchanged(
-        seen,
-        () => api.GET('/accounts/{accountId}/policy', { params }),
-        (precondition) =>
-          api.PUT('/accounts/{accountId}/policy', {
-            params,
-            body: {
-              ...values,
-              peopleNetworks: values.peopleNetworks.filter(Boolean),
-              programNetworks: values.programNetworks.filter(Boolean),
-            },
-            ...precondition,
-          }),
-      );
+      const now = await putUnchanged('/accounts/{accountId}/policy', params, seen, {
+        ...values,
+        peopleNetworks: values.peopleNetworks.filter(Boolean),
+        programNetworks: values.programNetworks.filter(Boolean),
+      });
       client.setQueryData(['policy', accountId], now);
       showNotice(text('policy.saved'));
       return now;

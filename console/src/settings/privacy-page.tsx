@@ -1,17 +1,18 @@
 import './settings-texts.ts';
-import { Button, Group, NumberInput, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, NumberInput, Stack, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccount, useAccountId, useMay } from '../account/use-me.ts';
-import { ifUnchanged } from '../api/if-unchanged.ts';
+import { putUnchanged } from '../api/if-unchanged.ts';
 import type { RetentionRule } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { showNotice } from '../components/notices.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RemoveButton } from '../components/remove-button.tsx';
 import { SaveButton } from '../components/save-button.tsx';
+import { SectionCard } from '../components/section-card.tsx';
 import { useForm } from '../form/use-form.ts';
 import { text } from '../texts/text.ts';
 
@@ -32,34 +33,27 @@ function PrivacySettings() {
   const may = useMay();
   const rule = useQuery({
     queryKey: ['retention-rule', accountId],
-    queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/retention-rule', { params: { path: { accountId } } }),
-      ),
+    queryFn: () => api.get('/accounts/{accountId}/retention-rule', { accountId }),
     enabled: may('privacy:read'),
   });
   if (!may('privacy:read')) return null;
   return (
     <Stack gap="lg" maw={760}>
-      <Paper withBorder p="md" component="section" aria-labelledby="retention">
-        <Title order={2} id="retention">
-          {text('privacy.retention')}
-        </Title>
-        <Text size="sm" c="dimmed" mb="sm">
-          {account !== undefined && text('privacy.hint', { count: account.retentionDays })}
-        </Text>
+      <SectionCard
+        id="retention"
+        title={text('privacy.retention')}
+        hint={account !== undefined && text('privacy.hint', { count: account.retentionDays })}
+      >
         <ProblemAlert error={rule.error} retry={() => rule.refetch()} />
         <RuleForm rule={rule.data} />
-      </Paper>
-      <Paper withBorder p="md" component="section" aria-labelledby="person">
-        <Title order={2} id="person">
-          {text('privacy.personTitle')}
-        </Title>
-        <Text size="sm" c="dimmed" mb="sm">
-          {text('privacy.personHint')}
-        </Text>
+      </SectionCard>
+      <SectionCard
+        id="person"
+        title={text('privacy.personTitle')}
+        hint={text('privacy.personHint')}
+      >
         <PersonData />
-      </Paper>
+      </SectionCard>
     </Stack>
   );
 }
@@ -73,17 +67,12 @@ function RuleForm({ rule }: { rule: RetentionRule | undefined }) {
   const accountId = useAccountId();
   const may = useMay();
   const client = useQueryClient();
-  const params = { path: { accountId } };
+  const params = { accountId };
   const { values, change, changed, saving, error, submit, reset } = useForm({
     stored: rule ?? emptyRule,
     toValues: (stored) => stored,
     async save({ values: body, seen }) {
-      const now = await ifUnchanged(
-        seen,
-        () => api.GET('/accounts/{accountId}/retention-rule', { params }),
-        (precondition) =>
-          api.PUT('/accounts/{accountId}/retention-rule', { params, body, ...precondition }),
-      );
+      const now = await putUnchanged('/accounts/{accountId}/retention-rule', params, seen, body);
       client.setQueryData(['retention-rule', accountId], now);
       showNotice(text('privacy.saved'));
       return now;
@@ -152,10 +141,9 @@ function PersonData() {
             name={address}
             action={text('privacy.erase')}
             remove={async () => {
-              const { messages, contacts } = await answerOf(
-                api.DELETE('/accounts/{accountId}/people/{address}', {
-                  params: { path: { accountId, address } },
-                }),
+              const { messages, contacts } = await api.delete(
+                '/accounts/{accountId}/people/{address}',
+                { accountId, address },
               );
               showNotice(text('privacy.erased', { messages, contacts }));
             }}

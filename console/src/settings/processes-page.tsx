@@ -1,13 +1,12 @@
 import './settings-texts.ts';
 import './processes-texts.ts';
-import { Alert, Badge, Group, Text } from '@mantine/core';
+import { Alert, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ServiceProcess } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
+import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
-import { ProblemAlert } from '../components/problem-alert.tsx';
-import { Rows } from '../components/rows.tsx';
-import { RowsSkeleton } from '../components/rows-skeleton.tsx';
+import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { withBreaks } from '../components/with-breaks.tsx';
 import { formatNumber } from '../format/format-number.ts';
@@ -18,47 +17,42 @@ import { SettingsTabs } from './settings-tabs.tsx';
 export function ProcessesPage() {
   const processes = useQuery({
     queryKey: ['processes'],
-    queryFn: () => answerOf(api.GET('/installation/processes')),
+    queryFn: () => api.get('/installation/processes'),
     refetchInterval: 5_000,
   });
+  const items = processes.data?.items ?? [];
   return (
     <>
       <PageHeading title={text('settings.title')} hint={text('settings.hint')} />
       <SettingsTabs />
-      <ProblemAlert error={processes.error} retry={() => processes.refetch()} />
-      {processes.isPending && <RowsSkeleton />}
-      {processes.data !== undefined && (
-        <>
-          <ProcessSummary processes={processes.data.items} />
-          <Rows
-            label={text('processes.title')}
-            items={processes.data.items}
-            idOf={({ id }) => id}
-            columns={[
-              {
-                title: text('processes.host'),
-                cell: (process) => <ProcessName process={process} />,
-              },
-              { title: text('processes.state'), cell: (process) => <ProcessState {...process} /> },
-              {
-                title: text('processes.since'),
-                cell: ({ startedAt }) => <TimeText value={startedAt} distance />,
-              },
-              {
-                title: text('processes.inFlight'),
-                numeric: true,
-                cell: ({ inFlight, state }) =>
-                  state === 'vanished' ? '–' : formatNumber(inFlight),
-              },
-              {
-                title: text('processes.delay'),
-                numeric: true,
-                cell: ({ delayMs }) => <Lag delayMs={delayMs} />,
-              },
-            ]}
-          />
-        </>
-      )}
+      {items.length > 0 && <ProcessSummary processes={items} />}
+      <ListBody
+        label={text('processes.title')}
+        pages={{ ...processes, items }}
+        empty={{ title: text('processes.title'), hint: '' }}
+        idOf={({ id }) => id}
+        columns={[
+          {
+            title: text('processes.host'),
+            cell: (process) => <ProcessName process={process} />,
+          },
+          { title: text('processes.state'), cell: (process) => <ProcessState {...process} /> },
+          {
+            title: text('processes.since'),
+            cell: ({ startedAt }) => <TimeText value={startedAt} as="distance" />,
+          },
+          {
+            title: text('processes.inFlight'),
+            numeric: true,
+            cell: ({ inFlight, state }) => (state === 'vanished' ? '–' : formatNumber(inFlight)),
+          },
+          {
+            title: text('processes.delay'),
+            numeric: true,
+            cell: ({ delayMs }) => <Lag delayMs={delayMs} />,
+          },
+        ]}
+      />
     </>
   );
 }
@@ -103,9 +97,9 @@ function ProcessName({ process }: { process: ServiceProcess }) {
       </Text>
       <Group gap={4} mt={4} wrap="nowrap" aria-label={text('processes.roles')} role="group">
         {process.roles.map((role) => (
-          <Badge key={role} className="state-badge" data-color="gray" size="sm" tt="none">
+          <Tag key={role} size="sm">
             {role}
-          </Badge>
+          </Tag>
         ))}
       </Group>
     </div>
@@ -131,17 +125,10 @@ function Lag({ delayMs }: Pick<ServiceProcess, 'delayMs'>) {
 function ProcessState({ state, seenAt }: Pick<ServiceProcess, 'state' | 'seenAt'>) {
   return (
     <div>
-      <Badge
-        className="state-badge"
-        data-color={state === 'running' ? 'green' : 'red'}
-        variant="light"
-        tt="none"
-      >
-        {text(`processes.state.${state}`)}
-      </Badge>
+      <Tag color={state === 'running' ? 'green' : 'red'}>{text(`processes.state.${state}`)}</Tag>
       {state === 'vanished' && (
         <Text size="xs" c="dimmed" className="nowrap">
-          {text('processes.seen')} <TimeText value={seenAt} distance />
+          {text('processes.seen')} <TimeText value={seenAt} as="distance" />
         </Text>
       )}
     </div>

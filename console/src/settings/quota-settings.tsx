@@ -1,11 +1,12 @@
-import { NumberInput, Paper, Progress, SimpleGrid, Text, Title } from '@mantine/core';
+import { NumberInput, Progress, SimpleGrid, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMe } from '../account/use-me.ts';
 import type { MyAccount, QuotaWindow } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { localProblem, reasonFor } from '../api/problem.ts';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { SaveButton } from '../components/save-button.tsx';
+import { SectionCard } from '../components/section-card.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { useForm } from '../form/use-form.ts';
 import { formatNumber } from '../format/format-number.ts';
@@ -18,21 +19,16 @@ export function QuotaSettings({ account }: { account: MyAccount }) {
   const { data: me } = useMe();
   const use = useQuery({
     queryKey: ['quota-use', account.id],
-    queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/quota-use', { params: { path: { accountId: account.id } } }),
-      ),
+    queryFn: () => api.get('/accounts/{accountId}/quota-use', { accountId: account.id }),
     refetchInterval: 15_000,
   });
   const isLimited = account.quota.perHour !== null || account.quota.perDay !== null;
   return (
-    <Paper withBorder p="md" component="section" aria-labelledby="quota">
-      <Title order={2} id="quota">
-        {text('quota.title')}
-      </Title>
-      <Text size="sm" c="dimmed" mb="sm">
-        {isLimited ? text('quota.hint') : <Unlimited />}
-      </Text>
+    <SectionCard
+      id="quota"
+      title={text('quota.title')}
+      hint={isLimited ? text('quota.hint') : <Unlimited />}
+    >
       <ProblemAlert error={use.error} retry={() => use.refetch()} />
       {use.data !== undefined && isLimited && (
         <SimpleGrid cols={{ base: 1, xs: 2 }} mb="sm">
@@ -41,7 +37,7 @@ export function QuotaSettings({ account }: { account: MyAccount }) {
         </SimpleGrid>
       )}
       {me?.operator === true && <QuotaForm account={account} />}
-    </Paper>
+    </SectionCard>
   );
 }
 
@@ -72,7 +68,7 @@ function QuotaUsage({
       </Text>
       <Progress mt={4} value={share} color={share >= 90 ? 'red' : undefined} aria-label={name} />
       <Text size="xs" c="dimmed" mt={4}>
-        {text('quota.resets')} <TimeText value={endsAt} distance />
+        {text('quota.resets')} <TimeText value={endsAt} as="distance" />
       </Text>
     </div>
   );

@@ -1,11 +1,10 @@
 import './settings-texts.ts';
-import { Anchor, Paper, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Anchor, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useAccount, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
-import { ifUnchanged } from '../api/if-unchanged.ts';
+import { putUnchanged } from '../api/if-unchanged.ts';
 import type { Backup, MyAccount, Settings } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { localProblem, reasonFor } from '../api/problem.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { Facts } from '../components/facts.tsx';
@@ -14,6 +13,7 @@ import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { SaveButton } from '../components/save-button.tsx';
+import { SectionCard } from '../components/section-card.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { useForm } from '../form/use-form.ts';
 import { text, textOr } from '../texts/text.ts';
@@ -52,18 +52,14 @@ function profileOf({ name, archiveAddress }: Pick<MyAccount, 'name' | 'archiveAd
 function AccountSettings({ account }: { account: MyAccount }) {
   const may = useMay();
   const client = useQueryClient();
-  const params = { path: { accountId: account.id } };
+  const params = { accountId: account.id };
   const { values, change, changed, saving, error, submit, reset } = useForm({
     stored: profileOf(account),
     toValues: profileOf,
     async save({ values, seen }) {
       if (values.name.trim() === '') throw localProblem('name', text('settings.nameBlank'));
       const body = { ...values, archiveAddress: values.archiveAddress.trim() };
-      const now = await ifUnchanged(
-        seen,
-        () => api.GET('/accounts/{accountId}', { params }),
-        (precondition) => api.PUT('/accounts/{accountId}', { params, body, ...precondition }),
-      );
+      const now = await putUnchanged('/accounts/{accountId}', params, seen, body);
       showNotice(text('settings.saved'));
       return now;
     },
@@ -78,10 +74,7 @@ function AccountSettings({ account }: { account: MyAccount }) {
 
   if (!may('account:write')) return null;
   return (
-    <Paper withBorder p="md" component="section" aria-labelledby="account">
-      <Title order={2} id="account" mb="sm">
-        {text('settings.account')}
-      </Title>
+    <SectionCard id="account" title={text('settings.account')}>
       <form onSubmit={submit}>
         <SimpleGrid cols={{ base: 1, sm: 2 }} mb="md">
           <TextInput
@@ -103,17 +96,14 @@ function AccountSettings({ account }: { account: MyAccount }) {
         <SaveButton changed={changed} saving={saving} />
         <ProblemAlert error={error} onRefreshed={reset} />
       </form>
-    </Paper>
+    </SectionCard>
   );
 }
 
 function AccountDetails({ account }: { account: MyAccount }) {
   const { data: me } = useMe();
   return (
-    <Paper withBorder p="md" component="section" aria-labelledby="details">
-      <Title order={2} id="details" mb="xs">
-        {text('settings.details')}
-      </Title>
+    <SectionCard id="details" title={text('settings.details')}>
       <Facts
         facts={[
           [
@@ -137,7 +127,7 @@ function AccountDetails({ account }: { account: MyAccount }) {
           ],
         ]}
       />
-    </Paper>
+    </SectionCard>
   );
 }
 
@@ -146,7 +136,7 @@ function BackupState({ ok, finding, advice, lastAt }: Backup) {
     <Stack gap={2}>
       {lastAt !== null && (
         <Text size="sm">
-          <TimeText value={lastAt} distance />
+          <TimeText value={lastAt} as="distance" />
         </Text>
       )}
       <Text size="sm" {...(!ok && { c: 'red', role: 'alert' })}>
@@ -164,13 +154,11 @@ function BackupState({ ok, finding, advice, lastAt }: Backup) {
 function InstallationSettings({ settings }: { settings: Settings }) {
   const { data: backup, error, refetch } = useBackup();
   return (
-    <Paper withBorder p="md" component="section" aria-labelledby="installation">
-      <Title order={2} id="installation">
-        {text('settings.installation')}
-      </Title>
-      <Text size="sm" c="dimmed" mb="sm">
-        {text('settings.environment')}
-      </Text>
+    <SectionCard
+      id="installation"
+      title={text('settings.installation')}
+      hint={text('settings.environment')}
+    >
       <Facts
         facts={[
           [text('settings.version'), settings.version],
@@ -186,6 +174,6 @@ function InstallationSettings({ settings }: { settings: Settings }) {
         ]}
       />
       <ProblemAlert error={error} retry={() => refetch()} />
-    </Paper>
+    </SectionCard>
   );
 }

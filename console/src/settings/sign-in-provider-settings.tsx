@@ -4,20 +4,17 @@ import {
   Group,
   Input,
   NativeSelect,
-  Paper,
   PasswordInput,
   SimpleGrid,
   Stack,
-  Text,
   TextInput,
-  Title,
 } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import { ifUnchanged } from '../api/if-unchanged.ts';
+import { deleteUnchanged, putUnchanged } from '../api/if-unchanged.ts';
 import type { SignInProvider } from '../api/management.generated.ts';
-import { answerOf, api, type Precondition } from '../api/management.ts';
+import { api, ifNone } from '../api/management.ts';
 import { isNotFound, reasonFor } from '../api/problem.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { EditedRows } from '../components/edited-rows.tsx';
@@ -25,6 +22,7 @@ import { showNotice } from '../components/notices.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RemoveButton } from '../components/remove-button.tsx';
 import { SaveButton } from '../components/save-button.tsx';
+import { SectionCard } from '../components/section-card.tsx';
 import { useForm } from '../form/use-form.ts';
 import { text } from '../texts/text.ts';
 
@@ -37,7 +35,7 @@ export function SignInProviderSettings() {
     queryKey: ['sign-in-provider', accountId],
     queryFn: async (): Promise<SignInProvider | null> => {
       try {
-        return await answerOf(api.GET('/accounts/{accountId}/sign-in-provider', { params }));
+        return await api.get('/accounts/{accountId}/sign-in-provider', params.path);
       } catch (error) {
         if (isNotFound(error)) return null;
         throw error;
@@ -47,16 +45,10 @@ export function SignInProviderSettings() {
   });
   if (!may('users:write')) return null;
   return (
-    <Paper withBorder p="md" component="section" aria-labelledby="sign-in-provider">
-      <Title order={2} id="sign-in-provider">
-        {text('provider.title')}
-      </Title>
-      <Text size="sm" c="dimmed" mb="sm">
-        {text('provider.hint')}
-      </Text>
+    <SectionCard id="sign-in-provider" title={text('provider.title')} hint={text('provider.hint')}>
       <ProblemAlert error={provider.error} retry={() => provider.refetch()} />
       {provider.data !== undefined && <ProviderForm provider={provider.data} />}
-    </Paper>
+    </SectionCard>
   );
 }
 
@@ -70,8 +62,7 @@ function settingsOf({ name, issuer, clientId, trustEmail, members }: SignInProvi
 function ProviderForm({ provider }: { provider: SignInProvider | null }) {
   const accountId = useAccountId();
   const client = useQueryClient();
-  const params = { path: { accountId } };
-  const read = () => api.GET(providerPath, { params });
+  const params = { accountId };
   const reload = (now: SignInProvider | null) =>
     client.setQueryData(['sign-in-provider', accountId], now);
   const [setsUp, setSetsUp] = useState(false);
@@ -84,11 +75,9 @@ function ProviderForm({ provider }: { provider: SignInProvider | null }) {
         ...(clientSecret === '' ? {} : { clientSecret }),
         members: members.flatMap(toMember),
       };
-      const put = (precondition: Precondition) =>
-        api.PUT(providerPath, { params, body, ...precondition });
       const now = await (stored === null
-        ? answerOf(put({ headers: { 'if-none-match': '*' } }))
-        : ifUnchanged(settingsOf(stored), read, put));
+        ? api.put(providerPath, params, body, ifNone)
+        : putUnchanged(providerPath, params, settingsOf(stored), body));
       showNotice(text('provider.saved'));
       reload(now);
       return now;
@@ -156,9 +145,7 @@ function ProviderForm({ provider }: { provider: SignInProvider | null }) {
               consequence={text('provider.removeConsequence')}
               name={stored.name}
               remove={async () => {
-                await ifUnchanged(settingsOf(stored), read, (precondition) =>
-                  api.DELETE(providerPath, { params, ...precondition }),
-                );
+                await deleteUnchanged(providerPath, params, settingsOf(stored));
                 setSetsUp(false);
                 reset();
                 reload(null);

@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMe } from '../account/use-me.ts';
-import { ifUnchanged } from '../api/if-unchanged.ts';
+import { putUnchanged } from '../api/if-unchanged.ts';
 import type { Account } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { showNotice } from '../components/notices.tsx';
 import { text } from '../texts/text.ts';
 
@@ -27,11 +27,11 @@ export function useInstallationAccount() {
   const accountId = useAccountId();
   const { data: me } = useMe();
   const client = useQueryClient();
-  const params = { path: { accountId } };
+  const params = { accountId };
   const queryKey = ['installation-account', accountId];
   const accountQuery = useQuery({
     queryKey,
-    queryFn: () => answerOf(api.GET(path, { params })),
+    queryFn: () => api.get(path, params),
     enabled: me?.operator === true,
   });
   const account = accountQuery.data;
@@ -39,11 +39,7 @@ export function useInstallationAccount() {
   /** @param seen what the person saw of what they change */
   async function update(seen: Partial<Account>, change: AccountChange): Promise<Account> {
     const name = account?.name ?? '';
-    const now = await ifUnchanged(
-      { name, ...seen },
-      () => api.GET(path, { params }),
-      (precondition) => api.PUT(path, { params, body: { name, ...change }, ...precondition }),
-    );
+    const now = await putUnchanged(path, params, { name, ...seen }, { name, ...change });
     showNotice(text('quota' in change ? 'quota.saved' : 'settings.saved'));
     return now;
   }

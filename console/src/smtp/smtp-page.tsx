@@ -1,5 +1,5 @@
 import './smtp-texts.ts';
-import { Anchor, Button, Paper, Stack, Tabs, Text, Title } from '@mantine/core';
+import { Anchor, Button, Stack, Tabs, Text } from '@mantine/core';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import type { SmtpSubmission } from '../api/management.generated.ts';
@@ -10,6 +10,7 @@ import { Facts } from '../components/facts.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
+import { SectionCard } from '../components/section-card.tsx';
 import { useMadeKey } from '../key/use-made-key.ts';
 import { text } from '../texts/text.ts';
 import { smtpSnippets } from './smtp-snippets.ts';
@@ -71,10 +72,7 @@ function Credentials({ endpoint: { host, port, tlsPort }, made }: CredentialsPro
   const copied = (label: string, value: string | number) =>
     [label, <CopyField key={label} value={String(value)} label={label} />] as const;
   return (
-    <Paper withBorder p="md" component="section" aria-labelledby="smtp-settings">
-      <Title order={2} id="smtp-settings" mb="xs">
-        {text('smtp.settings')}
-      </Title>
+    <SectionCard id="smtp-settings" title={text('smtp.settings')}>
       <Facts
         facts={[
           copied(text('smtp.host'), host),
@@ -86,7 +84,7 @@ function Credentials({ endpoint: { host, port, tlsPort }, made }: CredentialsPro
         ]}
       />
       <ProblemAlert error={made.make.error} />
-    </Paper>
+    </SectionCard>
   );
 }
 
@@ -128,13 +126,7 @@ function Programs({ endpoint: { host, port, tlsPort }, apiKey }: ProgramsProps) 
     key: apiKey,
   });
   return (
-    <Paper withBorder p="md" component="section" aria-labelledby="smtp-programs">
-      <Title order={2} id="smtp-programs">
-        {text('smtp.programs')}
-      </Title>
-      <Text size="sm" c="dimmed" mb="sm">
-        {text('smtp.sender')}
-      </Text>
+    <SectionCard id="smtp-programs" title={text('smtp.programs')} hint={text('smtp.sender')}>
       <Tabs defaultValue="postfix" keepMounted={false}>
         <Tabs.List>
           {snippets.map(({ id, name }) => (
@@ -158,7 +150,7 @@ function Programs({ endpoint: { host, port, tlsPort }, apiKey }: ProgramsProps) 
         ))}
       </Tabs>
       <DocsLink />
-    </Paper>
+    </SectionCard>
   );
 }
 

@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import { answerOf, api, csvFile } from '../api/management.ts';
+import { api } from '../api/management.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { ImportDialog } from '../import/import-dialog.tsx';
 import { ImportsPanel } from '../import/imports-panel.tsx';
 import { text } from '../texts/text.ts';
@@ -9,17 +10,15 @@ import { text } from '../texts/text.ts';
 /** Uploads a file of suppressions; its import then appears on the page. */
 function useSendSuppressions() {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('suppression-imports');
   return async (importId: string, file: File) => {
-    await answerOf(
-      api.PUT('/accounts/{accountId}/suppressions-imports/{importId}', {
-        params: { path: { accountId, importId }, query: { name: file.name.slice(0, 200) } },
-        // The browser streams the file.
-        body: file as unknown as string,
-        ...csvFile,
-      }),
+    await api.put(
+      '/accounts/{accountId}/suppressions-imports/{importId}',
+      { accountId, importId },
+      file,
+      { query: { name: file.name.slice(0, 200) } },
     );
-    await client.invalidateQueries({ queryKey: ['suppression-imports', accountId] });
+    await refresh();
   };
 }
 
@@ -48,13 +47,7 @@ export function SuppressionImports({ chooseAnother }: { chooseAnother: () => voi
   return (
     <ImportsPanel
       queryKey={['suppression-imports', accountId]}
-      read={() =>
-        answerOf(
-          api.GET('/accounts/{accountId}/suppressions-imports', {
-            params: { path: { accountId } },
-          }),
-        )
-      }
+      read={() => api.get('/accounts/{accountId}/suppressions-imports', { accountId })}
       send={may('suppressions:write') ? send : undefined}
       chooseAnother={chooseAnother}
       rejectedHref={(importId) =>

@@ -1,23 +1,22 @@
 import { Button, Group, NativeSelect } from '@mantine/core';
 import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { Suppression } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { Field } from '../components/field.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
-import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { SearchField } from '../components/search-field.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { UndoButton } from '../components/undo-button.tsx';
-import { useRequestedDialog } from '../layout/requested-dialog.ts';
+import { useAddDialog } from '../components/use-add-dialog.tsx';
 import { text, textOr } from '../texts/text.ts';
 import { ImportSuppressionsDialog, SuppressionImports } from './import-suppressions-dialog.tsx';
 import {
@@ -37,32 +36,24 @@ function nameOf(reason: SuppressionReasonCode): string {
 export function SuppressionsPage() {
   const accountId = useAccountId();
   const may = useMay();
-  const [opened, dialog] = useDisclosure();
-  useRequestedDialog('suppress-address', dialog.open);
+  const { button: add, dialog } = useAddDialog(
+    text('suppressions.add'),
+    'suppressions:write',
+    'suppress-address',
+  );
   const [importing, importer] = useDisclosure();
   const filters = readSuppressionFilters(route.useSearch());
   const { contains, reason } = filters;
   const pages = usePages<Suppression>({
     queryKey: ['suppressions', accountId, filters],
     read: (cursor) =>
-      answerOf(
-        api.GET('/accounts/{accountId}/suppressions', {
-          params: {
-            path: { accountId },
-            query: { cursor, ...filters },
-          },
-        }),
-      ),
+      api.get('/accounts/{accountId}/suppressions', { accountId }, { cursor, ...filters }),
   });
   const filtered = contains !== undefined || reason !== undefined;
   return (
     <>
       <PageHeading title={text('suppressions.title')} hint={text('suppressions.hint')}>
-        {may('suppressions:write') && (
-          <Button leftSection={<Icon name="plus" />} onClick={dialog.open}>
-            {text('suppressions.add')}
-          </Button>
-        )}
+        {add}
         {may('suppressions:write') && (
           <Button variant="default" onClick={importer.open}>
             {text('contacts.import')}
@@ -98,7 +89,7 @@ export function SuppressionsPage() {
           },
           {
             title: text('suppressions.since'),
-            cell: ({ createdAt }) => <TimeText value={createdAt} toMinute />,
+            cell: ({ createdAt }) => <TimeText value={createdAt} as="minute" />,
           },
           {
             title: text('suppressions.message'),
@@ -119,7 +110,7 @@ export function SuppressionsPage() {
           },
         ]}
       />
-      <SuppressionDialog opened={opened} close={dialog.close} />
+      <SuppressionDialog {...dialog} />
       <ImportSuppressionsDialog opened={importing} close={importer.close} />
     </>
   );
@@ -170,31 +161,30 @@ function Filters({ filters }: { filters: SuppressionFilters }) {
 function RemoveSuppression({ entry }: { entry: Suppression }) {
   const accountId = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('suppressions');
   if (!may('suppressions:write')) return null;
-  const refresh = () => client.invalidateQueries({ queryKey: ['suppressions', accountId] });
   const { address, reason, createdAt } = entry;
   const resourcePath = '/accounts/{accountId}/suppressions/{address}';
-  const params = { path: { accountId, address }, query: { reason } };
+  const params = { accountId, address };
   async function read() {
-    const { data, ...rest } = await api.GET(resourcePath, { params: { path: params.path } });
-    const found = data?.items.find((one) => one.reason === reason);
-    return { ...rest, data: { createdAt: found?.createdAt ?? null } };
+    const { value, tag } = await api.getTagged(resourcePath, params);
+    const found = value.items.find((one) => one.reason === reason);
+    return { value: { createdAt: found?.createdAt ?? null }, tag };
   }
   /** Other reasons why the address is suppressed. */
   async function readLeft() {
-    const { data } = await api.GET(resourcePath, { params: { path: params.path } });
-    return data?.items;
+    const { items } = await api.get(resourcePath, params).catch(() => ({ items: [] }));
+    return items;
   }
   return (
     <UndoButton
       name={address}
       remove={async () => {
         await ifUnchanged({ createdAt }, read, (precondition) =>
-          api.DELETE(resourcePath, { params, ...precondition }),
+          api.delete(resourcePath, params, { query: { reason }, ...precondition }),
         );
         const [left] = await Promise.all([readLeft(), refresh()]);
-        if (left === undefined || left.length === 0) return undefined;
+        if (left.length === 0) return undefined;
         return text('suppressions.stillSuppressed', {
           address,
           removed: nameOf(reason),
@@ -202,7 +192,7 @@ function RemoveSuppression({ entry }: { entry: Suppression }) {
         });
       }}
       restore={async () => {
-        await answerOf(api.PUT(resourcePath, { params: { path: params.path }, body: { reason } }));
+        await api.put(resourcePath, params, { reason });
         await refresh();
       }}
       restored={text('suppressions.again', { address })}
@@ -212,18 +202,13 @@ function RemoveSuppression({ entry }: { entry: Suppression }) {
 
 function SuppressionDialog(props: { opened: boolean; close: () => void }) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('suppressions');
   const [address, setAddress] = useState('');
 
   async function submit() {
-    await answerOf(
-      api.PUT('/accounts/{accountId}/suppressions/{address}', {
-        params: { path: { accountId, address } },
-        body: {},
-      }),
-    );
+    await api.put('/accounts/{accountId}/suppressions/{address}', { accountId, address }, {});
     setAddress('');
-    await client.invalidateQueries({ queryKey: ['suppressions', accountId] });
+    await refresh();
   }
 
   return (

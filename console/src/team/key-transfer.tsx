@@ -2,7 +2,7 @@ import { Checkbox, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useAccount, useAccountId, useMay, useMe } from '../account/use-me.ts';
 import type { ApiKey, User } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { text } from '../texts/text.ts';
 
@@ -36,8 +36,7 @@ export function useKeyTransfer({ email }: User): KeyTransfer {
   const pages = usePages<ApiKey>({
     queryKey: ['keys', accountId],
     enabled,
-    read: () =>
-      answerOf(api.GET('/accounts/{accountId}/keys', { params: { path: { accountId } } })),
+    read: () => api.get('/accounts/{accountId}/keys', { accountId }),
   });
   const count = pages.items.filter(({ createdBy }) => createdBy === email).length;
   const own = me === email;

@@ -1,26 +1,25 @@
-import { Alert, Badge, Button, Group, NativeSelect, Text } from '@mantine/core';
+import { Alert, Button, Group, NativeSelect, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
-import { createNew, ifUnchanged } from '../api/if-unchanged.ts';
+import { createNew, deleteUnchanged, putUnchanged } from '../api/if-unchanged.ts';
 import type { User } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { useAction } from '../api/use-action.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { Field } from '../components/field.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
-import { Icon } from '../components/icon.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowMenu } from '../components/row-menu.tsx';
+import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
-import { useRequestedDialog } from '../layout/requested-dialog.ts';
+import { useAddDialog } from '../components/use-add-dialog.tsx';
 import { text } from '../texts/text.ts';
-import { DemoteDialog } from './demote-dialog.tsx';
 import { KeyTransferChoice, revokesKeys, useKeyTransfer } from './key-transfer.tsx';
 
 type Role = User['role'];
@@ -32,19 +31,12 @@ const roleChoices = roles.map((value) => ({ value, label: text(`role.${value}`) 
 /** The users of the account and their roles. */
 export function TeamPage() {
   const accountId = useAccountId();
-  const may = useMay();
-  const [opened, dialog] = useDisclosure();
-  useRequestedDialog('invite', dialog.open);
+  const { button: add, dialog } = useAddDialog(text('team.invite'), 'users:write', 'invite');
   const { data: me } = useMe();
   const [failure, setFailure] = useState<RoleFailure>();
   const pages = usePages<User>({
     queryKey: ['users', accountId],
-    read: (cursor) =>
-      answerOf(
-        api.GET('/accounts/{accountId}/users', {
-          params: { path: { accountId }, query: { cursor } },
-        }),
-      ),
+    read: (cursor) => api.get('/accounts/{accountId}/users', { accountId }, { cursor }),
   });
   const owners = pages.items.filter(({ role, invitation }) => role === 'owner' && !invitation);
   const isOnlyOwner = ({ email }: User) =>
@@ -52,11 +44,7 @@ export function TeamPage() {
   return (
     <>
       <PageHeading title={text('team.title')} hint={text('team.hint')}>
-        {may('users:write') && (
-          <Button leftSection={<Icon name="plus" />} onClick={dialog.open}>
-            {text('team.invite')}
-          </Button>
-        )}
+        {add}
       </PageHeading>
       <ListBody
         label={text('team.title')}
@@ -77,12 +65,7 @@ export function TeamPage() {
             title: text('team.name'),
             cell: ({ name, email }) => (
               <div>
-                {name || email}{' '}
-                {email === me?.person?.email && (
-                  <Badge className="state-badge" data-color="gray" tt="none">
-                    {text('team.you')}
-                  </Badge>
-                )}
+                {name || email} {email === me?.person?.email && <Tag>{text('team.you')}</Tag>}
                 {name !== '' && (
                   <Text size="xs" c="dimmed">
                     {email}
@@ -115,7 +98,7 @@ export function TeamPage() {
           },
         ]}
       />
-      <InviteDialog opened={opened} close={dialog.close} />
+      <InviteDialog {...dialog} />
     </>
   );
 }
@@ -123,29 +106,20 @@ export function TeamPage() {
 function UserStatus({ user }: { user: User }) {
   if (user.invitation === null)
     return (
-      <Badge
-        variant="light"
-        tt="none"
-        className="state-badge"
-        data-color={user.disabled ? 'gray' : 'green'}
-      >
+      <Tag color={user.disabled ? 'gray' : 'green'}>
         {text(user.disabled ? 'team.disabled' : 'team.active')}
-      </Badge>
+      </Tag>
     );
   const { invitedBy, expiresAt } = user.invitation;
   const isExpired = Date.parse(expiresAt) < Date.now();
   return (
     <div>
-      <Badge
-        variant="light"
-        tt="none"
-        className="state-badge"
-        data-color={isExpired ? 'red' : 'yellow'}
-      >
+      <Tag color={isExpired ? 'red' : 'yellow'}>
         {text(isExpired ? 'team.invitationExpired' : 'team.invitationPending')}
-      </Badge>
+      </Tag>
       <Text size="xs" c="dimmed" title={text('team.invitedBy', { by: invitedBy })}>
-        {text(isExpired ? 'team.expired' : 'team.expires')} <TimeText value={expiresAt} distance />
+        {text(isExpired ? 'team.expired' : 'team.expires')}{' '}
+        <TimeText value={expiresAt} as="distance" />
       </Text>
     </div>
   );
@@ -174,28 +148,23 @@ interface RoleChoiceProps {
 
 function RoleChoice({ user, isOnlyOwner, fail }: RoleChoiceProps) {
   const accountId = useAccountId();
-  const params = { path: { accountId, email: user.email } };
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('users', 'keys');
   const keys = useKeyTransfer(user);
   const [pendingRole, setPendingRole] = useState<Role>();
   const change = useAction({
     mutationFn: (role: Role) =>
-      ifUnchanged(
+      putUnchanged(
+        userPath,
+        { accountId, email: user.email },
         { role: user.role },
-        () => api.GET(userPath, { params }),
-        (precondition) =>
-          api.PUT(userPath, {
-            params: { ...params, query: revokesKeys(user.role, role) ? keys.query : {} },
-            body: { role },
-            ...precondition,
-          }),
+        { role },
+        revokesKeys(user.role, role) ? keys.query : {},
       ),
     onMutate: () => fail(undefined),
     onError: (error) => fail({ email: user.email, error }),
     onSettled: async () => {
-      await client.invalidateQueries({ queryKey: ['users', accountId] });
-      await client.invalidateQueries({ queryKey: ['keys', accountId] });
+      await refresh();
     },
   });
   if (!may('users:write')) return <>{text(`role.${user.role}`)}</>;
@@ -223,17 +192,19 @@ function RoleChoice({ user, isOnlyOwner, fail }: RoleChoiceProps) {
         }}
         data={roleChoices}
       />
-      <DemoteDialog
+      <FormDialog
         title={text('team.demoteTitle', {
           name: user.name || user.email,
           from: text(`role.${user.role}`),
           to: text(`role.${pendingRole ?? user.role}`),
         })}
-        keys={keys}
+        action={text('team.demote')}
         opened={pendingRole !== undefined}
         close={() => setPendingRole(undefined)}
-        confirm={async () => pendingRole && change.mutateAsync(pendingRole)}
-      />
+        submit={async () => pendingRole && change.mutateAsync(pendingRole)}
+      >
+        {() => <KeyTransferChoice keys={keys} />}
+      </FormDialog>
     </>
   );
 }
@@ -241,12 +212,11 @@ function RoleChoice({ user, isOnlyOwner, fail }: RoleChoiceProps) {
 function ResendInvitation({ user }: { user: User }) {
   const accountId = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('users');
   const params = { path: { accountId, email: user.email } };
   const resend = useAction({
-    mutationFn: () =>
-      answerOf(api.POST('/accounts/{accountId}/users/{email}/invitation', { params })),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['users', accountId] }),
+    mutationFn: () => api.post('/accounts/{accountId}/users/{email}/invitation', params.path),
+    onSuccess: refresh,
   });
   if (!may('users:write')) return null;
   return (
@@ -268,21 +238,14 @@ function ResendInvitation({ user }: { user: User }) {
 function RemoveUser({ user }: { user: User }) {
   const accountId = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('users', 'keys');
   const keys = useKeyTransfer(user);
   const [opened, dialog] = useDisclosure();
   if (!may('users:write') || !keys.isLoaded) return null;
-  const params = { path: { accountId, email: user.email } };
   async function remove() {
-    const { name, role } = user;
-    await ifUnchanged(
-      { name, role },
-      () => api.GET(userPath, { params }),
-      (precondition) =>
-        api.DELETE(userPath, { params: { ...params, query: keys.query }, ...precondition }),
-    );
-    await client.invalidateQueries({ queryKey: ['users', accountId] });
-    await client.invalidateQueries({ queryKey: ['keys', accountId] });
+    const { email, name, role } = user;
+    await deleteUnchanged(userPath, { accountId, email }, { name, role }, keys.query);
+    await refresh();
   }
   const isInvited = user.invitation !== null;
   const action = text(isInvited ? 'team.withdraw' : 'remove');
@@ -310,21 +273,20 @@ function RemoveUser({ user }: { user: User }) {
 
 function InviteDialog(props: { opened: boolean; close: () => void }) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('users');
   const [email, setEmail] = useState('');
   const [name, setName] = useState('');
   const [role, setRole] = useState<Role>('developer');
   const { data: settings } = useSettings();
 
   async function submit() {
-    await createNew('email', (precondition) =>
-      api.PUT(userPath, {
-        params: { path: { accountId, email } },
-        body: { role, ...(name !== '' && { name }) },
-        ...precondition,
-      }),
+    await createNew(
+      'email',
+      userPath,
+      { accountId, email },
+      { role, ...(name !== '' && { name }) },
     );
-    await client.invalidateQueries({ queryKey: ['users', accountId] });
+    await refresh();
   }
 
   return (

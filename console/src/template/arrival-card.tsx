@@ -2,7 +2,7 @@ import { Group, Loader, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/co
 import { useQuery } from '@tanstack/react-query';
 import { useMay } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { StateBadge } from '../components/state-badge.tsx';
@@ -43,7 +43,7 @@ export function ArrivalCard({ isAwaited }: { isAwaited: boolean }) {
                 <Text fw={600}>{text('use.arrived', { to: message.to ?? '' })}</Text>
                 <StateBadge state={message.state} />
                 <Text size="sm" c="dimmed">
-                  <TimeText value={message.acceptedAt} distance />
+                  <TimeText value={message.acceptedAt} as="distance" />
                 </Text>
               </Group>
               {settings?.delivery === 'inbox' && message.state === 'delivered' && (
@@ -92,10 +92,10 @@ function useArrivedMessage() {
   return useQuery({
     queryKey: ['messages', accountId, 'latest of', templateId],
     queryFn: async () => {
-      const { items } = await answerOf(
-        api.GET('/accounts/{accountId}/messages', {
-          params: { path: { accountId }, query: { templateId, limit: 1 } },
-        }),
+      const { items } = await api.get(
+        '/accounts/{accountId}/messages',
+        { accountId },
+        { templateId, limit: 1 },
       );
       const latest = items[0] ?? null;
       const key = `${accountId} ${templateId}`;

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { text } from '../texts/text.ts';
 import { NameTemplateDialog } from './name-template-dialog.tsx';
 
@@ -25,11 +25,10 @@ export function DuplicateDialog({ template, ...dialog }: DuplicateDialogProps) {
       changeName={setName}
       changeId={setId}
       make={() =>
-        answerOf(
-          api.POST('/accounts/{accountId}/templates/{templateId}/duplicate', {
-            params: { path: { accountId, templateId: template.id } },
-            body: { id, name },
-          }),
+        api.post(
+          '/accounts/{accountId}/templates/{templateId}/duplicate',
+          { accountId, templateId: template.id },
+          { id, name },
         )
       }
     />

@@ -1,7 +1,8 @@
-import { Button, Paper, Stack, Text, Title } from '@mantine/core';
+import { Button, Stack, Text } from '@mantine/core';
 import { useMay } from '../account/use-me.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
+import { SectionCard } from '../components/section-card.tsx';
 import type { useMadeKey } from '../key/use-made-key.ts';
 import { text } from '../texts/text.ts';
 
@@ -9,10 +10,7 @@ import { text } from '../texts/text.ts';
 export function KeyCard({ made: { key, make } }: { made: ReturnType<typeof useMadeKey> }) {
   const may = useMay();
   return (
-    <Paper withBorder p="md" component="section" aria-labelledby="key">
-      <Title order={2} id="key" mb="xs">
-        {text('use.key')}
-      </Title>
+    <SectionCard id="key" title={text('use.key')}>
       {key !== undefined ? (
         <Stack gap={4}>
           <CopyField value={key} label={text('keys.key')} />
@@ -31,6 +29,6 @@ export function KeyCard({ made: { key, make } }: { made: ReturnType<typeof useMa
       ) : (
         <Text size="sm">{text('use.askForKey')}</Text>
       )}
-    </Paper>
+    </SectionCard>
   );
 }

@@ -1,8 +1,8 @@
 import { SimpleGrid } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useAccountId } from '../account/use-me.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { Field, IdField } from '../components/field.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { text } from '../texts/text.ts';
@@ -27,12 +27,12 @@ interface NameTemplateDialogProps {
 export function NameTemplateDialog(props: NameTemplateDialogProps) {
   const { name, id, changeName, changeId, make, children, ...dialog } = props;
   const account = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('templates');
   const navigate = useNavigate();
 
   async function submit() {
     await make();
-    await client.invalidateQueries({ queryKey: ['templates', account] });
+    await refresh();
     await navigate({ to: '/$account/templates/$template', params: { account, template: id } });
   }
 

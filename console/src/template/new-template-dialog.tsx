@@ -1,14 +1,14 @@
+import './starter.css';
 import { useState } from 'react';
 import { useAccountId, useMe } from '../account/use-me.ts';
 import { createNew } from '../api/if-unchanged.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { slugOf } from '../format/slug.ts';
 import { useSenders } from '../overview/use-overview.ts';
 import { text } from '../texts/text.ts';
 import { NameTemplateDialog } from './name-template-dialog.tsx';
 import { blankStarter, StarterChoice, StarterPreview, useStarters } from './starter-choice.tsx';
 import { chooseSender } from './unverified-sender.tsx';
-import './starter.css';
 
 interface NewTemplateDialogProps {
   opened: boolean;
@@ -34,23 +34,15 @@ export function NewTemplateDialog({ starter: first, ...dialog }: NewTemplateDial
     const path = { accountId, templateId: id };
     // Read first, so that a failure leaves no empty template.
     const content = starter && (await readStarter(accountId, starter.id));
-    await createNew('id', (precondition) =>
-      api.PUT('/accounts/{accountId}/templates/{templateId}', {
-        params: { path },
-        body: { name },
-        ...precondition,
-      }),
-    );
+    await createNew('id', '/accounts/{accountId}/templates/{templateId}', path, { name });
     if (content === undefined) return;
     // A sender may have been verified since, in another tab.
     const { data: current } = await senders.refetch();
     const sender = chooseSender(current?.items ?? [], me?.person?.email ?? '');
-    await answerOf(
-      api.PUT('/accounts/{accountId}/templates/{templateId}/draft', {
-        params: { path },
-        body: { ...content, ...(sender !== undefined && { sender }) },
-      }),
-    );
+    await api.put('/accounts/{accountId}/templates/{templateId}/draft', path, {
+      ...content,
+      ...(sender !== undefined && { sender }),
+    });
   }
 
   return (
@@ -79,11 +71,10 @@ export function NewTemplateDialog({ starter: first, ...dialog }: NewTemplateDial
 }
 
 async function readStarter(accountId: string, starterId: string) {
-  const { content } = await answerOf(
-    api.GET('/accounts/{accountId}/template-starters/{starterId}', {
-      params: { path: { accountId, starterId } },
-    }),
-  );
+  const { content } = await api.get('/accounts/{accountId}/template-starters/{starterId}', {
+    accountId,
+    starterId,
+  });
   const { images: _, ...rest } = content;
   return rest;
 }

@@ -3,7 +3,7 @@ import { Code, NativeSelect, Paper, Skeleton, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Fragment, useState } from 'react';
 import type { TemplateContent } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { MailFrame } from '../components/mail-frame.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { nameLocale } from '../format/name-locale.ts';
@@ -68,12 +68,10 @@ export function useRenderedVersion({ version, content }: Side, locale: string | 
   return useQuery({
     queryKey: ['rendered-version', path, version, locale],
     queryFn: () =>
-      answerOf(
-        api.POST('/accounts/{accountId}/templates/{templateId}/preview', {
-          params: { path },
-          body: { content, ...(locale === undefined ? {} : { locale }) },
-        }),
-      ),
+      api.post('/accounts/{accountId}/templates/{templateId}/preview', path, {
+        content,
+        ...(locale === undefined ? {} : { locale }),
+      }),
     placeholderData: keepPreviousData,
     staleTime: 300_000,
   });

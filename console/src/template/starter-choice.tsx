@@ -1,7 +1,7 @@
 import { Box, Radio, ScrollArea, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { MailFrame } from '../components/mail-frame.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
@@ -15,10 +15,7 @@ export function useStarters() {
   const accountId = useAccountId();
   return useQuery({
     queryKey: ['starters', accountId],
-    queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/template-starters', { params: { path: { accountId } } }),
-      ),
+    queryFn: () => api.get('/accounts/{accountId}/template-starters', { accountId }),
     staleTime: 300_000,
   });
 }
@@ -68,11 +65,10 @@ export function StarterPreview({ starter }: { starter: string }) {
   const preview = useQuery({
     queryKey: ['starters', accountId, starter],
     queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/template-starters/{starterId}', {
-          params: { path: { accountId, starterId: starter } },
-        }),
-      ),
+      api.get('/accounts/{accountId}/template-starters/{starterId}', {
+        accountId,
+        starterId: starter,
+      }),
     enabled: starter !== blankStarter,
     staleTime: 300_000,
   });

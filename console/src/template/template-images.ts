@@ -1,6 +1,6 @@
 import { type QueryClient, useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import type { DraftImages, EditedImage } from './edited-images.ts';
 
 const noImages: readonly EditedImage[] = [];
@@ -15,26 +15,21 @@ type ImageOwner = { readonly accountId: string } & (
 function contentQuery(owner: ImageOwner, sha256: string) {
   return {
     queryKey: ['template-image', owner, sha256],
-    queryFn: async () => toBase64((await readImage(owner, sha256)) as unknown as Blob),
+    queryFn: async () => toBase64(await readImage(owner, sha256)),
     staleTime: Number.POSITIVE_INFINITY,
   };
 }
 
 function readImage(owner: ImageOwner, sha256: string) {
-  const parseAs = 'blob';
   return 'messageId' in owner
-    ? answerOf(
-        api.GET('/accounts/{accountId}/messages/{messageId}/images/{sha256}', {
-          params: { path: { ...owner, sha256 } },
-          parseAs,
-        }),
-      )
-    : answerOf(
-        api.GET('/accounts/{accountId}/templates/{templateId}/images/{sha256}', {
-          params: { path: { ...owner, sha256 } },
-          parseAs,
-        }),
-      );
+    ? api.getBlob('/accounts/{accountId}/messages/{messageId}/images/{sha256}', {
+        ...owner,
+        sha256,
+      })
+    : api.getBlob('/accounts/{accountId}/templates/{templateId}/images/{sha256}', {
+        ...owner,
+        sha256,
+      });
 }
 
 /** The images of a draft with their contents, to restore them after it is discarded. */

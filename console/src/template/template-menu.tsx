@@ -1,13 +1,12 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import { createNew, ifUnchanged } from '../api/if-unchanged.ts';
+import { createNew, deleteUnchanged } from '../api/if-unchanged.ts';
 import type { Template } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { Icon } from '../components/icon.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { text } from '../texts/text.ts';
@@ -25,28 +24,20 @@ interface TemplateMenuProps {
 export function TemplateMenu({ template, onPage = false, children }: TemplateMenuProps) {
   const accountId = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('templates');
   const navigate = useNavigate();
   const [duplicating, duplicate] = useDisclosure();
   const { id, name, publishedVersion, hasDraft } = template;
   const params = { path: { accountId, templateId: id } };
   const path = '/accounts/{accountId}/templates/{templateId}';
-  const refresh = () => client.invalidateQueries({ queryKey: ['templates', accountId] });
 
   const remove = useAction({
-    mutationFn: () =>
-      ifUnchanged(
-        { name, publishedVersion, hasDraft },
-        () => api.GET(path, { params }),
-        (precondition) => api.DELETE(path, { params, ...precondition }),
-      ),
+    mutationFn: () => deleteUnchanged(path, params.path, { name, publishedVersion, hasDraft }),
     async onSuccess() {
       await navigate({ to: '/$account/templates', params: { account: accountId } });
       await refresh();
       showNotice(text('undo.removed', { name }), async () => {
-        await createNew('id', (precondition) =>
-          api.PUT(path, { params, body: { name }, ...precondition }),
-        );
+        await createNew('id', path, params.path, { name });
         await refresh();
       });
     },

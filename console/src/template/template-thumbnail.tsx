@@ -1,7 +1,7 @@
 import { Box } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { MailFrame } from '../components/mail-frame.tsx';
 import { showImages } from './template-images.ts';
 
@@ -11,11 +11,10 @@ export function useSample(templateId: string) {
   const preview = useQuery({
     queryKey: ['thumbnail', accountId, templateId],
     queryFn: () =>
-      answerOf(
-        api.POST('/accounts/{accountId}/templates/{templateId}/preview', {
-          params: { path: { accountId, templateId } },
-          body: {},
-        }),
+      api.post(
+        '/accounts/{accountId}/templates/{templateId}/preview',
+        { accountId, templateId },
+        {},
       ),
     staleTime: 60_000,
     retry: false,

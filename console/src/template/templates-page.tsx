@@ -1,20 +1,20 @@
-import { Badge, Box, Button, Card, Group, SimpleGrid, Text } from '@mantine/core';
-import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
+import { Box, Card, Group, SimpleGrid, Text } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
-import { useAccountId, useMay } from '../account/use-me.ts';
+import { useAccountId } from '../account/use-me.ts';
 import type { Template } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { EmptyState } from '../components/empty-state.tsx';
-import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { LoadMore } from '../components/load-more.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { SearchField } from '../components/search-field.tsx';
+import { Tag } from '../components/tag.tsx';
+import { useAddDialog } from '../components/use-add-dialog.tsx';
 import { formatDistance } from '../format/format-time.ts';
-import { useRequestedDialog } from '../layout/requested-dialog.ts';
 import { text } from '../texts/text.ts';
 import { NewTemplateDialog } from './new-template-dialog.tsx';
 import { PublishedBadge } from './published-badge.tsx';
@@ -24,28 +24,22 @@ import { TemplateThumbnail, useSample } from './template-thumbnail.tsx';
 /** The templates of the account, with thumbnails. */
 export function TemplatesPage() {
   const accountId = useAccountId();
-  const may = useMay();
-  const [opened, dialog] = useDisclosure();
-  useRequestedDialog('new-template', dialog.open);
+  const { button: add, dialog } = useAddDialog(
+    text('templates.add'),
+    'templates:write',
+    'new-template',
+  );
   const [typed, setTyped] = useState('');
   const [contains] = useDebouncedValue(typed.trim(), 250);
   const pages = usePages<Template>({
     queryKey: ['templates', accountId, { contains }],
     read: (cursor) =>
-      answerOf(
-        api.GET('/accounts/{accountId}/templates', {
-          params: {
-            path: { accountId },
-            query: { cursor, limit: 24, ...(contains !== '' && { contains }) },
-          },
-        }),
+      api.get(
+        '/accounts/{accountId}/templates',
+        { accountId },
+        { cursor, limit: 24, ...(contains !== '' && { contains }) },
       ),
   });
-  const add = may('templates:write') ? (
-    <Button leftSection={<Icon name="plus" />} onClick={dialog.open}>
-      {text('templates.add')}
-    </Button>
-  ) : undefined;
   return (
     <>
       <PageHeading title={text('templates.title')} hint={text('templates.hint')}>
@@ -73,7 +67,7 @@ export function TemplatesPage() {
         ))}
       </SimpleGrid>
       <LoadMore pages={pages} />
-      <NewTemplateDialog opened={opened} close={dialog.close} />
+      <NewTemplateDialog {...dialog} />
     </>
   );
 }
@@ -104,11 +98,7 @@ function TemplateCard({ template }: { template: Template }) {
       </Text>
       <Group gap={6} mt="xs">
         <PublishedBadge version={publishedVersion} />
-        {hasDraft && (
-          <Badge className="state-badge" data-color="yellow" tt="none">
-            {text('templates.draft')}
-          </Badge>
-        )}
+        {hasDraft && <Tag color="yellow">{text('templates.draft')}</Tag>}
       </Group>
       <Text size="xs" c="dimmed" mt={4}>
         {text('templates.changed', { when: formatDistance(changedAt) })} · {id}

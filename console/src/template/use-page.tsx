@@ -3,13 +3,11 @@ import {
   Code,
   Group,
   NativeSelect,
-  Paper,
   Stack,
   Switch,
   Tabs,
   Text,
   TextInput,
-  Title,
 } from '@mantine/core';
 import { useState } from 'react';
 import { useAccountId, useMe } from '../account/use-me.ts';
@@ -18,6 +16,7 @@ import { CodeSample } from '../components/code-sample.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
+import { SectionCard } from '../components/section-card.tsx';
 import { useMadeKey } from '../key/use-made-key.ts';
 import { text } from '../texts/text.ts';
 import { ArrivalCard } from './arrival-card.tsx';
@@ -93,10 +92,7 @@ function SendSteps({ fields, locale, content }: SendStepsProps) {
   return (
     <Stack>
       <KeyCard made={made} />
-      <Paper withBorder p="md" component="section" aria-labelledby="call">
-        <Title order={2} id="call" mb="xs">
-          {text('use.call')}
-        </Title>
+      <SectionCard id="call" title={text('use.call')}>
         <Group align="flex-end" mb="sm">
           <TextInput
             label={text('use.to')}
@@ -146,7 +142,7 @@ function SendSteps({ fields, locale, content }: SendStepsProps) {
           ))}
         </Tabs>
         <FieldNames fields={fields} />
-      </Paper>
+      </SectionCard>
       <ArrivalCard isAwaited={made.key !== undefined} />
     </Stack>
   );

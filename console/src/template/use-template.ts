@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 
 export interface TemplatePath {
   readonly accountId: string;
@@ -27,8 +27,7 @@ export function useTemplateAt(path: TemplatePath, enabled = true) {
 export function templateQuery(path: TemplatePath) {
   return {
     queryKey: ['templates', path.accountId, path.templateId],
-    queryFn: () =>
-      answerOf(api.GET('/accounts/{accountId}/templates/{templateId}', { params: { path } })),
+    queryFn: () => api.get('/accounts/{accountId}/templates/{templateId}', path),
   };
 }
 
@@ -42,11 +41,10 @@ export function versionQuery(path: TemplatePath, version: number) {
   return {
     queryKey: ['version', path.accountId, path.templateId, version],
     queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/templates/{templateId}/versions/{version}', {
-          params: { path: { ...path, version } },
-        }),
-      ),
+      api.get('/accounts/{accountId}/templates/{templateId}/versions/{version}', {
+        ...path,
+        version,
+      }),
     // Published versions are immutable.
     staleTime: 300_000,
   };

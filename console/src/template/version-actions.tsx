@@ -1,7 +1,6 @@
 import './editor-texts.ts';
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useMay } from '../account/use-me.ts';
 import { ifUnchanged } from '../api/if-unchanged.ts';
@@ -9,6 +8,7 @@ import type { TemplateVersion } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowMenu } from '../components/row-menu.tsx';
 import { text } from '../texts/text.ts';
@@ -25,7 +25,7 @@ interface VersionActionsProps {
 export function VersionActions({ version: { version, published }, ...props }: VersionActionsProps) {
   const may = useMay();
   const path = useTemplatePath();
-  const client = useQueryClient();
+  const refresh = useRefresh('templates', 'versions');
   const [opened, dialog] = useDisclosure();
   const { data: template } = useTemplate();
   const [seen, setSeen] = useState<number | null>(null);
@@ -33,18 +33,18 @@ export function VersionActions({ version: { version, published }, ...props }: Ve
     mutationFn: (force: boolean) =>
       ifUnchanged(
         { publishedVersion: seen },
-        () => api.GET('/accounts/{accountId}/templates/{templateId}', { params: { path } }),
+        () => api.getTagged('/accounts/{accountId}/templates/{templateId}', path),
         (precondition) =>
-          api.POST('/accounts/{accountId}/templates/{templateId}/roll-back', {
-            params: { path },
-            body: { version, force },
-            ...precondition,
-          }),
+          api.post(
+            '/accounts/{accountId}/templates/{templateId}/roll-back',
+            path,
+            { version, force },
+            precondition,
+          ),
       ),
     async onSuccess() {
       dialog.close();
-      await client.invalidateQueries({ queryKey: ['templates', path.accountId] });
-      await client.invalidateQueries({ queryKey: ['versions', path.accountId] });
+      await refresh();
     },
   });
   const { error } = rollBack;

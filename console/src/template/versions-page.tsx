@@ -1,16 +1,17 @@
 import './editor-texts.ts';
-import { Badge, Group, NativeSelect, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core';
+import { Group, NativeSelect, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
 import { useMay } from '../account/use-me.ts';
 import type { TemplateVersion } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { lazyComponent } from '../components/lazy-component.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
+import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { formatDistance } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
@@ -34,11 +35,7 @@ export function VersionsPage() {
   const pages = usePages<TemplateVersion>({
     queryKey: ['versions', path.accountId, path.templateId],
     read: (cursor) =>
-      answerOf(
-        api.GET('/accounts/{accountId}/templates/{templateId}/versions', {
-          params: { path, query: { cursor } },
-        }),
-      ),
+      api.get('/accounts/{accountId}/templates/{templateId}/versions', path, { cursor }),
   });
   const { data: template } = useTemplate();
   const publishers = usePublishers(pages.items);
@@ -62,11 +59,7 @@ export function VersionsPage() {
                 >
                   {text('versions.version', { version })}
                 </PageAnchor>
-                {published && (
-                  <Badge className="state-badge" data-color="green" tt="none">
-                    {text('versions.current')}
-                  </Badge>
-                )}
+                {published && <Tag color="green">{text('versions.current')}</Tag>}
               </Group>
             ),
           },
@@ -75,7 +68,7 @@ export function VersionsPage() {
             title: text('versions.published'),
             cell: ({ version, createdAt }) => (
               <div>
-                <TimeText value={createdAt} full />
+                <TimeText value={createdAt} as="full" />
                 <Text size="xs" c="dimmed">
                   {formatDistance(createdAt)}
                   {publishers.has(version) &&
@@ -125,13 +118,10 @@ function usePublishers(versions: readonly TemplateVersion[]): ReadonlyMap<number
   const { data } = useQuery({
     queryKey: ['versions', accountId, templateId, 'publishers', from, versions.length],
     queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/audit', {
-          params: {
-            path: { accountId },
-            query: { kind: 'template_published', search: templateId, from, limit: 100 },
-          },
-        }),
+      api.get(
+        '/accounts/{accountId}/audit',
+        { accountId },
+        { kind: 'template_published', search: templateId, from, limit: 100 },
       ),
     enabled: from !== undefined && may('audit:read'),
   });

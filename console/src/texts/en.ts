@@ -15,7 +15,6 @@ import { suppressionsTexts } from './en/suppressions.en.ts';
 import { teamTexts } from './en/team.en.ts';
 import { templatesTexts } from './en/templates.en.ts';
 import { webhooksTexts } from './en/webhooks.en.ts';
-
 /**
  * The English texts of the console, one file per area, except those that only the pages of an area load: see `addTexts`. To add
  * a language, add a folder next to `en` and a file next to this one with the same keys.

@@ -1,4 +1,4 @@
-import { Badge } from '@mantine/core';
+import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 import type { FilteredState } from './webhook-filters.ts';
@@ -25,17 +25,17 @@ export function DeliveryBadge(props: DeliveryBadgeProps) {
   if (state === 'delivered' && status !== null) return <StatusBadge status={status} />;
   const isLater = nextAt !== null && Date.parse(nextAt) > Date.now();
   return (
-    <Badge className="state-badge" data-color={colors[state]} tt="none">
+    <Tag color={colors[state]}>
       {state !== 'pending' || attempts === 0 ? (
         text(`webhooks.delivery.${state}`)
       ) : isLater ? (
         <>
-          {text('webhooks.retry')} <TimeText value={nextAt} brief />
+          {text('webhooks.retry')} <TimeText value={nextAt} as="brief" />
         </>
       ) : (
         text('webhooks.retrying')
       )}
-    </Badge>
+    </Tag>
   );
 }
 
@@ -46,8 +46,8 @@ export function isSuccessStatus(status: number): boolean {
 /** The HTTP status of a response; 0 if there was none. */
 export function StatusBadge({ status }: { status: number }) {
   return (
-    <Badge className="state-badge" data-color={isSuccessStatus(status) ? 'green' : 'red'} tt="none">
+    <Tag color={isSuccessStatus(status) ? 'green' : 'red'}>
       {status === 0 ? text('webhooks.noAnswer') : status}
-    </Badge>
+    </Tag>
   );
 }

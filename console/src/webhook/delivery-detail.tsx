@@ -1,9 +1,10 @@
 import { Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { WebhookDeliveryDetail } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { Facts } from '../components/facts.tsx';
 import { PageAnchor } from '../components/links.tsx';
@@ -27,25 +28,22 @@ interface DeliveryDetailProps {
 export function DeliveryPanel({ webhookId, eventId, paused, onPage }: DeliveryDetailProps) {
   const accountId = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
-  const params = { path: { accountId, webhookId, eventId } };
+  const refresh = useRefresh('webhooks');
+  const params = { accountId, webhookId, eventId };
   const detail = useQuery({
     queryKey: ['webhooks', accountId, webhookId, 'event', eventId],
     queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/webhooks/{webhookId}/deliveries/{eventId}', { params }),
-      ),
+      api.get('/accounts/{accountId}/webhooks/{webhookId}/deliveries/{eventId}', params),
     refetchInterval: ({ state }) => (state.data?.state === 'pending' ? 2_000 : false),
   });
   const replay = useAction({
     mutationFn: () =>
-      answerOf(
-        api.POST('/accounts/{accountId}/webhooks/{webhookId}/replay', {
-          params: { path: { accountId, webhookId } },
-          body: { eventId },
-        }),
+      api.post(
+        '/accounts/{accountId}/webhooks/{webhookId}/replay',
+        { accountId, webhookId },
+        { eventId },
       ),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['webhooks', accountId] }),
+    onSuccess: refresh,
   });
   if (detail.data === undefined)
     return detail.error === null ? (
@@ -95,7 +93,7 @@ function EventFacts({ detail, paused }: { detail: WebhookDeliveryDetail; paused:
   const { eventId, messageId, at, address, nextAt, state } = detail;
   const next = paused
     ? text('webhooks.onResume')
-    : nextAt !== null && <TimeText value={nextAt} distance />;
+    : nextAt !== null && <TimeText value={nextAt} as="distance" />;
   return (
     <Facts
       facts={[

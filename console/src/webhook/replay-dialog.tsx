@@ -1,9 +1,10 @@
-import { Group, Modal, NativeSelect, Radio, Stack, TextInput } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { Group, NativeSelect, Radio, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { localProblem, reasonFor } from '../api/problem.ts';
+import { useRefresh } from '../api/use-refresh.ts';
+import { dialogOf } from '../components/dialog-of.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
 import { text } from '../texts/text.ts';
 
@@ -12,23 +13,16 @@ const periods = [1, 24, 168, 0] as const;
 const hourMs = 3_600_000;
 
 interface ReplayDialogProps {
-  opened: boolean;
   close: () => void;
   webhookId: string;
 }
 
 /** Starts a replay of a period. */
-export function ReplayDialog({ opened, ...form }: ReplayDialogProps) {
-  return (
-    <Modal opened={opened} onClose={form.close} title={text('webhooks.replayPeriod')}>
-      <ReplayForm {...form} />
-    </Modal>
-  );
-}
+export const ReplayDialog = dialogOf(ReplayForm, () => text('webhooks.replayPeriod'));
 
-function ReplayForm({ close, webhookId }: Omit<ReplayDialogProps, 'opened'>) {
+function ReplayForm({ close, webhookId }: ReplayDialogProps) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('webhooks');
   const [hours, setHours] = useState<number>(24);
   const [from, setFrom] = useState(() => toLocal(Date.now() - 24 * hourMs));
   const [until, setUntil] = useState(() => toLocal(Date.now()));
@@ -39,17 +33,16 @@ function ReplayForm({ close, webhookId }: Omit<ReplayDialogProps, 'opened'>) {
     const start = hours > 0 ? now - hours * hourMs : readLocal('from', from);
     // The picker is exact to the minute, which its end includes.
     const end = hours > 0 ? now : readLocal('until', until) + 60_000;
-    await answerOf(
-      api.POST('/accounts/{accountId}/webhooks/{webhookId}/replay', {
-        params: { path: { accountId, webhookId } },
-        body: {
-          from: new Date(start).toISOString(),
-          until: new Date(end).toISOString(),
-          ...(which === 'failed' && { state: 'failed' }),
-        },
-      }),
+    await api.post(
+      '/accounts/{accountId}/webhooks/{webhookId}/replay',
+      { accountId, webhookId },
+      {
+        from: new Date(start).toISOString(),
+        until: new Date(end).toISOString(),
+        ...(which === 'failed' && { state: 'failed' }),
+      },
     );
-    await client.invalidateQueries({ queryKey: ['webhooks', accountId] });
+    await refresh();
   }
 
   return (

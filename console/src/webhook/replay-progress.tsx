@@ -2,7 +2,7 @@ import { Progress, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
 import type { WebhookReplay } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { formatTime } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
 
@@ -21,11 +21,7 @@ export function ReplayProgress({ webhookId, paused }: { webhookId: string; pause
   const replays = useQuery({
     queryKey: ['webhooks', accountId, webhookId, 'replays'],
     queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/webhooks/{webhookId}/replays', {
-          params: { path: { accountId, webhookId } },
-        }),
-      ),
+      api.get('/accounts/{accountId}/webhooks/{webhookId}/replays', { accountId, webhookId }),
     refetchInterval: ({ state }) => (state.data?.items.some(isRunning) ? 1_000 : false),
   });
   const [latest] = replays.data?.items ?? [];

@@ -1,8 +1,9 @@
-import { Group, Modal, NativeSelect, Stack, Text } from '@mantine/core';
+import { Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { Webhook, WebhookTest } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
+import { dialogOf } from '../components/dialog-of.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
 import { formatDuration } from '../format/format-number.ts';
 import { eventName, shownWebhookKinds } from '../message/event-texts.ts';
@@ -11,32 +12,24 @@ import { StatusBadge } from './delivery-badge.tsx';
 import { formatJson, TextBlock, TryExchange } from './exchange.tsx';
 
 interface TestEventDialogProps {
-  opened: boolean;
   close: () => void;
   webhook: Webhook;
 }
 
 /** Sends a sample event of a kind and shows the response. */
-export function TestEventDialog({ opened, ...form }: TestEventDialogProps) {
-  return (
-    <Modal opened={opened} onClose={form.close} title={text('webhooks.test')} size="lg">
-      <TestEventForm {...form} />
-    </Modal>
-  );
-}
+export const TestEventDialog = dialogOf(TestEventForm, () => text('webhooks.test'), 'lg');
 
-function TestEventForm({ close, webhook }: Omit<TestEventDialogProps, 'opened'>) {
+function TestEventForm({ close, webhook }: TestEventDialogProps) {
   const accountId = useAccountId();
   const [kind, setKind] = useState(webhook.kinds[0] ?? 'delivered');
   const [result, setResult] = useState<WebhookTest>();
 
   async function submit() {
     setResult(undefined);
-    const sent = await answerOf(
-      api.POST('/accounts/{accountId}/webhooks/{webhookId}/test', {
-        params: { path: { accountId, webhookId: webhook.id } },
-        body: { kind },
-      }),
+    const sent = await api.post(
+      '/accounts/{accountId}/webhooks/{webhookId}/test',
+      { accountId, webhookId: webhook.id },
+      { kind },
     );
     setResult(sent);
   }

@@ -1,10 +1,11 @@
-import { Anchor, Checkbox, Fieldset, Group, Modal, SimpleGrid, Stack, Text } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { Anchor, Checkbox, Fieldset, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useAccountId } from '../account/use-me.ts';
-import { ifUnchanged } from '../api/if-unchanged.ts';
+import { putUnchanged } from '../api/if-unchanged.ts';
 import type { Webhook } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { useRefresh } from '../api/use-refresh.ts';
+import { dialogOf } from '../components/dialog-of.tsx';
 import { Field } from '../components/field.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
 import { useForm } from '../form/use-form.ts';
@@ -39,7 +40,6 @@ function toValues(webhook: EditedWebhook | undefined) {
 }
 
 interface WebhookDialogProps {
-  opened: boolean;
   close: () => void;
   /** If given, it is edited. */
   webhook?: Webhook;
@@ -48,23 +48,15 @@ interface WebhookDialogProps {
 }
 
 /** Adds a webhook and shows its secret, or edits one. */
-export function WebhookDialog({ opened, ...form }: WebhookDialogProps) {
-  return (
-    <Modal
-      opened={opened}
-      onClose={form.close}
-      title={text(form.webhook === undefined ? 'webhooks.add' : 'webhooks.change')}
-      size="lg"
-    >
-      <WebhookForm {...form} />
-    </Modal>
-  );
-}
+export const WebhookDialog = dialogOf(
+  WebhookForm,
+  ({ webhook }) => text(webhook === undefined ? 'webhooks.add' : 'webhooks.change'),
+  'lg',
+);
 
-function WebhookForm({ close, show, ...props }: Omit<WebhookDialogProps, 'opened'>) {
+function WebhookForm({ close, show, ...props }: WebhookDialogProps) {
   const accountId = useAccountId();
-  const client = useQueryClient();
-  const reload = () => client.invalidateQueries({ queryKey: ['webhooks', accountId] });
+  const reload = useRefresh('webhooks');
   const { values, change, stored, edit, save } = useForm({
     stored: props.webhook as EditedWebhook | undefined,
     toValues,
@@ -72,18 +64,17 @@ function WebhookForm({ close, show, ...props }: Omit<WebhookDialogProps, 'opened
       const body = { ...values, kinds: values.kinds as Kind[] };
       const path = { accountId };
       if (webhook === undefined) {
-        const { id, secret } = await answerOf(
-          api.POST('/accounts/{accountId}/webhooks', { params: { path }, body }),
-        );
+        const { id, secret } = await api.post('/accounts/{accountId}/webhooks', path, body);
         await reload();
         show?.(secret);
         return { id, ...body };
       }
-      const params = { path: { accountId, webhookId: webhook.id } };
-      const saved = await ifUnchanged(
+      const params = { accountId, webhookId: webhook.id };
+      const saved = await putUnchanged(
+        webhookPath,
+        params,
         { ...seen, kinds: seen.kinds as Kind[] },
-        () => api.GET(webhookPath, { params }),
-        (precondition) => api.PUT(webhookPath, { params, body, ...precondition }),
+        body,
       );
       await reload();
       return saved;

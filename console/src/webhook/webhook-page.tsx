@@ -1,14 +1,15 @@
 import { Alert, Button, Code, Group, Paper, Text, Title } from '@mantine/core';
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import { ifUnchanged } from '../api/if-unchanged.ts';
+import { deleteUnchanged } from '../api/if-unchanged.ts';
 import type { Webhook, WebhookDelivery } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { useAction } from '../api/use-action.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
@@ -51,7 +52,7 @@ function useWebhook() {
   const params = { path: { accountId, webhookId } };
   return useQuery({
     queryKey: ['webhooks', accountId, webhookId],
-    queryFn: () => answerOf(api.GET('/accounts/{accountId}/webhooks/{webhookId}', { params })),
+    queryFn: () => api.get('/accounts/{accountId}/webhooks/{webhookId}', params.path),
     refetchInterval: 10_000,
   });
 }
@@ -97,7 +98,7 @@ function WebhookHint({ webhook }: { webhook: Webhook }) {
       </span>
       <span>
         {`${text('webhooks.added')} `}
-        <TimeText value={webhook.createdAt} toMinute />
+        <TimeText value={webhook.createdAt} as="minute" />
       </span>
     </span>
   );
@@ -226,15 +227,11 @@ function SigningSecret({ webhook }: { webhook: Webhook }) {
 function RetryAllButton({ webhookId }: { webhookId: string }) {
   const accountId = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('webhooks');
   const retry = useAction({
     mutationFn: () =>
-      answerOf(
-        api.POST('/accounts/{accountId}/webhooks/{webhookId}/resume', {
-          params: { path: { accountId, webhookId } },
-        }),
-      ),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['webhooks', accountId] }),
+      api.post('/accounts/{accountId}/webhooks/{webhookId}/resume', { accountId, webhookId }),
+    onSuccess: refresh,
   });
   if (!may('webhooks:write')) return null;
   return (
@@ -283,10 +280,10 @@ function useLog(webhookId: string, state: WebhookDelivery['state'] | undefined) 
     queryKey: ['webhooks', accountId, webhookId, 'log', state],
     refetchInterval: 5_000,
     read: (cursor) =>
-      answerOf(
-        api.GET('/accounts/{accountId}/webhooks/{webhookId}/deliveries', {
-          params: { path: { accountId, webhookId }, query: { cursor, ...(state && { state }) } },
-        }),
+      api.get(
+        '/accounts/{accountId}/webhooks/{webhookId}/deliveries',
+        { accountId, webhookId },
+        { cursor, ...(state && { state }) },
       ),
   });
 }
@@ -305,7 +302,7 @@ function TestEventButton({ test, compact }: { test: () => void; compact?: boolea
 function WebhookActions({ webhook, test }: WebhookPartProps) {
   const accountId = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('webhooks');
   const navigate = route.useNavigate();
   const [changing, change] = useDisclosure();
   const [replaying, replay] = useDisclosure();
@@ -313,21 +310,16 @@ function WebhookActions({ webhook, test }: WebhookPartProps) {
   const rotation = useRotation(webhook);
   const { id: webhookId, url, kinds, pausedAt } = webhook;
   const params = { path: { accountId, webhookId } };
-  const refresh = () => client.invalidateQueries({ queryKey: ['webhooks', accountId] });
   const paused = pausedAt !== null;
   const pause = useAction({
     mutationFn: (action: 'pause' | 'resume') =>
-      answerOf(api.POST(`/accounts/{accountId}/webhooks/{webhookId}/${action}`, { params })),
+      api.post(`/accounts/{accountId}/webhooks/{webhookId}/${action}`, params.path),
     onSuccess: refresh,
   });
 
   async function remove() {
     const resourcePath = '/accounts/{accountId}/webhooks/{webhookId}';
-    await ifUnchanged(
-      { url, kinds, pausedAt },
-      () => api.GET(resourcePath, { params }),
-      (precondition) => api.DELETE(resourcePath, { params, ...precondition }),
-    );
+    await deleteUnchanged(resourcePath, params.path, { url, kinds, pausedAt });
     await navigate({ to: '/$account/webhooks', params: { account: accountId } });
     await refresh();
   }
@@ -375,17 +367,18 @@ function WebhookActions({ webhook, test }: WebhookPartProps) {
 /** Replaces the signing secret once that is confirmed, and shows the new one. */
 function useRotation({ id: webhookId, previousUntil }: Webhook) {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('webhooks');
   const [secret, setSecret] = useState<string>();
   const [rotating, rotation] = useDisclosure();
   const twice = previousUntil !== null && Date.parse(previousUntil) > Date.now();
 
   async function rotate() {
     const params = { path: { accountId, webhookId } };
-    const rotated = await answerOf(
-      api.POST('/accounts/{accountId}/webhooks/{webhookId}/secret', { params }),
+    const rotated = await api.post(
+      '/accounts/{accountId}/webhooks/{webhookId}/secret',
+      params.path,
     );
-    await client.invalidateQueries({ queryKey: ['webhooks', accountId] });
+    await refresh();
     setSecret(rotated.secret);
   }
 

@@ -1,17 +1,16 @@
-import { Badge, Button, Group, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Group, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useAccountId, useMay } from '../account/use-me.ts';
+import { useAccountId } from '../account/use-me.ts';
 import type { ListedWebhook, Webhook } from '../api/management.generated.ts';
-import { answerOf, api } from '../api/management.ts';
+import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
-import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
+import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
+import { useAddDialog } from '../components/use-add-dialog.tsx';
 import { SecretDialog } from '../integration/secret-dialog.tsx';
-import { useRequestedDialog } from '../layout/requested-dialog.ts';
 import { eventName, shownWebhookKinds } from '../message/event-texts.ts';
 import { text } from '../texts/text.ts';
 import { DeliveryBadge } from './delivery-badge.tsx';
@@ -21,11 +20,7 @@ export function WebhookBadge({ webhook }: { webhook: Webhook }) {
   const { pausedAt, failingSince } = webhook;
   const state = pausedAt !== null ? 'paused' : failingSince !== null ? 'failing' : 'working';
   const color = { paused: 'yellow', failing: 'red', working: 'green' }[state];
-  return (
-    <Badge className="state-badge" data-color={color} tt="none">
-      {text(`webhooks.${state}` as 'webhooks.working')}
-    </Badge>
-  );
+  return <Tag color={color}>{text(`webhooks.${state}` as 'webhooks.working')}</Tag>;
 }
 
 /** The names of the subscribed kinds. */
@@ -38,21 +33,17 @@ export function kindsText({ kinds }: Webhook): string {
 /** The webhooks of the account. */
 export function WebhooksPage() {
   const accountId = useAccountId();
-  const may = useMay();
-  const [opened, dialog] = useDisclosure();
-  useRequestedDialog('new-webhook', dialog.open);
+  const { button: add, dialog } = useAddDialog(
+    text('webhooks.add'),
+    'webhooks:write',
+    'new-webhook',
+  );
   const [secret, setSecret] = useState<string>();
   const pages = usePages<ListedWebhook>({
     queryKey: ['webhooks', accountId],
     refetchInterval: 10_000,
-    read: () =>
-      answerOf(api.GET('/accounts/{accountId}/webhooks', { params: { path: { accountId } } })),
+    read: () => api.get('/accounts/{accountId}/webhooks', { accountId }),
   });
-  const add = may('webhooks:write') ? (
-    <Button leftSection={<Icon name="plus" />} onClick={dialog.open}>
-      {text('webhooks.add')}
-    </Button>
-  ) : undefined;
   return (
     <>
       <PageHeading title={text('webhooks.title')} hint={text('webhooks.hint')}>
@@ -97,13 +88,13 @@ export function WebhooksPage() {
               ) : (
                 <Group gap="xs" wrap="nowrap">
                   <DeliveryBadge state={latest.state} status={latest.status} />
-                  <TimeText value={latest.at} distance />
+                  <TimeText value={latest.at} as="distance" />
                 </Group>
               ),
           },
         ]}
       />
-      <WebhookDialog opened={opened} close={dialog.close} show={setSecret} />
+      <WebhookDialog {...dialog} show={setSecret} />
       <SecretDialog
         name={text('webhooks.secret')}
         secret={secret}

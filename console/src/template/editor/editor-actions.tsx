@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useMay } from '../../account/use-me.ts';
-import { answerOf, api, ifMatch } from '../../api/management.ts';
+import { api, ifMatch } from '../../api/management.ts';
 import { useAction } from '../../api/use-action.ts';
 import { showNotice } from '../../components/notices.tsx';
 import { useRequestedDialog } from '../../layout/requested-dialog.ts';
@@ -39,7 +39,6 @@ export function EditorActions({ draft, menu }: EditorActionsProps) {
   const publish = usePublish(draft);
   const [testing, test] = useDisclosure();
   useRequestedDialog('send-test', test.open);
-  const params = { path };
   async function refresh() {
     await client.resetQueries({ queryKey: ['draft', path.accountId, path.templateId] });
     await client.invalidateQueries({ queryKey: ['templates', path.accountId] });
@@ -47,24 +46,19 @@ export function EditorActions({ draft, menu }: EditorActionsProps) {
   const discard = useAction({
     async mutationFn() {
       const images = await loadImages(client, path, draft.content.images);
-      await answerOf(
-        api.DELETE('/accounts/{accountId}/templates/{templateId}/draft', {
-          params,
-          ...ifMatch(draft.seen()),
-        }),
+      await api.delete(
+        '/accounts/{accountId}/templates/{templateId}/draft',
+        path,
+        ifMatch(draft.seen()),
       );
       return { ...draft.content, images };
     },
     async onSuccess(body) {
       await refresh();
       showNotice(text('editor.discarded'), async () => {
-        await answerOf(
-          api.PUT('/accounts/{accountId}/templates/{templateId}/draft', {
-            params,
-            body,
-            headers: { 'if-none-match': '*' },
-          }),
-        );
+        await api.put('/accounts/{accountId}/templates/{templateId}/draft', path, body, {
+          headers: { 'if-none-match': '*' },
+        });
         await refresh();
       });
     },

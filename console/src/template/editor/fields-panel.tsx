@@ -1,5 +1,4 @@
 import {
-  Badge,
   Button,
   Checkbox,
   Group,
@@ -13,6 +12,7 @@ import {
 import { useDisclosure } from '@mantine/hooks';
 import type { TemplateContent, TemplateField } from '../../api/management.generated.ts';
 import { JsonArea } from '../../components/json-area.tsx';
+import { Tag } from '../../components/tag.tsx';
 import { text } from '../../texts/text.ts';
 
 type Settings = NonNullable<TemplateContent['fields']>;
@@ -99,15 +99,11 @@ function FieldRow({ field: { name, required, secret }, settings, change }: Field
           <Text span fw={600} size="sm" className="breakable">
             {name}
           </Text>
-          {required && (
-            <Badge className="state-badge" tt="none" size="sm">
-              {text('editor.required')}
-            </Badge>
-          )}
+          {required && <Tag size="sm">{text('editor.required')}</Tag>}
           {secret && (
-            <Badge className="state-badge" data-color="grape" tt="none" size="sm">
+            <Tag color="grape" size="sm">
               {text('editor.secret')}
-            </Badge>
+            </Tag>
           )}
         </Group>
         {isStructured(settings) ? (

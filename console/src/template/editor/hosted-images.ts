@@ -1,5 +1,5 @@
 import type { HostedImage } from '../../api/management.generated.ts';
-import { answerOf, api } from '../../api/management.ts';
+import { api } from '../../api/management.ts';
 import { toBase64 } from '../template-images.ts';
 import type { EditedContent } from './use-draft.ts';
 
@@ -18,12 +18,7 @@ export interface ShownImage {
 
 export async function hostImage(accountId: string, file: File): Promise<HostedImage> {
   const content = await toBase64(file);
-  return answerOf(
-    api.POST('/accounts/{accountId}/images', {
-      params: { path: { accountId } },
-      body: { filename: file.name, content },
-    }),
-  );
+  return api.post('/accounts/{accountId}/images', { accountId }, { filename: file.name, content });
 }
 
 /** A hosted image as a file. Its path is the same here, even if people reach the console by another host. */

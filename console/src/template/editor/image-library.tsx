@@ -1,11 +1,11 @@
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../../account/use-me.ts';
 import { useSettings } from '../../account/use-settings.ts';
 import type { HostedImage } from '../../api/management.generated.ts';
-import { answerOf, api } from '../../api/management.ts';
+import { api } from '../../api/management.ts';
 import { usePages } from '../../api/pages.ts';
+import { useRefresh } from '../../api/use-refresh.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { CopyButton } from '../../components/copy-field.tsx';
 import { LoadMore } from '../../components/load-more.tsx';
@@ -45,10 +45,10 @@ function HostedImageList({ close, insert }: Omit<ImageLibraryProps, 'opened'>) {
   const pages = usePages<HostedImage>({
     queryKey: ['hosted-images', accountId],
     read: (cursor) =>
-      answerOf(
-        api.GET('/accounts/{accountId}/images', {
-          params: { path: { accountId }, query: { limit: 20, ...(cursor && { cursor }) } },
-        }),
+      api.get(
+        '/accounts/{accountId}/images',
+        { accountId },
+        { limit: 20, ...(cursor && { cursor }) },
       ),
   });
   return (
@@ -90,7 +90,7 @@ function HostedImageLine({
 }) {
   const accountId = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
+  const refresh = useRefresh('hosted-images');
   const [removing, setRemoving] = useState(false);
   const { sha256, filename, size, url } = image;
   return (
@@ -134,12 +134,8 @@ function HostedImageLine({
         consequence={text('editor.removeHostedHint')}
         action={text('remove')}
         confirm={async () => {
-          await answerOf(
-            api.DELETE('/accounts/{accountId}/images/{sha256}', {
-              params: { path: { accountId, sha256 } },
-            }),
-          );
-          await client.invalidateQueries({ queryKey: ['hosted-images', accountId] });
+          await api.delete('/accounts/{accountId}/images/{sha256}', { accountId, sha256 });
+          await refresh();
         }}
       />
     </Group>

@@ -1,6 +1,6 @@
 import { NativeSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { answerOf, api } from '../../api/management.ts';
+import { api } from '../../api/management.ts';
 import { formatTime } from '../../format/format-time.ts';
 import { text } from '../../texts/text.ts';
 import { useTemplatePath } from '../use-template.ts';
@@ -19,12 +19,7 @@ export function PastMessageSelect({ messageId, choose }: PastMessageSelectProps)
   const { accountId, templateId } = useTemplatePath();
   const { data } = useQuery({
     queryKey: ['messages', accountId, { templateId, limit }],
-    queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/messages', {
-          params: { path: { accountId }, query: { templateId, limit } },
-        }),
-      ),
+    queryFn: () => api.get('/accounts/{accountId}/messages', { accountId }, { templateId, limit }),
   });
   const messages = data?.items.filter(({ to }) => to !== null) ?? [];
   return (

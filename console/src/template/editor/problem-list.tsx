@@ -1,6 +1,7 @@
-import { Badge, Button, Group, Skeleton, Text, Title } from '@mantine/core';
+import { Button, Group, Skeleton, Text, Title } from '@mantine/core';
 import type { TemplatePreview } from '../../api/management.generated.ts';
 import { asSentence } from '../../api/problem.ts';
+import { Tag } from '../../components/tag.tsx';
 import { text } from '../../texts/text.ts';
 
 interface TemplateProblemListProps {
@@ -62,9 +63,9 @@ const severityColors = { error: 'red', warning: 'yellow', hint: 'blue' } as cons
 
 function Severity({ severity }: { severity: keyof typeof severityColors }) {
   return (
-    <Badge className="state-badge" data-color={severityColors[severity]} tt="none" size="sm">
+    <Tag color={severityColors[severity]} size="sm">
       {text(`editor.severity.${severity}`)}
-    </Badge>
+    </Tag>
   );
 }
 

@@ -1,9 +1,9 @@
 import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { answerOf, api, ifMatch } from '../../api/management.ts';
+import { api, ifMatch } from '../../api/management.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { useAction } from '../../api/use-action.ts';
+import { useRefresh } from '../../api/use-refresh.ts';
 import { ProblemAlert } from '../../components/problem-alert.tsx';
 import { text } from '../../texts/text.ts';
 import { useTemplatePath } from '../use-template.ts';
@@ -19,22 +19,20 @@ interface PublishOptions {
 /** Publishes the draft and shows how to send with it. */
 export function usePublish(draft: EditedDraft) {
   const path = useTemplatePath();
-  const client = useQueryClient();
+  const refresh = useRefresh('templates', 'versions');
   const navigate = useNavigate();
   return useAction({
     mutationFn: async (body: PublishOptions) => {
       const seen = await draft.save();
-      return answerOf(
-        api.POST('/accounts/{accountId}/templates/{templateId}/publish', {
-          params: { path },
-          body,
-          ...ifMatch(seen),
-        }),
+      return api.post(
+        '/accounts/{accountId}/templates/{templateId}/publish',
+        path,
+        body,
+        ifMatch(seen),
       );
     },
     async onSuccess() {
-      await client.invalidateQueries({ queryKey: ['templates', path.accountId] });
-      await client.invalidateQueries({ queryKey: ['versions', path.accountId] });
+      await refresh();
       await navigate({
         to: '/$account/templates/$template/use',
         params: { account: path.accountId, template: path.templateId },

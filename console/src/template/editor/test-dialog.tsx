@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useMay, useMe } from '../../account/use-me.ts';
 import type { paths } from '../../api/management.generated.ts';
-import { answerOf, api } from '../../api/management.ts';
+import { api } from '../../api/management.ts';
 import { Field } from '../../components/field.tsx';
 import { DialogForm } from '../../components/form-dialog.tsx';
 import { JsonArea } from '../../components/json-area.tsx';
@@ -70,15 +70,14 @@ function TestForm({ close, draft, onSent }: TestFormProps) {
 
   async function submit() {
     await draft.save();
-    const { messageId } = await answerOf(
-      api.POST('/accounts/{accountId}/templates/{templateId}/test-send', {
-        params: { path },
-        body: {
-          to,
-          ...(values === undefined ? {} : { values }),
-          ...(locales.includes(locale) ? { locale } : {}),
-        },
-      }),
+    const { messageId } = await api.post(
+      '/accounts/{accountId}/templates/{templateId}/test-send',
+      path,
+      {
+        to,
+        ...(values === undefined ? {} : { values }),
+        ...(locales.includes(locale) ? { locale } : {}),
+      },
     );
     onSent({ to, messageId });
   }
@@ -141,12 +140,7 @@ function TestOutcome({ sent: { to, messageId }, close, again }: TestOutcomeProps
   const canRead = may('messages:read');
   const { data: message, error } = useQuery({
     queryKey: ['messages', accountId, messageId],
-    queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/messages/{messageId}', {
-          params: { path: { accountId, messageId } },
-        }),
-      ),
+    queryFn: () => api.get('/accounts/{accountId}/messages/{messageId}', { accountId, messageId }),
     enabled: canRead,
     refetchInterval: ({ state }) => (isFinalMessageState(state.data?.state) ? false : pollMs),
   });

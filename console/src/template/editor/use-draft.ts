@@ -1,6 +1,6 @@
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { TemplateContent, TemplateDraftView } from '../../api/management.generated.ts';
-import { api, taggedAnswerOf } from '../../api/management.ts';
+import { api } from '../../api/management.ts';
 import { isNotFound } from '../../api/problem.ts';
 import { sendersQuery } from '../../overview/use-overview.ts';
 import { chooseSender } from '../unverified-sender.tsx';
@@ -42,7 +42,7 @@ async function readInitialContent(
   client: QueryClient,
   path: TemplatePath,
 ): Promise<InitialContent> {
-  const draft = await readDraft(path);
+  const draft = await readTaggedDraft(path);
   if (draft !== null)
     return { content: draft.value.content, tag: draft.tag, isDraft: true, isNew: false };
   const { name, createdBy, publishedVersion } = await client.fetchQuery(templateQuery(path));
@@ -58,11 +58,9 @@ async function readInitialContent(
 }
 
 /** @returns null if there is no draft */
-async function readDraft(path: TemplatePath) {
+export async function readTaggedDraft(path: TemplatePath) {
   try {
-    return await taggedAnswerOf(
-      api.GET('/accounts/{accountId}/templates/{templateId}/draft', { params: { path } }),
-    );
+    return await api.getTagged('/accounts/{accountId}/templates/{templateId}/draft', path);
   } catch (error) {
     if (isNotFound(error)) return null;
     throw error;

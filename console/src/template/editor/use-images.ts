@@ -1,8 +1,9 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../../account/use-me.ts';
 import type { HostedImage } from '../../api/management.generated.ts';
-import { answerOf, api } from '../../api/management.ts';
+import { api } from '../../api/management.ts';
+import { useRefresh } from '../../api/use-refresh.ts';
 import { text } from '../../texts/text.ts';
 import { contentIdFor, type EditedImage } from '../edited-images.ts';
 import { toBase64 } from '../template-images.ts';
@@ -50,17 +51,12 @@ interface ImageOptions {
 /** Hosts, attaches and removes the images of a template. */
 export function useImages({ content, setContent, show, onReplaced }: ImageOptions): ImageActions {
   const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('hosted-images');
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState(false);
   const { data: hosted } = useQuery({
     queryKey: ['hosted-images', accountId, hostedLimit],
-    queryFn: () =>
-      answerOf(
-        api.GET('/accounts/{accountId}/images', {
-          params: { path: { accountId }, query: { limit: hostedLimit } },
-        }),
-      ),
+    queryFn: () => api.get('/accounts/{accountId}/images', { accountId }, { limit: hostedLimit }),
   });
 
   async function run(work: () => Promise<unknown>) {
@@ -77,7 +73,7 @@ export function useImages({ content, setContent, show, onReplaced }: ImageOption
 
   async function store(file: File): Promise<HostedImage> {
     const image = await hostImage(accountId, file);
-    await client.invalidateQueries({ queryKey: ['hosted-images', accountId] });
+    await refresh();
     return image;
   }
 

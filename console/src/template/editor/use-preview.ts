@@ -1,6 +1,6 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { answerOf, api } from '../../api/management.ts';
+import { api } from '../../api/management.ts';
 import { imageNames } from '../edited-images.ts';
 import { useTemplatePath } from '../use-template.ts';
 import type { EditedContent } from './use-draft.ts';
@@ -23,16 +23,11 @@ export function usePreview(content: EditedContent, { messageId, locale }: Previe
   return useQuery({
     queryKey: ['preview', path, settled, messageId, locale],
     queryFn: () =>
-      answerOf(
-        api.POST('/accounts/{accountId}/templates/{templateId}/preview', {
-          params: { path },
-          body: {
-            content: settled,
-            ...(messageId === undefined ? {} : { messageId }),
-            ...(locale === undefined ? {} : { locale }),
-          },
-        }),
-      ),
+      api.post('/accounts/{accountId}/templates/{templateId}/preview', path, {
+        content: settled,
+        ...(messageId === undefined ? {} : { messageId }),
+        ...(locale === undefined ? {} : { locale }),
+      }),
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,

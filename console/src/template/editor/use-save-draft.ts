@@ -1,13 +1,14 @@
 import { useHotkeys } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
 import { useMay } from '../../account/use-me.ts';
-import { api, ifMatch, type Precondition, taggedAnswerOf } from '../../api/management.ts';
+import { api, ifMatch, ifNone, type Precondition } from '../../api/management.ts';
+import { useRefresh } from '../../api/use-refresh.ts';
 import { requireValidJson } from '../../components/json-area.tsx';
 import type { Edit, SentEdit } from '../../form/edit.ts';
 import { useForm } from '../../form/use-form.ts';
 import { imagesToSave, withHashes } from '../edited-images.ts';
 import { useTemplatePath } from '../use-template.ts';
 import type { EditedContent, InitialContent } from './use-draft.ts';
+import { readTaggedDraft } from './use-draft.ts';
 
 /** The edited draft, as seen by its actions. */
 export interface EditedDraft {
@@ -32,8 +33,7 @@ export interface EditedDraft {
 /** Saves the draft, also on Ctrl+S, with conflict detection. */
 export function useSaveDraft(initial: InitialContent): EditedDraft {
   const path = useTemplatePath();
-  const params = { path };
-  const client = useQueryClient();
+  const refresh = useRefresh('templates');
   const may = useMay();
 
   async function put(
@@ -43,14 +43,13 @@ export function useSaveDraft(initial: InitialContent): EditedDraft {
   ): Promise<InitialContent> {
     requireValidJson();
     const body = { ...content, images: imagesToSave(content.images, sendsAll) };
-    const { value, tag } = await taggedAnswerOf(
-      api.PUT('/accounts/{accountId}/templates/{templateId}/draft', {
-        params,
-        body,
-        ...precondition,
-      }),
+    const { value, tag } = await api.putTagged(
+      '/accounts/{accountId}/templates/{templateId}/draft',
+      path,
+      body,
+      precondition,
     );
-    await client.invalidateQueries({ queryKey: ['templates', path.accountId] });
+    await refresh();
     const images = withHashes(content.images, value.content.images);
     return { content: { ...content, images }, tag, isDraft: true, isNew: false };
   }
@@ -58,13 +57,7 @@ export function useSaveDraft(initial: InitialContent): EditedDraft {
   const form = useForm({
     stored: initial,
     toValues: ({ content }) => content,
-    save: (sent) =>
-      put(
-        sent,
-        sent.stored.tag === undefined
-          ? { headers: { 'if-none-match': '*' } }
-          : ifMatch(sent.stored.tag),
-      ),
+    save: (sent) => put(sent, sent.stored.tag === undefined ? ifNone : ifMatch(sent.stored.tag)),
   });
   const { edit, stored } = form;
 
@@ -92,12 +85,9 @@ export function useSaveDraft(initial: InitialContent): EditedDraft {
     save,
     seen: () => edit.stored.tag,
     async overwrite() {
-      const { response } = await api.GET('/accounts/{accountId}/templates/{templateId}/draft', {
-        params,
-      });
+      const other = await readTaggedDraft(path).catch(() => null);
       // The other draft may lack the images that were saved with this one.
-      const precondition = ifMatch(response.headers.get('etag') ?? undefined);
-      return form.save((sent) => put(sent, precondition, true));
+      return form.save((sent) => put(sent, ifMatch(other?.tag), true));
     },
   };
 }

@@ -1,6 +1,9 @@
-import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
+import { localProblem } from '../../api/problem.ts';
+import { Field } from '../../components/field.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { nameLocale } from '../../format/name-locale.ts';
 import { text } from '../../texts/text.ts';
 import { withoutUnused } from './switch-markup.ts';
@@ -85,46 +88,38 @@ interface AddLanguageProps {
   create: (locale: string) => void;
 }
 
-function AddLanguage({ opened, close, taken, create }: AddLanguageProps) {
+function AddLanguage({ taken, create, ...dialog }: AddLanguageProps) {
   const [typed, setTyped] = useState('');
-  const [problem, setProblem] = useState<string>();
 
-  function submit(event: FormEvent) {
-    event.preventDefault();
+  async function submit() {
     const locale = readLocale(typed);
-    if (locale === undefined) return setProblem(text('editor.badLocale'));
-    if (taken.includes(locale)) return setProblem(text('editor.takenLocale'));
+    if (locale === undefined) throw localProblem('locale', text('editor.badLocale'));
+    if (taken.includes(locale)) throw localProblem('locale', text('editor.takenLocale'));
     create(locale);
     setTyped('');
-    return close();
   }
 
   return (
-    <Modal opened={opened} onClose={close} title={text('editor.addLanguage')}>
-      <form onSubmit={submit}>
-        <Stack>
-          <TextInput
-            label={text('editor.locale')}
-            description={text('editor.localeHint')}
-            required
-            maxLength={35}
-            value={typed}
-            error={problem}
-            onChange={(event) => {
-              setTyped(event.currentTarget.value);
-              setProblem(undefined);
-            }}
-            data-autofocus
-          />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
-              {text('cancel')}
-            </Button>
-            <Button type="submit">{text('editor.addLanguage')}</Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog
+      {...dialog}
+      title={text('editor.addLanguage')}
+      action={text('editor.addLanguage')}
+      submit={submit}
+    >
+      {(error) => (
+        <Field
+          field="locale"
+          label={text('editor.locale')}
+          description={text('editor.localeHint')}
+          required
+          maxLength={35}
+          value={typed}
+          change={setTyped}
+          error={error}
+          data-autofocus
+        />
+      )}
+    </FormDialog>
   );
 }
 

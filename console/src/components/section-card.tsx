@@ -1,0 +1,34 @@
+import { Box, Group, Paper, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+interface SectionCardProps {
+  /** Of its heading, by which the section is named. */
+  id: string;
+  title: string;
+  hint?: ReactNode;
+  /** Beside the heading. */
+  action?: ReactNode;
+  children?: ReactNode;
+}
+
+/** A section of a page with a border. */
+export function SectionCard({ id, title, hint, action, children }: SectionCardProps) {
+  return (
+    <Paper withBorder p="md" component="section" aria-labelledby={id}>
+      <Group justify="space-between" align="flex-start" gap="4px md" mb="sm">
+        <Box flex="1 1 8rem">
+          <Title order={2} id={id}>
+            {title}
+          </Title>
+          {hint !== undefined && (
+            <Text size="sm" c="dimmed">
+              {hint}
+            </Text>
+          )}
+        </Box>
+        {action}
+      </Group>
+      {children}
+    </Paper>
+  );
+}
