@@ -173,7 +173,8 @@ function toQuotedPrintable(content: Buffer): Buffer {
   return encoded.subarray(0, at);
 }
 
-function toBase64(content: Buffer): Buffer {
+/** Base64 in lines (RFC 2045 section 6.8). */
+export function toBase64(content: Buffer): Buffer {
   const encoded = Buffer.allocUnsafeSlow(encodedLength(content.length));
   let at = 0;
   for (let start = 0; start < content.length; start += base64LineBytes)
