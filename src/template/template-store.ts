@@ -215,16 +215,24 @@ export async function publishVersion(
   transaction: Kysely,
   version: NewTemplateVersion,
 ): Promise<number> {
-  const { accountId, templateId } = version;
   const number = await writeVersion(transaction, version);
+  await setPublishedVersion(transaction, version, number);
+  return number;
+}
+
+/** Publishes a version, such as an earlier one again. Notifies all nodes at commit. */
+export async function setPublishedVersion(
+  transaction: Kysely,
+  { accountId, templateId }: TemplateRef,
+  version: number,
+): Promise<void> {
   await transaction
     .updateTable('template')
-    .set({ published_version: number })
+    .set({ published_version: version })
     .where('account_id', '=', accountId)
     .where('id', '=', templateId)
     .execute();
   await announceChange(transaction, templateTopic, templateKey(accountId, templateId));
-  return number;
 }
 
 /**
