@@ -1,4 +1,4 @@
-import { toBase64 } from './encode-for-seven-bits.ts';
+import { base64Lines } from './encode-for-seven-bits.ts';
 import type { BodyPiece } from './load-template.ts';
 import { QuotedPrintableWriter } from './quoted-printable.ts';
 
@@ -34,6 +34,6 @@ export function bodyText(pieces: readonly BodyPiece[]): string {
 
 /** Line breaks of text become CRLF before encoding (RFC 2045 section 6.8, RFC 2046 section 4.1.1). */
 function encodeBase64(text: string): EncodedBody {
-  const content = toBase64(Buffer.from(text.replaceAll('\n', '\r\n'))).toString('latin1');
+  const content = base64Lines(Buffer.from(text.replaceAll('\n', '\r\n'))).toString('latin1');
   return { encoding: 'base64', content };
 }

@@ -49,7 +49,7 @@ export interface AdmittedRequest {
  * Checks 5 to 8. Unless something must be read or decoded first, it is done when this returns.
  * @throws Fault of the first check that fails
  */
-export function checkMessage(
+export function checkBeforeCommit(
   dependencies: SendDependencies,
   admitted: AdmittedRequest,
   key?: IdempotencyKey,

@@ -10,7 +10,7 @@ import { faultBody, toFault } from '../http/answer-fault.ts';
 import { formatBytes, sendBodyBytes } from '../http/limits/route-limits.ts';
 import type { AcceptRow } from './accept-row.ts';
 import type { SendAdmission } from './admit-caller.ts';
-import { type AdmittedRequest, checkMessage } from './check-message.ts';
+import { type AdmittedRequest, checkBeforeCommit } from './check-message.ts';
 import { commitMessage, commitTogether, type Receipt, withoutSimulated } from './commit-message.ts';
 import { readBatch } from './read-batch.ts';
 import { type BodyJson, readBodyJson } from './read-body-json.ts';
@@ -144,7 +144,7 @@ export class BatchSender {
 
   /** @returns a row to be committed with others if the message needs nothing else */
   #sendPlain(request: AdmittedRequest): Promise<Outcome> | AcceptRow {
-    const checking = checkMessage(this.#dependencies, request);
+    const checking = checkBeforeCommit(this.#dependencies, request);
     if (checking instanceof Promise)
       return checking.then((message) => commitMessage(this.#dependencies, message)).catch(toFault);
     const { row, attachments, newUsageRecord, quota } = checking;

@@ -3,7 +3,7 @@ import type { AccountId } from '../foundation/ids.ts';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import type { TraceContext } from '../foundation/tracing/trace-context.ts';
 import type { TraceSpan } from '../foundation/tracing/tracing.ts';
-import { type AdmittedRequest, checkMessage } from './check-message.ts';
+import { type AdmittedRequest, checkBeforeCommit } from './check-message.ts';
 import { type CheckedMessage, commitMessage, findReplay, type Receipt } from './commit-message.ts';
 import { type IdempotencyKey, readIdempotencyKey } from './idempotency.ts';
 import type { SendDependencies } from './send-dependencies.ts';
@@ -33,7 +33,7 @@ export function sendEmail(
               body instanceof Buffer ? body : undefined,
               parsed && 'idempotencyKey',
             ),
-    check: (key, trace) => checkMessage(dependencies, admitted, key, trace),
+    check: (key, trace) => checkBeforeCommit(dependencies, admitted, key, trace),
   });
 }
 
