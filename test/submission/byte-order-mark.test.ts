@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readBatch } from '../../src/submission/read-batch.ts';
-import { readBodyJson, readBodyJson } from '../../src/submission/read-body-json.ts';
+import { readBodyJson } from '../../src/submission/read-body-json.ts';
+import { parseLargeBody } from '../../src/submission/read-large-json.ts';
 
 const mark = '\uFEFF';
 
