@@ -17,3 +17,29 @@ export function awaitAll<Value>(
     ? Promise.all(values)
     : (values as readonly Value[]);
 }
+
+/** A list of steps that stops only where it waits for a promise; `runSteps` runs it. */
+export type Steps<Result> = Generator<Promise<unknown>, Result, unknown>;
+
+/** Within steps, the value of what may be a promise: `const account = yield* resolved(lookup)`. */
+export function* resolved<Value>(value: MaybePromise<Value>): Steps<Value> {
+  return value instanceof Promise ? ((yield value) as Value) : value;
+}
+
+/** Runs steps: at once unless one waits. They can't catch the error of what they wait for. */
+export function runSteps<Result>(steps: Steps<Result>): MaybePromise<Result> {
+  const next = steps.next();
+  return next.done === true ? next.value : continueSteps(steps, next.value);
+}
+
+async function continueSteps<Result>(
+  steps: Steps<Result>,
+  first: Promise<unknown>,
+): Promise<Result> {
+  let waiting = first;
+  for (;;) {
+    const next = steps.next(await waiting);
+    if (next.done === true) return next.value;
+    waiting = next.value;
+  }
+}

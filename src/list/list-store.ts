@@ -16,37 +16,9 @@ export interface ContactList {
   readonly modifiedAt: Date;
 }
 
-interface Row {
-  readonly id: string;
-  readonly name: string;
-  readonly folder_name: string;
-  readonly description: string;
-  readonly source_size: number;
-  readonly created_at: Date;
-  readonly modified_at: Date;
-}
-
-const columns = [
-  'id',
-  'name',
-  'folder_name',
-  'description',
-  'source_size',
-  'created_at',
-  'modified_at',
-] as const;
-
-function toList(row: Row): ContactList {
-  return {
-    id: row.id as ListId,
-    name: row.name,
-    folderName: row.folder_name,
-    description: row.description,
-    sourceSize: row.source_size,
-    createdAt: row.created_at,
-    modifiedAt: row.modified_at,
-  };
-}
+const columns = sql.raw(
+  `id, name, folder_name as "folderName", description, source_size as "sourceSize", created_at as "createdAt", modified_at as "modifiedAt"`,
+);
 
 /** One page of an account's lists, ordered by id, and the total count. */
 export async function readListPage(
@@ -54,36 +26,28 @@ export async function readListPage(
   accountId: AccountId,
   page: { readonly count: number; readonly offset: number },
 ): Promise<{ readonly total: number; readonly lists: readonly ContactList[] }> {
-  const lists = await kysely
-    .selectFrom('contact_list')
-    .select(columns)
-    .where('account_id', '=', accountId)
-    .orderBy('id')
-    .limit(page.count)
-    .offset(page.offset)
-    .execute();
+  const lists = await sql<ContactList>`
+    select ${columns} from contact_list where account_id = ${accountId}
+    order by id limit ${page.count} offset ${page.offset}`.execute(kysely);
   const { total } = await kysely
     .selectFrom('contact_list')
     .select((eb) => eb.fn.countAll<string>().as('total'))
     .where('account_id', '=', accountId)
     .executeTakeFirstOrThrow();
-  return { total: Number(total), lists: lists.map(toList) };
+  return { total: Number(total), lists: lists.rows };
 }
 
 /** A list as the manifest sees it: `contentHash` identifies the rows of the last full write. */
 export interface StoredList extends ContactList {
-  readonly contentHash: Buffer | undefined;
+  readonly contentHash: Buffer | null;
 }
 
 /** All lists of an account, ordered by id. */
 export async function readLists(kysely: Kysely, accountId: AccountId): Promise<StoredList[]> {
-  const rows = await kysely
-    .selectFrom('contact_list')
-    .select([...columns, 'content_hash'])
-    .where('account_id', '=', accountId)
-    .orderBy('id')
-    .execute();
-  return rows.map((row) => ({ ...toList(row), contentHash: row.content_hash ?? undefined }));
+  const { rows } = await sql<StoredList>`
+    select ${columns}, content_hash as "contentHash" from contact_list where account_id = ${accountId}
+    order by id`.execute(kysely);
+  return rows;
 }
 
 /** Creates a list or updates its settings. */

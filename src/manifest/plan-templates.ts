@@ -65,7 +65,7 @@ export async function planTemplates(
   }
   // A manifest can't contain a template that was never published.
   const inUse = existing.filter(
-    ({ removed, contentHash }) => !removed && contentHash !== undefined,
+    ({ removed, contentHash }) => !removed && contentHash !== null,
   );
   const named = new Set(account.templates.map(({ id }) => id));
   for (const { id } of toRemove(context, account, 'templates', inUse, ({ id }) => named.has(id))) {

@@ -57,8 +57,5 @@ function nameParameter(name: string, value: string): string {
 
 function encodeCharacter(character: string): string {
   if (attributeCharacter.test(character)) return character;
-  return Array.from(
-    Buffer.from(character),
-    (octet) => `%${octet.toString(16).toUpperCase().padStart(2, '0')}`,
-  ).join('');
+  return Buffer.from(character).toString('hex').toUpperCase().replace(/../g, '%$&');
 }

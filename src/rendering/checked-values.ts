@@ -36,11 +36,7 @@ function toWholeUrl(value: string): string | undefined {
 }
 
 export function percentEncode(character: string): string {
-  const octets = Buffer.from(character, 'utf8');
-  return Array.from(
-    octets,
-    (octet) => `%${octet.toString(16).toUpperCase().padStart(2, '0')}`,
-  ).join('');
+  return Buffer.from(character).toString('hex').toUpperCase().replace(/../g, '%$&');
 }
 
 /**

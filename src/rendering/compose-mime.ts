@@ -2,7 +2,7 @@ import { domainOf, type EmailAddress, needsSmtpUtf8 } from '../foundation/email-
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
 import { attachTo, type EncodedAttachment } from './compose-attachments.ts';
 import type { EncodedBody } from './encode-body.ts';
-import { type HeaderMailbox, mailboxHeader, textHeader } from './message-headers.ts';
+import { type HeaderMailbox, mailboxHeader, mailDate, textHeader } from './message-headers.ts';
 import type { RenderedMail } from './render-message.ts';
 
 /** The sender and recipients in a message's headers. */
@@ -111,7 +111,7 @@ function composeHead(
           ),
         ]),
     textHeader('Subject', subject),
-    `Date: ${formatDate(identity.acceptedAt)}`,
+    `Date: ${mailDate(identity.acceptedAt)}`,
     `Message-ID: ${messageId}`,
     ...(identity.headers ?? []).map(([name, value]) => textHeader(name, value)),
     ...(identity.headerLines ?? []),
@@ -120,11 +120,6 @@ function composeHead(
     'MIME-Version: 1.0',
   ];
   return lines.join(CRLF) + CRLF;
-}
-
-/** RFC 5322 section 3.3, always in UTC. */
-function formatDate(date: Date): string {
-  return date.toUTCString().replace('GMT', '+0000');
 }
 
 function composeBody(rendered: RenderedMail, id: string): string {

@@ -1,3 +1,4 @@
+import { base64Lines } from './encode-for-seven-bits.ts';
 import type { BodyPiece } from './load-template.ts';
 import { QuotedPrintableWriter } from './quoted-printable.ts';
 
@@ -31,10 +32,8 @@ export function bodyText(pieces: readonly BodyPiece[]): string {
   return text;
 }
 
-// RFC 2045 section 6.8: lines of at most 76 characters; line breaks of text become CRLF before encoding (section 6.8, RFC 2046
-// section 4.1.1).
+/** Line breaks of text become CRLF before encoding (RFC 2045 section 6.8, RFC 2046 section 4.1.1). */
 function encodeBase64(text: string): EncodedBody {
-  const whole = Buffer.from(text.replaceAll('\n', '\r\n'), 'utf8').toString('base64');
-  const lines = whole.match(/.{1,76}/g) ?? [];
-  return { encoding: 'base64', content: lines.map((line) => `${line}\r\n`).join('') };
+  const content = base64Lines(Buffer.from(text.replaceAll('\n', '\r\n'))).toString('latin1');
+  return { encoding: 'base64', content };
 }

@@ -103,13 +103,13 @@ function encodeLeaf(entity: MimeEntity): Buffer {
   const isReadable = type.startsWith('text/') && content.length <= maxReadableBytes;
   return isReadable
     ? Buffer.concat([withEncoding(entity, 'quoted-printable'), toQuotedPrintable(content)])
-    : Buffer.concat([withEncoding(entity, 'base64'), toBase64(content)]);
+    : Buffer.concat([withEncoding(entity, 'base64'), base64Lines(content)]);
 }
 
 /** An entity with another content, in the transfer encoding that it has, unless lines would be too long in it. */
 export function replaceContent(entity: MimeEntity, content: Buffer): Buffer {
   const { head, encoding } = entity;
-  if (encoding === 'base64') return Buffer.concat([head, toBase64(content)]);
+  if (encoding === 'base64') return Buffer.concat([head, base64Lines(content)]);
   if (encoding === 'quoted-printable') return Buffer.concat([head, toQuotedPrintable(content)]);
   return hasLongLines(content)
     ? Buffer.concat([withEncoding(entity, 'quoted-printable'), toQuotedPrintable(content)])
@@ -173,7 +173,8 @@ function toQuotedPrintable(content: Buffer): Buffer {
   return encoded.subarray(0, at);
 }
 
-function toBase64(content: Buffer): Buffer {
+/** Base64 in lines (RFC 2045 section 6.8). */
+export function base64Lines(content: Buffer): Buffer {
   const encoded = Buffer.allocUnsafeSlow(encodedLength(content.length));
   let at = 0;
   for (let start = 0; start < content.length; start += base64LineBytes)

@@ -23,11 +23,7 @@ export function encodeWords(text: string, column: number): string {
 function qUnit(character: string): string {
   if (character === ' ') return '_';
   if (Q_LITERAL.test(character)) return character;
-  const octets = Buffer.from(character, 'utf8');
-  return Array.from(
-    octets,
-    (octet) => `=${octet.toString(16).toUpperCase().padStart(2, '0')}`,
-  ).join('');
+  return Buffer.from(character).toString('hex').toUpperCase().replace(/../g, '=$&');
 }
 
 function qWords(units: readonly string[], column: number): string {

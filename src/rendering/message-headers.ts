@@ -28,6 +28,11 @@ export function textHeader(name: string, text: string): string {
   return `${name}: ${encodeWords(value, name.length + 2)}`;
 }
 
+/** A date (RFC 5322 section 3.3), always in UTC. */
+export function mailDate(date: Date): string {
+  return date.toUTCString().replace('GMT', '+0000');
+}
+
 /** `Name: mailbox, mailbox`, with a line break wherever the next mailbox doesn't fit. */
 export function mailboxHeader(name: string, mailboxes: readonly HeaderMailbox[]): string {
   let header = `${name}:`;

@@ -2,6 +2,7 @@ import { domainOf } from '../foundation/email-address.ts';
 import { Fault, type FaultDetail } from '../foundation/errors.ts';
 import { newId } from '../foundation/ids.ts';
 import type { HeaderField } from '../foundation/mime/header-fields.ts';
+import { mailDate } from '../rendering/message-headers.ts';
 import type { CustomHeaderRules } from '../submission/custom-headers.ts';
 import type { RawMessage } from '../submission/send-raw.ts';
 import { controlFields, controlPrefix } from './read-control-fields.ts';
@@ -65,7 +66,7 @@ export function toRawMessage(
   );
   const added = [
     receivedField(trace),
-    ...(has(fields, 'date') ? [] : [`Date: ${formatDate(trace.receivedAt)}\r\n`]),
+    ...(has(fields, 'date') ? [] : [`Date: ${mailDate(trace.receivedAt)}\r\n`]),
     ...(has(fields, 'message-id')
       ? []
       : [`Message-ID: <${newId()}@${domainOf(from.address)}>\r\n`]),
@@ -123,13 +124,8 @@ function receivedField(trace: SubmissionTrace): string {
   return [
     `Received: from ${helo} ([${address}])`,
     ` by ${trace.hostname} with ${protocol} id ${trace.sessionId};`,
-    ` ${formatDate(trace.receivedAt)}\r\n`,
+    ` ${mailDate(trace.receivedAt)}\r\n`,
   ].join('\r\n');
-}
-
-/** RFC 5322 section 3.3, in UTC. */
-function formatDate(date: Date): string {
-  return date.toUTCString().replace('GMT', '+0000');
 }
 
 /** RFC 5322 section 2.1.1: a server may break longer lines, which would break the signature. */

@@ -2,7 +2,7 @@ import { Busy, Fault, type FaultCode } from '../foundation/errors.ts';
 import { isLostConnection } from '../foundation/network/lost-connection.ts';
 import { SmtpReplyError } from '../foundation/network/smtp-listener.ts';
 import type { TraceSpan, Tracing } from '../foundation/tracing/tracing.ts';
-import { errorCatalog } from '../http/error-catalog.ts';
+import { traceRefusal } from '../submission/trace-accept.ts';
 
 /** A reply: code (RFC 5321 section 4.2), enhanced status code (RFC 3463) and text. */
 export interface SubmissionReply {
@@ -11,80 +11,64 @@ export interface SubmissionReply {
   readonly text: string;
 }
 
+function reply(code: number, status: string, text: string): SubmissionReply {
+  return { code, status, text };
+}
+
 /** The reply for every error of the send operation, so that SMTP and HTTP refuse the same messages. */
 export const faultReplies: Readonly<Record<FaultCode, SubmissionReply>> = {
-  UNAUTHORIZED: { code: 535, status: '5.7.8', text: 'Wrong user name or password' },
-  ACCOUNT_SUSPENDED: { code: 525, status: '5.7.13', text: 'Account suspended' },
-  INVALID_ID: { code: 554, status: '5.6.0', text: 'Unknown template' },
-  VALIDATION_FAILED: { code: 554, status: '5.6.0', text: 'Invalid message' },
-  SENDER_NOT_ALLOWED: { code: 550, status: '5.7.1', text: 'Sender not allowed' },
-  PERSONALIZATION_FAILURE: { code: 554, status: '5.6.0', text: 'Missing values' },
-  RECIPIENT_SUPPRESSED: { code: 550, status: '5.7.1', text: 'Recipient suppressed' },
-  IDEMPOTENCY_MISMATCH: {
-    code: 554,
-    status: '5.6.0',
-    text: 'This idempotency key was used with another message',
-  },
-  IDEMPOTENCY_IN_PROGRESS: {
-    code: 451,
-    status: '4.3.0',
-    text: 'The same message is still being accepted; try again',
-  },
-  QUOTA_EXCEEDED: { code: 451, status: '4.7.1', text: 'Quota exceeded; try again later' },
-  IO_EXCEPTION: { code: 451, status: '4.3.0', text: 'Not accepted; try again' },
-  INTERNAL_ERROR: { code: 451, status: '4.3.0', text: 'Internal error; try again' },
+  UNAUTHORIZED: reply(535, '5.7.8', 'Wrong user name or password'),
+  ACCOUNT_SUSPENDED: reply(525, '5.7.13', 'Account suspended'),
+  INVALID_ID: reply(554, '5.6.0', 'Unknown template'),
+  VALIDATION_FAILED: reply(554, '5.6.0', 'Invalid message'),
+  SENDER_NOT_ALLOWED: reply(550, '5.7.1', 'Sender not allowed'),
+  PERSONALIZATION_FAILURE: reply(554, '5.6.0', 'Missing values'),
+  RECIPIENT_SUPPRESSED: reply(550, '5.7.1', 'Recipient suppressed'),
+  IDEMPOTENCY_MISMATCH: reply(554, '5.6.0', 'This idempotency key was used with another message'),
+  IDEMPOTENCY_IN_PROGRESS: reply(
+    451,
+    '4.3.0',
+    'The same message is still being accepted; try again',
+  ),
+  QUOTA_EXCEEDED: reply(451, '4.7.1', 'Quota exceeded; try again later'),
+  IO_EXCEPTION: reply(451, '4.3.0', 'Not accepted; try again'),
+  INTERNAL_ERROR: reply(451, '4.3.0', 'Internal error; try again'),
 };
 
 /** Replies that only SMTP has. */
 export const protocolReplies = {
-  tlsRequired: { code: 530, status: '5.7.0', text: 'Must issue a STARTTLS command first' },
-  loginRequired: { code: 530, status: '5.7.0', text: 'Authentication required' },
-  keyRequired: {
-    code: 535,
-    status: '5.7.8',
-    text: 'Use the account ID as user name and an API key as password',
-  },
-  permissionMissing: {
-    code: 535,
-    status: '5.7.8',
-    text: 'The API key can’t send: it lacks messages:send, or this network isn’t allowed',
-  },
-  contentNotPermitted: {
-    code: 550,
-    status: '5.7.1',
-    text: 'The API key can only send with templates: name one in X-Signalpost-Template, or use a key with messages:send-content',
-  },
-  loginUnavailable: { code: 454, status: '4.7.0', text: 'Can’t check credentials now; try again' },
-  tooManyLogins: { code: 421, status: '4.7.0', text: 'Too many wrong passwords; reconnect' },
-  tooManySessions: {
-    code: 421,
-    status: '4.7.0',
-    text: 'Too many open sessions of this account; close some',
-  },
-  tooManyMessages: {
-    code: 421,
-    status: '4.7.0',
-    text: 'Too many messages in this session; reconnect',
-  },
-  badRecipient: { code: 550, status: '5.1.3', text: 'Invalid recipient address' },
-  internationalRecipient: {
-    code: 553,
-    status: '5.6.7',
-    text: 'Send MAIL FROM with SMTPUTF8 to use this address',
-  },
-  recipientChanged: {
-    code: 451,
-    status: '4.7.1',
-    text: 'A recipient has just been suppressed; try again without it',
-  },
-  messageTooLarge: { code: 552, status: '5.3.4', text: 'Message too large' },
-  noMemory: { code: 452, status: '4.3.1', text: 'Too much mail at once; try again' },
-  bareReturn: {
-    code: 554,
-    status: '5.6.0',
-    text: 'The message has a CR on its own, or a NUL; send lines that end in CRLF',
-  },
-} as const satisfies Readonly<Record<string, SubmissionReply>>;
+  tlsRequired: reply(530, '5.7.0', 'Must issue a STARTTLS command first'),
+  loginRequired: reply(530, '5.7.0', 'Authentication required'),
+  keyRequired: reply(535, '5.7.8', 'Use the account ID as user name and an API key as password'),
+  permissionMissing: reply(
+    535,
+    '5.7.8',
+    'The API key can’t send: it lacks messages:send, or this network isn’t allowed',
+  ),
+  contentNotPermitted: reply(
+    550,
+    '5.7.1',
+    'The API key can only send with templates: name one in X-Signalpost-Template, or use a key with messages:send-content',
+  ),
+  loginUnavailable: reply(454, '4.7.0', 'Can’t check credentials now; try again'),
+  tooManyLogins: reply(421, '4.7.0', 'Too many wrong passwords; reconnect'),
+  tooManySessions: reply(421, '4.7.0', 'Too many open sessions of this account; close some'),
+  tooManyMessages: reply(421, '4.7.0', 'Too many messages in this session; reconnect'),
+  badRecipient: reply(550, '5.1.3', 'Invalid recipient address'),
+  internationalRecipient: reply(553, '5.6.7', 'Send MAIL FROM with SMTPUTF8 to use this address'),
+  recipientChanged: reply(
+    451,
+    '4.7.1',
+    'A recipient has just been suppressed; try again without it',
+  ),
+  messageTooLarge: reply(552, '5.3.4', 'Message too large'),
+  noMemory: reply(452, '4.3.1', 'Too much mail at once; try again'),
+  bareReturn: reply(
+    554,
+    '5.6.0',
+    'The message has a CR on its own, or a NUL; send lines that end in CRLF',
+  ),
+};
 
 export type ProtocolReplyName = keyof typeof protocolReplies;
 
@@ -187,7 +171,5 @@ function describeRefusal(span: TraceSpan, error: unknown): void {
     span.set({ 'error.type': error.message });
     return;
   }
-  const code = error instanceof Fault ? error.code : 'INTERNAL_ERROR';
-  if (errorCatalog[code].status >= 500) span.fail(code);
-  else span.set({ 'error.type': code });
+  traceRefusal(span, error);
 }

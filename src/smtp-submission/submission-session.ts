@@ -18,10 +18,10 @@ import {
   type SendAdmission,
 } from '../submission/admit-caller.ts';
 import { type AttachmentSettings, attachmentLimitOf } from '../submission/check-attachments.ts';
+import type { AdmittedRequest } from '../submission/check-message.ts';
 import type { Receipt } from '../submission/commit-message.ts';
 import type { CustomHeaderRules } from '../submission/custom-headers.ts';
 import { hashInPieces } from '../submission/decode-base64.ts';
-import type { AdmittedRequest } from '../submission/send-email.ts';
 import type { RawMessage } from '../submission/send-raw.ts';
 import { withTimeout } from '../submission/with-timeout.ts';
 import { type SubmissionTrace, toRawMessage } from './raw-submission.ts';
@@ -116,12 +116,13 @@ export class SubmissionSession {
   }
 
   async #admit({ accountText, authorization }: Login): Promise<SendAdmission> {
-    const admitting = admitCaller(this.#dependencies.admission, tokenOperations.send, {
-      authorization,
-      accountText,
-      remoteAddress: () => this.#remoteAddress,
-    });
-    return admitting instanceof Promise ? await withTimeout(admitting) : admitting;
+    return withTimeout(
+      admitCaller(this.#dependencies.admission, tokenOperations.send, {
+        authorization,
+        accountText,
+        remoteAddress: () => this.#remoteAddress,
+      }),
+    );
   }
 
   /**

@@ -8,11 +8,11 @@ import { Fault } from '../foundation/errors.ts';
 import { decodeTransferEncoding, decodeWords } from '../foundation/mime/decode.ts';
 import { sendBodyBytes } from '../http/limits/route-limits.ts';
 import type { SendAdmission } from '../submission/admit-caller.ts';
+import type { AdmittedRequest } from '../submission/check-message.ts';
 import { hasControlCharacter } from '../submission/custom-headers.ts';
 import { findInvalidText } from '../submission/find-invalid-text.ts';
 import { isJsonType, parseBodyText, unusableBody } from '../submission/read-body-json.ts';
 import { maxRecipientName } from '../submission/send-body-schema.ts';
-import type { AdmittedRequest } from '../submission/send-email.ts';
 import type { ControlValues } from './read-control-fields.ts';
 import { type SubmittedMessage, singleField } from './read-message-head.ts';
 

@@ -10,11 +10,10 @@ import { scheduledClassOffset, scheduledReason } from '../message/scheduled-clas
  * Parameters for each row: $1 account_id, $2 message ID, $3 retention_days, $4 template_id, $5 template_version, $6 flags,
  * $7 external_id, $8 tag, $9 client_id, $10 seconds until it expires, $11 number of recipients, $12 content. For each
  * recipient: $13 n, $14 account_id, $15 address, $16 transactional. If some rows have a key, for each row: $17 key, $18
- * request_hash, $19 suppressed recipients, all null without a key. If some rows have a send time or deadline, those
- * parameters, and for each row: $20 send_at, $21 deliver_before, null without. If some rows have attachments, also for each
- * content, from $20 or $22 on: n, account_id, message ID, retention_days, sha256. If some rows have copies, there are
- * parameters for times and attachments, and for each row: $27 n of the first row of its group. A group is stored as a whole
- * or not at all.
+ * request_hash, $19 suppressed recipients, all null without a key. If some rows have a send time, deadline, attachments or
+ * copies, those parameters, and for each row: $20 send_at, $21 deliver_before, null without, and $27 n of the first row of its
+ * group; for each attached content: $22 n, $23 account_id, $24 message ID, $25 retention_days, $26 sha256. A group is stored as a
+ * whole or not at all.
  */
 
 /** Bits of the flags. */
@@ -81,9 +80,6 @@ const optimisticTaken = `taken as materialized (
   cross join lateral (
     select from idempotency_key s where s.account_id = k.account_id and s.key = k.key limit 1) as hit)`;
 
-const optimisticClaims = `${optimisticTaken},
-claimed as (${claims('select n from blocked union all select n from taken')})`;
-
 // A key older than 24 hours can be reused.
 function upsertClaims(refused: string): string {
   return `claimed as (${claims(refused)}
@@ -130,6 +126,11 @@ const timedRows = rowsOf('i', {
   deliver_before: '$21::text[]',
 });
 
+/** Rows of a repeated statement that are stored already change nothing. */
+function isStored(id: string, repeated: boolean): string {
+  return repeated ? `\n    and ${id} in (select id from message_row)` : '';
+}
+
 function messages(refused: string, repeated: boolean): string {
   return `message_row as (
   insert into message (account_id, id, retention_days, template_id, template_version, transactional, track_opens,
@@ -142,12 +143,11 @@ function messages(refused: string, repeated: boolean): string {
 }
 
 function timedQueueEntries(refused: string, repeated: boolean): string {
-  const isStored = repeated ? '\n    and i.id in (select id from message_row)' : '';
   return `timed as materialized (
   select i.account_id, i.id, i.retention_days, i.flags, i.lifetime, i.recipients, i.external_id, i.tag,
     i.send_at::timestamptz as send_at, i.deliver_before::timestamptz as deliver_before
   from ${timedRows}
-  where i.n not in (${refused})${isStored}),
+  where i.n not in (${refused})${isStored('i.id', repeated)}),
 scheduled_row as (
   insert into scheduled_message (account_id, message_id, retention_days, send_at, lifetime_seconds, keep_until, tag,
     external_id)
@@ -170,21 +170,19 @@ function queueEntries(refused: string, repeated: boolean): string {
   select i.account_id, i.id, i.retention_days, case when i.flags & ${transactionalBit} <> 0 then 0 else 1 end, ${now},
     ${now} + i.lifetime * interval '1 second', ('{${allRecipients}}'::smallint[])[1:i.recipients]
   from ${queueRows}
-  where i.n not in (${refused})${repeated ? '\n    and i.id in (select id from message_row)' : ''})`;
+  where i.n not in (${refused})${isStored('i.id', repeated)})`;
 }
 
-// Fails if the sweep may delete a content, which takes an accept that hung for half an hour. Its
-// parameters are numbered from `first`.
-function attachmentLinks(refused: string, repeated: boolean, first: number): string {
+// Fails if the sweep may delete a content, which takes an accept that hung for half an hour.
+function attachmentLinks(refused: string, repeated: boolean): string {
   return `attachment_row as (
   insert into message_attachment (account_id, message_id, retention_days, sha256)
   select a.account_id, a.message_id, a.retention_days, (
     select c.sha256 from attachment_content c
     where c.account_id = a.account_id and c.sha256 = a.sha256 and c.check_at > ${now} + interval '1 minute')
-  from unnest($${first}::int4[], $${first + 1}::text[], $${first + 2}::uuid[], $${first + 3}::smallint[],
-      $${first + 4}::bytea[])
+  from unnest($22::int4[], $23::text[], $24::uuid[], $25::smallint[], $26::bytea[])
     as a (n, account_id, message_id, retention_days, sha256)
-  where a.n not in (${refused})${repeated ? '\n    and a.message_id in (select id from message_row)' : ''})`;
+  where a.n not in (${refused})${isStored('a.message_id', repeated)})`;
 }
 
 // No rows. A repeated row that is stored already writes nothing, and its response must wait like that of a new one.
@@ -198,80 +196,62 @@ function withTheirGroups(refused: string): string {
     select f.head from unnest($27::int4[]) with ordinality as f (head, n) where f.n in (${refused}))`;
 }
 
+const blockedRows = 'select n from blocked';
+const blockedOrTaken = 'select n from blocked union all select n from taken';
+
 const blockedGroups = `blocked_row as materialized (
-  ${withTheirGroups('select n from blocked')})`;
+  ${withTheirGroups(blockedRows)})`;
 
 const refusedGroups = `refused_row as materialized (
-  ${withTheirGroups('select n from blocked union all select n from taken')})`;
+  ${withTheirGroups(blockedOrTaken)})`;
 
-/** The statement for groups, with times and attachments. */
-function acceptGroupsStatement(repeated: boolean): string {
-  const refused = 'select n from refused_row';
+/** `plain`: no row has a key, times, attachments or copies; `keyed`: some have a key; `full`: they can have everything. */
+export type AcceptForm = 'plain' | 'keyed' | 'full';
+
+/** What decides which rows are refused, and claims the keys of the others. */
+function keyParts(form: AcceptForm, repeated: boolean, refused: string): readonly string[] {
+  if (form === 'plain') return [];
+  if (!repeated)
+    return [
+      optimisticTaken,
+      ...(form === 'full' ? [refusedGroups] : []),
+      `claimed as (${claims(refused)})`,
+    ];
+  return form === 'full'
+    ? [blockedGroups, upsertClaims('select n from blocked_row'), refusedGroups]
+    : [upsertClaims(blockedRows)];
+}
+
+/** @param repeated rows may already be stored; those change nothing */
+function acceptStatement(form: AcceptForm, repeated: boolean) {
+  const refused = {
+    plain: blockedRows,
+    keyed: blockedOrTaken,
+    full: 'select n from refused_row',
+  }[form];
   const parts = [
     blocked,
-    ...(repeated
-      ? [blockedGroups, upsertClaims('select n from blocked_row'), refusedGroups]
-      : [optimisticTaken, refusedGroups, `claimed as (${claims(refused)})`]),
+    ...keyParts(form, repeated, refused),
     messages(refused, repeated),
-    timedQueueEntries(refused, repeated),
-    attachmentLinks(refused, repeated, 22),
+    ...(form === 'full'
+      ? [timedQueueEntries(refused, repeated), attachmentLinks(refused, repeated)]
+      : [queueEntries(refused, repeated)]),
   ];
-  return selectRefused(parts, true, repeated);
+  const taken = form === 'plain' ? '' : '\nunion all\nselect n, null from taken';
+  return {
+    name: `accept-${form}${repeated ? '-repeated' : ''}`,
+    text: `with ${parts.join(',\n')}
+select n, address from blocked${taken}${repeated ? `\n${nothing}` : ''}`,
+  };
 }
 
-function selectRefused(parts: readonly string[], keyed: boolean, repeated: boolean): string {
-  return `with ${parts.join(',\n')}
-select n, address from blocked${keyed ? '\nunion all\nselect n, null from taken' : ''}${repeated ? `\n${nothing}` : ''}`;
+function acceptStatementsOf(form: AcceptForm) {
+  return { first: acceptStatement(form, false), repeated: acceptStatement(form, true) };
 }
 
-/**
- * @param keyed some rows have an idempotency key
- * @param repeated rows may already be stored; those change nothing
- * @param timed some rows have a send time or deadline; requires `keyed`
- * @param attached some rows have attachments; requires `keyed`
- */
-function acceptStatement(
-  keyed: boolean,
-  repeated: boolean,
-  { timed = false, attached = false } = {},
-): string {
-  const refused = keyed
-    ? 'select n from blocked union all select n from taken'
-    : 'select n from blocked';
-  const parts = [
-    blocked,
-    ...(keyed ? [repeated ? upsertClaims('select n from blocked') : optimisticClaims] : []),
-    messages(refused, repeated),
-    timed ? timedQueueEntries(refused, repeated) : queueEntries(refused, repeated),
-    ...(attached ? [attachmentLinks(refused, repeated, timed ? 22 : 20)] : []),
-  ];
-  return selectRefused(parts, keyed, repeated);
-}
-
-const timed = { timed: true };
-const attached = { attached: true };
-
-/** Variants of the statement. Each connection prepares each of them once, by name. */
+/** Forms of the statement. Each connection prepares each of them once, by name. */
 export const acceptStatements = {
-  plain: { name: 'accept', text: acceptStatement(false, false) },
-  keyed: { name: 'accept-keyed', text: acceptStatement(true, false) },
-  plainRepeated: { name: 'accept-repeated', text: acceptStatement(false, true) },
-  keyedRepeated: { name: 'accept-keyed-repeated', text: acceptStatement(true, true) },
-  timed: { name: 'accept-timed', text: acceptStatement(true, false, timed) },
-  timedRepeated: { name: 'accept-timed-repeated', text: acceptStatement(true, true, timed) },
-  attached: { name: 'accept-attached', text: acceptStatement(true, false, attached) },
-  attachedRepeated: {
-    name: 'accept-attached-repeated',
-    text: acceptStatement(true, true, attached),
-  },
-  timedAttached: {
-    name: 'accept-timed-attached',
-    text: acceptStatement(true, false, { ...timed, ...attached }),
-  },
-  timedAttachedRepeated: {
-    name: 'accept-timed-attached-repeated',
-    text: acceptStatement(true, true, { ...timed, ...attached }),
-  },
-  grouped: { name: 'accept-grouped', text: acceptGroupsStatement(false) },
-  groupedRepeated: { name: 'accept-grouped-repeated', text: acceptGroupsStatement(true) },
-} as const;
+  plain: acceptStatementsOf('plain'),
+  keyed: acceptStatementsOf('keyed'),
+  full: acceptStatementsOf('full'),
+};

@@ -24,6 +24,7 @@ import {
   rowWithCopies,
 } from './accept-row.ts';
 import {
+  type AcceptForm,
   acceptStatements,
   deliverWhenDelayedBit,
   newUsageBit,
@@ -108,16 +109,11 @@ export class AcceptStore {
   }
 
   async #insert(rows: readonly AcceptRow[], repeated: boolean): Promise<readonly AcceptOutcome[]> {
-    const grouped = rows.some((row) => row.copies !== undefined) ? groupsOf(rows) : undefined;
-    const query =
-      grouped === undefined ? toQuery(rows, repeated) : toGroupedQuery(grouped, repeated);
+    const { query, places } = toQuery(rows, repeated);
     const client = this.#free.pop() ?? (await this.#pool.connect());
     try {
       const refused = await this.#run<RefusedRow>(client, query);
-      return toOutcomes(
-        rows,
-        grouped === undefined ? refused.rows : byGroup(grouped, refused.rows),
-      );
+      return toOutcomes(rows, refused.rows, places);
     } catch (error) {
       if (isServerError(error)) throw error;
       throw new UnknownOutcome('the connection broke while a batch was in progress', {
@@ -195,27 +191,50 @@ export function isLostAttachment(error: unknown): boolean {
   );
 }
 
-function toOutcomes(rows: readonly AcceptRow[], refused: readonly RefusedRow[]): AcceptOutcome[] {
+/** @param places of the refused rows among the given ones; undefined: they are the same */
+function toOutcomes(
+  rows: readonly AcceptRow[],
+  refused: readonly RefusedRow[],
+  places: readonly number[] | undefined,
+): AcceptOutcome[] {
   const outcomes: AcceptOutcome[] = rows.map(() => acceptedOutcome);
   for (const { n, address } of refused) {
-    const before = outcomes[n - 1];
-    if (address === null) outcomes[n - 1] = keyTakenOutcome;
+    const place = places?.[n - 1] ?? n - 1;
+    const before = outcomes[place];
+    if (address === null) outcomes[place] = keyTakenOutcome;
     else if (before?.kind === 'suppressed') {
-      outcomes[n - 1] = { kind: 'suppressed', addresses: [...before.addresses, address] };
-    } else outcomes[n - 1] = { kind: 'suppressed', addresses: [address] };
+      outcomes[place] = { kind: 'suppressed', addresses: [...before.addresses, address] };
+    } else outcomes[place] = { kind: 'suppressed', addresses: [address] };
   }
   return outcomes;
 }
 
-/** Rows and their copies, one after another. */
-interface GroupedRows {
-  readonly rows: readonly AcceptRow[];
-  /** For each of them, the number of the first row of its group, and the place of that row among the given ones. */
-  readonly heads: readonly number[];
-  readonly places: readonly number[];
+/** A statement, and the place of each of its rows among the given ones if these have copies. */
+interface AcceptQuery {
+  readonly query: pg.QueryConfig;
+  readonly places?: readonly number[];
 }
 
-function groupsOf(given: readonly AcceptRow[]): GroupedRows {
+function toQuery(rows: readonly AcceptRow[], repeated: boolean): AcceptQuery {
+  const toStatement = (form: AcceptForm, values: Buffer[]): pg.QueryConfig => ({
+    ...acceptStatements[form][repeated ? 'repeated' : 'first'],
+    values,
+  });
+  const isFull = rows.some(
+    ({ timing, attachments, copies }) =>
+      timing !== undefined || attachments !== undefined || copies !== undefined,
+  );
+  if (isFull) return toFullQuery(rows, toStatement);
+  if (rows.every((row) => row.key === undefined))
+    return { query: toStatement('plain', baseColumns(rows)) };
+  return { query: toStatement('keyed', [...baseColumns(rows), ...keyColumns(rows)]) };
+}
+
+/** Rows and their copies, one after another. */
+function toFullQuery(
+  given: readonly AcceptRow[],
+  toStatement: (form: AcceptForm, values: Buffer[]) => pg.QueryConfig,
+): AcceptQuery {
   const rows: AcceptRow[] = [];
   const heads: number[] = [];
   const places: number[] = [];
@@ -227,15 +246,6 @@ function groupsOf(given: readonly AcceptRow[]): GroupedRows {
       places.push(place);
     }
   });
-  return { rows, heads, places };
-}
-
-/** The refusals, numbered by the given rows. */
-function byGroup({ places }: GroupedRows, refused: readonly RefusedRow[]): RefusedRow[] {
-  return refused.map(({ n, address }) => ({ n: (places[n - 1] ?? 0) + 1, address }));
-}
-
-function toGroupedQuery({ rows, heads }: GroupedRows, repeated: boolean): pg.QueryConfig {
   const values = [
     ...baseColumns(rows),
     ...keyColumns(rows),
@@ -243,8 +253,7 @@ function toGroupedQuery({ rows, heads }: GroupedRows, repeated: boolean): pg.Que
     ...attachmentColumns(rows),
     intArray(heads),
   ];
-  const statement = repeated ? acceptStatements.groupedRepeated : acceptStatements.grouped;
-  return { ...statement, values };
+  return { query: toStatement('full', values), places };
 }
 
 function flagsOf(row: AcceptRow): number {
@@ -278,23 +287,6 @@ function baseColumns(rows: readonly AcceptRow[]): Buffer[] {
   ];
 }
 
-function toQuery(rows: readonly AcceptRow[], repeated: boolean): pg.QueryConfig {
-  const values = baseColumns(rows);
-  const timed = rows.some((row) => row.timing !== undefined);
-  const attached = rows.some((row) => row.attachments !== undefined);
-  if (timed || attached) {
-    values.push(...keyColumns(rows));
-    if (timed) values.push(...timingColumns(rows));
-    if (attached) values.push(...attachmentColumns(rows));
-    return { ...extendedStatement(timed, attached, repeated), values };
-  }
-  if (rows.every((row) => row.key === undefined)) {
-    return { ...(repeated ? acceptStatements.plainRepeated : acceptStatements.plain), values };
-  }
-  values.push(...keyColumns(rows));
-  return { ...(repeated ? acceptStatements.keyedRepeated : acceptStatements.keyed), values };
-}
-
 function recipientColumns(rows: readonly AcceptRow[]): Buffer[] {
   const numbers: number[] = [];
   const accounts: string[] = [];
@@ -314,12 +306,6 @@ function recipientColumns(rows: readonly AcceptRow[]): Buffer[] {
     textArray(addresses),
     booleanArray(transactional),
   ];
-}
-
-function extendedStatement(timed: boolean, attached: boolean, repeated: boolean) {
-  if (!attached) return repeated ? acceptStatements.timedRepeated : acceptStatements.timed;
-  if (!timed) return repeated ? acceptStatements.attachedRepeated : acceptStatements.attached;
-  return repeated ? acceptStatements.timedAttachedRepeated : acceptStatements.timedAttached;
 }
 
 function timingColumns(rows: readonly AcceptRow[]): Buffer[] {

@@ -4,15 +4,16 @@ import { hasSecrets } from '../template/secret-names.ts';
 import type { ParsedSendRequest } from './send-request.ts';
 
 /**
- * The request with the account's own copy for its archive address, unless that gets the message anyway or has secret fields, whose
+ * The request with the account's own copy for its archive address if it has one, unless that gets the message anyway or has secret fields, whose
  * values only the recipient may read.
  * @param template undefined for a complete message
  */
 export function addArchiveCopy(
   request: ParsedSendRequest,
-  archiveAddress: EmailAddress,
+  archiveAddress: EmailAddress | undefined,
   template?: CompiledTemplate,
 ): ParsedSendRequest {
+  if (archiveAddress === undefined) return request;
   const archive = normalizeAddress(archiveAddress);
   const recipients = [request.to, ...request.cc, ...request.bcc];
   if (recipients.some((address) => normalizeAddress(address) === archive)) return request;

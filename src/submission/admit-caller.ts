@@ -1,13 +1,13 @@
 import type { Authenticator } from '../access/access-module.ts';
-import type { AccessFacts, Decision, Refusal } from '../access/authorize.ts';
+import type { AccessFacts, Refusal } from '../access/authorize.ts';
 import { authorize } from '../access/authorize.ts';
 import type { Permission } from '../access/permission.ts';
-import type { BearerPrincipal, Principal } from '../access/principal.ts';
+import type { Principal } from '../access/principal.ts';
 import type { TokenOperation } from '../access/token-operations.ts';
 import type { Account } from '../account/account.ts';
 import { Fault } from '../foundation/errors.ts';
 import type { ClientId, TemplateId } from '../foundation/ids.ts';
-import type { MaybePromise } from '../foundation/maybe-promise.ts';
+import { andThen, type MaybePromise } from '../foundation/maybe-promise.ts';
 import { unauthorized } from '../http/bearer-token.ts';
 
 export interface AdmissionDependencies {
@@ -97,37 +97,21 @@ export function admitCaller(
   operation: TokenOperation,
   head: RequestHead,
 ): MaybePromise<SendAdmission> {
-  const principal = dependencies.authenticator.authenticate(head.authorization);
-  return principal instanceof Promise
-    ? principal.then((found) => admit(dependencies, operation, head, found))
-    : admit(dependencies, operation, head, principal);
-}
-
-function admit(
-  { facts }: AdmissionDependencies,
-  operation: TokenOperation,
-  { authorization, accountText, remoteAddress }: RequestHead,
-  principal: BearerPrincipal | undefined,
-): MaybePromise<SendAdmission> {
-  if (principal === undefined) throw unauthorized(authorization);
-  const decision = authorize(facts, principal, {
-    api: 'contract',
-    access: operation.permission,
-    accountText,
-    remoteAddress,
+  const { authorization, accountText, remoteAddress } = head;
+  return andThen(dependencies.authenticator.authenticate(authorization), (principal) => {
+    if (principal === undefined) throw unauthorized(authorization);
+    const decision = authorize(dependencies.facts, principal, {
+      api: 'contract',
+      access: operation.permission,
+      accountText,
+      remoteAddress,
+    });
+    return andThen(decision, ({ refusal, account, granted }) => {
+      if (refusal !== undefined) throw toFault(refusal);
+      if (account === undefined) throw new Error('the decision has no account');
+      return admissionOf(principal, account, granted);
+    });
   });
-  return decision instanceof Promise
-    ? decision.then((made) => toAdmission(made, principal))
-    : toAdmission(decision, principal);
-}
-
-function toAdmission(
-  { refusal, account, granted }: Decision,
-  principal: BearerPrincipal,
-): SendAdmission {
-  if (refusal !== undefined) throw toFault(refusal);
-  if (account === undefined) throw new Error('the decision has no account');
-  return admissionOf(principal, account, granted);
 }
 
 /**

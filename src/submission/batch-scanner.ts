@@ -1,48 +1,13 @@
-/** Where the next byte of JSON text (RFC 8259) belongs. Constants, because they are compared for every byte. */
-const beforeValue = 0;
-/** After `[`: a value or the end of the array. */
-const beforeFirstItem = 1;
-/** After `{`: a name or the end of the object. */
-const beforeFirstName = 2;
-const beforeName = 3;
-const beforeColon = 4;
-const afterValue = 5;
-const inString = 6;
-const afterBackslash = 7;
-const inUnicodeEscape = 8;
-const inLiteral = 9;
-const afterMinus = 10;
-/** The states from here on are in a number; those that can end it are `canEndNumber`. */
-const afterZero = 11;
-const inInteger = 12;
-const afterPoint = 13;
-const inFraction = 14;
-const afterExponent = 15;
-const afterExponentSign = 16;
-const inExponent = 17;
-const invalid = 18;
+/** One token of JSON text (RFC 8259) outside of strings; a number can come in pieces. */
+const token = /[ \t\r\n]+|["{}[\]:,]|true|false|null|[-+.\deE]+/y;
+/** A piece of a string without control characters, or its end. */
+const stringPiece = /[ !#-[\]-\xff]+|\\(?:["\\/bfnrt]|u[\da-fA-F]{4})|"/y;
+/** No token that can't come in pieces is longer. */
+const maxTokenBytes = 8;
+const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-type State = number;
-
-const quote = 0x22;
-const backslash = 0x5c;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
-const comma = 0x2c;
-const colon = 0x3a;
-const minus = 0x2d;
-const plus = 0x2b;
-const point = 0x2e;
-const zero = 0x30;
-const nine = 0x39;
-
-const escapable: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
-const literals: ReadonlyMap<number, Buffer> = new Map(
-  ['true', 'false', 'null'].map((text) => [text.charCodeAt(0), Buffer.from(text)]),
-);
-const noLiteral: Buffer = Buffer.alloc(0);
+/** What can come next: `item` and `name` only after a comma, `first…` also the end of the container. */
+type Expected = 'value' | 'firstItem' | 'firstName' | 'name' | 'colon' | 'end';
 
 /** Depth of an item: in the array `messages`, which is in the root object. */
 const itemDepth = 2;
@@ -77,12 +42,12 @@ export class BatchScanner {
   readonly #containers: Uint8Array;
   #at = 0;
   #depth = 0;
-  #state: State = beforeValue;
-  #isName = false;
-  #hexDigits = 0;
-  #literal = noLiteral;
-  #literalAt = 0;
-  #tokenStart = 0;
+  #expected: Expected = 'value';
+  #isInvalid = false;
+  /** Where the string begins that is being read, and whether it is the name of a member. */
+  #string: { readonly start: number; readonly isName: boolean } | undefined;
+  /** The number before `#at`, which can continue there. */
+  #number: { readonly start: number; end: number } | undefined;
   #isEmpty = true;
   #isObject = false;
   #isMessages = false;
@@ -109,8 +74,8 @@ export class BatchScanner {
 
   /** What was found once all is scanned; undefined if the text isn't valid JSON. */
   finish(): ScannedBatch | undefined {
-    if (canEndNumber(this.#state)) this.#endValue(this.#at);
-    if (this.#depth > 0 || this.#state !== afterValue) return undefined;
+    this.#endNumber();
+    if (this.#isInvalid || this.#depth > 0 || this.#expected !== 'end') return undefined;
     return {
       isObject: this.#isObject,
       occurrences: this.#occurrences,
@@ -125,151 +90,120 @@ export class BatchScanner {
    * @returns true once nothing is left to scan
    */
   scan(maxBytes: number): boolean {
-    const bytes = this.#bytes;
-    const end = Math.min(bytes.length, this.#at + maxBytes);
+    const base = this.#at;
+    const end = Math.min(this.#bytes.length, base + maxBytes);
+    const text = this.#bytes.toString('latin1', base, end + maxTokenBytes);
     while (this.#at < end) {
-      if (this.#state === inString) this.#skipString(end);
-      else this.#take(bytes[this.#at] as number);
-      if (this.#state === invalid || this.hasTooMany) return true;
+      const pattern = this.#string === undefined ? token : stringPiece;
+      const start = this.#at - base;
+      pattern.lastIndex = start;
+      this.#isInvalid = !pattern.test(text);
+      const first = text.charAt(start);
+      this.#isEmpty &&= !this.#isInvalid && first <= ' ';
+      if (this.#isInvalid) return true;
+      this.#at = base + pattern.lastIndex;
+      if (this.#string === undefined) this.#take(first, base + start);
+      else if (first === '"') this.#endString(this.#string);
+      if (this.#isInvalid || this.hasTooMany) return true;
     }
-    return end === bytes.length;
+    return end === this.#bytes.length;
   }
 
-  #skipString(end: number): void {
-    const bytes = this.#bytes;
-    let at = this.#at;
-    let byte = 0;
-    while (at < end) {
-      byte = bytes[at] as number;
-      if (byte === quote || byte === backslash || byte < 0x20) break;
-      at += 1;
-    }
-    this.#at = at;
-    if (at === end) return;
-    this.#at += 1;
-    if (byte === backslash) this.#state = afterBackslash;
-    else if (byte !== quote) this.#state = invalid;
-    else if (this.#isName) this.#endName();
-    else this.#endValue(this.#at);
-  }
-
-  /** Takes one byte outside of strings. */
-  #take(byte: number): void {
-    if (this.#state >= afterZero && !this.#continueNumber(byte)) return;
-    this.#at += 1;
-    switch (this.#state) {
-      case beforeValue:
-      case beforeFirstItem:
-        if (isWhitespace(byte)) return;
-        if (byte === closeBracket && this.#state === beforeFirstItem) this.#close(false);
-        else this.#beginValue(byte);
+  /** Takes a token that is not in a string. */
+  #take(first: string, start: number): void {
+    if (this.#number !== undefined && !this.#continuesNumber(first, start)) this.#endNumber();
+    if (first <= ' ') return;
+    switch (first) {
+      case '"':
+        this.#beginString(start);
         return;
-      case beforeFirstName:
-      case beforeName:
-        if (isWhitespace(byte)) return;
-        if (byte === closeBrace && this.#state === beforeFirstName) this.#close(true);
-        else if (byte === quote) this.#beginString(true);
-        else this.#state = invalid;
+      case '{':
+      case '[':
+        this.#open(first === '{', start);
         return;
-      case beforeColon:
-        if (byte === colon) this.#state = beforeValue;
-        else if (!isWhitespace(byte)) this.#state = invalid;
+      case '}':
+      case ']':
+        this.#close(first === '}');
         return;
-      case afterValue:
-        if (!isWhitespace(byte)) this.#continueContainer(byte);
+      case ':':
+        this.#require(this.#expected === 'colon');
+        this.#expected = 'value';
         return;
-      case afterBackslash:
-        if (byte === 0x75) {
-          this.#state = inUnicodeEscape;
-          this.#hexDigits = 0;
-        } else this.#state = escapable.has(byte) ? inString : invalid;
-        return;
-      case inUnicodeEscape:
-        this.#hexDigits += 1;
-        if (!isHexDigit(byte)) this.#state = invalid;
-        else if (this.#hexDigits === 4) this.#state = inString;
-        return;
-      case inLiteral:
-        if (byte !== this.#literal[this.#literalAt]) this.#state = invalid;
-        this.#literalAt += 1;
-        if (this.#literalAt === this.#literal.length && this.#state !== invalid)
-          this.#endValue(this.#at);
-        return;
-      case afterMinus:
-        this.#beginInteger(byte);
+      case ',':
+        this.#require(this.#expected === 'end' && this.#depth > 0);
+        this.#expected = this.#isInObject() ? 'name' : 'value';
         return;
       default:
-        return;
+        if (this.#number !== undefined) this.#number.end = this.#at;
+        else {
+          this.#beginValue(first, start);
+          if (!/[tfn]/.test(first)) this.#number = { start, end: this.#at };
+        }
+        this.#endValue();
     }
   }
 
-  /** @returns false if the byte comes after the number, which then has ended */
-  #continueNumber(byte: number): boolean {
-    const state = this.#state;
-    const next = nextInNumber(state, byte);
-    if (next !== invalid) this.#state = next;
-    else if (canEndNumber(state)) {
-      this.#endValue(this.#at);
-      return false;
-    } else this.#state = invalid;
-    return true;
+  #require(isValid: boolean): void {
+    if (!isValid) this.#isInvalid = true;
   }
 
-  #beginValue(byte: number): void {
-    this.#isEmpty = false;
-    this.#tokenStart = this.#at - 1;
-    if (this.#depth < itemDepth) this.#notePlace(byte);
-    else if (this.#depth === itemDepth && this.#inMessages)
-      this.#ranges.push([this.#tokenStart, this.#tokenStart]);
-    if (byte === quote) this.#beginString(false);
-    else if (byte === openBrace) this.#open(true);
-    else if (byte === openBracket) this.#open(false);
-    else if (byte === minus) this.#state = afterMinus;
-    else if (byte >= zero && byte <= nine) this.#beginInteger(byte);
-    else {
-      this.#literal = literals.get(byte) ?? noLiteral;
-      this.#literalAt = 1;
-      this.#state = this.#literal.length === 0 ? invalid : inLiteral;
-    }
+  #continuesNumber(first: string, start: number): boolean {
+    return this.#number?.end === start && /[-+.\deE]/.test(first);
   }
 
-  /** A value at the root, or of a member of the root. */
-  #notePlace(byte: number): void {
-    if (this.#depth === 0) this.#isObject = byte === openBrace;
-    else if (this.#isObject && this.#isMessages) {
+  #endNumber(): void {
+    if (this.#number === undefined) return;
+    const { start, end } = this.#number;
+    this.#require(number.test(this.#bytes.toString('latin1', start, end)));
+    this.#number = undefined;
+  }
+
+  #beginValue(first: string, start: number): void {
+    this.#require(this.#expected === 'value' || this.#expected === 'firstItem');
+    if (this.#depth === 0) this.#isObject = first === '{';
+    else if (this.#depth === itemDepth && this.#inMessages) this.#ranges.push([start, start]);
+    else if (this.#depth < itemDepth && this.#isObject && this.#isMessages) {
       this.#occurrences += 1;
-      this.#inMessages = byte === openBracket;
+      this.#inMessages = first === '[';
       if (!this.#inMessages) this.#isOtherValue = true;
     }
   }
 
-  #beginInteger(byte: number): void {
-    if (byte === zero) this.#state = afterZero;
-    else this.#state = byte > zero && byte <= nine ? inInteger : invalid;
+  #endValue(): void {
+    this.#expected = 'end';
+    if (this.#depth === itemDepth && this.#inMessages) {
+      const range = this.#ranges.at(-1);
+      if (range !== undefined) range[1] = this.#at;
+    } else if (this.#depth < itemDepth) this.#inMessages = false;
   }
 
-  #beginString(isName: boolean): void {
-    this.#isName = isName;
-    this.#state = inString;
-    this.#tokenStart = this.#at - 1;
+  #beginString(start: number): void {
+    const isName = this.#expected === 'name' || this.#expected === 'firstName';
+    if (!isName) this.#beginValue('"', start);
+    this.#string = { start, isName };
   }
 
-  #endName(): void {
-    this.#state = beforeColon;
+  #endString({ start, isName }: { readonly start: number; readonly isName: boolean }): void {
+    this.#string = undefined;
+    if (!isName) {
+      this.#endValue();
+      return;
+    }
+    this.#expected = 'colon';
     if (this.#depth > 1) return;
-    const start = this.#tokenStart;
     this.#isMessages = isMessagesName(this.#bytes.subarray(start, this.#at));
     if (!this.#isMessages && this.#otherNames.length < maxOtherNames)
       this.#otherNames.push([start, this.#at]);
   }
 
-  #open(isObject: boolean): void {
+  #open(isObject: boolean, start: number): void {
+    this.#beginValue(isObject ? '{' : '[', start);
     this.#depth += 1;
     const index = this.#depth >> 3;
     const bit = 1 << (this.#depth & 7);
     const bits = this.#containers[index] as number;
     this.#containers[index] = isObject ? bits | bit : bits & ~bit;
-    this.#state = isObject ? beforeFirstName : beforeFirstItem;
+    this.#expected = isObject ? 'firstName' : 'firstItem';
   }
 
   #isInObject(): boolean {
@@ -277,60 +211,13 @@ export class BatchScanner {
   }
 
   #close(isObject: boolean): void {
-    if (this.#depth === 0 || this.#isInObject() !== isObject) {
-      this.#state = invalid;
-      return;
-    }
+    const canBeEmpty = this.#expected === (isObject ? 'firstName' : 'firstItem');
+    this.#require(canBeEmpty || this.#expected === 'end');
+    this.#require(this.#depth > 0 && this.#isInObject() === isObject);
+    if (this.#isInvalid) return;
     this.#depth -= 1;
-    this.#endValue(this.#at);
+    this.#endValue();
   }
-
-  #continueContainer(byte: number): void {
-    if (byte === comma && this.#depth > 0)
-      this.#state = this.#isInObject() ? beforeName : beforeValue;
-    else if (byte === closeBrace) this.#close(true);
-    else if (byte === closeBracket) this.#close(false);
-    else this.#state = invalid;
-  }
-
-  #endValue(end: number): void {
-    this.#state = afterValue;
-    if (this.#depth === itemDepth && this.#inMessages) {
-      const range = this.#ranges[this.#ranges.length - 1];
-      if (range !== undefined) range[1] = end;
-    } else if (this.#depth < itemDepth) this.#inMessages = false;
-  }
-}
-
-function isWhitespace(byte: number): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
-}
-
-function isDigit(byte: number): boolean {
-  return byte >= zero && byte <= nine;
-}
-
-function isHexDigit(byte: number): boolean {
-  const lower = byte | 0x20;
-  return isDigit(byte) || (lower >= 0x61 && lower <= 0x66);
-}
-
-function canEndNumber(state: State): boolean {
-  return state === afterZero || state === inInteger || state === inFraction || state === inExponent;
-}
-
-/** The state after a byte of a number; `invalid` if it doesn't belong to the number. */
-function nextInNumber(state: State, byte: number): State {
-  if (isDigit(byte)) {
-    if (state === afterZero) return invalid;
-    if (state === afterPoint) return inFraction;
-    return state === afterExponent || state === afterExponentSign ? inExponent : state;
-  }
-  if (byte === point) return state === afterZero || state === inInteger ? afterPoint : invalid;
-  if ((byte | 0x20) === 0x65)
-    return canEndNumber(state) && state !== inExponent ? afterExponent : invalid;
-  const isSign = byte === plus || byte === minus;
-  return isSign && state === afterExponent ? afterExponentSign : invalid;
 }
 
 /** Each character of a name can be written as an escape of six bytes. */

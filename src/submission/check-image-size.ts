@@ -2,18 +2,11 @@ import { Fault } from '../foundation/errors.ts';
 import { formatBytes } from '../http/limits/route-limits.ts';
 import { withoutReplaced } from '../message/attachment.ts';
 import { attachmentPartLength } from '../message/attachment-part.ts';
-import type { MessageContent } from '../message/message-content.ts';
-import type { CompiledTemplate } from '../template/compiled-template.ts';
-import { boundPartBytes, type SizeBounds } from '../template/size-bounds.ts';
+import { boundPartBytes } from '../template/size-bounds.ts';
 import { MAX_LIST_ITEMS } from '../template/template-limits.ts';
 import { composeContent } from './compose-row.ts';
+import type { SendableTemplate } from './send-dependencies.ts';
 import type { ParsedSendRequest } from './send-request.ts';
-
-interface MeasuredTemplate {
-  readonly compiled: CompiledTemplate;
-  readonly size: SizeBounds;
-  readonly measure: (content: MessageContent, tracked: boolean) => number;
-}
 
 /** Two parts, each encoded with up to three characters for a byte and soft line breaks. */
 const maxEncodedParts = 2 * 3.2;
@@ -25,7 +18,7 @@ const maxLinkBytes = 1_024;
 /**
  * Bytes of the message as sent without the request's attachments. The sender isn't known yet, but headers hardly count.
  */
-export function measureWithImages(template: MeasuredTemplate, request: ParsedSendRequest): number {
+export function measureWithImages(template: SendableTemplate, request: ParsedSendRequest): number {
   const from = { address: request.to };
   const content = composeContent(request, { from, replyTo: request.replyTo }, undefined);
   const rest = template.measure(content, request.trackOpens || request.trackClicks);
@@ -39,7 +32,7 @@ export function measureWithImages(template: MeasuredTemplate, request: ParsedSen
  * @throws Fault VALIDATION_FAILED
  */
 export function checkImageSize(
-  template: MeasuredTemplate,
+  template: SendableTemplate,
   request: ParsedSendRequest,
   limit: number,
   bodyLength: number,
@@ -57,7 +50,7 @@ export function checkImageSize(
 }
 
 function imageBytes(
-  { compiled: { images = [] } }: MeasuredTemplate,
+  { compiled: { images = [] } }: SendableTemplate,
   { attachments }: ParsedSendRequest,
 ): number {
   return withoutReplaced(images, attachments).reduce(

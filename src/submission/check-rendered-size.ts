@@ -1,8 +1,8 @@
 import { Fault } from '../foundation/errors.ts';
-import type { CompiledTemplate } from '../template/compiled-template.ts';
-import { findOversizedPart, type SizeBounds } from '../template/size-bounds.ts';
+import { findOversizedPart } from '../template/size-bounds.ts';
 import { MAX_RENDERED_TEXT } from '../template/template-limits.ts';
 import { limitDetails } from './describe-body-problems.ts';
+import type { SendableTemplate } from './send-dependencies.ts';
 import type { ParsedSendRequest } from './send-request.ts';
 
 /**
@@ -11,7 +11,7 @@ import type { ParsedSendRequest } from './send-request.ts';
  * @throws Fault VALIDATION_FAILED naming the largest field
  */
 export function checkRenderedSize(
-  template: { readonly compiled: CompiledTemplate; readonly size: SizeBounds },
+  template: SendableTemplate,
   { values }: ParsedSendRequest,
   bodyLength: number,
 ): void {

@@ -22,9 +22,12 @@ export type SenderRequest = Pick<ParsedSendRequest, 'from' | 'fromDisplayName' |
 
 /** Sources of the From address when the request gives none (section 2.2). */
 export interface SenderDefaults {
-  readonly senderAddress: string | undefined;
+  readonly senderAddress: string | null;
   readonly createdByEmail: string;
 }
+
+/** Of a message that isn't made from a template. */
+const noDefaults: SenderDefaults = { senderAddress: null, createdByEmail: '' };
 
 /**
  * Section 4.3 rule 4. From is the request's address, else the template's sender, else its creator, and must be a
@@ -35,7 +38,7 @@ export function checkSender(
   senders: Pick<SenderDirectory, 'sender'>,
   accountId: AccountId,
   request: SenderRequest,
-  defaults: SenderDefaults,
+  defaults = noDefaults,
 ): MaybePromise<CheckedSender> {
   const address = request.from ?? defaultAddress(defaults);
   const sender = senders.sender(accountId, normalizeAddress(address));

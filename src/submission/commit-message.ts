@@ -1,23 +1,30 @@
-import type { Database } from '../foundation/database/open-database.ts';
+import type { Quota } from '../account/account.ts';
 import { type EmailAddress, normalizeAddress } from '../foundation/email-address.ts';
 import { Fault } from '../foundation/errors.ts';
 import { CommitFailure } from '../foundation/group-commit.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import { awaitAll } from '../foundation/maybe-promise.ts';
 import { simulatedOutcome } from '../foundation/simulated-address.ts';
-import type { AttachmentStore } from '../message/attachment-store.ts';
-import type { Acceptor } from './accept-messages.ts';
-import { type AcceptOutcome, type AcceptRow, rowWithCopies } from './accept-row.ts';
+import {
+  type AcceptOutcome,
+  type AcceptRow,
+  countRecipients,
+  rowWithCopies,
+} from './accept-row.ts';
 import type { CheckedAttachments } from './check-attachments.ts';
 import { withoutCc } from './compose-row.ts';
 import { type IdempotencyKey, idempotencyInProgress } from './idempotency.ts';
 import { findIdempotencyKey } from './idempotency-key-store.ts';
+import type { UsageRecord } from './recent-template-usage.ts';
+import type { SendDependencies } from './send-dependencies.ts';
 import { withTimeout } from './with-timeout.ts';
 
-export interface CommitDependencies {
-  readonly database: Database;
-  readonly acceptor: Pick<Acceptor, 'accept' | 'acceptAgain' | 'acceptAll' | 'acceptTogether'>;
-  readonly attachments: Pick<AttachmentStore, 'save'>;
+/** A message that passed checks 5 to 8. */
+export interface CheckedMessage {
+  readonly row: AcceptRow;
+  readonly attachments: CheckedAttachments | undefined;
+  readonly newUsageRecord: UsageRecord | undefined;
+  readonly quota: Quota | undefined;
 }
 
 /** The 200 response of the send operation. */
@@ -29,17 +36,38 @@ export interface Receipt {
 }
 
 /**
- * Checks 9 and 10: stores the message unless its To recipient is suppressed; suppressed Cc addresses are omitted.
+ * The quota, and checks 9 and 10: stores the message unless its To recipient is suppressed; suppressed Cc addresses are
+ * omitted. A process that ends in between leaves contents of attachments that no message uses, for the sweep.
  * @param deadline when to stop waiting for another request with the same key, in monotonic time
- * @throws Fault RECIPIENT_SUPPRESSED, IDEMPOTENCY_MISMATCH, IDEMPOTENCY_IN_PROGRESS or IO_EXCEPTION
+ * @throws Fault QUOTA_EXCEEDED, RECIPIENT_SUPPRESSED, IDEMPOTENCY_MISMATCH, IDEMPOTENCY_IN_PROGRESS or IO_EXCEPTION
  */
 export async function commitMessage(
-  dependencies: CommitDependencies,
-  composed: AcceptRow,
-  deadline: number,
+  dependencies: SendDependencies,
+  { row: composed, attachments, newUsageRecord, quota }: CheckedMessage,
+  deadline = 0,
 ): Promise<Receipt> {
-  const row = withoutSimulated(composed);
-  return finishCommit(dependencies, row, await dependencies.acceptor.accept(row), deadline);
+  const { acceptor, quotas, usage } = dependencies;
+  const { accountId } = composed;
+  const refund = quota && (await quotas.spend(accountId, quota, countRecipients(composed)));
+  try {
+    if (attachments !== undefined)
+      await dependencies.attachments.save(accountId, attachments.contents).catch((cause) => {
+        throw new Fault('IO_EXCEPTION', { cause });
+      });
+    const row = withoutSimulated(composed);
+    const outcome = await acceptor.accept(row);
+    const receipt =
+      outcome.kind === 'accepted'
+        ? toReceipt(row)
+        : await finishCommit(dependencies, row, outcome, deadline);
+    if (receipt.replayed) refund?.();
+    else if (newUsageRecord !== undefined) usage.record(newUsageRecord);
+    return receipt;
+  } catch (error) {
+    // Messages that aren't stored don't count, unless the outcome is unknown (503).
+    if (error instanceof Fault && error.code !== 'IO_EXCEPTION') refund?.();
+    throw error;
+  }
 }
 
 /**
@@ -47,7 +75,7 @@ export async function commitMessage(
  * @returns the receipt or error of each, in order
  */
 export async function commitTogether(
-  dependencies: CommitDependencies,
+  dependencies: SendDependencies,
   rows: readonly AcceptRow[],
 ): Promise<readonly (Receipt | CommitFailure)[]> {
   const outcomes = await dependencies.acceptor.acceptAll(rows);
@@ -62,7 +90,7 @@ export async function commitTogether(
 }
 
 async function finishCommit(
-  dependencies: CommitDependencies,
+  dependencies: SendDependencies,
   composed: AcceptRow,
   first: AcceptOutcome,
   deadline: number,
@@ -86,31 +114,12 @@ function toReceipt(row: AcceptRow): Receipt {
 }
 
 /**
- * Stores contents that the account doesn't have yet, and then the message. A process that ends in between leaves contents
- * that no message uses, for the sweep.
- * @throws Fault as `commitMessage` does
- */
-export async function commitWithAttachments(
-  dependencies: CommitDependencies,
-  row: AcceptRow,
-  deadline: number,
-  { contents }: CheckedAttachments,
-): Promise<Receipt> {
-  try {
-    await dependencies.attachments.save(row.accountId, contents);
-  } catch (cause) {
-    throw new Fault('IO_EXCEPTION', { cause });
-  }
-  return commitMessage(dependencies, row, deadline);
-}
-
-/**
  * The stored response for a key.
  * @returns undefined if no request was accepted with it
  * @throws Fault IDEMPOTENCY_MISMATCH if that request was different
  */
 export async function findReplay(
-  dependencies: CommitDependencies,
+  dependencies: SendDependencies,
   accountId: AccountId,
   key: IdempotencyKey,
 ): Promise<Receipt | undefined> {
@@ -123,7 +132,7 @@ export async function findReplay(
 }
 
 async function findStoredReceipt(
-  dependencies: CommitDependencies,
+  dependencies: SendDependencies,
   row: AcceptRow,
 ): Promise<Receipt | undefined> {
   if (row.key === undefined) return undefined;

@@ -9,7 +9,9 @@ import {
   recipientsOf,
 } from '../message/message-content.ts';
 import { maxDeliverySeconds } from '../message/message-state.ts';
+import type { CompiledTemplate } from '../template/compiled-template.ts';
 import type { AcceptRow } from './accept-row.ts';
+import { addArchiveCopy } from './add-archive-copy.ts';
 import type { SendingCaller } from './admit-caller.ts';
 import type { CheckedAttachments } from './check-attachments.ts';
 import type { CheckedSender } from './check-sender.ts';
@@ -18,10 +20,12 @@ import type { IdempotencyKey } from './idempotency.ts';
 import type { ParsedSendRequest } from './send-request.ts';
 
 /** A request that passed every check. */
-export interface CheckedRequest {
+interface CheckedRequest {
   readonly caller: SendingCaller;
   readonly templateId: TemplateId;
   readonly template: { readonly version: number; readonly freshnessSeconds: number };
+  /** Undefined for a complete message. */
+  readonly compiled?: CompiledTemplate;
   /** The locale of the variant that its locale chooses. */
   readonly variant: string | undefined;
   readonly request: ParsedSendRequest;
@@ -39,9 +43,35 @@ export interface CheckedRequest {
 /** Makes the address that receives the replies to a message. */
 export type MakeReplyAddress = (messageId: MessageId) => EmailAddress;
 
-/** Composes the row to store for a checked request. All personal data is in one JSON value. */
-export function composeRow(checked: CheckedRequest): AcceptRow {
-  const { caller, template, request, sender, replyAddress } = checked;
+/**
+ * Composes the row to store for a checked request, with a copy for each other recipient. Only the first has the key, which
+ * stands for all.
+ */
+export function composeRow(
+  checked: CheckedRequest,
+  otherRecipients: readonly EmailAddress[] = [],
+): AcceptRow {
+  const { caller, compiled } = checked;
+  const compose = (to: EmailAddress, isFirst: boolean): AcceptRow => {
+    const own = isFirst ? checked.request : { ...checked.request, to };
+    return composeMessage(
+      checked,
+      addArchiveCopy(own, caller.account.archiveAddress, compiled),
+      isFirst,
+    );
+  };
+  const copies = otherRecipients.map((to) => compose(to, false));
+  const first = compose(checked.request.to, true);
+  return copies.length === 0 ? first : { ...first, copies };
+}
+
+/** All personal data is in one JSON value. @param request with the archive copy */
+function composeMessage(
+  checked: CheckedRequest,
+  request: ParsedSendRequest,
+  isFirst: boolean,
+): AcceptRow {
+  const { caller, template, sender, replyAddress } = checked;
   const id = newMessageId();
   const content = composeContent(
     request,
@@ -60,7 +90,7 @@ export function composeRow(checked: CheckedRequest): AcceptRow {
     trackOpens: request.trackOpens,
     trackClicks: request.trackClicks,
     deliverWhenDelayed: request.deliverWhenDelayed,
-    newUsage: checked.newUsage,
+    newUsage: isFirst && checked.newUsage,
     externalId: request.externalId,
     tag: request.tag,
     clientId: caller.clientId,
@@ -70,26 +100,10 @@ export function composeRow(checked: CheckedRequest): AcceptRow {
     content: JSON.stringify(
       checked.subject === undefined ? content : { ...content, subjectLine: checked.subject },
     ),
-    key: checked.key,
+    key: isFirst ? checked.key : undefined,
     attachments: checked.attachments && contentHashes(checked.attachments.infos),
   };
   return withTiming(row, request.timing);
-}
-
-/**
- * Composes a message for each recipient, in one row with copies. Only the first has the key, which stands for all.
- * @param requestFor the request with another To address
- */
-export function composeGroup(
-  checked: CheckedRequest,
-  requestFor: (to: EmailAddress) => ParsedSendRequest,
-  otherRecipients: readonly EmailAddress[],
-): AcceptRow {
-  const copies = otherRecipients.map((to) =>
-    composeRow({ ...checked, request: requestFor(to), key: undefined, newUsage: false }),
-  );
-  const first = composeRow(checked);
-  return copies.length === 0 ? first : { ...first, copies };
 }
 
 /** All personal data of the message. */

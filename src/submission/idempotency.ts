@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto';
 import { Fault } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
+import type { MaybePromise } from '../foundation/maybe-promise.ts';
+import { sendBodyBytes } from '../http/limits/route-limits.ts';
 import { hashInPieces } from './decode-base64.ts';
+import { limitWait } from './with-timeout.ts';
 
 export interface IdempotencyKey {
   readonly text: string;
@@ -13,40 +16,30 @@ export interface IdempotencyKey {
 const keyPattern = /^[\x20-\x7e]{1,255}$/;
 
 /**
- * Reads an idempotency key.
+ * Reads an idempotency key. A large body is hashed in pieces, with other work between them.
  * @param header of a single request, or the member of a batch's message
  * @param templateText template ID from the path, valid or not
  * @param field its name in errors
- * @param requestHash from `hashLargeRequest`, for a body that was hashed in pieces
  * @throws Fault VALIDATION_FAILED for a key that is empty, too long or not printable ASCII
  */
 export function readIdempotencyKey(
   header: unknown,
   templateText: string,
-  body: Buffer | undefined,
+  body: Buffer = noBody,
   field = 'Idempotency-Key',
-  requestHash?: string,
-): IdempotencyKey | undefined {
-  if (header === undefined) return undefined;
+): MaybePromise<IdempotencyKey> {
   if (typeof header !== 'string' || !keyPattern.test(header)) {
     const reason = 'must be one value of 1 to 255 printable ASCII characters';
     throw new Fault('VALIDATION_FAILED', { details: [{ field, reason }] });
   }
-  return { text: header, requestHash: requestHash ?? hashRequest(templateText, body) };
-}
-
-/** The same hash for a large body, in pieces with other work between them. */
-export function hashLargeRequest(templateText: string, body: Buffer): Promise<string> {
-  return hashInPieces([Buffer.from(`${templateText}\0`), body]);
-}
-
-/** One-shot hashing to a string: crypto objects cost more than hashing a small request. */
-function hashRequest(templateText: string, body: Buffer = empty): string {
   const template = Buffer.from(`${templateText}\0`);
-  return hash('sha256', Buffer.concat([template, body]), 'binary');
+  if (body.length > sendBodyBytes)
+    return hashInPieces([template, body]).then((requestHash) => ({ text: header, requestHash }));
+  // One-shot hashing to a string: crypto objects cost more than hashing a small request.
+  return { text: header, requestHash: hash('sha256', Buffer.concat([template, body]), 'binary') };
 }
 
-const empty = Buffer.alloc(0);
+const noBody = Buffer.alloc(0);
 
 /** How long a request waits for an earlier one with the same key. */
 const defaultWaitMs = 5_000;
@@ -80,7 +73,8 @@ export class IdempotencyLocks {
 
   async #wait(name: string, deadline: number): Promise<Release> {
     for (let other = this.#locks.get(name); other; other = this.#locks.get(name)) {
-      await waitForEnd(other.ended(), deadline);
+      const leftMs = Math.max(0, deadline - performance.now());
+      await limitWait(other.ended(), leftMs, idempotencyInProgress);
     }
     return this.#start(name);
   }
@@ -114,19 +108,4 @@ class KeyLock {
 /** The error when another request has held the key for too long. */
 export function idempotencyInProgress(): Fault {
   return new Fault('IDEMPOTENCY_IN_PROGRESS', { retryAfter: 1 });
-}
-
-async function waitForEnd(end: Promise<void>, deadline: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(idempotencyInProgress()),
-      Math.max(0, deadline - performance.now()),
-    );
-  });
-  try {
-    await Promise.race([end, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -35,12 +35,13 @@ export function registerMessageStatusRoute(
     const config = { access: tokenOperations.status.permission };
     http.get<StatusRoute>(path, { errorHandler: answerFault, config }, async (request, reply) => {
       const { accountId = '', messageId: messageText = '' } = request.params;
-      const admission = admitCaller(dependencies, tokenOperations.status, {
-        authorization: request.headers.authorization,
-        accountText: accountId,
-        remoteAddress: () => request.ip,
-      });
-      const { account } = admission instanceof Promise ? await withTimeout(admission) : admission;
+      const { account } = await withTimeout(
+        admitCaller(dependencies, tokenOperations.status, {
+          authorization: request.headers.authorization,
+          accountText: accountId,
+          remoteAddress: () => request.ip,
+        }),
+      );
       const messageId = parseMessageId(messageText);
       if (messageId === undefined) throw unknownMessage();
       const { kysely } = dependencies.database;

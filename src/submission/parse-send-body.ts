@@ -22,7 +22,7 @@ import {
 import { readTiming } from './delivery-timing.ts';
 import { describeBodyProblems, limitDetails } from './describe-body-problems.ts';
 import { readAttachments } from './read-attachments.ts';
-import type { BodyJson } from './read-body-json.ts';
+import { type BodyJson, member } from './read-body-json.ts';
 import { type SendBody, textBodySchema } from './send-body-schema.ts';
 import type { ParsedSendRequest, SubjectOverride } from './send-request.ts';
 
@@ -140,11 +140,6 @@ function addReplyProblems(hasReplyTo: boolean, secret: boolean, details: FaultDe
 
 function hasItems(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0;
-}
-
-function member(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  return (value as Record<string, unknown>)[name];
 }
 
 const maps = [

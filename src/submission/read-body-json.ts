@@ -21,13 +21,17 @@ export function isJsonType(contentType: string | undefined): boolean {
 export const wrongContentType = 'the Content-Type must be application/json';
 
 /**
- * Parses a JSON body (RFC 8259), which must be UTF-8 (section 8.1).
+ * Checks a JSON body (RFC 8259), which must be UTF-8 (section 8.1), and parses it.
  * @throws Fault VALIDATION_FAILED if it can't be parsed
  */
-export function readBodyJson(bytes: Buffer, contentType: string | undefined): BodyJson {
+export function readBodyJson(
+  bytes: Buffer,
+  contentType: string | undefined,
+  parse = (body: Buffer): BodyJson => parseBodyText(body.toString('utf8')),
+): BodyJson {
   if (!isJsonType(contentType)) throw unusableBody(wrongContentType);
   if (!isUtf8(bytes)) throw unusableBody('the body is not valid UTF-8');
-  return parseBodyText(bytes.toString('utf8'));
+  return parse(bytes);
 }
 
 /** @throws Fault VALIDATION_FAILED if it isn't JSON */
@@ -46,4 +50,10 @@ export function parseBodyText(body: string): BodyJson {
 /** The error for a body that can't be parsed. */
 export function unusableBody(reason: string): Fault {
   return new Fault('VALIDATION_FAILED', { details: [{ field: '', reason }] });
+}
+
+/** A member of a value that may not be an object; undefined if it has none of its own. */
+export function member(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return (value as Record<string, unknown>)[name];
 }

@@ -1,14 +1,7 @@
-import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import type { Fault } from '../foundation/errors.ts';
 import { formatBytes, sendBodyBytes } from '../http/limits/route-limits.ts';
-import {
-  type BodyJson,
-  isJsonType,
-  parseBodyText,
-  unusableBody,
-  wrongContentType,
-} from './read-body-json.ts';
+import { type BodyJson, member, parseBodyText, unusableBody } from './read-body-json.ts';
 
 /** Shorter contents stay in the text. */
 const minLiftedBytes = 1_024;
@@ -34,9 +27,7 @@ interface LiftedContent {
  * costs no more than that of a small body; what remains has the size limit of one.
  * @throws Fault VALIDATION_FAILED if it can't be parsed, or is too large without attachments
  */
-export function readLargeBodyJson(bytes: Buffer, contentType: string | undefined): BodyJson {
-  if (!isJsonType(contentType)) throw unusableBody(wrongContentType);
-  if (!isUtf8(bytes)) throw unusableBody('the body is not valid UTF-8');
+export function parseLargeBody(bytes: Buffer): BodyJson {
   const first = liftContents(bytes, new Set());
   const parsed = parseBodyText(first.text);
   const strays = findStrays(parsed.value, first.lifted);
@@ -53,20 +44,14 @@ function withContents(json: BodyJson, lifted: LiftedText['lifted']): BodyJson {
 /** The places of lifted strings that aren't the content of an attachment. */
 function findStrays(value: unknown, lifted: LiftedText['lifted']): ReadonlySet<number> {
   const strays = new Set([...lifted.values()].map(({ place }) => place));
-  const attachments = memberOf(memberOf(value, 'content'), 'attachments');
+  const attachments = member(member(value, 'content'), 'attachments');
   if (!Array.isArray(attachments)) return strays;
   for (const attachment of attachments) {
-    const content = memberOf(attachment, 'content');
+    const content = member(attachment, 'content');
     const found = typeof content === 'string' ? lifted.get(content) : undefined;
     if (found !== undefined) strays.delete(found.place);
   }
   return strays;
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Record<string, unknown>)[name]
-    : undefined;
 }
 
 /**

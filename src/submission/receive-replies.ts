@@ -1,16 +1,10 @@
 import type { EmailAddress } from '../foundation/email-address.ts';
 import { Fault } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import type { ReplyAddresses } from '../message/reply-address.ts';
-import type { FindReplyHost } from '../sender/service-names.ts';
 import type { MakeReplyAddress } from './compose-row.ts';
+import type { SendDependencies } from './send-dependencies.ts';
 import type { ParsedSendRequest } from './send-request.ts';
 import { withTimeout } from './with-timeout.ts';
-
-export interface ReplyDependencies {
-  readonly replyAddresses: Pick<ReplyAddresses, 'make'>;
-  readonly findReplyHost: FindReplyHost;
-}
 
 /**
  * The reply addresses of a request's messages; undefined if it doesn't ask for replies.
@@ -18,7 +12,7 @@ export interface ReplyDependencies {
  * @throws Fault VALIDATION_FAILED with what is missing if mail can't come back to this service
  */
 export async function prepareReplies(
-  { replyAddresses, findReplyHost }: ReplyDependencies,
+  { replyAddresses, findReplyHost }: SendDependencies,
   accountId: AccountId,
   { receiveReplies }: Pick<ParsedSendRequest, 'receiveReplies'>,
   from: EmailAddress,

@@ -5,10 +5,11 @@ import { answerFaultDirectly, logFault, toFault } from '../http/answer-fault.ts'
 import type { Http } from '../http/create-http.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { type AdmissionDependencies, admitCaller, type SendAdmission } from './admit-caller.ts';
+import { findSendableTemplate } from './check-message.ts';
 import { isJsonType, unusableBody, wrongContentType } from './read-body-json.ts';
 import { readPathIds, sendPrefix } from './read-path-ids.ts';
 import type { BatchSender } from './send-batch.ts';
-import { findSendableTemplate, type SendDependencies } from './send-email.ts';
+import type { SendDependencies } from './send-dependencies.ts';
 import { encodedBody, isPlain } from './send-email-routes.ts';
 import type { SubmissionMetrics } from './submission-metrics.ts';
 import { withTimeout } from './with-timeout.ts';
@@ -59,17 +60,15 @@ async function sendBatch(
   };
   const admit = async (): Promise<SendAdmission> =>
     withTimeout(
-      Promise.resolve(
-        admitCaller(dependencies, tokenOperations.batch, {
-          authorization: headers.authorization,
-          accountText,
-          remoteAddress,
-        }),
-      ),
+      admitCaller(dependencies, tokenOperations.batch, {
+        authorization: headers.authorization,
+        accountText,
+        remoteAddress,
+      }),
     );
   const admission = await admit();
   if (headers['idempotency-key'] !== undefined) throw refusedKey();
-  await withTimeout(Promise.resolve(findSendableTemplate(dependencies, admission, templateText)));
+  await withTimeout(findSendableTemplate(dependencies, admission, templateText));
   if (!isPlain(headers['content-encoding'])) throw unusableBody(encodedBody.unusable);
   if (!isJsonType(headers['content-type'])) throw unusableBody(wrongContentType);
   const body = await exchange.readBody(admission.account.id);

@@ -10,16 +10,12 @@ import { faultBody, toFault } from '../http/answer-fault.ts';
 import { formatBytes, sendBodyBytes } from '../http/limits/route-limits.ts';
 import type { AcceptRow } from './accept-row.ts';
 import type { SendAdmission } from './admit-caller.ts';
-import { commitTogether, type Receipt, withoutSimulated } from './commit-message.ts';
+import { type AdmittedRequest, checkBeforeCommit } from './check-message.ts';
+import { commitMessage, commitTogether, type Receipt, withoutSimulated } from './commit-message.ts';
 import { readBatch } from './read-batch.ts';
 import { type BodyJson, readBodyJson } from './read-body-json.ts';
-import {
-  type AdmittedRequest,
-  checkBeforeCommit,
-  commitChecked,
-  type SendDependencies,
-  sendEmail,
-} from './send-email.ts';
+import type { SendDependencies } from './send-dependencies.ts';
+import { sendEmail } from './send-email.ts';
 
 /** A batch whose caller and template passed checks 1 to 5. */
 export interface BatchRequest {
@@ -133,13 +129,13 @@ export class BatchSender {
       await this.#turns.run(batch.accountId, () => {
         const end = performance.now() + maxTurnMs;
         this.#dependencies.acceptor.acceptTogether(() => {
-          const together = new RowsToCommit();
+          const rows = new Map<number, AcceptRow>();
           do {
             const sent = send(chunk[outcomes.length] as Buffer);
-            if (isRow(sent)) together.add(sent, outcomes.length);
+            if (isRow(sent)) rows.set(outcomes.length, sent);
             outcomes.push(isRow(sent) ? pendingOutcome : sent);
           } while (outcomes.length < chunk.length && performance.now() < end);
-          commits.push(together.commit(this.#dependencies, outcomes));
+          commits.push(this.#commitRows(rows, outcomes));
         });
       });
     await Promise.all(commits);
@@ -150,11 +146,24 @@ export class BatchSender {
   #sendPlain(request: AdmittedRequest): Promise<Outcome> | AcceptRow {
     const checking = checkBeforeCommit(this.#dependencies, request);
     if (checking instanceof Promise)
-      return checking.then((message) => commitChecked(this.#dependencies, message)).catch(toFault);
+      return checking.then((message) => commitMessage(this.#dependencies, message)).catch(toFault);
     const { row, attachments, newUsageRecord, quota } = checking;
     if (attachments === undefined && newUsageRecord === undefined && quota === undefined)
       return withoutSimulated(row);
-    return commitChecked(this.#dependencies, checking).catch(toFault);
+    return commitMessage(this.#dependencies, checking).catch(toFault);
+  }
+
+  /** @param rows of one turn, by their places in the chunk */
+  async #commitRows(
+    rows: ReadonlyMap<number, AcceptRow>,
+    outcomes: (Outcome | Promise<Outcome>)[],
+  ): Promise<void> {
+    const receipts = await commitTogether(this.#dependencies, [...rows.values()]);
+    [...rows.keys()].forEach((place, index) => {
+      const receipt = receipts[index];
+      if (receipt !== undefined)
+        outcomes[place] = receipt instanceof CommitFailure ? toFault(receipt.error) : receipt;
+    });
   }
 
   #repeat(request: AdmittedRequest, deadline: number): Promise<Receipt> {
@@ -167,28 +176,6 @@ type Outcome = Receipt | Fault;
 
 /** Replaced once the rows of its turn are committed. */
 const pendingOutcome = new Fault('IO_EXCEPTION');
-
-/** Messages of one turn, and their places in the chunk. */
-class RowsToCommit {
-  readonly #rows: AcceptRow[] = [];
-  readonly #places: number[] = [];
-
-  add(row: AcceptRow, place: number): void {
-    this.#rows.push(row);
-    this.#places.push(place);
-  }
-
-  async commit(
-    dependencies: SendDependencies,
-    outcomes: (Outcome | Promise<Outcome>)[],
-  ): Promise<void> {
-    const receipts = await commitTogether(dependencies, this.#rows);
-    receipts.forEach((receipt, index) => {
-      const outcome = receipt instanceof CommitFailure ? toFault(receipt.error) : receipt;
-      outcomes[this.#places[index] as number] = outcome;
-    });
-  }
-}
 
 function isRow(sent: Outcome | Promise<Outcome> | AcceptRow): sent is AcceptRow {
   return 'content' in sent;

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchemaOptions, type TStringOptions, Type } from 'typebox';
 import { StringMap } from '../foundation/common-schemas.ts';
 import { maxBatchMessages } from '../http/limits/route-limits.ts';
 import { maxAttachments } from '../message/attachment.ts';
@@ -26,6 +26,14 @@ export const maxRecipientName = 200;
 
 const strict = { additionalProperties: false } as const;
 
+function optionalText(options: TStringOptions) {
+  return Type.Optional(Type.String(options));
+}
+
+function optionalFlag(options: TSchemaOptions) {
+  return Type.Optional(Type.Boolean(options));
+}
+
 const envelope = Type.Object(
   {
     toAddress: Type.String({
@@ -33,12 +41,10 @@ const envelope = Type.Object(
       examples: ['ada@customer.example'],
       maxLength: maxAddress,
     }),
-    toDisplayName: Type.Optional(
-      Type.String({
-        description: 'The recipient’s name in the To header. Default: only the address.',
-        maxLength: maxRecipientName,
-      }),
-    ),
+    toDisplayName: optionalText({
+      description: 'The recipient’s name in the To header. Default: only the address.',
+      maxLength: maxRecipientName,
+    }),
     ccAddressList: Type.Optional(
       Type.Array(Type.String({ maxLength: maxAddress }), {
         maxItems: maxCc,
@@ -51,25 +57,19 @@ const envelope = Type.Object(
         description: 'Recipients that no header shows. Refused for templates with secret fields.',
       }),
     ),
-    fromAddress: Type.Optional(
-      Type.String({
-        description:
-          'A verified sender. Default: the sender selected in the template, otherwise the template creator.',
-        maxLength: maxAddress,
-      }),
-    ),
-    fromDisplayName: Type.Optional(
-      Type.String({
-        description: 'A name registered for that sender. Default: the first registered one.',
-        maxLength: maxName,
-      }),
-    ),
-    replyToAddress: Type.Optional(
-      Type.String({
-        description: 'A verified sender. Default: the value of fromAddress.',
-        maxLength: maxAddress,
-      }),
-    ),
+    fromAddress: optionalText({
+      description:
+        'A verified sender. Default: the sender selected in the template, otherwise the template creator.',
+      maxLength: maxAddress,
+    }),
+    fromDisplayName: optionalText({
+      description: 'A name registered for that sender. Default: the first registered one.',
+      maxLength: maxName,
+    }),
+    replyToAddress: optionalText({
+      description: 'A verified sender. Default: the value of fromAddress.',
+      maxLength: maxAddress,
+    }),
   },
   strict,
 );
@@ -90,12 +90,10 @@ const attachment = Type.Object(
       minLength: 1,
       description: 'Base64 (RFC 4648) with padding and without line breaks.',
     }),
-    contentId: Type.Optional(
-      Type.String({
-        maxLength: 100,
-        description: 'Makes it an inline part that the template’s HTML shows as `cid:…`.',
-      }),
-    ),
+    contentId: optionalText({
+      maxLength: 100,
+      description: 'Makes it an inline part that the template’s HTML shows as `cid:…`.',
+    }),
   },
   { ...strict, title: 'Attachment' },
 );
@@ -104,12 +102,10 @@ const attachment = Type.Object(
 function makeContent<Value extends FieldValue>(value: object) {
   return Type.Object(
     {
-      subjectLine: Type.Optional(
-        Type.String({
-          maxLength: maxSubjectLength,
-          description: 'Default: the template’s subject.',
-        }),
-      ),
+      subjectLine: optionalText({
+        maxLength: maxSubjectLength,
+        description: 'Default: the template’s subject.',
+      }),
       personalizationDataMap: Type.Optional(
         // Not a pattern record: `.` would exclude keys with a line break.
         Type.Unsafe<Record<string, Value>>({
@@ -118,19 +114,15 @@ function makeContent<Value extends FieldValue>(value: object) {
           description: `Values by name of the template’s personalization fields: strings, or what a field of kind \`list\` or \`object\` declares, at most ${MAX_STRUCTURED_TEXT} of lists and objects.`,
         }),
       ),
-      previewText: Type.Optional(
-        Type.String({
-          maxLength: maxPreviewLength,
-          description: 'Default: the template’s preview text.',
-        }),
-      ),
-      locale: Type.Optional(
-        Type.String({
-          maxLength: maxLocaleLength,
-          description:
-            'The recipient’s language (BCP 47), such as `de` or `pt-BR`. The template’s best match is sent (RFC 4647 section 3.4). Default: the template’s default content.',
-        }),
-      ),
+      previewText: optionalText({
+        maxLength: maxPreviewLength,
+        description: 'Default: the template’s preview text.',
+      }),
+      locale: optionalText({
+        maxLength: maxLocaleLength,
+        description:
+          'The recipient’s language (BCP 47), such as `de` or `pt-BR`. The template’s best match is sent (RFC 4647 section 3.4). Default: the template’s default content.',
+      }),
       headers: Type.Optional(
         StringMap(
           'Headers by name: `X-…`, `List-…` except unsubscribe, `References`, `In-Reply-To`, `Importance` and `Feedback-ID`. Each has at most 998 octets together with its name.',
@@ -151,15 +143,14 @@ function makeContent<Value extends FieldValue>(value: object) {
 
 const metadata = Type.Object(
   {
-    transactional: Type.Optional(
-      Type.Boolean({
-        description:
-          'True for critical, non-commercial email; needs the transactional add-on. Default: false.',
-      }),
-    ),
-    externalId: Type.Optional(
-      Type.String({ maxLength: 128, description: 'Identifier from the caller’s own system.' }),
-    ),
+    transactional: optionalFlag({
+      description:
+        'True for critical, non-commercial email; needs the transactional add-on. Default: false.',
+    }),
+    externalId: optionalText({
+      maxLength: 128,
+      description: 'Identifier from the caller’s own system.',
+    }),
     tagList: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 48 }), {
         maxItems: 1,
@@ -181,40 +172,30 @@ const actions = Type.Object(
   {
     trackOpens: Type.Boolean(),
     trackClicks: Type.Boolean(),
-    deliveryWhenDelayed: Type.Optional(
-      Type.String({
-        pattern: '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|)$',
-        description:
-          '`TRUE` or `FALSE` in any case. `FALSE`: not delivered later than the template’s freshness window. Default: `TRUE`.',
-      }),
-    ),
-    sendAt: Type.Optional(
-      Type.String({
-        maxLength: maxTimestampLength,
-        description:
-          'When to send it (RFC 3339), up to 365 days ahead. Default: now. A time up to 5 minutes in the past means now.',
-      }),
-    ),
-    deliverBefore: Type.Optional(
-      Type.String({
-        maxLength: maxTimestampLength,
-        description:
-          'A time (RFC 3339) after which it is no longer delivered; it then ends as `expired`. Default: 48 hours after its send time, or the freshness window.',
-      }),
-    ),
-    receiveReplies: Type.Optional(
-      Type.Boolean({
-        description:
-          'True: Reply-To is an address of this service, and replies go to webhooks as `message.replied`. Not with `replyToAddress`, or for templates with secret fields. Default: false.',
-      }),
-    ),
-    templateVersion: Type.Optional(
-      Type.String({
-        pattern: '^(accepted|due|)$',
-        description:
-          '`accepted` or `due`. `due`: uses the template version that is published at `sendAt`. Default: `accepted`.',
-      }),
-    ),
+    deliveryWhenDelayed: optionalText({
+      pattern: '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|)$',
+      description:
+        '`TRUE` or `FALSE` in any case. `FALSE`: not delivered later than the template’s freshness window. Default: `TRUE`.',
+    }),
+    sendAt: optionalText({
+      maxLength: maxTimestampLength,
+      description:
+        'When to send it (RFC 3339), up to 365 days ahead. Default: now. A time up to 5 minutes in the past means now.',
+    }),
+    deliverBefore: optionalText({
+      maxLength: maxTimestampLength,
+      description:
+        'A time (RFC 3339) after which it is no longer delivered; it then ends as `expired`. Default: 48 hours after its send time, or the freshness window.',
+    }),
+    receiveReplies: optionalFlag({
+      description:
+        'True: Reply-To is an address of this service, and replies go to webhooks as `message.replied`. Not with `replyToAddress`, or for templates with secret fields. Default: false.',
+    }),
+    templateVersion: optionalText({
+      pattern: '^(accepted|due|)$',
+      description:
+        '`accepted` or `due`. `due`: uses the template version that is published at `sendAt`. Default: `accepted`.',
+    }),
   },
   strict,
 );
@@ -256,14 +237,12 @@ export const batchBodySchema = Type.Object(
         {
           ...sendBodySchema.properties,
           content: Type.Optional(Type.Object(batchContent, strict)),
-          idempotencyKey: Type.Optional(
-            Type.String({
-              minLength: 1,
-              maxLength: 255,
-              pattern: '^[ -~]+$',
-              description: 'As the header `Idempotency-Key` of a single request.',
-            }),
-          ),
+          idempotencyKey: optionalText({
+            minLength: 1,
+            maxLength: 255,
+            pattern: '^[ -~]+$',
+            description: 'As the header `Idempotency-Key` of a single request.',
+          }),
         },
         { ...strict, title: 'BatchMessage' },
       ),

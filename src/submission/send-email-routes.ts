@@ -9,7 +9,8 @@ import { type AdmissionDependencies, admitCaller } from './admit-caller.ts';
 import { attachmentLimitOf } from './check-attachments.ts';
 import type { Receipt } from './commit-message.ts';
 import { readPathIds, sendPrefix } from './read-path-ids.ts';
-import { type SendDependencies, sendEmail } from './send-email.ts';
+import type { SendDependencies } from './send-dependencies.ts';
+import { sendEmail } from './send-email.ts';
 import type { SubmissionMetrics } from './submission-metrics.ts';
 import { withTimeout } from './with-timeout.ts';
 
@@ -52,12 +53,13 @@ async function send(dependencies: SendRouteDependencies, exchange: Exchange): Pr
   const { request } = exchange;
   const { headers } = request;
   const [accountText, templateText] = readPathIds(request.url ?? '');
-  const admitting = admitCaller(dependencies, tokenOperations.send, {
-    authorization: headers.authorization,
-    accountText,
-    remoteAddress: () => exchange.remoteAddress,
-  });
-  const admission = admitting instanceof Promise ? await withTimeout(admitting) : admitting;
+  const admission = await withTimeout(
+    admitCaller(dependencies, tokenOperations.send, {
+      authorization: headers.authorization,
+      accountText,
+      remoteAddress: () => exchange.remoteAddress,
+    }),
+  );
   const limit = attachmentLimitOf(admission.account, dependencies.attachmentSettings);
   const maxBytes = limit === 0 ? undefined : sendBodyBytes + limit;
   const body = await exchange.readBody(admission.account.id, maxBytes);

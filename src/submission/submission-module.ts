@@ -3,19 +3,16 @@ import type { AccessModule } from '../access/access-module.ts';
 import type { Account } from '../account/account.ts';
 import type { AccountDirectory } from '../account/account-directory.ts';
 import type { Clock } from '../foundation/clock.ts';
-import type { Database } from '../foundation/database/open-database.ts';
 import { Fault } from '../foundation/errors.ts';
 import type { AccountId, ClientId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import { toFault } from '../http/answer-fault.ts';
 import type { Http } from '../http/create-http.ts';
-import type { AttachmentStore } from '../message/attachment-store.ts';
-import type { SenderDirectory } from '../sender/sender-directory.ts';
 import { Acceptor, defaultAcceptorLimits } from './accept-messages.ts';
 import { type AcceptOutcome, type AcceptRow, countRecipients } from './accept-row.ts';
 import { AcceptStore } from './accept-store.ts';
 import { admitService, type RawRight } from './admit-caller.ts';
-import type { AttachmentSettings } from './check-attachments.ts';
+import type { AdmittedRequest } from './check-message.ts';
 import type { Receipt } from './commit-message.ts';
 import { CustomHeaderRules } from './custom-headers.ts';
 import { IdempotencyLocks } from './idempotency.ts';
@@ -25,25 +22,20 @@ import { QuotaShares } from './quota-shares.ts';
 import { RecentTemplateUsage } from './recent-template-usage.ts';
 import { BatchSender } from './send-batch.ts';
 import { registerSendBatchRoute } from './send-batch-routes.ts';
-import { type AdmittedRequest, type SendDependencies, sendEmail } from './send-email.ts';
+import type { SendDependencies } from './send-dependencies.ts';
+import { sendEmail } from './send-email.ts';
 import { registerSendEmailRoute } from './send-email-routes.ts';
 import { type RawMessage, sendRaw } from './send-raw.ts';
 import { SubmissionMetrics } from './submission-metrics.ts';
 import { SubmissionUpkeep } from './submission-upkeep.ts';
 
-export interface SubmissionDependencies {
-  readonly database: Database;
+export interface SubmissionDependencies
+  extends Omit<SendDependencies, 'parser' | 'keys' | 'quotas' | 'usage' | 'acceptor'> {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Registry;
   readonly access: Pick<AccessModule, 'authenticator' | 'facts'>;
   readonly accounts: AccountDirectory;
-  readonly senders: SenderDirectory;
-  readonly templates: SendDependencies['templates'];
-  readonly attachments: AttachmentStore;
-  readonly attachmentSettings: AttachmentSettings;
-  readonly replyAddresses: SendDependencies['replyAddresses'];
-  readonly findReplyHost: SendDependencies['findReplyHost'];
   /** Headers that requests must not set, besides the reserved ones. */
   readonly refusedHeaders: readonly string[];
   /** Called after each commit with the accounts that have new messages. */
@@ -116,7 +108,7 @@ function bodyOf(
 const serviceClientId = 'signalpost' as ClientId;
 
 export function createSubmission(dependencies: SubmissionDependencies): Submission {
-  const { database, log, attachments, attachmentSettings } = dependencies;
+  const { database, log, attachments, templates } = dependencies;
   // Separate connections for batches and for rows retried individually, so that a row waiting for a lock delays no batch.
   const store = new AcceptStore(database.settings, defaultAcceptorLimits.concurrency * 2);
   const acceptor = new Acceptor({
@@ -134,21 +126,7 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
   const usage = new RecentTemplateUsage();
   const upkeep = new SubmissionUpkeep({ database, log });
   const quotas = new QuotaShares({ database, log });
-  const { senders, templates, replyAddresses, findReplyHost } = dependencies;
-  const sending: SendDependencies = {
-    senders,
-    templates,
-    parser,
-    keys,
-    quotas,
-    usage,
-    database,
-    acceptor,
-    attachments,
-    attachmentSettings,
-    replyAddresses,
-    findReplyHost,
-  };
+  const sending: SendDependencies = { ...dependencies, parser, keys, quotas, usage, acceptor };
   const measured = async (send: () => Promise<Receipt>): Promise<Receipt> => {
     const startedAt = performance.now();
     try {

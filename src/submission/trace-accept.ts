@@ -1,38 +1,49 @@
 import { Fault } from '../foundation/errors.ts';
-import type { AccountId, MessageId, TemplateId } from '../foundation/ids.ts';
+import type { AccountId, MessageId } from '../foundation/ids.ts';
+import type { TraceContext } from '../foundation/tracing/trace-context.ts';
 import type { TraceSpan } from '../foundation/tracing/tracing.ts';
 import { errorCatalog } from '../http/error-catalog.ts';
 
-/** What the span of an acceptance says about the message. */
-export interface AcceptedMessage {
-  readonly messageId: MessageId;
-  readonly templateId: TemplateId | string;
+interface TracedMessage {
+  readonly accountId: AccountId;
+  readonly templateId: string;
 }
 
 /**
  * Accepts a message in a span of its own, because a request can have many. Later spans of the message link to it.
- * @param request span of the request
- * @param accept gets the span
+ * @param request span of the request; undefined: it isn't traced
+ * @param accept gets the trace context of the span
  */
-export async function traceAccept<Result>(
+export function traceAccept<Result>(
+  request: TraceSpan | undefined,
+  message: TracedMessage,
+  accept: (trace?: TraceContext) => Promise<Result>,
+  messageIdOf: (result: Result) => MessageId,
+): Promise<Result> {
+  return request === undefined ? accept() : acceptInSpan(request, message, accept, messageIdOf);
+}
+
+async function acceptInSpan<Result>(
   request: TraceSpan,
-  accountId: AccountId,
-  accept: (span: TraceSpan) => Promise<Result>,
-  describe: (result: Result) => AcceptedMessage,
+  message: TracedMessage,
+  accept: (trace: TraceContext) => Promise<Result>,
+  messageIdOf: (result: Result) => MessageId,
 ): Promise<Result> {
   const span = request.startChild('accept', 'producer', {
     'messaging.system': 'signalpost',
     'messaging.operation.name': 'accept',
     'messaging.operation.type': 'create',
-    'signalpost.account.id': accountId,
+    'signalpost.account.id': message.accountId,
   });
   try {
-    const result = await accept(span);
-    const { messageId, templateId } = describe(result);
-    span.set({ 'messaging.message.id': messageId, 'signalpost.template.id': templateId });
+    const result = await accept(span.context);
+    span.set({
+      'messaging.message.id': messageIdOf(result),
+      'signalpost.template.id': message.templateId,
+    });
     return result;
   } catch (error) {
-    refuse(span, error);
+    traceRefusal(span, error);
     throw error;
   } finally {
     span.end();
@@ -40,7 +51,7 @@ export async function traceAccept<Result>(
 }
 
 /** Only errors of the service count as failures. */
-function refuse(span: TraceSpan, error: unknown): void {
+export function traceRefusal(span: TraceSpan, error: unknown): void {
   const code = error instanceof Fault ? error.code : 'INTERNAL_ERROR';
   if (errorCatalog[code].status >= 500) span.fail(code);
   else span.set({ 'error.type': code });

@@ -2,7 +2,7 @@ import type { TagProblems } from './compile-problems.ts';
 import type { CompiledNode, CompiledUrl, EscapeContext } from './compiled-template.ts';
 import { escapeHtml } from './escape-html.ts';
 import type { AttributeRange } from './map-html.ts';
-import { fieldNode, NodeTreeBuilder } from './node-tree-builder.ts';
+import { NodeTreeBuilder } from './node-tree-builder.ts';
 import type { FoundTag, TagPlaceholders } from './protect-markup.ts';
 
 /** Attributes whose whole value is one URL. */
@@ -124,9 +124,7 @@ function addTags(
   let from = 0;
   for (const { tag, start, end } of found) {
     tree.add(escapeText(text.slice(from, start)));
-    if (tag.kind === 'close') tree.close(tag, 'here');
-    else if (tag.kind === 'filled' || tag.kind === 'empty') tree.open(tag, 'here');
-    else tree.add(fieldNode(tag, as));
+    tree.addTag(tag, 'here', as);
     from = end;
   }
   tree.add(escapeText(text.slice(from)));

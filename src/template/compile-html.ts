@@ -9,7 +9,7 @@ import {
   mapHtml,
   type TextRange,
 } from './map-html.ts';
-import { fieldNode, NodeTreeBuilder } from './node-tree-builder.ts';
+import { NodeTreeBuilder } from './node-tree-builder.ts';
 import type { MarkupTag } from './parse-markup.ts';
 import type { FoundTag, TagPlaceholders } from './protect-markup.ts';
 
@@ -64,8 +64,10 @@ class HtmlCompiler {
       this.#tree.add(this.#html.slice(from, piece.at));
       from = piece.end;
       if ('slot' in piece) this.#tree.add({ type: 'slot', slot: piece.slot });
-      else if ('tag' in piece) this.#addTag(piece.tag, piece.text);
-      else for (const node of this.#attribute(piece.attribute)) this.#tree.add(node);
+      else if ('tag' in piece) {
+        const { tag, text } = piece;
+        this.#tree.addTag(tag, text.scope, tag.kind === 'raw' && text.markup ? 'raw' : 'html');
+      } else for (const node of this.#attribute(piece.attribute)) this.#tree.add(node);
     }
     this.#tree.add(this.#html.slice(from));
     return this.#tree.finish();
@@ -120,15 +122,6 @@ class HtmlCompiler {
       'field-place',
       `is in ${this.#placeholders.reveal(map.describe(start))}: ${what} is only allowed in text or in a quoted attribute value`,
     );
-  }
-
-  #addTag(tag: MarkupTag, { scope, markup }: TextRange): void {
-    if (tag.kind === 'close') this.#tree.close(tag, scope);
-    else if (tag.kind === 'filled' || tag.kind === 'empty') this.#tree.open(tag, scope);
-    else {
-      const as = tag.kind === 'raw' && markup ? 'raw' : 'html';
-      this.#tree.add(fieldNode(tag, as));
-    }
   }
 
   #attribute(range: AttributeRange): CompiledNode[] {

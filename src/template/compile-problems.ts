@@ -1,6 +1,11 @@
 import type { MarkupTag } from './parse-markup.ts';
 import { writeTag } from './protect-markup.ts';
-import { sourcePositionOf, type TemplatePart, type TemplateProblem } from './template-problem.ts';
+import {
+  type SourcePosition,
+  sourcePositionOf,
+  type TemplatePart,
+  type TemplateProblem,
+} from './template-problem.ts';
 
 /** Collects the problems of one template's parts. */
 export class CompileProblems {
@@ -14,13 +19,13 @@ export class CompileProblems {
     part: TemplatePart,
     rule: string,
     message: string,
-    position: { line?: number; column?: number } = {},
+    position: Partial<SourcePosition> = {},
   ): void {
-    this.#add('error', part, rule, message, position);
+    this.#add({ severity: 'error', part, rule, message, ...position });
   }
 
   warning(part: TemplatePart, rule: string, message: string): void {
-    this.#add('warning', part, rule, message, {});
+    this.#add({ severity: 'warning', part, rule, message });
   }
 
   /** Tag problems of one part, located in its source. */
@@ -32,21 +37,7 @@ export class CompileProblems {
     };
   }
 
-  #add(
-    severity: TemplateProblem['severity'],
-    part: TemplatePart,
-    rule: string,
-    message: string,
-    { line, column }: { line?: number; column?: number },
-  ): void {
-    const problem: TemplateProblem = {
-      severity,
-      part,
-      rule,
-      message,
-      ...(line === undefined ? {} : { line }),
-      ...(column === undefined ? {} : { column }),
-    };
+  #add(problem: TemplateProblem): void {
     // A tag that MJML repeats in its output is still one mistake in the source.
     if (!this.list.some((other) => sameProblem(other, problem))) this.list.push(problem);
   }

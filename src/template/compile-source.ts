@@ -183,13 +183,10 @@ class SourceCompiler {
   }
 
   #reportAt(part: TemplatePart, source: string): ReportTag {
-    return (at, rule, message) =>
-      this.#problems.error(
-        part,
-        rule,
-        message,
-        at === undefined ? {} : sourcePositionOf(source, at),
-      );
+    return (at, rule, message) => {
+      const position = at === undefined ? undefined : sourcePositionOf(source, at);
+      this.#problems.error(part, rule, message, position);
+    };
   }
 
   /** The items of a default need values like those of a request. */
@@ -254,11 +251,8 @@ class SourceCompiler {
   #parse(part: TemplatePart, source: string): Markup | undefined {
     const parsed = parseMarkup(source, this.#format);
     if (parsed.ok) return parsed.markup;
-    const { rule, message, line, column } = parsed.error;
-    this.#problems.error(part, rule, message, {
-      ...(line === undefined ? {} : { line }),
-      ...(column === undefined ? {} : { column }),
-    });
+    const { rule, message, position } = parsed.error;
+    this.#problems.error(part, rule, message, position);
     return undefined;
   }
 

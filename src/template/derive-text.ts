@@ -2,7 +2,7 @@ import { classifyAttribute, compileUrl } from './compile-attribute.ts';
 import type { TagProblems } from './compile-problems.ts';
 import type { CompiledNode, CompiledSection, CompiledUrl } from './compiled-template.ts';
 import { mapHtml } from './map-html.ts';
-import { fieldNode, NodeTreeBuilder } from './node-tree-builder.ts';
+import { NodeTreeBuilder } from './node-tree-builder.ts';
 import type { TagPlaceholders } from './protect-markup.ts';
 
 /** Elements that are invisible in the HTML part; a style that hides one is `display:none` by then. */
@@ -28,9 +28,7 @@ export async function deriveText(
   )) {
     if (typeof line === 'string') tree.add(line);
     else if ('url' in line) tree.add(line.url);
-    else if (line.tag.kind === 'close') tree.close(line.tag, 'text');
-    else if (line.tag.kind === 'filled' || line.tag.kind === 'empty') tree.open(line.tag, 'text');
-    else tree.add(fieldNode(line.tag, line.tag.kind === 'raw' ? 'text' : 'plain'));
+    else tree.addTag(line.tag, 'text', line.tag.kind === 'raw' ? 'text' : 'plain');
   }
   return attachLineBreaks(tree.finish(), 'blank', isRepeated);
 }

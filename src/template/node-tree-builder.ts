@@ -1,23 +1,15 @@
 import type { TagProblems } from './compile-problems.ts';
-import type {
-  CompiledFieldNode,
-  CompiledNode,
-  CompiledSection,
-  EscapeContext,
-} from './compiled-template.ts';
+import type { CompiledNode, CompiledSection, EscapeContext } from './compiled-template.ts';
 import type { MarkupTag } from './parse-markup.ts';
-
-/** The node of a field's tag. */
-export function fieldNode(tag: MarkupTag, as: EscapeContext): CompiledFieldNode {
-  const { name, format, start } = tag;
-  return { type: 'field', name, as, ...(format === undefined ? {} : { format }), at: start };
-}
 
 interface OpenSection {
   readonly tag: MarkupTag;
   readonly scope: string;
   readonly outer: CompiledNode[];
 }
+
+const tornSection =
+  'must end where it begins: in the same attribute, or in text if it begins in text';
 
 /**
  * Builds the node tree of a part from its flat sequence of tags and text. A section must end in the scope where it
@@ -41,23 +33,24 @@ export class NodeTreeBuilder {
     } else this.#nodes.push(node);
   }
 
-  open(tag: MarkupTag, scope: string): void {
-    this.#open.push({ tag, scope, outer: this.#nodes });
-    this.#nodes = [];
+  /** Adds a field, or opens or closes a section. @param as how the field is escaped */
+  addTag(tag: MarkupTag, scope: string, as: EscapeContext): void {
+    const { kind, name, format, start } = tag;
+    if (kind === 'close') this.#close(tag, scope);
+    else if (kind === 'filled' || kind === 'empty') {
+      this.#open.push({ tag, scope, outer: this.#nodes });
+      this.#nodes = [];
+    } else this.add({ type: 'field', name, as, ...(format && { format }), at: start });
   }
 
-  close(tag: MarkupTag, scope: string): void {
+  #close(tag: MarkupTag, scope: string): void {
     const section = this.#open.pop();
     if (section === undefined) {
       this.#problems.error(tag, 'section-torn', 'is missing the start of its section');
       return;
     }
     if (section.tag.name !== tag.name || section.scope !== scope) {
-      this.#problems.error(
-        section.tag,
-        'section-torn',
-        'must end where it begins: in the same attribute, or in text if it begins in text',
-      );
+      this.#problems.error(section.tag, 'section-torn', tornSection);
     }
     const node: CompiledSection = {
       type: 'section',
@@ -71,13 +64,7 @@ export class NodeTreeBuilder {
   }
 
   finish(): CompiledNode[] {
-    for (const { tag } of this.#open) {
-      this.#problems.error(
-        tag,
-        'section-torn',
-        'must end where it begins: in the same attribute, or in text if it begins in text',
-      );
-    }
+    for (const { tag } of this.#open) this.#problems.error(tag, 'section-torn', tornSection);
     return this.#nodes;
   }
 }

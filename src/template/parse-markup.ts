@@ -10,22 +10,18 @@ import {
   MAX_TAG_LENGTH,
   MAX_TAGS,
 } from './template-limits.ts';
-import { sourcePositionOf } from './template-problem.ts';
+import { type SourcePosition, sourcePositionOf } from './template-problem.ts';
 
 /** Invalid markup: the rule, a message and the position in the source. */
 class MarkupError extends Error {
   override name = 'MarkupError';
   readonly rule: string;
-  readonly line: number | undefined;
-  readonly column: number | undefined;
+  readonly position: SourcePosition | undefined;
 
-  constructor(rule: string, message: string, source?: string, offset?: number) {
+  constructor(rule: string, message: string, position?: SourcePosition) {
     super(message);
     this.rule = rule;
-    const position =
-      source === undefined || offset === undefined ? undefined : sourcePositionOf(source, offset);
-    this.line = position?.line;
-    this.column = position?.column;
+    this.position = position;
   }
 }
 
@@ -59,7 +55,7 @@ function validateTags(source: string, format: MarkupFormat): void {
 
 function validateTag(source: string, start: number, format: MarkupFormat): ScannedTag {
   const fail: Fail = (rule, message) => {
-    throw new MarkupError(rule, message, source, start);
+    throw new MarkupError(rule, message, sourcePositionOf(source, start));
   };
   const inside = skipSpace(source, start + 2);
   const symbol = /[#^/&{!=>]/.exec(source.charAt(inside))?.[0] ?? '';
@@ -103,13 +99,13 @@ function validateNesting(source: string, tag: ScannedTag, open: ScannedTag[]): v
     open.push(tag);
     if (open.length > MAX_NESTING) {
       const message = `sections are nested more than ${MAX_NESTING} deep`;
-      throw new MarkupError('nested-too-deeply', message, source, tag.start);
+      throw new MarkupError('nested-too-deeply', message, sourcePositionOf(source, tag.start));
     }
   } else if (tag.symbol === '/') {
     const section = open.pop();
     if (section === undefined) {
       const message = `{{/${tag.name}}} closes a section that was not opened`;
-      throw new MarkupError('unopened-section', message, source, tag.start);
+      throw new MarkupError('unopened-section', message, sourcePositionOf(source, tag.start));
     }
     if (section.name !== tag.name) throw unclosed(source, section, tag);
   }
@@ -118,7 +114,7 @@ function validateNesting(source: string, tag: ScannedTag, open: ScannedTag[]): v
 function unclosed(source: string, section: ScannedTag, instead?: ScannedTag): MarkupError {
   const found = instead === undefined ? 'by the end' : `before {{/${instead.name}}}`;
   const message = `the section {{${section.symbol}${section.name}}} is not closed ${found}`;
-  return new MarkupError('unclosed-section', message, source, section.start);
+  return new MarkupError('unclosed-section', message, sourcePositionOf(source, section.start));
 }
 
 /** Stops at the maximum tag length, so that many openings before one long run stay cheap. */
@@ -228,24 +224,18 @@ class TokenReader {
     return nodes;
   }
 
-  #field([symbol, name, start, end]: Token): MarkupField {
+  #field([symbol, written, start, end]: Token): MarkupField {
     const raw = symbol === '&';
-    const call = this.#format === 1 ? undefined : parseHelper(name);
-    if (call !== undefined && 'format' in call) return this.#helper(call, raw, name, start, end);
+    const kind = raw ? 'raw' : 'field';
+    const call = this.#format === 1 ? undefined : parseHelper(written);
+    if (call === undefined || 'problem' in call) {
+      this.names.push(written);
+      this.tags.push({ kind, name: written, start, end });
+      return { type: 'field', name: written, raw };
+    }
+    const { name, format } = call;
     this.names.push(name);
-    this.tags.push({ kind: raw ? 'raw' : 'field', name, start, end });
-    return { type: 'field', name, raw };
-  }
-
-  #helper(
-    { name, format }: { readonly name: string; readonly format: FieldFormat },
-    raw: boolean,
-    written: string,
-    start: number,
-    end: number,
-  ): MarkupField {
-    this.names.push(name);
-    this.tags.push({ kind: raw ? 'raw' : 'field', name, start, end, format, written });
+    this.tags.push({ kind, name, start, end, format, written });
     return { type: 'field', name, raw, format };
   }
 

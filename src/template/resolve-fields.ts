@@ -327,43 +327,45 @@ function enter(scope: FieldScope, { name, kind, fields, secret }: KnownField): F
 }
 
 function addInferred({ fields }: FieldScope, name: string): void {
-  if (fields.has(name)) return;
-  const none = { default: undefined, sample: undefined, secret: false, declared: false };
-  fields.set(name, { name, kind: 'text', ...none, fields: new Map(), parts: new Set() });
+  if (!fields.has(name)) fields.set(name, knownField(name, { declared: false }));
 }
 
 function fromSettings(
   settings: Readonly<Record<string, FieldSettings | ItemFieldSettings>>,
 ): KnownFields {
-  const fields: KnownFields = new Map();
-  for (const [name, { kind = 'text', default: value, sample, ...rest }] of Object.entries(settings))
-    fields.set(name, {
+  return new Map(
+    Object.entries(settings).map(([name, field]) => [
       name,
-      kind,
-      default: value,
-      sample,
-      secret: 'secret' in rest && rest.secret === true,
-      declared: true,
-      fields: fromSettings(rest.fields ?? {}),
-      parts: new Set(),
-    });
-  return fields;
+      knownField(name, { ...field, fields: fromSettings(field.fields ?? {}) }),
+    ]),
+  );
 }
 
 function fromCompiled(compiled: readonly CompiledField[]): KnownFields {
-  const fields: KnownFields = new Map();
-  for (const field of compiled)
-    fields.set(field.name, {
-      name: field.name,
-      kind: field.kind ?? 'text',
-      default: field.default,
-      sample: undefined,
-      secret: field.secret,
-      declared: field.outside !== true,
-      fields: fromCompiled(field.fields ?? []),
-      parts: new Set(),
-    });
-  return fields;
+  return new Map(
+    compiled.map((field) => [
+      field.name,
+      knownField(field.name, {
+        ...field,
+        declared: field.outside !== true,
+        fields: fromCompiled(field.fields ?? []),
+      }),
+    ]),
+  );
+}
+
+function knownField(
+  name: string,
+  {
+    kind = 'text',
+    default: value,
+    sample,
+    secret = false,
+    declared = true,
+    fields = new Map(),
+  }: Partial<Omit<KnownField, 'name' | 'parts'>>,
+): KnownField {
+  return { name, kind, default: value, sample, secret, declared, fields, parts: new Set() };
 }
 
 function toCompiled(field: KnownField, top: boolean): CompiledField {

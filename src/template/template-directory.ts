@@ -3,7 +3,7 @@ import { Cache, SizeLimitedCache } from '../foundation/cache.ts';
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, TemplateId } from '../foundation/ids.ts';
-import type { MaybePromise } from '../foundation/maybe-promise.ts';
+import { andThen, type MaybePromise } from '../foundation/maybe-promise.ts';
 import type { CompiledTemplate } from './compiled-template.ts';
 import { matchVariant } from './locale.ts';
 import { secretNamesOf, withSecretNames } from './secret-names.ts';
@@ -82,22 +82,14 @@ export class TemplateDirectory<Loaded extends LoadedVersion> {
   published(
     accountId: AccountId,
     templateId: TemplateId,
-  ): Promise<PublishedTemplate<Loaded> | undefined> | PublishedTemplate<Loaded> | undefined {
+  ): MaybePromise<PublishedTemplate<Loaded> | undefined> {
     const row = this.#published.get(templateKey(accountId, templateId));
-    const attach = (found: PublishedRow | undefined) =>
-      found && this.#attachTemplate(accountId, templateId, found);
-    return row instanceof Promise ? row.then(attach) : attach(row);
-  }
-
-  #attachTemplate(
-    accountId: AccountId,
-    templateId: TemplateId,
-    row: PublishedRow,
-  ): Promise<PublishedTemplate<Loaded> | undefined> | PublishedTemplate<Loaded> | undefined {
-    const template = this.version(accountId, templateId, row.version);
-    if (template instanceof Promise)
-      return template.then((loaded) => loaded && { ...row, template: loaded });
-    return template && { ...row, template };
+    return andThen(row, (found) =>
+      andThen(
+        found && this.version(accountId, templateId, found.version),
+        (template) => found && template && { ...found, template },
+      ),
+    );
   }
 
   /** A version, published or not, including those of removed templates; undefined if it doesn't exist. */
@@ -106,9 +98,9 @@ export class TemplateDirectory<Loaded extends LoadedVersion> {
     templateId: TemplateId,
     version: number,
     kept: MaybePromise<string | undefined> = this.#secrets.get(templateKey(accountId, templateId)),
-  ): Promise<Loaded | undefined> | Loaded | undefined {
+  ): MaybePromise<Loaded | undefined> {
     const ref = { accountId, templateId, version };
-    const find = (names = '[]') =>
+    return andThen(kept, (names = '[]') =>
       this.#cached(`${keyOf(ref)}/${names}`, async () => {
         const row = await this.#readCompiled(ref);
         if (row === undefined) return undefined;
@@ -117,8 +109,8 @@ export class TemplateDirectory<Loaded extends LoadedVersion> {
           compiled: withSecretNames(row.compiled, secretNames),
           size: row.size,
         };
-      });
-    return kept instanceof Promise ? kept.then(find) : find(kept);
+      }),
+    );
   }
 
   /**
@@ -131,12 +123,13 @@ export class TemplateDirectory<Loaded extends LoadedVersion> {
     version: number,
     locale: string | undefined,
     kept?: string,
-  ): Promise<Loaded | undefined> | Loaded | undefined {
+  ): MaybePromise<Loaded | undefined> {
     const found = this.version(accountId, templateId, version, kept);
     if (locale === undefined) return found;
-    const localize = (base: Loaded | undefined) =>
-      base && this.variant({ accountId, templateId, version }, base, locale);
-    return found instanceof Promise ? found.then(localize) : localize(found);
+    return andThen(
+      found,
+      (base) => base && this.variant({ accountId, templateId, version }, base, locale),
+    );
   }
 
   /**
@@ -148,7 +141,7 @@ export class TemplateDirectory<Loaded extends LoadedVersion> {
     templateId: TemplateId,
     version: number,
     locale: string | undefined,
-  ): Promise<Loaded | undefined> | Loaded | undefined {
+  ): MaybePromise<Loaded | undefined> {
     const kept = this.#secrets.lastKnown(templateKey(accountId, templateId)) ?? '[]';
     return this.localized(accountId, templateId, version, locale, kept);
   }
@@ -158,7 +151,7 @@ export class TemplateDirectory<Loaded extends LoadedVersion> {
     ref: TemplateVersionRef,
     base: Loaded,
     requested: string,
-  ): Promise<Loaded | undefined> | Loaded | undefined {
+  ): MaybePromise<Loaded | undefined> {
     const locale = matchVariant(base.compiled, requested);
     if (locale === undefined) return base;
     const secretNames = secretNamesOf(base.compiled);
@@ -176,7 +169,7 @@ export class TemplateDirectory<Loaded extends LoadedVersion> {
   #cached(
     key: string,
     read: () => Promise<ReadContent | undefined>,
-  ): Promise<Loaded | undefined> | Loaded | undefined {
+  ): MaybePromise<Loaded | undefined> {
     const cached = this.#versions.get(key);
     if (cached !== undefined) return cached;
     const loading = this.#loading.get(key);

@@ -1,12 +1,11 @@
 import { sql } from 'kysely';
 import { readEmails } from '../account/person-store.ts';
-import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, PersonId, TemplateId } from '../foundation/ids.ts';
 import type { CompiledTemplate } from './compiled-template.ts';
 import { linkDraftImages } from './template-image-store.ts';
 import type { TemplateImage, TemplateSource } from './template-source.ts';
-import { emailOf, templateKey, templateTopic } from './template-store.ts';
+import { emailOf } from './template-store.ts';
 import { sourceWithVariants, variantLocales } from './variant-store.ts';
 
 type Kysely = Database['kysely'];
@@ -134,22 +133,6 @@ export async function readTemplateVersion(
     where v.account_id = ${accountId} and v.template_id = ${templateId}
       and v.version = coalesce(${number}::int, t.published_version)`.execute(kysely);
   return rows[0];
-}
-
-/** Publishes an earlier version again and notifies all nodes at commit. */
-export async function setPublishedVersion(
-  transaction: Kysely,
-  accountId: AccountId,
-  templateId: TemplateId,
-  version: number,
-): Promise<void> {
-  await transaction
-    .updateTable('template')
-    .set({ published_version: version })
-    .where('account_id', '=', accountId)
-    .where('id', '=', templateId)
-    .execute();
-  await announceChange(transaction, templateTopic, templateKey(accountId, templateId));
 }
 
 /** A saved draft. */

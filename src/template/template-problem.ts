@@ -24,7 +24,7 @@ export interface TemplateProblem {
   readonly column?: number;
 }
 
-interface SourcePosition {
+export interface SourcePosition {
   readonly line: number;
   /** In code points. */
   readonly column: number;

@@ -19,7 +19,7 @@ export async function readKeptSecrets(
 ): Promise<string[]> {
   const { rows } = await sql<{ n: number; names: string }>`
     select k.n::int as n, json_agg(s.name order by s.name)::text as names
-    from unnest(${refs.map((ref) => ref.accountId)}::text[], ${refs.map((ref) => ref.templateId)}::text[])
+    from unnest(${accountsOf(refs)}::text[], ${templatesOf(refs)}::text[])
       with ordinality as k (account_id, template_id, n)
     join template_secret s
       on s.account_id = k.account_id and s.template_id = k.template_id and s.revealed_at is null
@@ -54,7 +54,7 @@ export function templateKey(accountId: AccountId, templateId: TemplateId): strin
 /** A template's published version, without its compiled content. */
 export interface PublishedRow {
   readonly version: number;
-  readonly senderAddress: string | undefined;
+  readonly senderAddress: string | null;
   readonly createdByEmail: string;
   readonly freshnessSeconds: number;
 }
@@ -75,14 +75,11 @@ export async function readPublished(
   kysely: Kysely,
   refs: readonly TemplateRef[],
 ): Promise<(PublishedRow | undefined)[]> {
-  const { rows } = await sql<{
-    n: number;
-    version: number;
-    sender_address: string | null;
-    created_by: PersonId | null;
-    freshness_seconds: number;
-  }>`
-    select k.n::int as n, v.version, v.sender_address, t.created_by, v.freshness_seconds
+  const { rows } = await sql<
+    Omit<PublishedRow, 'createdByEmail'> & { n: number; createdBy: PersonId | null }
+  >`
+    select k.n::int as n, v.version, v.sender_address as "senderAddress", t.created_by as "createdBy",
+      v.freshness_seconds as "freshnessSeconds"
     from unnest(${accountsOf(refs)}::text[], ${templatesOf(refs)}::text[])
       with ordinality as k (account_id, template_id, n)
     join template t on t.account_id = k.account_id and t.id = k.template_id and t.removed_at is null
@@ -92,13 +89,11 @@ export async function readPublished(
   );
   const emails = await readEmails(
     kysely,
-    rows.map((row) => row.created_by),
+    rows.map((row) => row.createdBy),
   );
-  return alignByOrdinal(rows, refs.length, (row) => ({
-    version: row.version,
-    senderAddress: row.sender_address ?? undefined,
-    createdByEmail: emailOf(emails, row.created_by),
-    freshnessSeconds: row.freshness_seconds,
+  return alignByOrdinal(rows, refs.length, ({ n: _, createdBy, ...row }) => ({
+    ...row,
+    createdByEmail: emailOf(emails, createdBy),
   }));
 }
 
@@ -154,40 +149,25 @@ export interface TemplateRow {
   readonly createdBy: PersonId;
   readonly removed: boolean;
   readonly whenUncertain: WhenUncertain;
-  /** Of the published version. */
-  readonly contentHash: Buffer | undefined;
+  /** Of the published version; null if there is none. */
+  readonly contentHash: Buffer | null;
   /** The highest version; 0 if there is none. */
   readonly latestVersion: number;
 }
 
 /** The templates of an account, including removed ones, ordered by ID. */
 export async function readTemplates(kysely: Kysely, accountId: AccountId): Promise<TemplateRow[]> {
-  const { rows } = await sql<{
-    id: TemplateId;
-    name: string;
-    created_by: PersonId;
-    removed: boolean;
-    when_uncertain: WhenUncertain;
-    content_hash: Buffer | null;
-    latest_version: number;
-  }>`
-    select t.id, t.name, t.created_by, t.removed_at is not null as removed, t.when_uncertain, v.content_hash,
+  const { rows } = await sql<TemplateRow>`
+    select t.id, t.name, t.created_by as "createdBy", t.removed_at is not null as removed,
+      t.when_uncertain as "whenUncertain", v.content_hash as "contentHash",
       (select greatest(max(l.version), 0) from template_version l
-       where l.account_id = ${accountId} and l.template_id = t.id) as latest_version
+       where l.account_id = ${accountId} and l.template_id = t.id) as "latestVersion"
     from template t
     left join template_version v
       on v.account_id = ${accountId} and v.template_id = t.id and v.version = t.published_version
     where t.account_id = ${accountId}
     order by t.id`.execute(kysely);
-  return rows.map((row) => ({
-    id: row.id,
-    name: row.name,
-    createdBy: row.created_by,
-    removed: row.removed,
-    whenUncertain: row.when_uncertain,
-    contentHash: row.content_hash ?? undefined,
-    latestVersion: row.latest_version,
-  }));
+  return rows;
 }
 
 /** Creates or updates a template's settings and restores it if it was removed. Notifies all nodes at commit. */
@@ -235,16 +215,24 @@ export async function publishVersion(
   transaction: Kysely,
   version: NewTemplateVersion,
 ): Promise<number> {
-  const { accountId, templateId } = version;
   const number = await writeVersion(transaction, version);
+  await setPublishedVersion(transaction, version, number);
+  return number;
+}
+
+/** Publishes a version, such as an earlier one again. Notifies all nodes at commit. */
+export async function setPublishedVersion(
+  transaction: Kysely,
+  { accountId, templateId }: TemplateRef,
+  version: number,
+): Promise<void> {
   await transaction
     .updateTable('template')
-    .set({ published_version: number })
+    .set({ published_version: version })
     .where('account_id', '=', accountId)
     .where('id', '=', templateId)
     .execute();
   await announceChange(transaction, templateTopic, templateKey(accountId, templateId));
-  return number;
 }
 
 /**

@@ -26,32 +26,23 @@ export function rememberEach<Result>(read: (text: string) => Result): (text: str
 /** Normalizing fewer characters costs no more than looking them up. */
 const minRememberedLength = 256;
 
-/** Finds values by name: those of the request, or those of an item in front of what is outside of it. */
-export interface ValueScope {
-  /** The text of a field, its line breaks normalized. */
-  text(name: string): string;
-  /** What a list's or object's section is repeated for. */
-  records(name: string): readonly FieldRecord[];
-  /** The scope of an item of a list, or of an object. */
-  enter(name: string, record: FieldRecord): ValueScope;
-}
-
 /** The values of a message, with the defaults of its template. */
 export function openScope(fields: FieldIndex, given: GivenValues): ValueScope {
-  return new RecordScope(fields, given, undefined, rememberEach(normalizeValue));
+  return new ValueScope(fields, given, undefined, rememberEach(normalizeValue));
 }
 
-class RecordScope implements ValueScope {
+/** Finds values by name: those of the request, or those of an item in front of what is outside of it. */
+class ValueScope {
   readonly #fields: FieldIndex;
   readonly #record: GivenValues;
-  readonly #outer: RecordScope | undefined;
+  readonly #outer: ValueScope | undefined;
   /** Of the whole message: a section asks for a text again for each item, without adding a byte to what is rendered. */
   readonly #normalize: (value: string) => string;
 
   constructor(
     fields: FieldIndex,
     record: GivenValues,
-    outer: RecordScope | undefined,
+    outer: ValueScope | undefined,
     normalize: (value: string) => string,
   ) {
     this.#fields = fields;
@@ -60,6 +51,7 @@ class RecordScope implements ValueScope {
     this.#normalize = normalize;
   }
 
+  /** The text of a field, its line breaks normalized. */
   text(name: string): string {
     if (this.#outer !== undefined && builtInFields.has(name)) return this.#outer.text(name);
     const value = this.#own(name);
@@ -69,12 +61,14 @@ class RecordScope implements ValueScope {
       : textOfValue(value);
   }
 
+  /** What a list's or object's section is repeated for. */
   records(name: string): readonly FieldRecord[] {
     return recordsOf(this.#own(name));
   }
 
+  /** The scope of an item of a list, or of an object. */
   enter(name: string, record: FieldRecord): ValueScope {
-    return new RecordScope(
+    return new ValueScope(
       this.#fields.get(name)?.fields ?? noFields,
       record,
       this,
@@ -87,3 +81,5 @@ class RecordScope implements ValueScope {
     return Object.hasOwn(this.#record, name) ? this.#record[name] : this.#fields.get(name)?.default;
   }
 }
+
+export type { ValueScope };

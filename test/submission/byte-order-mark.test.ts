@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readBatch } from '../../src/submission/read-batch.ts';
 import { readBodyJson } from '../../src/submission/read-body-json.ts';
-import { readLargeBodyJson } from '../../src/submission/read-large-json.ts';
+import { parseLargeBody } from '../../src/submission/read-large-json.ts';
 
 const mark = '\uFEFF';
 
 test('RFC 8259 8.1: a byte order mark before a body is ignored, whatever its size', async () => {
   const small = Buffer.from(`${mark}{"a":1}`);
   assert.deepEqual(readBodyJson(small, 'application/json').value, { a: 1 });
-  assert.deepEqual(readLargeBodyJson(small, 'application/json').value, { a: 1 });
+  assert.deepEqual(readBodyJson(small, 'application/json', parseLargeBody).value, { a: 1 });
   const batch = Buffer.from(`${mark}{"messages":[{"a":1},{"b":2}]}`);
   const messages = await readBatch(batch, async (work) => work());
   assert.deepEqual(

@@ -18,8 +18,8 @@ function markup(source: string): Markup {
 function rule(source: string): string {
   const parsed = parseMarkup(source);
   assert.ok(!parsed.ok, `${source} was accepted`);
-  const { rule: name, line, column } = parsed.error;
-  return line === undefined ? name : `${name} ${line}:${column}`;
+  const { rule: name, position } = parsed.error;
+  return position === undefined ? name : `${name} ${position.line}:${position.column}`;
 }
 
 test('field names are kept as written, except for surrounding spaces', () => {

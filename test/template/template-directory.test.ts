@@ -76,7 +76,7 @@ test('a published template is found with its sender, creator and freshness, and 
   assert.equal(await publish(shop, 'One'), 1);
   const found = await first.published(shop, receipt);
   assert.equal(found?.version, 1);
-  assert.equal(found?.senderAddress, undefined);
+  assert.equal(found?.senderAddress, null);
   assert.equal(found?.createdByEmail, 'owner@shop.test');
   assert.equal(found?.freshnessSeconds, 900);
   assert.deepEqual(found?.template.compiled.subject, ['One']);

@@ -34,12 +34,11 @@ export async function acceptManually(
 }
 
 function accept({ dependencies, request }: OperationCall, row: AcceptRow): Promise<AcceptOutcome> {
-  if (request.span === undefined) return dependencies.accept(row);
   return traceAccept(
     request.span,
-    row.accountId,
-    (span) => dependencies.accept(withTrace(row, span.context)),
-    () => ({ messageId: row.id, templateId: row.templateId }),
+    row,
+    (trace) => dependencies.accept(trace === undefined ? row : withTrace(row, trace)),
+    () => row.id,
   );
 }
 

@@ -165,7 +165,7 @@ async function requireVerifiedSenders(
     fromDisplayName: name,
     replyTo: isOwnAddress ? undefined : content.replyTo,
   };
-  await checkSender(senders, accountId, request, { senderAddress: undefined, createdByEmail: '' });
+  await checkSender(senders, accountId, request);
   const source = template_id === rawTemplateId ? rawSourceOf(content) : undefined;
   const bytes = source && (await attachments.read(accountId, source.sha256));
   const sender = bytes && readOptionalMailbox(readMessageHead(bytes), 'Sender');

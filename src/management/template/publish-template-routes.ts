@@ -23,12 +23,12 @@ import {
   readTemplateVersion,
   removeDraft,
   saveDraft,
-  setPublishedVersion,
 } from '../../template/template-page-store.ts';
 import {
   readKeptSecrets,
   revealTemplateSecrets,
   saveTemplate,
+  setPublishedVersion,
 } from '../../template/template-store.ts';
 import { requirePreconditions } from '../answer/entity-tag.ts';
 import { invalidField, notFound, Problem } from '../answer/problem.ts';
@@ -196,7 +196,7 @@ export const rollBackTemplate = defineOperation({
         throw invalidField('version', 'must be a version of this template');
       await requireNoBrokenCallers(call, transaction, row.compiled);
       await requireKeptSecrets(call, transaction, row.compiled);
-      await setPublishedVersion(transaction, accountId, templateId, version);
+      await setPublishedVersion(transaction, { accountId, templateId }, version);
       await recordAudit(call, transaction, 'template_rolled_back', templateId, { version });
       return { version, notes: [] };
     }),
