@@ -8,11 +8,9 @@ import type { Tracing } from '../foundation/tracing/tracing.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
 import { DueAnnouncer, dueTopic } from '../queue/announce-due.ts';
 import { ClaimStore } from '../queue/claim-store.ts';
-import { CompleteStore } from '../queue/complete-store.ts';
 import { DeferStore } from '../queue/defer-backlog-store.ts';
 import { LeaseStore } from '../queue/lease-store.ts';
 import { registerQueueMetrics } from '../queue/queue-metrics.ts';
-import { QueueSizeStore } from '../queue/queue-size-store.ts';
 import { defaultWorkerOptions, Worker, type WorkerOptions } from '../queue/worker.ts';
 import { createCheckDue, type DueFacts } from './check-due-message.ts';
 import { createDeferBacklog } from './defer-backlog.ts';
@@ -71,7 +69,7 @@ export function createDeliveryModule(dependencies: DeliveryModuleDependencies): 
   let worker: Worker | undefined;
   const onWritten = registerQueueMetrics(
     dependencies.metrics,
-    new QueueSizeStore(database),
+    database,
     clock,
     () => worker?.busy ?? 0,
     log,
@@ -87,11 +85,8 @@ export function createDeliveryModule(dependencies: DeliveryModuleDependencies): 
     start() {
       transport = simulateOutcomes(dependencies.createTransport());
       worker = new Worker({
-        stores: {
-          claims: new ClaimStore(database, options.leaseMs),
-          leases: new LeaseStore(database, options.leaseMs),
-          outcomes: new CompleteStore(database),
-        },
+        claims: new ClaimStore(database, options.leaseMs),
+        leases: new LeaseStore(database, options.leaseMs),
         attempt: traceAttempts(
           dependencies.tracing,
           createDelivery({
@@ -102,7 +97,6 @@ export function createDeliveryModule(dependencies: DeliveryModuleDependencies): 
             deferBacklog: createDeferBacklog(new DeferStore(database), log),
           }),
         ),
-        clock,
         log,
         options,
         onRecorded(recorded) {

@@ -194,17 +194,8 @@ export class QueueControlStore {
           select count(*)::int as count from queue_entry q join chosen using (message_id) cross join moment
           where q.account_id = $1 and ${leased}),
         recorded as (
-          ${insertEvents({
-            accountId: '$1',
-            messageId: 'message_id',
-            retentionDays: 'retention_days',
-            id: 'gen_random_uuid()',
-            at: 'moment.now',
-            kind: { from: '$5' },
-            recipient: 'null',
-            detail: `'{"by": "hand"}'`,
-          })}
-          from changed, moment)
+          ${insertEvents({ of: 'changed', kind: { from: '$5' }, detail: `'{"by": "hand"}'` })}
+          from changed)
         select (select count(*) from chosen)::int as seen, (select count(*) from changed)::int as changed,
           (select count from busy) as busy, (select max(message_id::text) from chosen) as last`,
       [

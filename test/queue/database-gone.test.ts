@@ -6,7 +6,6 @@ import { writeEngagements } from '../../src/feedback/tracking/engagement-store.t
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
 import { newId } from '../../src/foundation/ids.ts';
 import { ClaimStore } from '../../src/queue/claim-store.ts';
-import { CompleteStore } from '../../src/queue/complete-store.ts';
 import { LeaseStore } from '../../src/queue/lease-store.ts';
 import { settleAttempt } from '../../src/queue/settle-attempt.ts';
 import { Worker } from '../../src/queue/worker.ts';
@@ -25,15 +24,11 @@ afterEach(async () => {
 async function startBehindGate(port: number) {
   const gate = await openGate(world.url);
   const database = openDatabase({ url: gate.url });
-  const { clock, log } = world;
+  const { log } = world;
   const worker = new Worker({
-    stores: {
-      claims: new ClaimStore(database, 30_000),
-      leases: new LeaseStore(database, 30_000),
-      outcomes: new CompleteStore(database),
-    },
+    claims: new ClaimStore(database, 30_000),
+    leases: new LeaseStore(database, 30_000),
     attempt: world.delivery(new SmtpPool(inboxServer(port))),
-    clock,
     log,
     options: { pollMs: 50, graceMs: 200 },
   });
@@ -67,14 +62,14 @@ test('a reply that arrives while the database is down is written when it is back
 
 test('an outcome has the time of the reply, however late the database takes it, and opens since then are of people', async () => {
   const id = await world.accept();
-  const { claims, outcomes } = world.stores(30_000);
+  const { claims, leases } = world.stores(30_000);
   const [message] = await claims.claim([account], 1);
   assert.ok(message);
   const before = (ms: number): number => performance.now() - ms;
   const delivered = { recipient: 0, outcome: 'delivered' as const, reason: '250' };
   const results = [{ ...delivered, happenedAt: before(60_000) }];
   const completion = settleAttempt(message, { results, notes: [] }, 0);
-  assert.deepEqual(await outcomes.complete([completion]), [true]);
+  assert.deepEqual(await leases.complete([completion]), [true]);
   const { rows } = await world.database.pool.query(
     `select round(extract(epoch from now() - m.state_at) / 10)::int as "stateTens",
        round(extract(epoch from now() - e.at) / 10)::int as "eventTens"

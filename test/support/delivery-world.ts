@@ -15,10 +15,8 @@ import {
 } from '../../src/foundation/ids.ts';
 import type { Attempt } from '../../src/queue/attempt.ts';
 import { ClaimStore } from '../../src/queue/claim-store.ts';
-import { CompleteStore } from '../../src/queue/complete-store.ts';
 import { LeaseStore } from '../../src/queue/lease-store.ts';
 import { registerQueueMetrics } from '../../src/queue/queue-metrics.ts';
-import { QueueSizeStore } from '../../src/queue/queue-size-store.ts';
 import { Worker, type WorkerOptions } from '../../src/queue/worker.ts';
 import { type LoadedTemplate, loadTemplate } from '../../src/rendering/load-template.ts';
 import type { CompiledTemplate } from '../../src/template/compiled-template.ts';
@@ -195,7 +193,6 @@ export class DeliveryWorld {
     return {
       claims: new ClaimStore(database, leaseMs),
       leases: new LeaseStore(database, leaseMs),
-      outcomes: new CompleteStore(database),
     };
   }
 
@@ -209,18 +206,11 @@ export class DeliveryWorld {
     const { clock } = this;
     const registry = new Registry();
     const worker: Worker = new Worker({
-      stores: this.stores(options.leaseMs),
+      ...this.stores(options.leaseMs),
       attempt,
-      clock,
       log,
       options: { pollMs: 50, graceMs: 500, ...options },
-      onRecorded: registerQueueMetrics(
-        registry,
-        new QueueSizeStore(this.database),
-        clock,
-        () => 0,
-        log,
-      ),
+      onRecorded: registerQueueMetrics(registry, this.database, clock, () => 0, log),
       dropConnections,
     });
     this.#workers.push(worker);

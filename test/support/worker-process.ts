@@ -2,10 +2,8 @@ import { pino } from 'pino';
 import { createDelivery } from '../../src/delivery/deliver-message.ts';
 import { SmtpPool } from '../../src/delivery/smtp-pool.ts';
 import { inboxServer } from '../../src/delivery/smtp-server-settings.ts';
-import { systemClock } from '../../src/foundation/clock.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
 import { ClaimStore } from '../../src/queue/claim-store.ts';
-import { CompleteStore } from '../../src/queue/complete-store.ts';
 import { LeaseStore } from '../../src/queue/lease-store.ts';
 import { Worker } from '../../src/queue/worker.ts';
 import { loadTemplate } from '../../src/rendering/load-template.ts';
@@ -29,16 +27,12 @@ const deliver = createDelivery({
   log,
 });
 const worker = new Worker({
-  stores: {
-    claims: new ClaimStore(database, leaseMs),
-    leases: new LeaseStore(database, leaseMs),
-    outcomes: new CompleteStore(database),
-  },
+  claims: new ClaimStore(database, leaseMs),
+  leases: new LeaseStore(database, leaseMs),
   attempt: (message, lease) => {
     if (poison !== '' && JSON.stringify(message.content).includes(poison)) process.exit(1);
     return deliver(message, lease);
   },
-  clock: systemClock,
   log,
   options: { leaseMs, pollMs: 100 },
 });
