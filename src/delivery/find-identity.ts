@@ -1,20 +1,12 @@
 import { domainOf } from '../foundation/email-address.ts';
-import type { AccountId } from '../foundation/ids.ts';
-import type { SigningDomain } from '../sender/sender-directory.ts';
-import type { WarmUpSchedule } from '../sender/sending-domain.ts';
+import type { DomainDirectory, SigningDomain } from '../sender/sender-directory.ts';
 import { signMessage } from '../signing/sign-message.ts';
 import type { ReturnPaths } from './return-path.ts';
 import type { FindIdentity, SendingIdentity } from './sending-identity.ts';
 import { quotaDelayMs } from './warm-up/warm-up-plan.ts';
+import type { WarmUps } from './warm-up/warm-ups.ts';
 
-export interface SigningDomainLookup {
-  find(accountId: AccountId, fromDomain: string): Promise<SigningDomain | undefined>;
-}
-
-export interface WarmUpQuotas {
-  consume(subject: string, warmUp: WarmUpSchedule, recipients: number): Promise<boolean>;
-  giveBack(subject: string, recipients: number): void;
-}
+export type SigningDomainLookup = Pick<DomainDirectory, 'find'>;
 
 /**
  * For relays and the inbox: signed if the domain has keys. Bounces go to the sender's address, or to
@@ -40,7 +32,7 @@ export function findRelayIdentity(domains: SigningDomainLookup, paths?: ReturnPa
 export function findDirectIdentity(
   domains: SigningDomainLookup,
   paths: ReturnPaths,
-  warmUps: WarmUpQuotas,
+  warmUps: WarmUps,
 ): FindIdentity {
   return async (accountId, from, recipients) => {
     const name = domainOf(from);

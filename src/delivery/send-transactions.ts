@@ -9,45 +9,70 @@ import type {
   RecipientResult,
   RecordableResult,
 } from '../queue/attempt.ts';
+import { addressNeedsSmtpUtf8, deferredResults } from './admit-mail.ts';
+import type { RecipientSelection } from './attempt-results.ts';
 import { saysTooManyRecipients } from './classify-reply.ts';
 import { classifyTransaction } from './classify-transaction.ts';
+import { redirectHeader } from './prepare-mail.ts';
+import type { PreparedTransaction } from './prepare-transaction.ts';
 import type { DeliveryRoute } from './route-recipients.ts';
-import type { AdmittedTransaction, OutgoingMail, TransactionResult } from './transport.ts';
+import type { SendingIdentity } from './sending-identity.ts';
+import {
+  type AdmittedTransaction,
+  hasReachedServer,
+  type OutgoingMail,
+  type SendingAdmission,
+  type TransactionResult,
+} from './transport.ts';
 
+/** What the transactions of an attempt share. */
 export interface TransactionContext {
   readonly message: ClaimedMessage;
   readonly lease: Lease;
-  readonly route: DeliveryRoute;
   readonly recipients: readonly EmailAddress[];
-  readonly notes: readonly AttemptNote[];
-  /** Called with the result of each transaction and its recipients, without those of its rest. */
-  readonly onResult: (result: TransactionResult, to: readonly string[]) => void;
+  readonly selection: RecipientSelection;
+  readonly admission: SendingAdmission;
   /** Makes a transaction for recipients that didn't fit into one. */
   readonly admitRest: (to: readonly string[]) => AdmittedTransaction;
+  readonly identity: SendingIdentity;
+  /** The mail of a transaction, by the number of its first recipient. */
+  readonly preparedFor: (first: number) => PreparedTransaction;
 }
-
-/**
- * Builds the mail of a transaction.
- * @param first number of its first recipient
- */
-export type MakeMail = (to: readonly string[], first: number) => OutgoingMail;
 
 /**
  * Runs the transactions of an attempt one after another. Before a transaction that doesn't cover all pending
  * recipients, the earlier results and its own recipients are saved, so that only one transaction's recipients can ever
- * be uncertain.
- * @param priorResults results of recipients that aren't in any of them
+ * be uncertain. The identity gets back the recipients for whom no server was reached.
  * @returns undefined if the lease was lost
  */
 export async function sendTransactions(
-  { message, lease, route, recipients, notes, onResult, admitRest }: TransactionContext,
-  admitted: readonly AdmittedTransaction[],
-  priorResults: readonly RecipientResult[],
-  makeMail: MakeMail,
+  context: TransactionContext,
 ): Promise<AttemptResult | undefined> {
-  let results: readonly RecordableResult[] = priorResults.map(asRecordable);
-  let allNotes = notes;
-  const transactions = [...admitted];
+  const { identity, selection } = context;
+  let unreached = selection.route.envelope.size;
+  const result = await runTransactions(context, ({ end }, to) => {
+    if (hasReachedServer(end)) unreached -= to.length;
+  });
+  if (unreached > 0) identity.release?.(unreached);
+  return result;
+}
+
+/** @param onResult called with the result of each transaction and its recipients, without those of its rest */
+async function runTransactions(
+  context: TransactionContext,
+  onResult: (result: TransactionResult, to: readonly string[]) => void,
+): Promise<AttemptResult | undefined> {
+  const { message, lease, recipients, selection, admission, admitRest } = context;
+  const { route, untried } = selection;
+  const [[firstOf = 0] = []] = route.envelope.values();
+  const noted = context.preparedFor(firstOf).notes;
+  // A redirected attempt always says so, because then nothing that comes back is about the recipient.
+  let notes = [...(message.attempt === 1 ? noted : []), ...redirectNote(route)];
+  let results: readonly RecordableResult[] = [
+    ...untried,
+    ...deferredResults(admission.postponed, route),
+  ].map(asRecordable);
+  const transactions = [...admission.transactions];
   const cancelFrom = (index: number): void => {
     for (const transaction of transactions.slice(index)) transaction.cancel();
   };
@@ -58,13 +83,10 @@ export async function sendTransactions(
       if (left === undefined || left === 'unknown') cancelFrom(index);
       if (left === undefined) return undefined;
       if (left === 'unknown')
-        return {
-          results: [...results, ...notAttempted(transactions.slice(index), route)],
-          notes: allNotes,
-        };
+        return { results: [...results, ...notAttempted(transactions.slice(index), route)], notes };
       results = left;
     }
-    const mail = makeMail(transaction.to, next[0] ?? 0);
+    const mail = makeMail(context, transaction.to, next[0] ?? 0);
     const result = await transaction.send(mail, lease.markDot, lease.stopping);
     const rest = restOf(result, transaction.to);
     const tried = transaction.to.filter((address) => !rest.includes(address));
@@ -75,9 +97,33 @@ export async function sendTransactions(
     if (result.end.kind === 'stopped') break;
     const classified = resultsOf(route, tried, result, recipients);
     results = [...results, ...classified.map(asRecordable)];
-    allNotes = [...allNotes, ...simulatedComplaints(classified, recipients)];
+    notes = [...notes, ...simulatedComplaints(classified, recipients)];
   }
-  return { results, notes: allNotes };
+  return { results, notes };
+}
+
+function makeMail(
+  { message, identity, preparedFor }: TransactionContext,
+  to: readonly string[],
+  first: number,
+): OutgoingMail {
+  const prepared = preparedFor(first);
+  const isInternational = to.some(addressNeedsSmtpUtf8);
+  const form = isInternational ? undefined : prepared.ascii;
+  return {
+    from: identity.returnPath(message.messageId, first),
+    to,
+    raw: form ?? prepared.raw,
+    group: message.accountId,
+    toSevenBit: prepared.toSevenBit,
+    // A Bcc address isn't in the text, so it can need the extension even if the text doesn't.
+    needsSmtpUtf8: (form === undefined && prepared.needsSmtpUtf8) || isInternational,
+  };
+}
+
+function redirectNote({ redirected }: DeliveryRoute): AttemptNote[] {
+  const detail = { reason: 'sent to DELIVERY_REDIRECT', header: redirectHeader };
+  return redirected ? [{ kind: 'redirected', detail }] : [];
 }
 
 /**

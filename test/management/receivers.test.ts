@@ -28,7 +28,7 @@ test('learned rate limits are shown with the receiver’s reply and can be overr
   assert.deepEqual([fresh?.messagesPerConnection, fresh?.session], [20, null]);
   const reason = '421 Max message per connection reached';
   const session = { maxMessages: 5, learnedAt: Date.now(), reason };
-  await store.save('yahoo', known.version, { ...known.throttle, session }, undefined);
+  await store.save('yahoo', known.version, { ...known.throttle, session }, null);
   const [learnt] = await find();
   assert.equal(learnt?.messagesPerConnection, 5);
   assert.equal(learnt?.fixedMessagesPerConnection, null);

@@ -21,6 +21,7 @@ import { Worker, type WorkerOptions } from '../../src/queue/worker.ts';
 import { type LoadedTemplate, loadTemplate } from '../../src/rendering/load-template.ts';
 import type { CompiledTemplate } from '../../src/template/compiled-template.ts';
 import { compileTemplate } from '../../src/template/template-compiler.ts';
+import { plainDelivery } from './plain-delivery.ts';
 import type { TestClock } from './test-clock.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 import { waitFor } from './wait-for.ts';
@@ -241,6 +242,7 @@ export class DeliveryWorld {
 
   delivery(transport: Transport, staging?: StagingRules): Attempt {
     return createDelivery({
+      ...plainDelivery,
       findVersion: () => this.template,
       transport,
       staging: staging ?? { redirect: undefined, allow: [] },

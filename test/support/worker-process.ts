@@ -8,6 +8,7 @@ import { LeaseStore } from '../../src/queue/lease-store.ts';
 import { Worker } from '../../src/queue/worker.ts';
 import { loadTemplate } from '../../src/rendering/load-template.ts';
 import { readCompiled } from '../../src/template/template-store.ts';
+import { plainDelivery } from './plain-delivery.ts';
 
 /**
  * A worker in a separate process, for tests that kill it: `worker-process.ts DATABASE_URL SMTP_PORT LEASE_MS [POISON]`. A
@@ -18,6 +19,7 @@ const leaseMs = Number(lease);
 const database = openDatabase({ url });
 const log = pino({ level: 'silent' });
 const deliver = createDelivery({
+  ...plainDelivery,
   findVersion: async (accountId, templateId, version) => {
     const [row] = await readCompiled(database.kysely, [{ accountId, templateId, version }]);
     return row && loadTemplate(row.compiled);

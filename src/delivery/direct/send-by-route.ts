@@ -1,16 +1,19 @@
 import { LRUCache } from 'lru-cache';
 import type { StsFinding } from '../mta-sts/sts-policies.ts';
 import { allowsHost } from '../mta-sts/sts-policy.ts';
+import type { LimiterSlot } from '../shaping/sending-limiter.ts';
 import { type OnConnect, SmtpPool } from '../smtp-pool.ts';
 import type { TlsUse } from '../smtp-server-settings.ts';
 import { SmtpSessionError, type SmtpTimeouts } from '../smtp-session.ts';
 import type { SmtpSessionEnd } from '../smtp-session-limit.ts';
-import { classifyTlsFault, type TlsResultType, type TlsTally } from '../tls-report/tls-result.ts';
+import type { TlsCounter } from '../tls-report/tls-counter.ts';
+import { classifyTlsFault, type TlsResultType } from '../tls-report/tls-result.ts';
 import {
   hasReachedServer,
   type OutgoingMail,
   type TransactionEnd,
   type TransactionResult,
+  withoutServer,
 } from '../transport.ts';
 import type { HopPools } from './hop-pools.ts';
 import type { Hop } from './plan-route.ts';
@@ -19,7 +22,7 @@ import type { Source, SourcePools } from './source-pools.ts';
 export interface RouteSenderDependencies {
   readonly sources: SourcePools;
   readonly pools: HopPools;
-  readonly tally: TlsTally;
+  readonly tally: Pick<TlsCounter, 'count'>;
   readonly port: number;
   readonly timeouts: Partial<SmtpTimeouts>;
   /** CA certificates to trust instead of the default ones. */
@@ -32,11 +35,9 @@ export interface RoutedMail {
   readonly hops: readonly Hop[];
   readonly finding: StsFinding;
   readonly pool: string | undefined;
-  /** Current message limit per connection. */
-  readonly messagesPerConnection: number;
   readonly destination: string;
-  /** Max open connections to the destination, including idle ones. */
-  readonly connections: number;
+  /** Limits the connections and the messages of each. */
+  readonly slot: LimiterSlot;
 }
 
 /** How long to send in plaintext to a server with broken TLS before trying TLS again. */
@@ -74,7 +75,7 @@ export class RouteSender {
       if (source === undefined) continue;
       for (const [index, tls] of this.#tlsUses(routed, hop).entries()) {
         last = await this.#transact(routed, hop, source, tls, (pool) => {
-          pool.messagesPerConnection = routed.messagesPerConnection;
+          pool.messagesPerConnection = routed.slot.messagesPerConnection;
           // RFC 8460 section 4: a session counts once, with the first TLS setting that was tried.
           const onConnect: OnConnect | undefined =
             index === 0 ? (outcome) => this.#countSession(routed, hop, tls, outcome) : undefined;
@@ -132,7 +133,7 @@ export class RouteSender {
     const rules = routed.finding.policy?.mode ?? 'none';
     const owner = rules === 'none' ? '' : routed.domain;
     const key = [hop.address, hop.host, source.address, tls, rules, owner].join(' ');
-    const group = { name: routed.destination, maxConnections: routed.connections };
+    const group = { name: routed.destination, maxConnections: routed.slot.connections };
     return this.#dependencies.pools.use(key, group, () => this.#makePool(hop, source, tls), work);
   }
 
@@ -184,10 +185,6 @@ function readTlsResult(outcome: Parameters<OnConnect>[0]): TlsResultType | undef
     return outcome.encrypted ? 'success' : 'starttls-not-supported';
   const { end } = outcome;
   return end.kind === 'fault' && end.fault === 'tls' ? classifyTlsFault(end.text) : undefined;
-}
-
-function withoutServer(end: TransactionEnd): TransactionResult {
-  return { refused: new Map(), end, server: '', transcript: [] };
 }
 
 function isTlsFault(end: TransactionEnd): boolean {

@@ -3,18 +3,13 @@ import type { Clock } from '../../foundation/clock.ts';
 import type { Dns } from '../../foundation/dns/dns-client.ts';
 import type { Log } from '../../foundation/log.ts';
 import type { StsFetchFault, StsFetchResult } from './fetch-sts-policy.ts';
-import { decideSts, type StoredStsPolicy, type StsRecord } from './sts-decision.ts';
+import { decideSts, type StsRecord } from './sts-decision.ts';
 import { readStsRecord, type StsPolicy } from './sts-policy.ts';
-
-/** Policy storage shared by all nodes. */
-export interface StsPolicyStorage {
-  read(domain: string): Promise<StoredStsPolicy | undefined>;
-  save(stored: StoredStsPolicy): Promise<void>;
-}
+import type { StsPolicyStore } from './sts-policy-store.ts';
 
 export interface StsPoliciesDependencies {
   readonly dns: Dns;
-  readonly store: StsPolicyStorage;
+  readonly store: Pick<StsPolicyStore, 'read' | 'save'>;
   readonly fetch: (domain: string) => Promise<StsFetchResult>;
   readonly clock: Clock;
   readonly log: Log;

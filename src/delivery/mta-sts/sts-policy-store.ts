@@ -1,10 +1,9 @@
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { StoredStsPolicy } from './sts-decision.ts';
-import type { StsPolicyStorage } from './sts-policies.ts';
 import type { StsMode } from './sts-policy.ts';
 
 /** MTA-STS policies, shared by all nodes and kept across restarts. */
-export class StsPolicyStore implements StsPolicyStorage {
+export class StsPolicyStore {
   readonly #database: Database;
 
   constructor(database: Database) {

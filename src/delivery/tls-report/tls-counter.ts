@@ -1,21 +1,21 @@
 import type { Log } from '../../foundation/log.ts';
 import { PeriodicTask } from '../../foundation/periodic-task.ts';
-import type { TlsResult, TlsTally } from './tls-result.ts';
-import type { TlsCount } from './tls-result-store.ts';
+import type { TlsResult } from './tls-result.ts';
+import type { TlsResultStore } from './tls-result-store.ts';
 
 const writeIntervalMs = 30_000;
 /** With more distinct results than this, counts are written immediately. */
 const maxResults = 1_000;
 
 /** Counts sessions in memory and writes the counts periodically. */
-export class TlsCounter implements TlsTally {
-  readonly #add: (counts: readonly TlsCount[]) => Promise<void>;
+export class TlsCounter {
+  readonly #store: TlsResultStore;
   readonly #log: Log;
   #counts = new Map<string, { result: TlsResult; sessions: number }>();
   readonly #writes = new PeriodicTask(writeIntervalMs, () => this.write());
 
-  constructor(add: (counts: readonly TlsCount[]) => Promise<void>, log: Log) {
-    this.#add = add;
+  constructor(store: TlsResultStore, log: Log) {
+    this.#store = store;
     this.#log = log;
   }
 
@@ -44,7 +44,7 @@ export class TlsCounter implements TlsTally {
       sessions,
     }));
     this.#counts = new Map();
-    await this.#add(counts).catch((error: unknown) => {
+    await this.#store.add(counts).catch((error: unknown) => {
       this.#log.debug({ err: error }, 'could not write counts for TLS reporting');
     });
   }

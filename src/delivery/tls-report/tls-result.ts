@@ -21,10 +21,6 @@ export interface TlsResult {
   readonly host: string;
 }
 
-export interface TlsTally {
-  count(result: TlsResult): void;
-}
-
 /** Classifies a failed handshake by the TLS library's error text. */
 export function classifyTlsFault(text: string): TlsResultType {
   if (/not support|\bSTARTTLS: [45]|upgrading connection with STARTTLS/i.test(text))
