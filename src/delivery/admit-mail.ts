@@ -1,13 +1,13 @@
 import { type EmailAddress, needsSmtpUtf8 } from '../foundation/email-address.ts';
 import type { AttemptResult, ClaimedMessage, RecipientResult } from '../queue/attempt.ts';
 import {
+  type DeliveryRoute,
   postponedResult,
   type RecipientSelection,
   resultForAll,
   withResults,
 } from './attempt-results.ts';
 import type { DeferBacklog } from './defer-backlog.ts';
-import type { DeliveryRoute } from './route-recipients.ts';
 import {
   type AdmittedTransaction,
   type MailOutline,

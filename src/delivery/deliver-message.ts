@@ -18,12 +18,14 @@ import {
   postponedResult,
   resultForAll,
   resultWithoutEnvelope,
+  type StagingRules,
   selectRecipients,
   waitForSender,
 } from './attempt-results.ts';
 import type { CheckDue, DueMessage } from './check-due-message.ts';
 import type { DeferBacklog } from './defer-backlog.ts';
-import type { AttachmentLoader } from './load-attachments.ts';
+import type { FindIdentity } from './find-identity.ts';
+import { type AttachmentLoader, withImages } from './load-attachments.ts';
 import {
   type DecorateMail,
   type FindVersion,
@@ -31,11 +33,11 @@ import {
   prepareMail,
 } from './prepare-mail.ts';
 import { prepareRawMail } from './prepare-raw-mail.ts';
-import { type PreparedTransaction, prepareTransaction } from './prepare-transaction.ts';
-import type { StagingRules } from './route-recipients.ts';
-import { sendTransactions } from './send-transactions.ts';
-import type { FindIdentity } from './sending-identity.ts';
-import { withImages } from './template-images.ts';
+import {
+  type PreparedTransaction,
+  prepareTransaction,
+  sendTransactions,
+} from './send-transactions.ts';
 import { tracePart } from './trace-attempt.ts';
 import type { SendingAdmission, Transport } from './transport.ts';
 

@@ -23,7 +23,7 @@ import { readSendgrid } from '../../src/feedback/relay/read-sendgrid.ts';
 import { readSes } from '../../src/feedback/relay/read-ses.ts';
 import { authenticateReply } from '../../src/feedback/reply/authenticate-reply.ts';
 import { parseReplyMail } from '../../src/feedback/reply/parse-reply.ts';
-import { previewReply } from '../../src/feedback/reply/preview-reply.ts';
+import { previewReply } from '../../src/feedback/reply/receive-reply.ts';
 import type { Dns } from '../../src/foundation/dns/dns-client.ts';
 import { Fault } from '../../src/foundation/errors.ts';
 import { decodeTransferEncoding, decodeWords } from '../../src/foundation/mime/decode.ts';

@@ -6,7 +6,7 @@ import { type StsFinding, StsPolicies } from '../../src/delivery/mta-sts/sts-pol
 import type { StsMode } from '../../src/delivery/mta-sts/sts-policy.ts';
 import type { SlotOutcome } from '../../src/delivery/shaping/sending-limiter.ts';
 import type { Shaper } from '../../src/delivery/shaping/shaper.ts';
-import type { TlsResult } from '../../src/delivery/tls-report/tls-result.ts';
+import type { TlsResult } from '../../src/delivery/tls-report/tls-result-store.ts';
 import type { TransactionResult } from '../../src/delivery/transport.ts';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ShapingStore } from '../../src/delivery/shaping/shaping-store.ts';
-import type { TlsResult } from '../../src/delivery/tls-report/tls-result.ts';
+import type { TlsResult } from '../../src/delivery/tls-report/tls-result-store.ts';
 import { TlsResultStore } from '../../src/delivery/tls-report/tls-result-store.ts';
 import { newId } from '../../src/foundation/ids.ts';
 import { openManagedShop } from '../support/management-client.ts';

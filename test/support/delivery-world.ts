@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
+import type { StagingRules } from '../../src/delivery/attempt-results.ts';
 import { createDelivery } from '../../src/delivery/deliver-message.ts';
-import type { StagingRules } from '../../src/delivery/route-recipients.ts';
 import { SmtpPool } from '../../src/delivery/smtp-pool.ts';
 import { inboxServer } from '../../src/delivery/smtp-server-settings.ts';
 import type { SmtpTimeouts } from '../../src/delivery/smtp-session.ts';

@@ -1,22 +1,73 @@
 import type { Dns } from '../../foundation/dns/dns-client.ts';
+import { classifyReply } from '../classify-reply.ts';
 import type { StsFinding, StsPolicies } from '../mta-sts/sts-policies.ts';
+import { formatReply, type Reply } from '../reply.ts';
 import { findDestination } from '../shaping/destination-profiles.ts';
+import type { SlotOutcome } from '../shaping/sending-limiter.ts';
 import type { Shaper } from '../shaping/shaper.ts';
+import { isSmtpSessionLimit } from '../smtp-session-limit.ts';
 import {
   type AdmittedTransaction,
   type MailOutline,
   type Postponement,
   type SendingAdmission,
   type TransactionEnd,
+  type TransactionResult,
   type Transport,
   withoutServer,
 } from '../transport.ts';
 import { quotaDelayMs } from '../warm-up/warm-up-plan.ts';
-import { classifyThrottling } from './classify-throttling.ts';
-import { HopPools } from './hop-pools.ts';
 import { type MailRoute, type MailRouteOptions, planRoute } from './plan-route.ts';
-import { RouteSender, type RouteSenderDependencies } from './send-by-route.ts';
+import { HopPools, RouteSender, type RouteSenderDependencies } from './send-by-route.ts';
 import { defaultPool } from './source-pools.ts';
+
+/** Causes of temporary replies that ask for a lower rate. */
+const throttlingCauses = new Set(['throttled', 'reputation']);
+const aboutConnections = /connection|concurren|session/i;
+
+/** What a transaction says about its destination's rate limit. */
+export function classifyThrottling(result: TransactionResult): SlotOutcome {
+  const { end } = result;
+  if (end.kind === 'stopped' || end.kind === 'lost') return { kind: 'unused' };
+  if (end.kind === 'fault' && end.fault === 'source') return { kind: 'unused' };
+  for (const reply of result.refused.values()) {
+    const slowed = throttlingOf(reply);
+    if (slowed !== undefined) return slowed;
+  }
+  if (end.kind === 'reply') {
+    if (Math.floor(end.reply.code / 100) === 2) return { kind: 'accepted' };
+    // A new session helps here; a lower rate doesn't.
+    const named =
+      result.sessionEnds?.some((session) => session.kind === 'refused' && session.named) === true;
+    if (named && isSmtpSessionLimit(end.reply)) return { kind: 'answered' };
+    return throttlingOf(end.reply) ?? { kind: 'answered' };
+  }
+  // A TLS failure comes from one domain's policy; the server was reachable.
+  if (end.kind === 'fault' && end.stage === 'connect' && end.fault !== 'tls')
+    return { kind: 'unreachable', text: end.text };
+  return { kind: 'answered' };
+}
+
+/**
+ * 421 ends the session (RFC 5321 section 4.2.3) and X.7.x is about policy (RFC 3463), which large receivers use to
+ * throttle. A lower rate doesn't help against greylisting or missing authentication.
+ */
+function throttlingOf(reply: Reply): SlotOutcome | undefined {
+  const meaning = classifyReply(reply.code, reply.enhanced, reply.text);
+  if (meaning.kind !== 'temporary') return undefined;
+  const policy = reply.enhanced?.startsWith('4.7.') === true && meaning.cause === 'other';
+  if (!throttlingCauses.has(meaning.cause) && reply.code !== 421 && !policy) return undefined;
+  if (meaning.cause === 'greylist' || meaning.cause === 'authentication') return undefined;
+  return {
+    kind: 'slowed',
+    what:
+      aboutConnections.test(reply.text) && !/message|rate/i.test(reply.text)
+        ? 'connections'
+        : 'messages',
+    text: formatReply(reply),
+    after: meaning.after,
+  };
+}
 
 export interface DirectTransportDependencies extends Omit<RouteSenderDependencies, 'pools'> {
   /** Should be cached, since every message does a lookup. */

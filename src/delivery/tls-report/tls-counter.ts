@@ -1,7 +1,17 @@
 import type { Log } from '../../foundation/log.ts';
 import { PeriodicTask } from '../../foundation/periodic-task.ts';
-import type { TlsResult } from './tls-result.ts';
-import type { TlsResultStore } from './tls-result-store.ts';
+import type { TlsResult, TlsResultStore, TlsResultType } from './tls-result-store.ts';
+
+/** Classifies a failed handshake by the TLS library's error text. */
+export function classifyTlsFault(text: string): TlsResultType {
+  if (/not support|\bSTARTTLS: [45]|upgrading connection with STARTTLS/i.test(text))
+    return 'starttls-not-supported';
+  if (/expired/i.test(text)) return 'certificate-expired';
+  if (/hostname|altname|does not match/i.test(text)) return 'certificate-host-mismatch';
+  if (/self.signed|unable to (verify|get)|issuer|signature|not trusted/i.test(text))
+    return 'certificate-not-trusted';
+  return 'validation-failure';
+}
 
 const writeIntervalMs = 30_000;
 /** With more distinct results than this, counts are written immediately. */
