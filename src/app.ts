@@ -47,7 +47,7 @@ import { publicUrl } from './http/public-url.ts';
 import { AccessLog } from './http/request-log.ts';
 import { LiveCertificate, registerCertificateMetrics } from './http/tls/live-certificate.ts';
 import { createInbox } from './inbox/inbox-module.ts';
-import { registerInboxOffRoutes } from './inbox/inbox-off-routes.ts';
+import { registerInboxOffRoutes } from './inbox/inbox-routes.ts';
 import { registerListRoutes } from './list/list-routes.ts';
 import { managementLimits } from './management/management-limits.ts';
 import { createManagement } from './management/management-module.ts';

@@ -1,15 +1,20 @@
 import { type EmailAddress, needsSmtpUtf8 } from '../foundation/email-address.ts';
 import type { AttemptResult, ClaimedMessage, RecipientResult } from '../queue/attempt.ts';
-import { postponedResult, resultForAll } from './attempt-results.ts';
+import {
+  type DeliveryRoute,
+  postponedResult,
+  type RecipientSelection,
+  resultForAll,
+  withResults,
+} from './attempt-results.ts';
 import type { DeferBacklog } from './defer-backlog.ts';
-import type { RecipientSelection } from './delivery-gates.ts';
-import type { DeliveryRoute } from './route-recipients.ts';
-import type {
-  AdmittedTransaction,
-  MailOutline,
-  Postponement,
-  SendingAdmission,
-  Transport,
+import {
+  type AdmittedTransaction,
+  type MailOutline,
+  type Postponement,
+  type SendingAdmission,
+  type Transport,
+  withoutServer,
 } from './transport.ts';
 
 /**
@@ -51,12 +56,7 @@ export function admitLater(transport: Transport, outline: MailOutline): Admitted
       const [transaction] = transactions;
       if (transaction !== undefined) return await transaction.send(mail, releaseDot, stopping);
       const text = postponed[0]?.reason ?? 'sending is limited';
-      return {
-        refused: new Map(),
-        end: { kind: 'fault', stage: 'connect', fault: 'limit', text },
-        server: '',
-        transcript: [],
-      };
+      return withoutServer({ kind: 'fault', stage: 'connect', fault: 'limit', text });
     },
   };
 }
@@ -92,10 +92,9 @@ export function postponeMessage(
   { route, untried }: RecipientSelection,
 ): AttemptResult {
   const [soonest] = [...postponed].sort((one, other) => one.delayMs - other.delayMs);
-  if (soonest === undefined) return { results: untried, notes: [] };
+  if (soonest === undefined) return withResults(untried);
   if (message.remainingMs <= 0) return resultForAll(message, 'expired', soonest.reason);
-  if (untried.length > 0)
-    return { results: [...untried, ...deferredResults(postponed, route)], notes: [] };
+  if (untried.length > 0) return withResults([...untried, ...deferredResults(postponed, route)]);
   return postponedResult(message, soonest.delayMs, soonest.reason);
 }
 

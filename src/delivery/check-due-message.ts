@@ -8,7 +8,7 @@ import type { AttemptResult, ClaimedMessage, RecipientResult } from '../queue/at
 import type { LoadedTemplate } from '../rendering/load-template.ts';
 import { parseOverride, type TemplateOverride } from '../template/parse-override.ts';
 import { missingFields } from '../template/template-fields.ts';
-import { waitForSender } from './delivery-gates.ts';
+import { waitForSender, withResults } from './attempt-results.ts';
 import { readSuppressed, type SuppressionQuestion, saveDueDecision } from './due-message-store.ts';
 
 /** What was true when a scheduled message was accepted, and may no longer be. */
@@ -149,5 +149,5 @@ function withoutTo(message: ClaimedMessage, suppressed: readonly number[]): Atte
         ? asSuppressed(recipient)
         : { recipient, outcome: 'canceled', reason: 'its To address has been suppressed' },
   );
-  return { results, notes: [] };
+  return withResults(results);
 }

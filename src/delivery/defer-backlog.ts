@@ -1,10 +1,7 @@
+import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
-import type { Backlog } from '../queue/defer-backlog-store.ts';
+import { type Backlog, deferDueMessages } from '../queue/defer-backlog-store.ts';
 import type { BacklogSchedule } from './transport.ts';
-
-export interface BacklogDeferral {
-  defer(backlog: Backlog): Promise<{ readonly all: boolean; readonly changed: number }>;
-}
 
 /** Defers the rest of a backlog once one of its messages was deferred. */
 export type DeferBacklog = (
@@ -30,13 +27,17 @@ interface Pause {
  * Defers the rest of a queue along with its first messages. Otherwise 100,000 messages for one slow destination would
  * be claimed one by one only to be deferred again, slowing down other mail.
  */
-export function createDeferBacklog(store: BacklogDeferral, log: Log): DeferBacklog {
+export function createDeferBacklog(database: Database, log: Log): DeferBacklog {
   const pauses = new Map<string, Pause>();
   const run = async (pause: Pause, backlog: Backlog, schedule: BacklogSchedule): Promise<void> => {
     let { after } = schedule;
     try {
       for (;;) {
-        const { all, changed } = await store.defer({ ...backlog, ...schedule, after });
+        const { all, changed } = await deferDueMessages(database, {
+          ...backlog,
+          ...schedule,
+          after,
+        });
         schedule.consume(changed);
         after += changed * schedule.spacing;
         if (all || changed < minChunkChanged) break;

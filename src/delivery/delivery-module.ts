@@ -3,95 +3,68 @@ import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import type { Log } from '../foundation/log.ts';
 import type { Tracing } from '../foundation/tracing/tracing.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
 import { DueAnnouncer, dueTopic } from '../queue/announce-due.ts';
 import { ClaimStore } from '../queue/claim-store.ts';
-import { CompleteStore } from '../queue/complete-store.ts';
-import { DeferStore } from '../queue/defer-backlog-store.ts';
 import { LeaseStore } from '../queue/lease-store.ts';
 import { registerQueueMetrics } from '../queue/queue-metrics.ts';
-import { QueueSizeStore } from '../queue/queue-size-store.ts';
 import { defaultWorkerOptions, Worker, type WorkerOptions } from '../queue/worker.ts';
 import { createCheckDue, type DueFacts } from './check-due-message.ts';
 import { createDeferBacklog } from './defer-backlog.ts';
-import { createDelivery } from './deliver-message.ts';
+import { createDelivery, type DeliveryDependencies } from './deliver-message.ts';
 import { AttachmentLoader } from './load-attachments.ts';
-import type { DecorateMail, FindVersion } from './prepare-mail.ts';
 import { RelayTransport } from './relay-transport.ts';
-import type { StagingRules } from './route-recipients.ts';
-import type { FindIdentity } from './sending-identity.ts';
 import { simulateOutcomes } from './simulate-outcomes.ts';
 import { type PoolOptions, SmtpPool } from './smtp-pool.ts';
 import { inboxServer, readSmtpServers } from './smtp-server-settings.ts';
 import { traceAttempts } from './trace-attempt.ts';
 import type { Transport } from './transport.ts';
 
-export interface DeliveryModuleDependencies {
+type AttemptDependencies = 'findVersion' | 'decorate' | 'staging' | 'findIdentity' | 'log';
+
+export interface DeliveryModuleDependencies
+  extends Pick<DeliveryDependencies, AttemptDependencies>,
+    DueFacts {
   readonly database: Database;
   readonly changes: Pick<ChangeListener, 'subscribe'>;
-  readonly senders: DueFacts['senders'];
-  readonly templates: DueFacts['templates'];
   readonly clock: Clock;
-  readonly log: Log;
   readonly metrics: Registry;
-  readonly findVersion: FindVersion;
   readonly attachments: AttachmentStore;
-  readonly decorate?: DecorateMail | undefined;
-  readonly staging: StagingRules;
-  readonly findIdentity?: FindIdentity;
   /** Called at startup, because the inbox's port isn't known earlier. */
   readonly createTransport: () => Transport;
-  readonly worker?: Partial<WorkerOptions>;
+  readonly worker: Partial<WorkerOptions>;
   /** From `memoryShare`. */
-  readonly memoryShare?: number;
+  readonly memoryShare: number;
   /** Undefined: attempts aren't traced. */
-  readonly tracing?: Tracing | undefined;
+  readonly tracing: Tracing | undefined;
   /** Called when events of messages are recorded. */
-  readonly onRecorded?: () => void;
+  readonly onRecorded: () => void;
 }
 
-/** This process's worker and its transport. */
-export interface DeliveryModule {
-  /** Signals that an account has a message due now, to other processes if this one isn't started. */
-  wake(accountId: AccountId): void;
-  /** Messages being sent. */
-  inFlight(): number;
-  start(): void;
-  /** Stops claiming, finishes messages being sent and releases the other leases. */
-  stop(): Promise<void>;
-}
-
-/** Connects the queue, rendering and a transport. */
-export function createDeliveryModule(dependencies: DeliveryModuleDependencies): DeliveryModule {
-  const { database, clock, log } = dependencies;
+/** Connects the queue, rendering and a transport: this process's worker. */
+export function createDeliveryModule(dependencies: DeliveryModuleDependencies) {
+  const { database, clock, log, metrics } = dependencies;
   const options = { ...defaultWorkerOptions, ...dependencies.worker };
   let transport: Transport | undefined;
   let worker: Worker | undefined;
-  const onWritten = registerQueueMetrics(
-    dependencies.metrics,
-    new QueueSizeStore(database),
-    clock,
-    () => worker?.busy ?? 0,
-    log,
-  );
+  /** Messages being sent. */
+  const inFlight = () => worker?.busy ?? 0;
+  const onWritten = registerQueueMetrics(metrics, database, clock, inFlight, log);
   const announcer = new DueAnnouncer(database, log);
   dependencies.changes.subscribe(dueTopic, () => worker?.pollSoon());
   return {
-    wake(accountId) {
+    inFlight,
+    /** Signals that an account has a message due now, to other processes if this one isn't started. */
+    wake(accountId: AccountId): void {
       if (worker === undefined) announcer.announce();
       else worker.wake(accountId);
     },
-    inFlight: () => worker?.busy ?? 0,
-    start() {
+    start(): void {
       transport = simulateOutcomes(dependencies.createTransport());
       worker = new Worker({
-        stores: {
-          claims: new ClaimStore(database, options.leaseMs),
-          leases: new LeaseStore(database, options.leaseMs),
-          outcomes: new CompleteStore(database),
-        },
+        claims: new ClaimStore(database, options.leaseMs),
+        leases: new LeaseStore(database, options.leaseMs),
         attempt: traceAttempts(
           dependencies.tracing,
           createDelivery({
@@ -99,21 +72,21 @@ export function createDeliveryModule(dependencies: DeliveryModuleDependencies): 
             attachments: new AttachmentLoader(dependencies.attachments, dependencies.memoryShare),
             transport,
             checkDue: createCheckDue(dependencies),
-            deferBacklog: createDeferBacklog(new DeferStore(database), log),
+            deferBacklog: createDeferBacklog(database, log),
           }),
         ),
-        clock,
         log,
         options,
         onRecorded(recorded) {
           onWritten(recorded);
-          dependencies.onRecorded?.();
+          dependencies.onRecorded();
         },
         dropConnections: () => transport?.drop(),
       });
       worker.start();
     },
-    async stop() {
+    /** Stops claiming, finishes messages being sent and releases the other leases. */
+    async stop(): Promise<void> {
       await worker?.stop();
       await transport?.close();
     },

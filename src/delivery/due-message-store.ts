@@ -71,18 +71,7 @@ export async function saveDueDecision(
       where m.account_id = ${accountId} and m.id = held.message_id and m.retention_days = ${retentionDays}
         and m.content is not null),
     recorded as (
-      ${sql.raw(
-        insertEvents({
-          accountId: 'kept.account_id',
-          messageId: 'kept.message_id',
-          retentionDays: 'kept.retention_days',
-          id: 'gen_random_uuid()',
-          at: 'now()',
-          kind: 'version-kept',
-          recipient: 'null',
-          detail: 'kept.detail',
-        }),
-      )}
+      ${sql.raw(insertEvents({ of: 'kept', kind: 'version-kept', detail: 'kept.detail' }))}
       from (
         select ${accountId}::text as account_id, message_id, ${retentionDays}::smallint as retention_days,
           ${kept}::json as detail

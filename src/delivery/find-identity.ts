@@ -1,20 +1,43 @@
-import { domainOf } from '../foundation/email-address.ts';
-import type { AccountId } from '../foundation/ids.ts';
-import type { SigningDomain } from '../sender/sender-directory.ts';
-import type { WarmUpSchedule } from '../sender/sending-domain.ts';
+import { domainOf, type EmailAddress } from '../foundation/email-address.ts';
+import type { AccountId, MessageId } from '../foundation/ids.ts';
+import type { DomainDirectory, SigningDomain } from '../sender/sender-directory.ts';
 import { signMessage } from '../signing/sign-message.ts';
 import type { ReturnPaths } from './return-path.ts';
-import type { FindIdentity, SendingIdentity } from './sending-identity.ts';
 import { quotaDelayMs } from './warm-up/warm-up-plan.ts';
+import type { WarmUps } from './warm-up/warm-ups.ts';
 
-export interface SigningDomainLookup {
-  find(accountId: AccountId, fromDomain: string): Promise<SigningDomain | undefined>;
+/** How a message identifies itself to other servers: signatures, return path and source addresses. */
+export interface SendingIdentity {
+  /** Prepends signatures. The result is the same on every attempt as long as the keys don't change. */
+  sign(raw: Buffer, acceptedAt: Date): Buffer;
+  /**
+   * Address for MAIL FROM.
+   * @param recipient the first one of the transaction
+   */
+  returnPath(messageId: MessageId, recipient: number): string;
+  /** The source address pool. */
+  readonly pool?: string | undefined;
+  /** Returns recipients to the daily limit for whom no server was reached. */
+  release?(recipients: number): void;
 }
 
-export interface WarmUpQuotas {
-  consume(subject: string, warmUp: WarmUpSchedule, recipients: number): Promise<boolean>;
-  giveBack(subject: string, recipients: number): void;
+/** Why mail can't be sent now, and how long to wait before rechecking. */
+export interface IdentityProblem {
+  readonly problem: string;
+  readonly delayMs?: number;
 }
+
+/**
+ * Finds the identity for a From address, or why its mail can't be sent now.
+ * @param recipients of the attempt
+ */
+export type FindIdentity = (
+  accountId: AccountId,
+  from: EmailAddress,
+  recipients: number,
+) => Promise<SendingIdentity | IdentityProblem>;
+
+export type SigningDomainLookup = Pick<DomainDirectory, 'find'>;
 
 /**
  * For relays and the inbox: signed if the domain has keys. Bounces go to the sender's address, or to
@@ -40,7 +63,7 @@ export function findRelayIdentity(domains: SigningDomainLookup, paths?: ReturnPa
 export function findDirectIdentity(
   domains: SigningDomainLookup,
   paths: ReturnPaths,
-  warmUps: WarmUpQuotas,
+  warmUps: WarmUps,
 ): FindIdentity {
   return async (accountId, from, recipients) => {
     const name = domainOf(from);

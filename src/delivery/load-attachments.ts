@@ -3,10 +3,27 @@ import { Busy } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import { Limiter } from '../foundation/limiter.ts';
 import { policies } from '../foundation/policies.ts';
-import { type AttachmentInfo, encodedLength } from '../message/attachment.ts';
+import { type AttachmentInfo, encodedLength, withoutReplaced } from '../message/attachment.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
 import { type EncodedAttachment, encodeAttachment } from '../rendering/compose-attachments.ts';
-import type { SentFile } from './template-images.ts';
+import type { TemplateImage } from '../template/template-source.ts';
+
+/** A file of one message. */
+interface SentFile extends AttachmentInfo {
+  /** It is the same in every message of the template version. */
+  readonly ofTemplate?: true;
+}
+
+/** The request's attachments, and those images of the template that none of them replaces. */
+export function withImages(
+  attachments: readonly AttachmentInfo[] | undefined,
+  images: readonly TemplateImage[] | undefined,
+): readonly SentFile[] | undefined {
+  if (images === undefined) return attachments;
+  const own = withoutReplaced(images, attachments ?? []);
+  if (own.length === 0) return attachments;
+  return [...(attachments ?? []), ...own.map((image) => ({ ...image, ofTemplate: true as const }))];
+}
 
 const mebibyte = 1_024 * 1_024;
 /** While a message is composed and signed, its attachments are in memory about twice. */

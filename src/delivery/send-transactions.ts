@@ -1,53 +1,132 @@
 import type { EmailAddress } from '../foundation/email-address.ts';
 import { newId } from '../foundation/ids.ts';
+import type { Log } from '../foundation/log.ts';
+import { andThen, type MaybePromise } from '../foundation/maybe-promise.ts';
 import { simulatedOutcome } from '../foundation/simulated-address.ts';
-import type {
-  AttemptNote,
-  AttemptResult,
-  ClaimedMessage,
-  Lease,
-  RecipientResult,
-  RecordableResult,
+import {
+  type AttemptNote,
+  type AttemptResult,
+  attemptLogFields,
+  type ClaimedMessage,
+  type Lease,
+  type RecipientResult,
+  type RecordableResult,
 } from '../queue/attempt.ts';
+import { RenderingTooLarge } from '../rendering/rendering-too-large.ts';
+import { addressNeedsSmtpUtf8, deferredResults } from './admit-mail.ts';
+import {
+  type DeliveryRoute,
+  postponedResult,
+  type RecipientSelection,
+  resultTooLarge,
+  resultUnrenderable,
+} from './attempt-results.ts';
 import { saysTooManyRecipients } from './classify-reply.ts';
 import { classifyTransaction } from './classify-transaction.ts';
-import type { DeliveryRoute } from './route-recipients.ts';
-import type { AdmittedTransaction, OutgoingMail, TransactionResult } from './transport.ts';
+import type { SendingIdentity } from './find-identity.ts';
+import { AttachmentsUnreadable } from './load-attachments.ts';
+import { type PreparedMail, redirectHeader } from './prepare-mail.ts';
+import {
+  type AdmittedTransaction,
+  hasReachedServer,
+  type OutgoingMail,
+  type SendingAdmission,
+  type TransactionResult,
+} from './transport.ts';
 
-export interface TransactionContext {
-  readonly message: ClaimedMessage;
-  readonly lease: Lease;
-  readonly route: DeliveryRoute;
-  readonly recipients: readonly EmailAddress[];
+const attachmentRetryMs = 5_000;
+
+/** A message's signed bytes, ready for any of its transactions. */
+export interface PreparedTransaction {
+  readonly raw: Buffer;
+  /** Variant for recipients that don't need SMTPUTF8, if it differs. */
+  readonly ascii: Buffer | undefined;
+  /** Makes the variant for servers without 8BITMIME; undefined: any server accepts the message. */
+  readonly toSevenBit: (() => MaybePromise<Buffer>) | undefined;
+  readonly needsSmtpUtf8: boolean;
   readonly notes: readonly AttemptNote[];
-  /** Called with the result of each transaction and its recipients, without those of its rest. */
-  readonly onResult: (result: TransactionResult, to: readonly string[]) => void;
-  /** Makes a transaction for recipients that didn't fit into one. */
-  readonly admitRest: (to: readonly string[]) => AdmittedTransaction;
 }
 
 /**
- * Builds the mail of a transaction.
- * @param first number of its first recipient
+ * Renders and signs a message.
+ * @returns the attempt's result if that fails
  */
-export type MakeMail = (to: readonly string[], first: number) => OutgoingMail;
+export async function prepareTransaction(
+  message: ClaimedMessage,
+  prepare: () => Promise<PreparedMail>,
+  identity: SendingIdentity,
+  log: Log,
+): Promise<PreparedTransaction | AttemptResult> {
+  const sign = (raw: Buffer): Buffer => identity.sign(raw, message.acceptedAt);
+  try {
+    const { mail, notes } = await prepare();
+    const { composeSevenBit } = mail;
+    return {
+      raw: sign(mail.raw),
+      ascii: mail.composeAscii && sign(mail.composeAscii()),
+      toSevenBit: composeSevenBit && (() => andThen(composeSevenBit(), sign)),
+      needsSmtpUtf8: mail.needsSmtpUtf8,
+      notes,
+    };
+  } catch (error) {
+    if (error instanceof RenderingTooLarge) return resultTooLarge(message, error);
+    if (error instanceof AttachmentsUnreadable) {
+      log.warn({ err: error, ...attemptLogFields(message) }, 'could not read attachments');
+      return postponedResult(message, attachmentRetryMs, 'its attachments could not be read');
+    }
+    log.error({ err: error, ...attemptLogFields(message) }, 'could not render a message');
+    return resultUnrenderable(message, error);
+  }
+}
+
+/** What the transactions of an attempt share. */
+export interface TransactionContext {
+  readonly message: ClaimedMessage;
+  readonly lease: Lease;
+  readonly recipients: readonly EmailAddress[];
+  readonly selection: RecipientSelection;
+  readonly admission: SendingAdmission;
+  /** Makes a transaction for recipients that didn't fit into one. */
+  readonly admitRest: (to: readonly string[]) => AdmittedTransaction;
+  readonly identity: SendingIdentity;
+  /** The mail of a transaction, by the number of its first recipient. */
+  readonly preparedFor: (first: number) => PreparedTransaction;
+}
 
 /**
  * Runs the transactions of an attempt one after another. Before a transaction that doesn't cover all pending
  * recipients, the earlier results and its own recipients are saved, so that only one transaction's recipients can ever
- * be uncertain.
- * @param priorResults results of recipients that aren't in any of them
+ * be uncertain. The identity gets back the recipients for whom no server was reached.
  * @returns undefined if the lease was lost
  */
 export async function sendTransactions(
-  { message, lease, route, recipients, notes, onResult, admitRest }: TransactionContext,
-  admitted: readonly AdmittedTransaction[],
-  priorResults: readonly RecipientResult[],
-  makeMail: MakeMail,
+  context: TransactionContext,
 ): Promise<AttemptResult | undefined> {
-  let results: readonly RecordableResult[] = priorResults.map(asRecordable);
-  let allNotes = notes;
-  const transactions = [...admitted];
+  const { identity, selection } = context;
+  let unreached = selection.route.envelope.size;
+  const result = await runTransactions(context, ({ end }, to) => {
+    if (hasReachedServer(end)) unreached -= to.length;
+  });
+  if (unreached > 0) identity.release?.(unreached);
+  return result;
+}
+
+/** @param onResult called with the result of each transaction and its recipients, without those of its rest */
+async function runTransactions(
+  context: TransactionContext,
+  onResult: (result: TransactionResult, to: readonly string[]) => void,
+): Promise<AttemptResult | undefined> {
+  const { message, lease, recipients, selection, admission, admitRest } = context;
+  const { route, untried } = selection;
+  const [[firstOf = 0] = []] = route.envelope.values();
+  const noted = context.preparedFor(firstOf).notes;
+  // A redirected attempt always says so, because then nothing that comes back is about the recipient.
+  let notes = [...(message.attempt === 1 ? noted : []), ...redirectNote(route)];
+  let results: readonly RecordableResult[] = [
+    ...untried,
+    ...deferredResults(admission.postponed, route),
+  ].map(asRecordable);
+  const transactions = [...admission.transactions];
   const cancelFrom = (index: number): void => {
     for (const transaction of transactions.slice(index)) transaction.cancel();
   };
@@ -58,13 +137,10 @@ export async function sendTransactions(
       if (left === undefined || left === 'unknown') cancelFrom(index);
       if (left === undefined) return undefined;
       if (left === 'unknown')
-        return {
-          results: [...results, ...notAttempted(transactions.slice(index), route)],
-          notes: allNotes,
-        };
+        return { results: [...results, ...notAttempted(transactions.slice(index), route)], notes };
       results = left;
     }
-    const mail = makeMail(transaction.to, next[0] ?? 0);
+    const mail = makeMail(context, transaction.to, next[0] ?? 0);
     const result = await transaction.send(mail, lease.markDot, lease.stopping);
     const rest = restOf(result, transaction.to);
     const tried = transaction.to.filter((address) => !rest.includes(address));
@@ -75,9 +151,33 @@ export async function sendTransactions(
     if (result.end.kind === 'stopped') break;
     const classified = resultsOf(route, tried, result, recipients);
     results = [...results, ...classified.map(asRecordable)];
-    allNotes = [...allNotes, ...simulatedComplaints(classified, recipients)];
+    notes = [...notes, ...simulatedComplaints(classified, recipients)];
   }
-  return { results, notes: allNotes };
+  return { results, notes };
+}
+
+function makeMail(
+  { message, identity, preparedFor }: TransactionContext,
+  to: readonly string[],
+  first: number,
+): OutgoingMail {
+  const prepared = preparedFor(first);
+  const isInternational = to.some(addressNeedsSmtpUtf8);
+  const form = isInternational ? undefined : prepared.ascii;
+  return {
+    from: identity.returnPath(message.messageId, first),
+    to,
+    raw: form ?? prepared.raw,
+    group: message.accountId,
+    toSevenBit: prepared.toSevenBit,
+    // A Bcc address isn't in the text, so it can need the extension even if the text doesn't.
+    needsSmtpUtf8: (form === undefined && prepared.needsSmtpUtf8) || isInternational,
+  };
+}
+
+function redirectNote({ redirected }: DeliveryRoute): AttemptNote[] {
+  const detail = { reason: 'sent to DELIVERY_REDIRECT', header: redirectHeader };
+  return redirected ? [{ kind: 'redirected', detail }] : [];
 }
 
 /**

@@ -1,11 +1,11 @@
 import { type SimulatedOutcome, simulatedOutcome } from '../foundation/simulated-address.ts';
 import type { Reply } from './reply.ts';
-import type {
-  AdmittedTransaction,
-  SendingAdmission,
-  TransactionEnd,
-  TransactionResult,
-  Transport,
+import {
+  type AdmittedTransaction,
+  type TransactionEnd,
+  type TransactionResult,
+  type Transport,
+  withoutServer,
 } from './transport.ts';
 
 const replies: Readonly<Record<SimulatedOutcome, Reply>> = {
@@ -21,7 +21,7 @@ export function simulateOutcomes(transport: Transport): Transport {
   return {
     drop: () => transport.drop(),
     close: () => transport.close(),
-    async admit(outline): Promise<SendingAdmission> {
+    async admit(outline) {
       const simulated = outline.to.filter((address) => simulatedOutcome(address) !== undefined);
       const real = outline.to.filter((address) => simulatedOutcome(address) === undefined);
       const transactions = simulated.map(simulatedTransaction);
@@ -44,5 +44,5 @@ function resultOf(address: string): TransactionResult {
   const reply = replies[simulatedOutcome(address) ?? 'bounce'];
   const stage = reply.code === 250 ? 'final' : 'rcpt';
   const end: TransactionEnd = { kind: 'reply', stage, reply };
-  return { refused: new Map(), end, server: 'simulator', receiver: 'simulator', transcript: [] };
+  return { ...withoutServer(end, 'simulator'), receiver: 'simulator' };
 }

@@ -21,6 +21,7 @@ import {
   type TransactionEnd,
   type TransactionResult,
   type Transport,
+  withoutServer,
 } from './transport.ts';
 
 export interface PoolOptions {
@@ -134,8 +135,7 @@ export class SmtpPool implements Transport {
   }
 
   #result(end: TransactionEnd, transcript: readonly string[] = []): TransactionResult {
-    const sessionEnds = this.#drainEnds();
-    return { refused: new Map(), end, server: this.#hostPort, transcript, sessionEnds };
+    return { ...withoutServer(end, this.#hostPort), transcript, sessionEnds: this.#drainEnds() };
   }
 
   #drainEnds(): SmtpSessionEnd[] {

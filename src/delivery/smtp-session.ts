@@ -1,10 +1,127 @@
+import { Readable } from 'node:stream';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
-import { DotRefused, DotUnknown, holdMessage } from './held-message.ts';
 import { parseReply, type Reply } from './reply.ts';
 import type { SmtpServerSettings } from './smtp-server-settings.ts';
-import { Transcript } from './transcript.ts';
 import type { FaultKind, OutgoingMail, Stage, TransactionEnd } from './transport.ts';
+
+const maxLineLength = 500;
+const firstLines = 60;
+const lastLines = 20;
+
+interface Entry {
+  readonly tnx?: unknown;
+}
+
+/**
+ * Records an SMTP dialogue, bounded and without credentials or message text. Implements the logger interface that the
+ * connection expects.
+ */
+class Transcript {
+  #head: string[] = [];
+  #tail: string[] = [];
+  #cut = 0;
+  /** While true, the client is sending a credential. */
+  secret = false;
+
+  /** Adds our own note about the connection. */
+  record(text: string): void {
+    this.#add(`* ${text}`);
+  }
+
+  /** Returns and clears what was recorded since the last call. */
+  drain(): string[] {
+    const lines =
+      this.#cut === 0
+        ? [...this.#head, ...this.#tail]
+        : [...this.#head, `* ${this.#cut} lines omitted`, ...this.#tail];
+    this.#head = [];
+    this.#tail = [];
+    this.#cut = 0;
+    return lines;
+  }
+
+  debug(entry: Entry, message?: unknown): void {
+    if (typeof message !== 'string') return;
+    if (entry.tnx === 'server')
+      for (const line of message.split(/\r?\n/, 200)) this.#add(`< ${line}`);
+    else if (entry.tnx === 'client') this.#add(`> ${this.#withoutSecret(message)}`);
+  }
+
+  trace(): void {}
+  info(): void {}
+  warn(): void {}
+  error(): void {}
+  fatal(): void {}
+
+  #withoutSecret(line: string): string {
+    const command = /^AUTH\s+\S+/i.exec(line)?.[0];
+    if (command !== undefined) return `${command} ***`;
+    return this.secret ? '***' : line;
+  }
+
+  #add(line: string): void {
+    const cut = line.length <= maxLineLength ? line : `${line.slice(0, maxLineLength)}…`;
+    if (this.#head.length < firstLines) {
+      this.#head.push(cut);
+      return;
+    }
+    this.#tail.push(cut);
+    if (this.#tail.length > lastLines) {
+      this.#tail.shift();
+      this.#cut += 1;
+    }
+  }
+}
+
+/** Fails a message stream whose final dot must not be sent. */
+class DotRefused extends Error {
+  override name = 'DotRefused';
+}
+
+/** Fails a message stream when it couldn't be determined whether the final dot may be sent, so it isn't. */
+class DotUnknown extends Error {
+  override name = 'DotUnknown';
+}
+
+interface HeldMessageHooks {
+  /** The server is ready for the text. */
+  readonly onText: () => void;
+  /** Asks whether the final dot may be sent. */
+  readonly releaseDot: () => Promise<boolean>;
+  /** The final dot is about to be sent, in the same turn. */
+  readonly onDot: () => void;
+}
+
+/**
+ * A message stream whose end, and with it the final dot, waits for permission, which is requested while the text is
+ * being sent to save a round trip. Without permission the stream fails, so the connection never writes the dot.
+ */
+function holdMessage(raw: Buffer, hooks: HeldMessageHooks): Readable {
+  let permission: Promise<boolean> | undefined;
+  return new Readable({
+    highWaterMark: 1,
+    read() {
+      if (permission === undefined) {
+        hooks.onText();
+        permission = hooks.releaseDot();
+        this.push(raw);
+        return;
+      }
+      permission.then(
+        (granted) => {
+          if (!granted) {
+            this.destroy(new DotRefused('the lease was lost'));
+          } else if (!this.destroyed) {
+            hooks.onDot();
+            this.push(null);
+          }
+        },
+        (cause: unknown) => this.destroy(new DotUnknown('no reply', { cause })),
+      );
+    },
+  });
+}
 
 /** Timeouts in milliseconds. */
 export interface SmtpTimeouts {

@@ -79,11 +79,14 @@ export interface TransactionResult {
   readonly sessionEnds?: readonly SmtpSessionEnd[];
 }
 
+/** The result of a transaction that no server answered. @param server who ended it instead */
+export function withoutServer(end: TransactionEnd, server = ''): TransactionResult {
+  return { refused: new Map(), end, server, transcript: [] };
+}
+
 /** What a rate-limited transport needs to know before it admits a message. */
 export interface MailOutline {
   readonly to: readonly string[];
-  /** Envelope and header domain of the sender. */
-  readonly fromDomain: string;
   /** Transactional messages go before others. */
   readonly urgent: boolean;
   /** The source address pool, if there are several. */

@@ -11,6 +11,7 @@ import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import type { SmtpListener } from '../foundation/network/smtp-listener.ts';
+import { PeriodicTask } from '../foundation/periodic-task.ts';
 import type { Tracing } from '../foundation/tracing/tracing.ts';
 import type { Http } from '../http/create-http.ts';
 import {
@@ -24,23 +25,24 @@ import { type FeedbackEvent, writeFeedbackEvents } from './bounce/feedback-event
 import { RateLimit } from './bounce/rate-limit.ts';
 import { traceReports } from './bounce/trace-reports.ts';
 import { registerFeedbackMetrics } from './feedback-metrics.ts';
-import { PrivacyUpkeep } from './privacy/privacy-upkeep.ts';
+import { deleteOldData } from './privacy/delete-old-data.ts';
 import { DeliveryTokens } from './relay/delivery-tokens.ts';
 import { fetchText } from './relay/fetch-text.ts';
 import { type IntakeSecrets, registerIntakeRoutes } from './relay/intake-routes.ts';
 import { matchReports } from './relay/match-reports.ts';
+import { consumeToken } from './relay/relay-delivery-store.ts';
 import type { RelayReport } from './relay/relay-event.ts';
 import { relayHeaders } from './relay/relay-headers.ts';
-import { consumeToken } from './relay/spent-token-store.ts';
-import { registerClickRoute } from './tracking/click-routes.ts';
+import { registerClickRoute, registerOpenRoute } from './tracking/click-routes.ts';
 import { writeEngagements } from './tracking/engagement-store.ts';
 import { EngagementWriter } from './tracking/engagement-writer.ts';
-import { registerOpenRoute } from './tracking/open-routes.ts';
 import { trackMessage, trackRawMessage } from './tracking/track-message.ts';
 import { TrackingTokens } from './tracking/tracking-tokens.ts';
 import { unsubscribeDecoration } from './unsubscribe/unsubscribe-decoration.ts';
 import { registerUnsubscribeRoutes } from './unsubscribe/unsubscribe-routes.ts';
 import { UnsubscribeTokens } from './unsubscribe/unsubscribe-token.ts';
+
+const hourMs = 60 * 60 * 1_000;
 
 export interface FeedbackDependencies {
   readonly database: Database;
@@ -82,23 +84,11 @@ interface BounceServerSettings {
   readonly tls: CertificateFiles | undefined;
 }
 
-/** Feedback after delivery, as seen by the rest of the service. */
-export interface Feedback {
-  /** Adds tracking and unsubscribe links to a message before it is sent. */
-  readonly decorate: DecorateMail;
-  registerRoutes(http: Http): void;
-  /** Starts the bounce server, if configured, and data cleanup. */
-  start(): Promise<void>;
-  /** Reports that matched no message since this process started. */
-  unmatchedReports(): number;
-  /** The bounce server's port; undefined before `start` or if not configured. */
-  bouncePort(): number | undefined;
-  /** Writes pending events. Call it after HTTP is closed. */
-  stop(): Promise<void>;
-}
-
-/** @throws OperatorError if the certificate of the bounce server can't be used */
-export function createFeedback(dependencies: FeedbackDependencies): Feedback {
+/**
+ * Feedback after delivery.
+ * @throws OperatorError if the certificate of the bounce server can't be used
+ */
+export function createFeedback(dependencies: FeedbackDependencies) {
   const { database, clock, log, key } = dependencies;
   const tokens = new TrackingTokens(key);
   const unsubscribeTokens = new UnsubscribeTokens(key);
@@ -174,9 +164,25 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
     return host === undefined ? dependencies.publicUrl() : `https://${host}`;
   };
   let server: SmtpListener | undefined;
-  const upkeep = new PrivacyUpkeep({ database, log });
+  const upkeep = new PeriodicTask(hourMs, () => deleteOldData(database, log));
+  /** Adds tracking and unsubscribe links to a message before it is sent. */
+  const decorate: DecorateMail = async (message, content, template) => {
+    // The most common kind of message contains no tracking or unsubscribe link, so it skips the lookup.
+    const untracked = !message.trackOpens && !message.trackClicks && message.transactional;
+    const base = untracked ? '' : await baseOf(message.accountId, domainOf(content.from.address));
+    const unsubscribe = unsubscribeDecoration(unsubscribeTokens, base, message, content);
+    const forRelay = headersFor(deliveryTokens.make(message.accountId, message.messageId));
+    return {
+      ...(template === undefined
+        ? trackRawMessage(tokens, base, message)
+        : trackMessage(tokens, base, message, content, template)),
+      ...unsubscribe,
+      headerLines: [...(unsubscribe.headerLines ?? []), ...forRelay],
+    };
+  };
   return {
-    async start() {
+    /** Starts the bounce server, if configured, and data cleanup. */
+    async start(): Promise<void> {
       upkeep.start();
       if (dependencies.bounceServer === undefined) return;
       certificate?.start();
@@ -204,23 +210,12 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
         log,
       });
     },
+    /** Reports that matched no message since this process started. */
     unmatchedReports: () => unmatchedReports,
+    /** The bounce server's port; undefined before `start` or if not configured. */
     bouncePort: () => server?.port,
-    async decorate(message, content, template) {
-      // The most common kind of message contains no tracking or unsubscribe link, so it skips the lookup.
-      const untracked = !message.trackOpens && !message.trackClicks && message.transactional;
-      const base = untracked ? '' : await baseOf(message.accountId, domainOf(content.from.address));
-      const unsubscribe = unsubscribeDecoration(unsubscribeTokens, base, message, content);
-      const forRelay = headersFor(deliveryTokens.make(message.accountId, message.messageId));
-      return {
-        ...(template === undefined
-          ? trackRawMessage(tokens, base, message)
-          : trackMessage(tokens, base, message, content, template)),
-        ...unsubscribe,
-        headerLines: [...(unsubscribe.headerLines ?? []), ...forRelay],
-      };
-    },
-    registerRoutes(http) {
+    decorate,
+    registerRoutes(http: Http): void {
       const { findVersion, keepAddresses } = dependencies;
       const record = writer.add.bind(writer);
       registerClickRoute(http, { tokens, findVersion, keepAddresses, record });
@@ -234,7 +229,8 @@ export function createFeedback(dependencies: FeedbackDependencies): Feedback {
       });
       registerUnsubscribeRoutes(http, { tokens: unsubscribeTokens, database });
     },
-    async stop() {
+    /** Writes pending events. Call it after HTTP is closed. */
+    async stop(): Promise<void> {
       certificate?.stop();
       await server?.stop();
       await upkeep.stop();

@@ -1,17 +1,8 @@
 import type { Http } from '../http/create-http.ts';
-import type { AnswerProblem } from './answer-page.ts';
 import type { InboxArrivals } from './inbox-arrivals.ts';
+import type { InboxContext } from './inbox-context.ts';
 import type { CapturedMessage } from './inbox-message.ts';
-import type { InboxStore } from './inbox-store.ts';
 import { readMessageQuery } from './message-parameters.ts';
-
-export interface FindMessagesDependencies {
-  readonly store: Pick<InboxStore, 'find'>;
-  readonly arrivals: Pick<InboxArrivals, 'listen'>;
-  /** Ends waiting requests when the service stops. */
-  readonly stopping: AbortSignal;
-  readonly answerProblem: AnswerProblem;
-}
 
 /** Maximum number of waiting requests; more get 503. */
 const maxWaiting = 500;
@@ -22,9 +13,8 @@ const maxWaiting = 500;
  */
 export function registerFindMessagesRoutes(
   http: Http,
-  dependencies: FindMessagesDependencies,
+  { store, arrivals, stopping, answerProblem }: InboxContext,
 ): void {
-  const { store, arrivals, stopping, answerProblem } = dependencies;
   let waiting = 0;
   http.get('/api/messages', async (request, reply) => {
     const { filter, limit, waitSeconds } = readMessageQuery(
@@ -55,25 +45,13 @@ export function registerFindMessagesRoutes(
 }
 
 function toAnswer(message: CapturedMessage) {
-  const headers = new Map<string, string[]>();
-  for (const [field, value] of message.headers) {
-    const name = field.toLowerCase();
-    const values = headers.get(name);
-    if (values === undefined) headers.set(name, [value]);
-    else values.push(value);
-  }
-  return {
-    id: message.id,
-    receivedAt: message.receivedAt.toISOString(),
-    envelopeFrom: message.envelopeFrom,
-    envelopeTo: message.envelopeTo,
-    headers: Object.fromEntries(headers),
-    subject: message.subject,
-    html: message.html,
-    text: message.text,
-    unread: message.unread,
-    source: message.source.toString('utf8'),
-  };
+  const { id, receivedAt, envelopeFrom, envelopeTo, subject, html, text, unread, source } = message;
+  const fields = Map.groupBy(message.headers, ([field]) => field.toLowerCase());
+  const headers = Object.fromEntries(
+    [...fields].map(([name, values]) => [name, values.map(([, value]) => value)]),
+  );
+  const content = { headers, subject, html, text, unread, source: source.toString('utf8') };
+  return { id, receivedAt: receivedAt.toISOString(), envelopeFrom, envelopeTo, ...content };
 }
 
 interface WaitOptions {

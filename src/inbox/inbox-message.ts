@@ -49,8 +49,8 @@ export interface CapturedMessageSummary {
   readonly receivedAt: Date;
   readonly envelopeFrom: string;
   readonly envelopeTo: readonly string[];
-  /** The decoded From header; undefined if there is none. */
-  readonly from: string | undefined;
+  /** The decoded From header; null if there is none. */
+  readonly from: string | null;
   readonly subject: string;
   /** The beginning of the text. */
   readonly beginning: string;

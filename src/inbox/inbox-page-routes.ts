@@ -1,41 +1,33 @@
 import { browserTimeZone } from '../http/browser-time-zone.ts';
 import type { Http } from '../http/create-http.ts';
-import { type AnswerProblem, answerPage } from './answer-page.ts';
+import { answerPage } from './answer-page.ts';
+import type { InboxContext } from './inbox-context.ts';
 import { type CapturedMessage, parseInboxMessageId } from './inbox-message.ts';
-import type { InboxStore } from './inbox-store.ts';
-import { pageSize, readListState } from './list-state.ts';
+import { type ListState, pageSize, readListState } from './list-state.ts';
 import { type PreparedHtml, prepareHtml } from './prepare-html.ts';
-import type { AssetUrls } from './read-assets.ts';
 import { cutAtLinks } from './safe-link.ts';
 import { renderLayout } from './view/layout.ts';
 import { renderList, renderWelcome } from './view/list-view.ts';
 import { renderMessageView, renderPanel, type Tab, tabs } from './view/message-view.ts';
 
-interface InboxPageDependencies {
-  readonly store: InboxStore;
-  readonly assets: AssetUrls;
+interface MessageRoute {
+  Params: { id: string };
+  Querystring: Record<string, unknown>;
 }
 
-/** `GET /inbox?q=&page=`: the message list as a page. */
+/**
+ * `GET /inbox?q=&page=`: the message list as a page.
+ * `GET /inbox/messages/{id}?view=&width=`: a message as a page, with the list beside it.
+ */
 export function registerInboxPageRoutes(
   http: Http,
-  { store, assets }: InboxPageDependencies,
+  { store, assets, answerProblem }: InboxContext,
 ): void {
-  http.get('/', async (request, reply) => {
-    const state = readListState(request.query as Readonly<Record<string, unknown>>);
-    const { summaries, total } = await store.list(
-      state.search,
-      (state.page - 1) * pageSize,
-      pageSize,
-    );
-    const list = renderList({
-      summaries,
-      total,
-      state,
-      selected: undefined,
-      now: new Date(),
-      timeZone: browserTimeZone(request),
-    });
+  const list = ({ search, page }: ListState) => store.list(search, (page - 1) * pageSize, pageSize);
+  http.get<Pick<MessageRoute, 'Querystring'>>('/', async (request, reply) => {
+    const state = readListState(request.query);
+    const { summaries, total } = await list(state);
+    const times = { now: new Date(), timeZone: browserTimeZone(request) };
     return answerPage(
       reply,
       renderLayout({
@@ -43,42 +35,24 @@ export function registerInboxPageRoutes(
         title: total === 0 ? 'Inbox' : `Inbox (${total})`,
         state,
         focus: 'list',
-        list,
+        list: renderList({ summaries, total, state, selected: undefined, ...times }),
         main: renderWelcome(`${request.protocol}://${request.host}`),
       }),
     );
   });
-}
-
-interface MessageRoute {
-  Params: { id: string };
-  Querystring: Record<string, unknown>;
-}
-
-/** `GET /inbox/messages/{id}?view=&width=`: a message as a page, with the list beside it. */
-export function registerMessagePageRoutes(
-  http: Http,
-  { store, assets }: InboxPageDependencies,
-  answerProblem: AnswerProblem,
-): void {
   http.get<MessageRoute>('/messages/:id', async (request, reply) => {
     const id = parseInboxMessageId(request.params.id);
     const state = readListState(request.query);
-    const [message, { summaries, total }] = await Promise.all([
-      id && store.read(id),
-      store.list(state.search, (state.page - 1) * pageSize, pageSize),
-    ]);
+    const [message, { summaries, total }] = await Promise.all([id && store.read(id), list(state)]);
     if (message === undefined) {
       const text = 'This message isn’t in the inbox. It may have been deleted.';
       return answerProblem(request, reply, { status: 404, message: text });
     }
-    const now = new Date();
-    const timeZone = browserTimeZone(request);
+    const times = { now: new Date(), timeZone: browserTimeZone(request) };
     const prepared = await prepare(message);
     const tab = readTab(request.query.view, message);
     const narrow = request.query.width === 'phone';
     const panel = renderPanel(tab, { message, prepared, state, narrow });
-    const { links } = prepared;
     return answerPage(
       reply,
       renderLayout({
@@ -86,8 +60,8 @@ export function registerMessagePageRoutes(
         title: message.subject === '' ? '(no subject)' : message.subject,
         state,
         focus: 'message',
-        list: renderList({ summaries, total, state, selected: message.id, now, timeZone }),
-        main: renderMessageView({ message, links, state, tab, panel, now, timeZone }),
+        list: renderList({ summaries, total, state, selected: message.id, ...times }),
+        main: renderMessageView({ message, links: prepared.links, state, tab, panel, ...times }),
       }),
     );
   });

@@ -1,66 +1,59 @@
 import { Readable } from 'node:stream';
-import type { FastifyRequest } from 'fastify';
 import { isUnavailable } from '../foundation/database/sqlstate.ts';
-import type { Limiter } from '../foundation/limiter.ts';
 import type { Http } from '../http/create-http.ts';
+import { skipBody } from '../http/read-body.ts';
 import { type AnswerProblem, createAnswerProblem } from './answer-page.ts';
 import { registerFindMessagesRoutes } from './find-messages-routes.ts';
-import {
-  type CheckInboxAccess,
-  guardInbox,
-  type InboxBrowsers,
-  setSecurityHeaders,
-} from './inbox-access.ts';
-import type { InboxArrivals } from './inbox-arrivals.ts';
+import { guardInbox, setSecurityHeaders } from './inbox-access.ts';
+import type { InboxContext, InboxRoutesDependencies } from './inbox-context.ts';
 import { type CapturedMessage, parseInboxMessageId } from './inbox-message.ts';
-import { registerInboxPageRoutes, registerMessagePageRoutes } from './inbox-page-routes.ts';
-import type { InboxStore } from './inbox-store.ts';
+import { registerInboxPageRoutes } from './inbox-page-routes.ts';
 import { ParameterError, readDeleteQuery } from './message-parameters.ts';
 import { prepareHtml } from './prepare-html.ts';
 import { type Asset, readAssets } from './read-assets.ts';
 import { showInlineImages } from './show-inline-images.ts';
 
-export interface InboxRoutesDependencies {
-  readonly store: InboxStore;
-  readonly arrivals: InboxArrivals;
-  readonly browsers: Pick<InboxBrowsers, 'admit'>;
-  readonly streams: Pick<Limiter, 'tryAcquire'>;
-  readonly checkAccess: CheckInboxAccess;
+/** `/inbox` if mail isn't captured: 404 with the reason. */
+export function registerInboxOffRoutes(http: Http): void {
+  for (const url of ['/inbox', '/inbox/*']) {
+    http.all(url, {
+      config: { refusesAll: true },
+      onRequest: (request, reply) => {
+        skipBody(request, reply);
+        reply.code(404).send({
+          status: 404,
+          message: 'The inbox is off. Set DELIVERY=inbox to capture mail.',
+          requestId: request.id,
+        });
+      },
+      handler: () => undefined,
+    });
+  }
 }
 
 /** Everything below `/inbox`. Only the entry link, style and script are available without access. */
 export function registerInboxRoutes(http: Http, dependencies: InboxRoutesDependencies): void {
-  const { store, arrivals, browsers, streams, checkAccess } = dependencies;
-  const stopping = new AbortController();
-  http.addHook('preClose', async () => stopping.abort());
+  const stop = new AbortController();
+  http.addHook('preClose', async () => stop.abort());
   http.register(async (scope) => {
-    const assets = await readAssets();
-    registerInboxAssetsRoutes(scope, Object.values(assets));
-    const urls = { style: assets.style.url, script: assets.script.url };
-    const answerProblem = createAnswerProblem(urls);
+    const { style, script } = await readAssets();
+    registerInboxAssetsRoutes(scope, [style, script]);
+    const assets = { style: style.url, script: script.url };
+    const answerProblem = createAnswerProblem(assets);
+    const context = { ...dependencies, stopping: stop.signal, assets, answerProblem };
     scope.register(
       async (entrance) => {
         answerInboxErrors(entrance, answerProblem);
-        registerEnterInboxRoutes(entrance, browsers, checkAccess, answerProblem);
+        registerEnterInboxRoutes(entrance, context);
         entrance.register(async (inbox) => {
-          guardInbox(inbox, checkAccess, answerProblem);
+          guardInbox(inbox, dependencies.checkAccess, answerProblem);
           answerUnknownPages(inbox, answerProblem);
           ignoreBodies(inbox);
-          registerInboxPageRoutes(inbox, { store, assets: urls });
-          registerMessagePageRoutes(inbox, { store, assets: urls }, answerProblem);
-          registerMessageContentRoutes(inbox, store, answerProblem);
-          registerLiveUpdatesRoutes(inbox, {
-            arrivals,
-            streams,
-            stopping: stopping.signal,
-            answerProblem,
-          });
-          registerFindMessagesRoutes(inbox, {
-            ...dependencies,
-            stopping: stopping.signal,
-            answerProblem,
-          });
-          registerEmptyInboxRoutes(inbox, dependencies);
+          registerInboxPageRoutes(inbox, context);
+          registerMessageContentRoutes(inbox, context);
+          registerLiveUpdatesRoutes(inbox, context);
+          registerFindMessagesRoutes(inbox, context);
+          registerEmptyInboxRoutes(inbox, context);
         });
       },
       { prefix: '/inbox' },
@@ -97,9 +90,7 @@ function registerInboxAssetsRoutes(http: Http, assets: readonly Asset[]): void {
  */
 function registerEnterInboxRoutes(
   http: Http,
-  browsers: Pick<InboxBrowsers, 'admit'>,
-  checkAccess: CheckInboxAccess,
-  answerProblem: AnswerProblem,
+  { browsers, checkAccess, answerProblem }: InboxContext,
 ): void {
   // Link scanners send HEAD requests before people follow the link.
   http.get('/enter', { exposeHeadRoute: false }, async (request, reply) => {
@@ -112,17 +103,11 @@ function registerEnterInboxRoutes(
   });
 }
 
-interface EmptyInboxDependencies {
-  readonly store: Pick<InboxStore, 'remove'>;
-  readonly arrivals: Pick<InboxArrivals, 'announceEmptied'>;
-}
-
 /**
  * `DELETE /inbox/api/messages?to=`: deletes all messages, or those to one envelope recipient; 204.
  * `POST /inbox/empty`: the button on the page; deletes all and redirects to the list (303).
  */
-function registerEmptyInboxRoutes(http: Http, dependencies: EmptyInboxDependencies): void {
-  const { store, arrivals } = dependencies;
+function registerEmptyInboxRoutes(http: Http, { store, arrivals }: InboxContext): void {
   http.delete('/api/messages', async (request, reply) => {
     await store.remove(readDeleteQuery(request.query as Readonly<Record<string, unknown>>));
     arrivals.announceEmptied();
@@ -143,7 +128,7 @@ function answerInboxErrors(inbox: Http, answerProblem: AnswerProblem): void {
       return answerProblem(request, reply, { status: 400, message, parameter });
     }
     if (isUnavailable(error)) {
-      logFailure(request, error);
+      request.log.error({ err: error, requestId: request.id }, 'could not read the inbox');
       const message = 'The inbox is temporarily unavailable. Try again shortly.';
       return answerProblem(request, reply, { status: 503, message });
     }
@@ -158,19 +143,8 @@ function answerUnknownPages(inbox: Http, answerProblem: AnswerProblem): void {
   );
 }
 
-function logFailure(request: FastifyRequest, error: unknown): void {
-  request.log.error({ err: error, requestId: request.id }, 'could not read the inbox');
-}
-
 /** Heartbeat interval, so that both sides notice a lost connection. */
 const heartbeatMs = 20_000;
-
-interface LiveUpdatesDependencies {
-  readonly arrivals: Pick<InboxArrivals, 'listen'>;
-  readonly streams: Pick<Limiter, 'tryAcquire'>;
-  readonly stopping: AbortSignal;
-  readonly answerProblem: AnswerProblem;
-}
 
 /**
  * `GET /inbox/updates`: server-sent events (WHATWG HTML, section 9.2) for the pages. `arrived` and `emptied` carry no
@@ -178,7 +152,7 @@ interface LiveUpdatesDependencies {
  */
 function registerLiveUpdatesRoutes(
   http: Http,
-  { arrivals, streams, stopping, answerProblem }: LiveUpdatesDependencies,
+  { arrivals, streams, stopping, answerProblem }: InboxContext,
 ): void {
   http.get('/updates', { exposeHeadRoute: false }, async (request, reply) => {
     const holding = streams.tryAcquire('.inbox');
@@ -224,24 +198,16 @@ const mailPolicy = [
   "frame-ancestors 'self'",
 ].join('; ');
 
-interface MessageRoute {
-  Params: { id: string };
-}
-
 /**
  * `GET /inbox/messages/{id}/html`: the HTML part for the frame of the message page.
  * `GET /inbox/messages/{id}/source`: the original bytes of the message, as a download.
  */
-function registerMessageContentRoutes(
-  http: Http,
-  store: Pick<InboxStore, 'read'>,
-  answerProblem: AnswerProblem,
-): void {
+function registerMessageContentRoutes(http: Http, { store, answerProblem }: InboxContext): void {
   const read = async (text: string): Promise<CapturedMessage | undefined> => {
     const id = parseInboxMessageId(text);
     return id && store.read(id);
   };
-  http.get<MessageRoute>('/messages/:id/html', async (request, reply) => {
+  http.get<{ Params: { id: string } }>('/messages/:id/html', async (request, reply) => {
     const message = await read(request.params.id);
     if (message === undefined || message.html === null) {
       return answerProblem(request, reply, { status: 404, message: 'HTML part not found.' });
@@ -258,7 +224,7 @@ function registerMessageContentRoutes(
       .type('text/html; charset=utf-8')
       .send(await showInlineImages({ html, source: message.source }));
   });
-  http.get<MessageRoute>('/messages/:id/source', async (request, reply) => {
+  http.get<{ Params: { id: string } }>('/messages/:id/source', async (request, reply) => {
     const message = await read(request.params.id);
     if (message === undefined) {
       return answerProblem(request, reply, { status: 404, message: 'Message not found.' });

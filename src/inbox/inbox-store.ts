@@ -8,7 +8,6 @@ import type {
   CapturedMessageSummary,
   InboxMessageId,
   IncomingMail,
-  MailHeaderField,
 } from './inbox-message.ts';
 
 /** Maximum number of messages and of bytes (as received); the oldest are removed first. */
@@ -37,29 +36,16 @@ export interface SummaryPage {
   readonly total: number;
 }
 
-interface MessageRow {
-  id: InboxMessageId;
-  received_at: Date;
-  envelope_from: string;
-  envelope_to: string[];
-  subject: string;
-  headers: MailHeaderField[];
-  html: string | null;
-  text: string | null;
-  unread: boolean;
-  source: Buffer;
-}
+/** SQL: the columns of `CapturedMessage`. */
+const messageColumns = sql`
+  id, received_at as "receivedAt", envelope_from as "envelopeFrom", envelope_to as "envelopeTo", subject, headers, html,
+  text, unread, source`;
 
-interface SummaryRow {
-  id: InboxMessageId;
-  received_at: Date;
-  envelope_from: string;
-  envelope_to: string[];
-  from: string | null;
-  subject: string;
-  beginning: string | null;
-  total: number;
-}
+/** SQL: the columns of `CapturedMessageSummary`, of the message `m`. */
+const summaryColumns = sql`
+  m.id, m.received_at as "receivedAt", m.envelope_from as "envelopeFrom", m.envelope_to as "envelopeTo", (
+    select field->>1 from jsonb_array_elements(m.headers) field where lower(field->>0) = 'from' limit 1) as "from",
+  m.subject, coalesce(left(m.text, ${beginningCharacters}), '') as beginning`;
 
 export class InboxStore {
   readonly #kysely: Database['kysely'];
@@ -93,8 +79,8 @@ export class InboxStore {
 
   /** The matching messages, newest first. */
   async find(filter: InboxFilter, limit: number): Promise<CapturedMessage[]> {
-    const { rows } = await sql<MessageRow>`
-      select id, received_at, envelope_from, envelope_to, subject, headers, html, text, unread, source
+    const { rows } = await sql<CapturedMessage>`
+      select ${messageColumns}
       from (
         select *, sum(octet_length(source)) over (order by received_at desc, id desc) - octet_length(source) as before
         from (
@@ -106,14 +92,14 @@ export class InboxStore {
       ) counted
       where before < ${maxResponseBytes}
       order by received_at desc, id desc`.execute(this.#kysely);
-    return rows.map(toMessage);
+    return rows;
   }
 
   async read(id: InboxMessageId): Promise<CapturedMessage | undefined> {
-    const { rows } = await sql<MessageRow>`
-      select id, received_at, envelope_from, envelope_to, subject, headers, html, text, unread, source
+    const { rows } = await sql<CapturedMessage>`
+      select ${messageColumns}
       from inbox_message where id = ${id} and ${this.#visible}`.execute(this.#kysely);
-    return rows.map(toMessage)[0];
+    return rows[0];
   }
 
   /**
@@ -121,20 +107,15 @@ export class InboxStore {
    * @param search literal text to find in the subject, an address, a name or the text, ignoring case; empty matches all
    */
   async list(search: string, offset: number, limit: number): Promise<SummaryPage> {
-    const { rows } = await sql<SummaryRow>`
+    const { rows } = await sql<CapturedMessageSummary & { readonly total: number }>`
       with found as (select id, received_at from inbox_message where ${this.#visible} and (${mentions(search)})),
         page as (select id from found order by received_at desc, id desc offset ${offset} limit ${limit})
-      select m.id, m.received_at, m.envelope_from, m.envelope_to, 
-        (select field->>1 from jsonb_array_elements(m.headers) field where lower(field->>0) = 'from' limit 1) as "from", m.subject,
-        left(m.text, ${beginningCharacters}) as beginning, (select count(*)::int from found) as total
+      select ${summaryColumns}, (select count(*)::int from found) as total
       from (select count(*) from found) as counted(total)
       left join page on true
       left join inbox_message m on m.id = page.id
       order by m.received_at desc, m.id desc`.execute(this.#kysely);
-    return {
-      summaries: rows.filter((row) => row.id !== null).map(toSummary),
-      total: rows[0]?.total ?? 0,
-    };
+    return { summaries: rows.filter(({ id }) => id !== null), total: rows[0]?.total ?? 0 };
   }
 
   /**
@@ -146,15 +127,13 @@ export class InboxStore {
     after: { readonly receivedAt: string; readonly id: string } | undefined,
     limit: number,
   ): Promise<(CapturedMessageSummary & { readonly place: string })[]> {
-    const { rows } = await sql<SummaryRow & { place: string }>`
-      select id, received_at, envelope_from, envelope_to,
-        (select field->>1 from jsonb_array_elements(headers) field where lower(field->>0) = 'from' limit 1) as "from",
-        subject, left(text, ${beginningCharacters}) as beginning, received_at::text as place
-      from inbox_message
+    const { rows } = await sql<CapturedMessageSummary & { readonly place: string }>`
+      select ${summaryColumns}, m.received_at::text as place
+      from inbox_message m
       where ${this.#visible} and (${mentions(search)}) and (${after?.receivedAt ?? null}::timestamptz is null
-        or (received_at, id) < (${after?.receivedAt ?? null}::timestamptz, ${after?.id ?? null}::uuid))
-      order by received_at desc, id desc limit ${limit}`.execute(this.#kysely);
-    return rows.map((row) => ({ ...toSummary(row), place: row.place }));
+        or (m.received_at, m.id) < (${after?.receivedAt ?? null}::timestamptz, ${after?.id ?? null}::uuid))
+      order by m.received_at desc, m.id desc limit ${limit}`.execute(this.#kysely);
+    return rows;
   }
 
   /** Ids and recipients of the messages of the last seconds, for nodes that did not receive them. */
@@ -247,31 +226,4 @@ function mentions(search: string) {
       select from jsonb_array_elements(headers) field
       where lower(field->>0) in ('from', 'to', 'cc', 'reply-to') and strpos(lower(field->>1), lower(${search})) > 0)
     or strpos(lower(coalesce(text, '')), lower(${search})) > 0`;
-}
-
-function toMessage(row: MessageRow): CapturedMessage {
-  return {
-    id: row.id,
-    receivedAt: row.received_at,
-    envelopeFrom: row.envelope_from,
-    envelopeTo: row.envelope_to,
-    subject: row.subject,
-    headers: row.headers,
-    html: row.html,
-    text: row.text,
-    unread: row.unread,
-    source: row.source,
-  };
-}
-
-function toSummary(row: SummaryRow): CapturedMessageSummary {
-  return {
-    id: row.id,
-    receivedAt: row.received_at,
-    envelopeFrom: row.envelope_from,
-    envelopeTo: row.envelope_to,
-    from: row.from ?? undefined,
-    subject: row.subject,
-    beginning: row.beginning ?? '',
-  };
 }

@@ -2,25 +2,36 @@ import { storableJson } from '../foundation/database/storable-json.ts';
 import type { StoredEventKind } from './event-kinds.ts';
 
 /** SQL expressions for the columns of an event row. */
-export interface EventColumns {
-  readonly accountId: string;
-  readonly messageId: string;
-  readonly retentionDays: string;
-  readonly id: string;
-  readonly at: string;
+interface EventColumns {
+  /** Relation with the message of each event: `account_id`, `message_id` and `retention_days`. */
+  readonly of: string;
+  readonly id?: string;
+  readonly at?: string;
   /** A kind, or an SQL expression for a validated one. */
   readonly kind: StoredEventKind | { readonly from: string };
-  /** 0 is To, 1 and up are Cc, null is the whole message. */
-  readonly recipient: string;
+  /** 0 is To, 1 and up are Cc; the whole message by default. */
+  readonly recipient?: string;
   readonly detail: string;
 }
 
 /** The `insert … select` of every statement that writes events. The caller appends the `from` clause. */
 export function insertEvents(columns: EventColumns): string {
-  const { accountId, messageId, retentionDays, id, at, kind, recipient, detail } = columns;
+  const { of, id = 'gen_random_uuid()', at = 'now()', kind, recipient = 'null', detail } = columns;
   const kindValue = typeof kind === 'string' ? `'${kind}'` : kind.from;
   return `insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
-    select ${accountId}, ${messageId}, ${retentionDays}, ${id}, ${at}, ${kindValue}, ${recipient}, ${detail}`;
+    select ${of}.account_id, ${of}.message_id, ${of}.retention_days, ${id}, ${at}, ${kindValue}, ${recipient}, ${detail}`;
+}
+
+/** Inserts the rows of `eventRows` for messages. @param of as in `EventColumns` */
+export function insertEventRows(of: string): string {
+  return insertEvents({
+    of,
+    id: 'event.id',
+    at: timeBefore('event.ago'),
+    kind: { from: 'event.kind' },
+    recipient: 'event.recipient',
+    detail: 'event.detail',
+  });
 }
 
 /** An event to write. */
@@ -39,8 +50,8 @@ export interface EventDraft {
 }
 
 /** The time in the database of what happened so many milliseconds ago. @param ago SQL */
-export function timeBefore(now: string, ago: string): string {
-  return `${now} - ${ago} * interval '1 ms'`;
+export function timeBefore(ago: string): string {
+  return `now() - ${ago} * interval '1 ms'`;
 }
 
 /** Milliseconds since a time by `performance.now()`, which no clock changes. */

@@ -1,42 +1,75 @@
 import { readDatabaseClock } from '../foundation/database/database-time-store.ts';
 import type { Database } from '../foundation/database/open-database.ts';
-import { type AccountId, type MessageId, newId, type TemplateId } from '../foundation/ids.ts';
+import { type AccountId, newId } from '../foundation/ids.ts';
 import { sendAtOf } from '../message/message-content.ts';
+import { scheduledReason } from '../message/scheduled-class.ts';
 import { insertEvents } from '../message/write-events.ts';
-import { type ClaimedMessage, suspectAfter, type UncertainPolicy } from './attempt.ts';
-import { type ClaimSize, claimSize, claimSizes } from './claim-size.ts';
-import { rescheduleAfterClockStep } from './clock-store.ts';
-import { ClockWatch } from './clock-watch.ts';
+import { type ClaimedMessage, suspectAfter } from './attempt.ts';
 import { runQueueStatement } from './queue-statement-store.ts';
 
-interface ClaimedRow {
-  account_id: AccountId;
-  message_id: MessageId;
-  retention_days: number;
-  fence: string;
-  attempts: number;
-  pending: number[];
-  held: number[];
-  doubtful: number[] | null;
-  paused: boolean;
-  canceled: boolean;
-  orphaned: number;
-  paused_destinations: string[] | null;
-  milliseconds_left: number;
+/** Entries per statement, to keep locks short. */
+const chunkSize = 1_000;
+
+/**
+ * Fixes times written before the database clock stepped back, which are now too far ahead. Waiting entries become due
+ * now, since their true delay is unknown, except scheduled ones; leases end at most one lease from now; held messages stay held. Covers all
+ * accounts, since they share the clock.
+ * @returns how many entries were changed
+ */
+export async function rescheduleAfterClockStep(
+  database: Database,
+  leaseMs: number,
+): Promise<number> {
+  let changed = 0;
+  for (;;) {
+    const { rowCount } = await runQueueStatement(database, {
+      name: 'queue-forget-old-times',
+      text: rescheduleStatement,
+      values: [leaseMs],
+    });
+    changed += rowCount ?? 0;
+    if ((rowCount ?? 0) < chunkSize) return changed;
+  }
+}
+
+const rescheduleStatement = `
+  with moment as materialized (
+    select now() as now, now() + $1::float8 * interval '1 ms' as lease_end),
+  late as materialized (
+    select q.account_id, q.message_id from queue_entry q, moment
+    where q.due_at < 'infinity' and q.reason is distinct from '${scheduledReason}'
+      and q.due_at > case when q.lease_owner is null then moment.now else moment.lease_end end
+    limit ${chunkSize} for update of q skip locked)
+  update queue_entry q
+  set due_at = case when q.lease_owner is null then moment.now else moment.lease_end end
+  from late, moment
+  where q.account_id = late.account_id and q.message_id = late.message_id`;
+
+type TimedMember = 'owner' | 'expired' | 'remainingMs' | 'deadlineAt' | 'leaseEndsAt';
+
+/** A claimed message without what its claim adds. */
+interface ClaimedRow extends Omit<ClaimedMessage, TimedMember> {
+  readonly msLeft: number;
   /** Null without a deadline. */
-  milliseconds_to_deadline: number | null;
-  template_id: TemplateId | null;
-  template_version: number;
-  accepted_at: Date;
-  deliver_when_delayed: boolean;
-  transactional: boolean;
-  track_opens: boolean;
-  track_clicks: boolean;
-  when_uncertain: UncertainPolicy | null;
-  content: unknown;
+  readonly msToDeadline: number | null;
+}
+
+/**
+ * Claim sizes, written into the statement as constants. With an unknown limit, PostgreSQL's planner assumes a tenth of
+ * the table and reads and sorts all of it.
+ */
+const claimSizes = [64, 32, 16, 8, 4, 2, 1] as const;
+
+export type ClaimSize = (typeof claimSizes)[number];
+
+/** Largest claim size that fits into the free slots. */
+export function claimSize(max: number): ClaimSize {
+  return claimSizes.find((size) => size <= max) ?? 1;
 }
 
 const clockCheckIntervalMs = 10_000;
+/** Apparent backward step of the clock in milliseconds to tolerate, caused by slow replies and clock slewing. */
+const clockToleranceMs = 5_000;
 
 /** Messages whose deadline is this near go before the account's other messages. */
 const nearDeadlineMinutes = 15;
@@ -55,8 +88,9 @@ export class ClaimStore {
   readonly #database: Database;
   readonly #leaseMs: number;
   readonly #nearKnownMs: number;
-  readonly #clockWatch = new ClockWatch();
   #nextClockCheck = 0;
+  /** Of the database clock from the monotonic clock of this process, in milliseconds. */
+  #clockOffset = Number.NEGATIVE_INFINITY;
   /** Due accounts with a near deadline. */
   #near: ReadonlySet<AccountId> = new Set();
   #nearKnownUntil = 0;
@@ -108,13 +142,15 @@ export class ClaimStore {
 
   /**
    * Checks the database clock periodically. If it stepped back, reschedules entries that would otherwise wait too long.
+   * Forward steps are harmless: leases expire early, which fences handle, and waiting messages are due sooner.
    * @returns how many entries were rescheduled; undefined if the clock did not step back
    */
   async checkClock(): Promise<number | undefined> {
     if (performance.now() < this.#nextClockCheck) return undefined;
     this.#nextClockCheck = performance.now() + clockCheckIntervalMs;
-    const time = await readDatabaseClock(this.#database.queuePool);
-    if (!this.#clockWatch.wasSetBack(time, performance.now())) return undefined;
+    const last = this.#clockOffset;
+    this.#clockOffset = (await readDatabaseClock(this.#database.queuePool)) - performance.now();
+    if (last - this.#clockOffset <= clockToleranceMs) return undefined;
     return rescheduleAfterClockStep(this.#database, this.#leaseMs);
   }
 
@@ -213,24 +249,21 @@ function claimStatement(size: number, { search, others, first } = noSearch): str
       and m.account_id = l.account_id and m.id = l.message_id and m.retention_days = l.retention_days),
   recorded as (
     ${insertEvents({
-      accountId: 'l.account_id',
-      messageId: 'l.message_id',
-      retentionDays: 'l.retention_days',
-      id: 'gen_random_uuid()',
-      at: 'moment.now',
+      of: 'l',
       kind: 'uncertain',
       recipient: 'recipient',
       detail: `json_build_object('attempt', l.attempts - 1, 'reason',
         'the worker stopped when the final dot may have been sent')`,
     })}
-    from leased l cross join unnest(l.in_doubt) recipient cross join moment)
-  select l.account_id, l.message_id, l.retention_days, l.fence, l.attempts, l.pending, l.held, l.doubtful, l.paused, l.canceled,
-    l.orphaned,
-    (select array_agg(p.destination) from delivery_pause p where p.account_id = l.account_id) as paused_destinations,
-    extract(epoch from l.expires_at - moment.now)::float8 * 1000 as milliseconds_left,
-    extract(epoch from l.deliver_before - moment.now)::float8 * 1000 as milliseconds_to_deadline,
-    m.template_id, m.template_version, m.accepted_at, m.deliver_when_delayed, m.transactional,
-    m.track_opens, m.track_clicks, t.when_uncertain, m.content
+    from leased l cross join unnest(l.in_doubt) recipient)
+  select l.account_id as "accountId", l.message_id as "messageId", l.retention_days as "retentionDays", l.fence,
+    l.attempts as attempt, l.pending, l.held, coalesce(l.doubtful, '{}') as doubtful, l.paused, l.canceled, l.orphaned,
+    array(select p.destination from delivery_pause p where p.account_id = l.account_id) as "pausedDestinations",
+    extract(epoch from l.expires_at - moment.now)::float8 * 1000 as "msLeft",
+    extract(epoch from l.deliver_before - moment.now)::float8 * 1000 as "msToDeadline",
+    coalesce(m.template_id, '') as "templateId", m.template_version as "templateVersion", m.accepted_at as "acceptedAt",
+    m.deliver_when_delayed as "deliverWhenDelayed", m.transactional, m.track_opens as "trackOpens",
+    m.track_clicks as "trackClicks", coalesce(t.when_uncertain, 'resend') as "whenUncertain", m.content
   from leased l
   cross join moment
   left join lateral (
@@ -252,42 +285,21 @@ const statements = statementsBySize((size) => claimStatement(size));
 const nearStatements = statementsBySize((size) => claimStatement(size, nearSearch(size)));
 
 function toClaimedMessage(
-  row: ClaimedRow,
+  { msLeft, msToDeadline, ...row }: ClaimedRow,
   owner: string,
   startedAt: number,
   leaseMs: number,
 ): ClaimedMessage {
-  const { milliseconds_to_deadline: msToDeadline } = row;
   const isPastDeadline = msToDeadline !== null && msToDeadline <= 0;
   return {
-    accountId: row.account_id,
-    messageId: row.message_id,
-    retentionDays: row.retention_days,
+    ...row,
     owner,
-    fence: row.fence,
-    attempt: row.attempts,
-    pending: row.pending,
-    held: row.held,
-    doubtful: row.doubtful ?? [],
-    paused: row.paused,
-    canceled: row.canceled,
-    orphaned: row.orphaned,
-    pausedDestinations: row.paused_destinations ?? [],
     // A message that was never tried gets one attempt even if late, unless it is worthless when delayed.
     expired:
-      isPastDeadline ||
-      (row.milliseconds_left <= 0 && (row.attempts > 1 || row.deliver_when_delayed === false)),
-    remainingMs: Math.min(row.milliseconds_left, msToDeadline ?? Number.POSITIVE_INFINITY),
+      isPastDeadline || (msLeft <= 0 && (row.attempt > 1 || row.deliverWhenDelayed === false)),
+    remainingMs: Math.min(msLeft, msToDeadline ?? Number.POSITIVE_INFINITY),
     ...(msToDeadline !== null && { deadlineAt: startedAt + msToDeadline }),
-    whenUncertain: row.when_uncertain ?? 'resend',
-    acceptedAt: sendAtOf(row.content) ?? row.accepted_at,
-    deliverWhenDelayed: row.deliver_when_delayed,
-    transactional: row.transactional,
-    templateId: row.template_id ?? ('' as TemplateId),
-    templateVersion: row.template_version,
-    trackOpens: row.track_opens,
-    trackClicks: row.track_clicks,
-    content: row.content,
+    acceptedAt: sendAtOf(row.content) ?? row.acceptedAt,
     leaseEndsAt: startedAt + leaseMs,
   };
 }

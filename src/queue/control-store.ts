@@ -3,10 +3,22 @@ import type { CommitWith } from '../foundation/database/commit-with.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../foundation/ids.ts';
 import type { StoredEventKind } from '../message/event-kinds.ts';
-import { isLeased, toDomain, waitUntil } from '../message/message-sql.ts';
+import {
+  archiveCopyAddress,
+  ccAddresses,
+  domainOfAddress,
+  isLeased,
+  toDomain,
+  waitUntil,
+} from '../message/message-sql.ts';
 import { scheduledClassOffset, scheduledReason, unschedule } from '../message/scheduled-class.ts';
 import { insertEvents } from '../message/write-events.ts';
-import { releasePaused } from './release-paused-store.ts';
+
+/**
+ * Reason for messages whose recipients are all at paused destinations. Also identifies which messages a resume
+ * releases.
+ */
+export const pausedReason = 'its destination is paused';
 
 /** Selects an account's waiting messages: one, those to a domain, or all. */
 export interface QueueSelection {
@@ -71,6 +83,25 @@ const changes: Readonly<Record<Action, { readonly set: string; readonly unless: 
     unless: `q.canceled or ${leased} or ${isAhead}`,
   },
 };
+
+const releaseStatement = `
+  with moment as materialized (select now() as now),
+  chosen as materialized (
+    select q.message_id from queue_entry q
+    where q.account_id = $1 and q.message_id > $3 and q.reason = $4 and q.lease_owner is null
+      and q.due_at < 'infinity'
+      and ($2::text is null or exists (
+        select from message m
+        where m.account_id = $1 and m.id = q.message_id and m.retention_days = q.retention_days
+          and ($2 = ${toDomain('m')} or $2 = ${domainOfAddress(archiveCopyAddress('m'))} or exists (
+            select from ${ccAddresses('m')} cc
+            where $2 = ${domainOfAddress('cc')}))))
+    order by q.message_id limit ${chunkSize} for update of q),
+  released as (
+    update queue_entry q set due_at = least(q.due_at, moment.now), reason = 'resumed manually'
+    from chosen, moment
+    where q.account_id = $1 and q.message_id = chosen.message_id)
+  select count(*)::int as seen, max(message_id::text) as last from chosen`;
 
 /** User actions on waiting messages: pause, resume, cancel, retry now. Workers see them at their next claim. */
 export class QueueControlStore {
@@ -159,11 +190,19 @@ export class QueueControlStore {
   }
 
   /**
-   * Releases messages that waited for a pause whose removal is committed; `*` releases those of the pause on all mail.
+   * Makes messages due that were deferred by a pause whose removal is committed; `*` is the pause on all mail. Each chunk
+   * commits separately; messages missed in a crash or being deferred concurrently become due at their scheduled time.
    */
-  release(accountId: AccountId, destination: string): Promise<void> {
-    const only = destination === '*' ? undefined : destination;
-    return releasePaused(this.#database, accountId, only);
+  async release(accountId: AccountId, destination: string): Promise<void> {
+    const only = destination === '*' ? null : destination;
+    let after: string | null = '00000000-0000-0000-0000-000000000000';
+    while (after !== null) {
+      const query = CompiledQuery.raw(releaseStatement, [accountId, only, after, pausedReason]);
+      const { rows } =
+        await this.#database.kysely.executeQuery<Pick<Chunk, 'seen' | 'last'>>(query);
+      const [{ seen, last } = { seen: 0, last: null }] = rows;
+      after = seen < chunkSize ? null : last;
+    }
   }
 
   async #controlChunk(
@@ -194,17 +233,8 @@ export class QueueControlStore {
           select count(*)::int as count from queue_entry q join chosen using (message_id) cross join moment
           where q.account_id = $1 and ${leased}),
         recorded as (
-          ${insertEvents({
-            accountId: '$1',
-            messageId: 'message_id',
-            retentionDays: 'retention_days',
-            id: 'gen_random_uuid()',
-            at: 'moment.now',
-            kind: { from: '$5' },
-            recipient: 'null',
-            detail: `'{"by": "hand"}'`,
-          })}
-          from changed, moment)
+          ${insertEvents({ of: 'changed', kind: { from: '$5' }, detail: `'{"by": "hand"}'` })}
+          from changed)
         select (select count(*) from chosen)::int as seen, (select count(*) from changed)::int as changed,
           (select count from busy) as busy, (select max(message_id::text) from chosen) as last`,
       [

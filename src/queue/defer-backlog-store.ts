@@ -24,36 +24,30 @@ export const nextTimePlaceholder = '%next%';
 /** Due messages per statement, to keep locks short. */
 const chunkSize = 5_000;
 
-/** Defers due messages without claiming each one. */
-export class DeferStore {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  /**
-   * Assigns next attempt times to a backlog's unclaimed due messages, in due order. Skips messages with Cc, since their
-   * other recipients may be reachable. Not flushed: changes lost in a crash are simply made again.
-   * @returns how many were deferred, and whether all due messages were scanned
-   */
-  async defer(backlog: Backlog): Promise<{ readonly all: boolean; readonly changed: number }> {
-    const { rows } = await runQueueStatement<{ seen: number; changed: number }>(this.#database, {
-      name: 'queue-put-off',
-      text: deferStatement,
-      values: [
-        backlog.accountId,
-        backlog.transactional ? priorities.transactional : priorities.other,
-        backlog.domain,
-        backlog.after,
-        backlog.spacing,
-        backlog.until,
-        backlog.reason.toWellFormed().replaceAll('\0', '').slice(0, 1_000),
-      ],
-    });
-    const { seen = 0, changed = 0 } = rows[0] ?? {};
-    return { all: seen < chunkSize, changed };
-  }
+/**
+ * Assigns next attempt times to a backlog's unclaimed due messages, in due order, without claiming each one. Skips messages
+ * with Cc, since their other recipients may be reachable. Not flushed: changes lost in a crash are simply made again.
+ * @returns how many were deferred, and whether all due messages were scanned
+ */
+export async function deferDueMessages(
+  database: Database,
+  backlog: Backlog,
+): Promise<{ readonly all: boolean; readonly changed: number }> {
+  const { rows } = await runQueueStatement<{ seen: number; changed: number }>(database, {
+    name: 'queue-put-off',
+    text: deferStatement,
+    values: [
+      backlog.accountId,
+      backlog.transactional ? priorities.transactional : priorities.other,
+      backlog.domain,
+      backlog.after,
+      backlog.spacing,
+      backlog.until,
+      backlog.reason.toWellFormed().replaceAll('\0', '').slice(0, 1_000),
+    ],
+  });
+  const { seen = 0, changed = 0 } = rows[0] ?? {};
+  return { all: seen < chunkSize, changed };
 }
 
 // As in a claim, the limited lateral join keeps the planner at one index lookup per message, in its `retention_days`

@@ -1,26 +1,18 @@
 import { GroupCommit } from '../foundation/group-commit.ts';
 import type { Log } from '../foundation/log.ts';
-import type { AttemptProgress } from './advance-attempt.ts';
 import type { ClaimedMessage } from './attempt.ts';
-
-/** Database access the keeper needs. */
-export interface Leases {
-  markDots(messages: readonly ClaimedMessage[]): Promise<boolean[]>;
-  renew(messages: readonly ClaimedMessage[]): Promise<boolean[]>;
-  advance(advance: AttemptProgress): Promise<boolean>;
-  setAlone(message: ClaimedMessage, alone: boolean): Promise<boolean>;
-}
+import type { LeaseStore } from './lease-store.ts';
 
 /** Renews the leases of messages in flight and grants final dots. */
 export class LeaseKeeper {
-  readonly #leases: Leases;
+  readonly #leases: LeaseStore;
   readonly #log: Log;
   readonly #held = new Set<ClaimedMessage>();
   readonly #dots: GroupCommit<ClaimedMessage, boolean>;
   readonly #renewIntervalMs: number;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(leases: Leases, leaseMs: number, log: Log) {
+  constructor(leases: LeaseStore, leaseMs: number, log: Log) {
     this.#leases = leases;
     this.#log = log;
     this.#renewIntervalMs = leaseMs / 3;
@@ -33,10 +25,6 @@ export class LeaseKeeper {
     });
   }
 
-  get size(): number {
-    return this.#held.size;
-  }
-
   hold(message: ClaimedMessage): void {
     this.#held.add(message);
     this.#timer ??= setInterval(() => void this.#renew(), this.#renewIntervalMs);
@@ -44,7 +32,9 @@ export class LeaseKeeper {
 
   drop(message: ClaimedMessage): void {
     this.#held.delete(message);
-    if (this.#held.size === 0) this.#stopTimer();
+    if (this.#held.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
   }
 
   /**
@@ -65,10 +55,5 @@ export class LeaseKeeper {
     await this.#leases.renew(ending).catch((error: unknown) => {
       this.#log.warn({ err: error }, 'could not renew leases; retrying');
     });
-  }
-
-  #stopTimer(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
   }
 }

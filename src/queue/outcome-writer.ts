@@ -1,12 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { GroupCommit } from '../foundation/group-commit.ts';
 import type { Log } from '../foundation/log.ts';
+import type { LeaseStore } from './lease-store.ts';
 import type { Completion } from './settle-attempt.ts';
-
-/** Database access the writer needs. */
-export interface Outcomes {
-  complete(completions: readonly Completion[]): Promise<boolean[]>;
-}
 
 const minBackoffMs = 100;
 const maxBackoffMs = 2_000;
@@ -16,14 +12,14 @@ const maxBackoffMs = 2_000;
  * this process lives.
  */
 export class OutcomeWriter {
-  readonly #outcomes: Outcomes;
+  readonly #leases: LeaseStore;
   readonly #log: Log;
   readonly #group: GroupCommit<Completion, boolean>;
   readonly #giveUp = new AbortController();
   #failing = false;
 
-  constructor(outcomes: Outcomes, log: Log) {
-    this.#outcomes = outcomes;
+  constructor(leases: LeaseStore, log: Log) {
+    this.#leases = leases;
     this.#log = log;
     this.#group = new GroupCommit((completions) => this.#write(completions), {
       max: 200,
@@ -52,7 +48,7 @@ export class OutcomeWriter {
   async #write(completions: readonly Completion[]): Promise<boolean[]> {
     for (let backoffMs = minBackoffMs; ; backoffMs = Math.min(backoffMs * 2, maxBackoffMs)) {
       try {
-        const written = await this.#outcomes.complete(completions);
+        const written = await this.#leases.complete(completions);
         this.#failing = false;
         return written;
       } catch (error) {
@@ -71,7 +67,7 @@ export class OutcomeWriter {
     if (!isDataError(error)) return false;
     const written: boolean[] = [];
     for (const completion of completions) {
-      const [isWritten] = await this.#outcomes.complete([completion]).catch((cause: unknown) => {
+      const [isWritten] = await this.#leases.complete([completion]).catch((cause: unknown) => {
         this.#log.error(
           { err: cause, messageId: completion.message.messageId },
           'could not write an outcome; the message is retried when its lease expires',

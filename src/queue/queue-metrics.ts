@@ -1,22 +1,13 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Clock } from '../foundation/clock.ts';
+import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
-import type { MetricName } from '../foundation/metrics/metrics-table.ts';
-import { metricOptions } from '../foundation/metrics/metrics-table.ts';
+import { type MetricName, metricOptions } from '../foundation/metrics/metrics-table.ts';
 import { shareReading } from '../foundation/metrics/shared-reading.ts';
 import { outcomeKinds } from '../message/event-kinds.ts';
 import type { EventDraft } from '../message/write-events.ts';
+import { type QueueSize, readQueueSize } from './queue-size-store.ts';
 import type { RecordedEvents } from './settle-attempt.ts';
-
-/** Database access for the gauges. */
-export interface QueueSizes {
-  readSize(): Promise<QueueSize>;
-}
-
-interface QueueSize {
-  readonly entries: number;
-  readonly oldestSeconds: number;
-}
 
 /**
  * Registers the queue's metrics. If the database can't report the queue size, its gauges have no value, since a zero
@@ -25,12 +16,12 @@ interface QueueSize {
  */
 export function registerQueueMetrics(
   registry: Registry,
-  sizes: QueueSizes,
+  database: Database,
   clock: Clock,
   busy: () => number,
   log: Log,
 ): (recorded: RecordedEvents) => void {
-  const readSize = shareReading(() => sizes.readSize(), { what: 'the queue size', log });
+  const readSize = shareReading(() => readQueueSize(database), { what: 'the queue size', log });
   const gaugeOfSize = (name: MetricName, read: (size: QueueSize) => number): void => {
     new Gauge({
       ...metricOptions(name, registry),

@@ -3,19 +3,18 @@ import type { Database } from '../foundation/database/open-database.ts';
 /** Up to this many entries are counted exactly. */
 const maxExactCount = 10_000;
 
-/** Reports the queue size at a cost that doesn't grow with it. */
-export class QueueSizeStore {
-  readonly #database: Database;
+export interface QueueSize {
+  /** The planner's estimate for large queues. */
+  readonly entries: number;
+  /** How long the oldest due one has waited. */
+  readonly oldestSeconds: number;
+}
 
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  /** Number of entries (the planner's estimate for large queues) and seconds the oldest due one has waited. */
-  async readSize(): Promise<{ entries: number; oldestSeconds: number }> {
-    const { rows } = await this.#database.pool.query<{ entries: number; oldest: number }>({
-      name: 'queue-size',
-      text: `
+/** Reads the queue size at a cost that doesn't grow with it. */
+export async function readQueueSize({ pool }: Database): Promise<QueueSize> {
+  const { rows } = await pool.query<{ entries: number; oldest: number }>({
+    name: 'queue-size',
+    text: `
         with recursive waiting (account_id, priority) as (
           (select account_id, priority from queue_entry order by account_id, priority limit 1)
           union all
@@ -39,9 +38,8 @@ export class QueueSizeStore {
           (select coalesce(extract(epoch from now() - min(due_at)), 0)
             from first where due_at < 'infinity')::float8 as oldest
         from counted`,
-      values: [maxExactCount],
-    });
-    const [row] = rows;
-    return { entries: row?.entries ?? 0, oldestSeconds: Math.max(0, row?.oldest ?? 0) };
-  }
+    values: [maxExactCount],
+  });
+  const [row] = rows;
+  return { entries: row?.entries ?? 0, oldestSeconds: Math.max(0, row?.oldest ?? 0) };
 }

@@ -22,68 +22,60 @@ const chosen = `
       select s.send_at > moment.now from scheduled_message s
       where s.account_id = q.account_id and s.message_id = q.message_id), false)))`;
 
-const counted = `select account_id as account, count(*)::int as messages from chosen group by 1 order by 1`;
+/** Changes all messages that were queued at the time of a backup, in one statement. */
+async function changeRestored(
+  { kysely }: Database,
+  set: string,
+  parts: string,
+  event: Omit<Parameters<typeof insertEvents>[0], 'of'>,
+): Promise<RestoredMessages[]> {
+  const { rows } = await sql<RestoredMessages>`
+    ${sql.raw(`with ${chosen},
+    changed as (
+      update queue_entry q set lease_owner = null, stage = null, in_transaction = null, ${set}
+      from chosen, moment
+      where q.account_id = chosen.account_id and q.message_id = chosen.message_id),
+    ${parts},
+    recorded as (
+      ${insertEvents({ of: 'chosen', ...event })}
+      from chosen ${event.recipient === undefined ? '' : 'cross join unnest(recipients) recipient'})
+    select account_id as account, count(*)::int as messages from chosen group by 1 order by 1`)}`.execute(
+    kysely,
+  );
+  return rows;
+}
 
 /**
  * Holds all messages that were queued at the time of a backup for review, since they may have been sent after it. Only for
  * a database that no worker uses.
  */
-export async function holdRestoredMessages(database: Database): Promise<RestoredMessages[]> {
-  const { rows } = await sql<RestoredMessages>`
-    ${sql.raw(`with ${chosen},
-    held as (
-      update queue_entry q
-      set held = chosen.recipients, pending = '{}', due_at = 'infinity', lease_owner = null, stage = null,
-        in_transaction = null, reason = '${restoredReason}'
-      from chosen
-      where q.account_id = chosen.account_id and q.message_id = chosen.message_id),
-    marked as (
+export function holdRestoredMessages(database: Database): Promise<RestoredMessages[]> {
+  return changeRestored(
+    database,
+    `held = chosen.recipients, pending = '{}', due_at = 'infinity', reason = '${restoredReason}'`,
+    `marked as (
       update message m set state = 'uncertain', state_at = moment.now
       from chosen, moment
       where 0 = any (chosen.recipients) and m.account_id = chosen.account_id and m.id = chosen.message_id
-        and m.retention_days = chosen.retention_days),
-    recorded as (
-      ${insertEvents({
-        accountId: 'account_id',
-        messageId: 'message_id',
-        retentionDays: 'retention_days',
-        id: 'gen_random_uuid()',
-        at: 'moment.now',
-        kind: 'uncertain',
-        recipient: 'recipient',
-        detail: `json_build_object('by', 'restore', 'reason', '${restoredReason}')`,
-      })}
-      from chosen cross join unnest(recipients) recipient cross join moment)
-    ${counted}`)}`.execute(database.kysely);
-  return rows;
+        and m.retention_days = chosen.retention_days)`,
+    {
+      kind: 'uncertain',
+      recipient: 'recipient',
+      detail: `json_build_object('by', 'restore', 'reason', '${restoredReason}')`,
+    },
+  );
 }
 
 /**
  * Cancels all messages that were queued at the time of a backup; workers finish that. Only for a database that no worker
  * uses.
  */
-export async function cancelRestoredMessages(database: Database): Promise<RestoredMessages[]> {
-  const { rows } = await sql<RestoredMessages>`
-    ${sql.raw(`with ${chosen},
-    canceled as (
-      update queue_entry q
-      set canceled = true, paused = false, pending = chosen.recipients, held = '{}', due_at = moment.now,
-        lease_owner = null, stage = null, in_transaction = null, reason = 'canceled by a restore'
-      from chosen, moment
-      where q.account_id = chosen.account_id and q.message_id = chosen.message_id),
-    ${unschedule('chosen')},
-    recorded as (
-      ${insertEvents({
-        accountId: 'account_id',
-        messageId: 'message_id',
-        retentionDays: 'retention_days',
-        id: 'gen_random_uuid()',
-        at: 'moment.now',
-        kind: 'cancel-asked',
-        recipient: 'null',
-        detail: `'{"by": "restore"}'`,
-      })}
-      from chosen, moment)
-    ${counted}`)}`.execute(database.kysely);
-  return rows;
+export function cancelRestoredMessages(database: Database): Promise<RestoredMessages[]> {
+  return changeRestored(
+    database,
+    `canceled = true, paused = false, pending = chosen.recipients, held = '{}', due_at = moment.now,
+      reason = 'canceled by a restore'`,
+    unschedule('chosen'),
+    { kind: 'cancel-asked', detail: `'{"by": "restore"}'` },
+  );
 }

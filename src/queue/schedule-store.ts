@@ -173,17 +173,8 @@ const isFree = `not ${isLeased('q', 'moment.now')} and not q.canceled`;
 
 const event = (kind: 'move-asked' | 'cancel-asked', detail: string): string => `
   recorded as (
-    ${insertEvents({
-      accountId: '$1',
-      messageId: 'message_id',
-      retentionDays: 'retention_days',
-      id: 'gen_random_uuid()',
-      at: 'moment.now',
-      kind,
-      recipient: 'null',
-      detail,
-    })}
-    from changed, moment)`;
+    ${insertEvents({ of: 'changed', kind, detail })}
+    from changed)`;
 
 const cancelStatement = (condition: string): string => `${chosen(condition)},
   changed as (
@@ -209,7 +200,7 @@ const moveStatement = (
     from chosen, moment
     where q.account_id = $1 and q.message_id = chosen.message_id and ${isFree}
       and (q.deliver_before is null or q.deliver_before > $5::timestamptz)
-    returning q.message_id, q.retention_days),
+    returning q.account_id, q.message_id, q.retention_days),
   rescheduled as (
     update scheduled_message s
     set send_at = $5::timestamptz,

@@ -1,7 +1,12 @@
 import { newId } from '../foundation/ids.ts';
-import type { MessageState } from '../message/message-state.ts';
+import { isFinalState, type MessageState } from '../message/message-state.ts';
 import type { EventDraft } from '../message/write-events.ts';
-import type { AttemptResult, ClaimedMessage, RecipientResult } from './attempt.ts';
+import type {
+  AttemptResult,
+  ClaimedMessage,
+  RecipientResult,
+  RecordableResult,
+} from './attempt.ts';
 import { retryDelay } from './retry-schedule.ts';
 
 /** Events written for a message. */
@@ -11,8 +16,7 @@ export interface RecordedEvents {
 }
 
 /** The effects of an attempt: the queue entry is removed or rescheduled. */
-export interface Completion {
-  readonly message: ClaimedMessage;
+export interface Completion extends RecordedEvents {
   /** True if the queue entry is removed. */
   readonly done: boolean;
   /** Undefined keeps the message's state, because its To recipient wasn't tried. */
@@ -24,7 +28,6 @@ export interface Completion {
   readonly pending: readonly number[];
   readonly held: readonly number[];
   readonly reason: string | null;
-  readonly events: readonly EventDraft[];
   /** Fields to erase because the message is final; undefined for none. */
   readonly erased: readonly string[] | undefined;
   /** True if nothing was tried, so the attempt doesn't count. */
@@ -126,7 +129,7 @@ function notesOf(attemptResult: AttemptResult): EventDraft[] {
 }
 
 /** The event that records a result. @param dueIn milliseconds until the retry */
-export function eventOf(
+function eventOf(
   message: ClaimedMessage,
   result: RecipientResult,
   dueIn: number | undefined,
@@ -145,5 +148,50 @@ export function eventOf(
       ...(willRetry && dueIn !== undefined && { retryInSeconds: Math.round(dueIn / 1_000) }),
       ...result.detail,
     },
+  };
+}
+
+/** Changes to record between two transactions of an attempt. */
+export interface AttemptProgress extends RecordedEvents {
+  /** Recipients not yet settled. */
+  readonly pending: readonly number[];
+  /** Recipients of the next transaction: the only ones the next final dot can make uncertain. */
+  readonly next: readonly number[];
+  /** Recipients for which an earlier dot may have been sent. */
+  readonly doubtful: readonly number[];
+  /** Undefined keeps the message's state. */
+  readonly state: MessageState | undefined;
+  /** Results left for the final report. */
+  readonly remaining: readonly RecordableResult[];
+}
+
+/**
+ * Decides what to record between two transactions of an attempt. Final and uncertain results are written now; retries
+ * wait for the end, since the whole message shares one next attempt time.
+ */
+export function advanceAttempt(
+  message: ClaimedMessage,
+  results: readonly RecordableResult[],
+  next: readonly number[],
+): AttemptProgress {
+  const settled = results.filter(({ outcome }) => isFinalState(outcome));
+  const settledRecipients = new Set(settled.map(({ recipient }) => recipient));
+  const uncertain = results.filter(({ outcome }) => outcome === 'uncertain');
+  const decided = [...settled, ...uncertain];
+  return {
+    message,
+    pending: message.pending.filter((recipient) => !settledRecipients.has(recipient)),
+    next,
+    doubtful: [...message.doubtful, ...uncertain.map(({ recipient }) => recipient)].filter(
+      (recipient, place, all) =>
+        !settledRecipients.has(recipient) && all.indexOf(recipient) === place,
+    ),
+    state: decided.find(({ recipient }) => recipient === 0)?.outcome,
+    events: decided
+      .filter(({ recorded }) => recorded !== true)
+      .map((result) => eventOf(message, result, undefined)),
+    remaining: results
+      .filter(({ recipient }) => !settledRecipients.has(recipient))
+      .map((result) => (uncertain.includes(result) ? { ...result, recorded: true } : result)),
   };
 }

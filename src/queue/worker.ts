@@ -1,10 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Clock } from '../foundation/clock.ts';
 import { isUnavailable } from '../foundation/database/sqlstate.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { Log } from '../foundation/log.ts';
-import { AccountRing } from './account-ring.ts';
-import { advanceAttempt } from './advance-attempt.ts';
 import {
   type Attempt,
   type AttemptResult,
@@ -14,22 +11,12 @@ import {
   type RecordableResult,
   suspectAfter,
 } from './attempt.ts';
-import { type ClaimSize, claimSize } from './claim-size.ts';
-import { LeaseKeeper, type Leases } from './lease-keeper.ts';
-import { type Outcomes, OutcomeWriter } from './outcome-writer.ts';
-import { type RecordedEvents, settleAttempt } from './settle-attempt.ts';
+import { type ClaimSize, type ClaimStore, claimSize } from './claim-store.ts';
+import { LeaseKeeper } from './lease-keeper.ts';
+import type { LeaseStore } from './lease-store.ts';
+import { OutcomeWriter } from './outcome-writer.ts';
+import { advanceAttempt, type RecordedEvents, settleAttempt } from './settle-attempt.ts';
 import { WakeSignal } from './wake-signal.ts';
-
-/** Database access the worker needs. */
-interface WorkerStores {
-  readonly claims: {
-    findDueAccounts(): Promise<AccountId[]>;
-    claim(accountIds: readonly AccountId[], max: number): Promise<ClaimedMessage[]>;
-    checkClock(): Promise<number | undefined>;
-  };
-  readonly leases: Leases;
-  readonly outcomes: Outcomes;
-}
 
 export interface WorkerOptions {
   /** Max messages in flight. */
@@ -52,9 +39,9 @@ export const defaultWorkerOptions: WorkerOptions = {
 };
 
 export interface WorkerDependencies {
-  readonly stores: WorkerStores;
+  readonly claims: Pick<ClaimStore, keyof ClaimStore>;
+  readonly leases: LeaseStore;
   readonly attempt: Attempt;
-  readonly clock: Clock;
   readonly log: Log;
   readonly options?: Partial<WorkerOptions>;
   /** Called for each recorded outcome. */
@@ -103,7 +90,8 @@ interface Turn {
 export class Worker {
   readonly #dependencies: WorkerDependencies;
   readonly #options: WorkerOptions;
-  readonly #ring = new AccountRing();
+  /** Accounts that may have due messages, in the order of their turns. */
+  readonly #ring = new Set<AccountId>();
   readonly #wake = new WakeSignal();
   readonly #keeper: LeaseKeeper;
   readonly #writer: OutcomeWriter;
@@ -130,12 +118,9 @@ export class Worker {
   constructor(dependencies: WorkerDependencies) {
     this.#dependencies = dependencies;
     this.#options = { ...defaultWorkerOptions, ...dependencies.options };
-    this.#keeper = new LeaseKeeper(
-      dependencies.stores.leases,
-      this.#options.leaseMs,
-      dependencies.log,
-    );
-    this.#writer = new OutcomeWriter(dependencies.stores.outcomes, dependencies.log);
+    const { leases, log } = dependencies;
+    this.#keeper = new LeaseKeeper(leases, this.#options.leaseMs, log);
+    this.#writer = new OutcomeWriter(leases, log);
   }
 
   /** Messages in flight. */
@@ -216,13 +201,10 @@ export class Worker {
   }
 
   async #poll(): Promise<void> {
-    const { claims } = this.#dependencies.stores;
+    const { claims, log } = this.#dependencies;
     const moved = await claims.checkClock();
     if (moved !== undefined)
-      this.#dependencies.log.warn(
-        { moved },
-        'the database clock was set back; waiting messages are due now',
-      );
+      log.warn({ moved }, 'the database clock was set back; waiting messages are due now');
     this.#isAnnounced = false;
     const accounts = await claims.findDueAccounts();
     for (const accountId of accounts) this.#ring.add(accountId);
@@ -241,8 +223,9 @@ export class Worker {
     let max: ClaimSize = 1;
     for (let seen = 0; seen < waiting && accountIds.length < maxAccounts; seen += 1) {
       if (accountIds.length > 0 && (accountIds.length + 1) * max > free) break;
-      const accountId = this.#ring.next();
+      const [accountId] = this.#ring;
       if (accountId === undefined) break;
+      this.#ring.delete(accountId);
       const own = this.#claimCapacity(accountId, share);
       if (own === undefined) this.#accountsAtLimit.add(accountId);
       else if (accountIds.length > 0 && own < max) this.#ring.add(accountId);
@@ -259,7 +242,7 @@ export class Worker {
     if (accountIds.length === 0) return false;
     let claimed: ClaimedMessage[];
     try {
-      claimed = await this.#dependencies.stores.claims.claim(accountIds, max);
+      claimed = await this.#dependencies.claims.claim(accountIds, max);
     } catch (error) {
       if (isUnavailable(error)) for (const accountId of accountIds) this.#ring.add(accountId);
       throw error;
@@ -302,7 +285,7 @@ export class Worker {
     const ended = new AbortController();
     const signal = AbortSignal.any([ended.signal, this.#stopping.signal]);
     const over = delay(aloneMs, undefined, { signal }).catch(() => undefined);
-    const { leases } = this.#dependencies.stores;
+    const { leases } = this.#dependencies;
     try {
       await Promise.race([Promise.all(this.#inFlight), over]);
       for (;;) {
@@ -403,7 +386,7 @@ export class Worker {
     next: readonly number[],
   ): Promise<readonly RecordableResult[] | undefined> {
     const advance = advanceAttempt(message, results, next);
-    if (!(await this.#dependencies.stores.leases.advance(advance))) return undefined;
+    if (!(await this.#dependencies.leases.advance(advance))) return undefined;
     message.pending = advance.pending;
     this.#dependencies.onRecorded?.(advance);
     return advance.remaining;

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Permission } from '../access/permission.ts';
+import { deleteInBatches } from '../feedback/privacy/delete-old-store.ts';
 import { webhookLogsLocked } from '../foundation/database/advisory-locks.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import { type AccountId, type MessageId, newId } from '../foundation/ids.ts';
@@ -402,46 +403,35 @@ export interface ReplaySelection {
   readonly state: 'delivered' | 'failed' | undefined;
 }
 
-/** A range of an endpoint's log: after the first place, up to and including the last. */
-export interface LogRange {
-  readonly after: string;
-  readonly upTo: string;
-}
-
 /** Log entries per statement, since a log can have millions. */
 const rangeSize = 500;
 
-/** The next range of an endpoint's log after a place. */
-export async function nextLogRange(
+/**
+ * Replays the selected events in the next range of an endpoint's log, after new ones.
+ * @param after, upTo places in the log; the range ends at `upTo` at the latest
+ * @returns the number of events, and where the range ends
+ */
+export async function replayRange(
   kysely: Kysely,
-  accountId: AccountId,
-  endpointId: string,
-  { after, upTo }: LogRange,
-): Promise<LogRange> {
+  { accountId, endpointId, replayId }: EndpointKey & { readonly replayId: string },
+  { from, until, state }: ReplaySelection,
+  after: string,
+  upTo: string,
+): Promise<{ readonly events: number; readonly end: string }> {
   const { rows } = await sql<{ end: string | null }>`
     select max(place)::text as end from (
       select l.place from webhook_delivery l
       where account_id = ${accountId} and endpoint_id = ${endpointId} and l.place > ${after}::bigint and l.place <= ${upTo}::bigint
       order by l.place limit ${rangeSize}) as s`.execute(kysely);
-  return { after, upTo: rows[0]?.end ?? upTo };
-}
-
-/** Replays the selected events in one range of the log, after new ones. @returns the number of events */
-export async function replayRange(
-  kysely: Kysely,
-  accountId: AccountId,
-  endpointId: string,
-  replayId: string,
-  { from, until, state }: ReplaySelection,
-  { after, upTo }: LogRange,
-): Promise<number> {
-  return await makePending(
+  const end = rows[0]?.end ?? upTo;
+  const events = await makePending(
     kysely,
     { accountId, endpointId },
     sql`bulk = true, replay_id = ${replayId}`,
-    sql`event_at >= ${from} and event_at < ${until} and place > ${after}::bigint and place <= ${upTo}::bigint
+    sql`event_at >= ${from} and event_at < ${until} and place > ${after}::bigint and place <= ${end}::bigint
       and ${state === undefined ? sql`true` : sql`state = ${state}`}`,
   );
+  return { events, end };
 }
 
 /**
@@ -508,12 +498,10 @@ export async function resumeNext(
 
 /** Removes old log entries; pending ones are kept. */
 export async function removeOldDeliveries(kysely: Kysely): Promise<void> {
-  for (;;) {
-    const { numAffectedRows } = await sql`
-      delete from webhook_delivery where (account_id, endpoint_id, event_id) in (
-        select account_id, endpoint_id, event_id from webhook_delivery
-        where state <> 'pending' and last_at < now() - interval '30 days' limit 5000
-        for update skip locked)`.execute(kysely);
-    if (Number(numAffectedRows ?? 0n) < 5_000) return;
-  }
+  const statement = sql`
+    delete from webhook_delivery where (account_id, endpoint_id, event_id) in (
+      select account_id, endpoint_id, event_id from webhook_delivery
+      where state <> 'pending' and last_at < now() - interval '30 days' limit 5000
+      for update skip locked)`;
+  await deleteInBatches(kysely, 5_000, statement);
 }

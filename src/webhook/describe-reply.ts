@@ -1,9 +1,5 @@
 import { Type } from 'typebox';
-import {
-  authenticationResults,
-  type ReplyContent,
-  type ReplyPart,
-} from '../feedback/reply/reply-content.ts';
+import { authenticationResults, type ReplyPart } from '../feedback/reply/reply-content.ts';
 import type { StoredReply } from '../feedback/reply/reply-store.ts';
 import { Nullable, strict, Time, Uuid } from '../foundation/common-schemas.ts';
 import type { AccountId } from '../foundation/ids.ts';
@@ -123,20 +119,18 @@ export async function describeReply(
   reply: StoredReply,
   { accountId, attachments, publicUrl, maxBytes }: ReplyDescription,
 ): Promise<Reply> {
-  const { content } = reply;
-  if (content === null) return withoutContent(reply);
   const urlOf = (index: number) =>
     `${publicUrl}/manage/v1/accounts/${accountId}/replies/${reply.id}/parts/${index + 1}`;
-  let left = maxBytes - byteLength(withParts(reply, content, [], urlOf));
+  let left = maxBytes - byteLength(withParts(reply, [], urlOf));
   const contents: (string | undefined)[] = [];
-  for (const part of content.parts) {
+  for (const part of reply.content?.parts ?? []) {
     const text = part.size > left ? undefined : await readPart(attachments, accountId, part);
     const bytes = byteLength(text ?? '');
     const fits = text !== undefined && bytes <= left;
     if (fits) left -= bytes;
     contents.push(fits ? text : undefined);
   }
-  return withParts(reply, content, contents, urlOf);
+  return withParts(reply, contents, urlOf);
 }
 
 /** What is known of a reply without reading its parts. */
@@ -153,33 +147,14 @@ export function summarizeReply({ id, content, ...rest }: StoredReply) {
   };
 }
 
-function withoutContent(reply: StoredReply): Reply {
-  return {
-    ...summarizeReply(reply),
-    unread: false,
-    envelopeFrom: null,
-    to: [],
-    cc: [],
-    replyTo: [],
-    date: null,
-    headers: { messageId: null, inReplyTo: null, references: [], autoSubmitted: null },
-    authentication: null,
-    text: null,
-    textUrl: null,
-    html: null,
-    htmlUrl: null,
-    attachments: [],
-  };
-}
-
+/** Without content, it has been erased. */
 function withParts(
   reply: StoredReply,
-  content: ReplyContent,
   contents: readonly (string | undefined)[],
   urlOf: (index: number) => string,
 ): Reply {
-  const { to, cc, replyTo, date, messageId, inReplyTo, references, autoSubmitted } = content;
-  const { envelopeFrom, authentication, parts } = content;
+  const { content } = reply;
+  const parts = content?.parts ?? [];
   const find = (kind: ReplyPart['kind']) => {
     const index = parts.findIndex((part) => part.kind === kind);
     if (index === -1) return { content: null, url: null };
@@ -190,14 +165,19 @@ function withParts(
   const html = find('html');
   return {
     ...summarizeReply(reply),
-    unread: content.unread === true,
-    envelopeFrom,
-    to: [...to],
-    cc: [...cc],
-    replyTo: [...replyTo],
-    date,
-    headers: { messageId, inReplyTo, references: [...references], autoSubmitted },
-    authentication,
+    unread: content?.unread === true,
+    envelopeFrom: content?.envelopeFrom ?? null,
+    to: [...(content?.to ?? [])],
+    cc: [...(content?.cc ?? [])],
+    replyTo: [...(content?.replyTo ?? [])],
+    date: content?.date ?? null,
+    headers: {
+      messageId: content?.messageId ?? null,
+      inReplyTo: content?.inReplyTo ?? null,
+      references: [...(content?.references ?? [])],
+      autoSubmitted: content?.autoSubmitted ?? null,
+    },
+    authentication: content?.authentication ?? null,
     text: text.content,
     textUrl: text.url,
     html: html.content,

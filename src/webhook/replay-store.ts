@@ -1,14 +1,12 @@
 import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import { type AccountId, newId } from '../foundation/ids.ts';
-import { nextLogRange, type ReplaySelection, replayRange } from './delivery-store.ts';
+import { type EndpointKey, type ReplaySelection, replayRange } from './delivery-store.ts';
 
 type Kysely = Database['kysely'];
 
 /** Identifies a replay. */
-interface ReplayKey {
-  readonly accountId: AccountId;
-  readonly endpointId: string;
+interface ReplayKey extends EndpointKey {
   readonly replayId: string;
 }
 
@@ -94,12 +92,11 @@ async function selectNext(transaction: Kysely, key: ReplayKey): Promise<boolean>
   const [replay] = rows;
   if (replay === undefined) return false;
   const { from, until, state, after, upTo } = replay;
-  const range = await nextLogRange(transaction, accountId, endpointId, { after, upTo });
   const selection = { from, until, state: state ?? undefined };
-  const events = await replayRange(transaction, accountId, endpointId, replayId, selection, range);
-  const isDone = BigInt(range.upTo) >= BigInt(upTo);
+  const { events, end } = await replayRange(transaction, key, selection, after, upTo);
+  const isDone = BigInt(end) >= BigInt(upTo);
   await sql`
-    update webhook_replay set after_place = ${range.upTo}::bigint, events = events + ${events}, changed_at = now(),
+    update webhook_replay set after_place = ${end}::bigint, events = events + ${events}, changed_at = now(),
       finished_at = ${isDone ? sql`now()` : null}
     where account_id = ${accountId} and endpoint_id = ${endpointId} and id = ${replayId}`.execute(
     transaction,

@@ -21,13 +21,7 @@ export interface TestEventResult {
  * @returns undefined if the endpoint is not found
  */
 export async function sendTestEvent(
-  {
-    database,
-    box,
-    networks,
-    hostNames,
-    clock,
-  }: Pick<DeliverWebhooksDependencies, 'database' | 'box' | 'networks' | 'hostNames' | 'clock'>,
+  { database, box, networks, hostNames, clock }: DeliverWebhooksDependencies,
   accountId: AccountId,
   endpointId: string,
   kind: WebhookKind,

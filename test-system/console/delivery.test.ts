@@ -50,7 +50,7 @@ test('destinations: learned limits of a destination are shown and can be overrid
   assert.ok(stored);
   const reason = '421 Max message per connection reached';
   const session = { maxMessages: 6, learnedAt: Date.now(), reason };
-  await store.save('yahoo', stored.version, { ...stored.throttle, session }, undefined);
+  await store.save('yahoo', stored.version, { ...stored.throttle, session }, null);
   const visit = await signedIn();
   const { page } = visit;
   await visit.open(`${shop.id}/destinations/receivers`);

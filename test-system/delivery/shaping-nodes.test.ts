@@ -28,7 +28,7 @@ after(() => clearInterval(clockTimer));
 
 function node(): Shaper {
   const store = new ShapingStore(database, newId(), now);
-  const shaper = new Shaper({ store: store, log: createLog('silent'), now });
+  const shaper = new Shaper(store, createLog('silent'), now);
   shaper.start();
   after(() => shaper.stop());
   return shaper;

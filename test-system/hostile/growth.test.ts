@@ -23,7 +23,7 @@ import { readSendgrid } from '../../src/feedback/relay/read-sendgrid.ts';
 import { readSes } from '../../src/feedback/relay/read-ses.ts';
 import { authenticateReply } from '../../src/feedback/reply/authenticate-reply.ts';
 import { parseReplyMail } from '../../src/feedback/reply/parse-reply.ts';
-import { previewReply } from '../../src/feedback/reply/preview-reply.ts';
+import { previewReply } from '../../src/feedback/reply/receive-reply.ts';
 import { detectCsvForm } from '../../src/foundation/csv-file.ts';
 import type { Dns } from '../../src/foundation/dns/dns-client.ts';
 import { Fault } from '../../src/foundation/errors.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ReturnPaths } from '../../src/delivery/return-path.ts';
-import { bounceSessionLimits } from '../../src/feedback/bounce/bounce-session-limits.ts';
+import { bounceSessionLimits } from '../../src/feedback/bounce/start-bounce-server.ts';
 import type { MessageId } from '../../src/foundation/ids.ts';
 import { FeedbackShop } from '../../test/support/feedback-shop.ts';
 import { SmtpClient } from '../../test/support/smtp-client.ts';

@@ -11,16 +11,13 @@ import type { Follower } from '../../src/feedback/feed/event-feed.ts';
 import { anyBehind } from '../../src/feedback/feed/feed-cursor-store.ts';
 import { allLanes, countLaneRows, nextWindow } from '../../src/feedback/feed/feed-window-store.ts';
 import { unthrottled } from '../../src/feedback/feed/work-throttle.ts';
+import { deleteOldRows, sweepAttachments } from '../../src/feedback/privacy/delete-old-store.ts';
 import {
   applyRetentionRules,
   saveRetentionRule,
 } from '../../src/feedback/privacy/retention-store.ts';
-import { sweepAttachments } from '../../src/feedback/privacy/sweep-attachments-store.ts';
 import { suppressBounced } from '../../src/feedback/suppression/suppress-bounced-store.ts';
-import {
-  findSuppressions,
-  removeExpiredSuppressions,
-} from '../../src/feedback/suppression/suppression-store.ts';
+import { findSuppressions } from '../../src/feedback/suppression/suppression-store.ts';
 import { recordTemplateUsage } from '../../src/feedback/template-usage/template-usage-store.ts';
 import type { Database } from '../../src/foundation/database/open-database.ts';
 import { type AccountId, newId } from '../../src/foundation/ids.ts';
@@ -152,11 +149,10 @@ const statements: Readonly<Record<string, (kysely: Kysely, filled: Filled) => Pr
   'replaying webhooks': (kysely, { accountId, endpointId }) =>
     replayRange(
       kysely,
-      accountId,
-      endpointId,
-      newId(),
+      { accountId, endpointId, replayId: newId() },
       { from: new Date(0), until: new Date(Date.now() + 60_000), state: undefined },
-      { after: '0', upTo: '9223372036854775807' },
+      '0',
+      '9223372036854775807',
     ),
   'the list of webhooks': (kysely, { accountId }) => listEndpoints(kysely, accountId),
   'the log of a webhook': (kysely, { accountId, endpointId }) =>
@@ -179,7 +175,7 @@ const statements: Readonly<Record<string, (kysely: Kysely, filled: Filled) => Pr
     findSuppressions(kysely, accountId, { limit: 50 }),
   'a page of the audit log': (kysely, { accountId }) =>
     readAuditPage(kysely, accountId, allEntries, { before: undefined, limit: 50 }),
-  'removing expired suppressions': (kysely) => removeExpiredSuppressions(kysely),
+  'removing expired suppressions': (kysely) => deleteOldRows(kysely, 'suppression'),
   'sweeping attachments': (kysely) => sweepAttachments(kysely),
   'a retention rule': async (kysely, { accountId, clock }) => {
     await saveRetentionRule(kysely, accountId, {

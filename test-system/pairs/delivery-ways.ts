@@ -3,7 +3,7 @@ import { createHash, type KeyObject } from 'node:crypto';
 import { saveAccount } from '../../src/account/account-store.ts';
 import { saveMembership } from '../../src/account/membership-store.ts';
 import { sealedColumns } from '../../src/command/rotate-master.ts';
-import { PrivacyUpkeep } from '../../src/feedback/privacy/privacy-upkeep.ts';
+import { deleteOldData } from '../../src/feedback/privacy/delete-old-data.ts';
 import { addSuppressions } from '../../src/feedback/suppression/suppression-store.ts';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
@@ -189,7 +189,7 @@ export class DeliveryWay {
 
   /** Erases old data, as every hour. */
   async keepPrivacy(): Promise<void> {
-    await new PrivacyUpkeep({ database: this.stored.database, log: createLog('silent') }).run();
+    await deleteOldData(this.stored.database, createLog('silent'));
   }
 
   async setSuspended({ accountId, archive }: Draft, suspended: boolean): Promise<void> {

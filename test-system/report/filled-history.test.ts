@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { openBenchAccount } from '../../bench/bench-account.ts';
 import { fillHistory, planHistory } from '../../bench/history/fill-history.ts';
 import { writeFeedbackEvents } from '../../src/feedback/bounce/feedback-event-store.ts';
-import { handleFeedbackMail } from '../../src/feedback/bounce/handle-feedback-mail.ts';
+import { handleFeedbackMail } from '../../src/feedback/bounce/start-bounce-server.ts';
 import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
 import { suppressBounced } from '../../src/feedback/suppression/suppress-bounced-store.ts';
 import { recordTemplateUsage } from '../../src/feedback/template-usage/template-usage-store.ts';

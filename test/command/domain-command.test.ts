@@ -94,7 +94,7 @@ test('the limits of a destination are shown, overridden and learned again', asyn
   const [known] = await store.list();
   const session = { maxMessages: 12, learnedAt: Date.now(), reason: '421 too many messages' };
   assert.ok(known !== undefined);
-  await store.save('google', known.version, { ...known.throttle, session }, undefined);
+  await store.save('google', known.version, { ...known.throttle, session }, null);
   assert.match(await list(), / 12 \(since 20[^ ]+Z: 421 too many messages\) /);
 });
 

@@ -4,7 +4,7 @@ import { admitMail } from '../../src/delivery/admit-mail.ts';
 import type { OutgoingMail, Transport } from '../../src/delivery/transport.ts';
 
 const mail: OutgoingMail = { from: 'f@x.test', to: [], raw: Buffer.alloc(0), needsSmtpUtf8: false };
-const outline = (to: readonly string[]) => ({ to, fromDomain: 'x.test', urgent: false });
+const outline = (to: readonly string[]) => ({ to, urgent: false });
 const never = new AbortController().signal;
 
 /** A destination with one slot, as a rate limiter admits; the addresses in `waiting` have to wait. */

@@ -5,6 +5,7 @@ import { SmtpPool } from '../../src/delivery/smtp-pool.ts';
 import { inboxServer } from '../../src/delivery/smtp-server-settings.ts';
 import { DeliveryWorld } from '../support/delivery-world.ts';
 import { startSink } from '../support/mail-sink.ts';
+import { plainDelivery } from '../support/plain-delivery.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const world = await DeliveryWorld.create();
@@ -212,6 +213,7 @@ test('an attempt that is redirected later says so too', async () => {
 
 test('a message whose template version is gone can be canceled', async () => {
   const delivery = createDelivery({
+    ...plainDelivery,
     findVersion: () => undefined,
     transport: new SmtpPool(inboxServer(1)),
     staging: { redirect: undefined, allow: [] },
@@ -273,6 +275,7 @@ test('an identity is released for the recipients whom no server was reached for,
   let unused = 0;
   const start = (port: number): void => {
     const attempt = createDelivery({
+      ...plainDelivery,
       findVersion: () => world.template,
       transport: new SmtpPool(inboxServer(port), { holdOffMs: 0 }),
       staging: { redirect: undefined, allow: [] },

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { DirectTransport } from '../../src/delivery/direct/direct-transport.ts';
-import { HopPools } from '../../src/delivery/direct/hop-pools.ts';
-import { RouteSender } from '../../src/delivery/direct/send-by-route.ts';
 import { parseSource, SourcePools } from '../../src/delivery/direct/source-pools.ts';
 import { type StsFinding, StsPolicies } from '../../src/delivery/mta-sts/sts-policies.ts';
 import type { StsMode } from '../../src/delivery/mta-sts/sts-policy.ts';
-import type { SendingLimiter, SlotOutcome } from '../../src/delivery/shaping/sending-limiter.ts';
-import type { TlsResult } from '../../src/delivery/tls-report/tls-result.ts';
+import type { SlotOutcome } from '../../src/delivery/shaping/sending-limiter.ts';
+import type { Shaper } from '../../src/delivery/shaping/shaper.ts';
+import type { TlsResult } from '../../src/delivery/tls-report/tls-result-store.ts';
 import type { TransactionResult } from '../../src/delivery/transport.ts';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
@@ -25,7 +24,7 @@ const dns = new DnsClient([parseDnsServer(zones.server)]);
 const policies = new Map<string, StsFinding>();
 const uses: (SlotOutcome & { readonly name: string })[] = [];
 const tally: TlsResult[] = [];
-const limiter: SendingLimiter = {
+const limiter: Pick<Shaper, 'admit'> = {
   admit: async ({ name }) => ({
     connections: maxConnections,
     messagesPerConnection: 100,
@@ -55,7 +54,6 @@ async function startHost(
 }
 
 function createTransport(sources: readonly string[] = []): DirectTransport {
-  const pools = new HopPools();
   const sourcePools = new SourcePools(sources.map(parseSource), 'mail.sender.test');
   const timeouts = {
     connect: 20_000,
@@ -71,15 +69,10 @@ function createTransport(sources: readonly string[] = []): DirectTransport {
     },
     limiter,
     sources: sourcePools,
-    pools,
-    sender: new RouteSender({
-      sources: sourcePools,
-      pools,
-      tally: { count: (result) => void tally.push(result) },
-      port,
-      timeouts,
-      ca: authority.ca,
-    }),
+    tally: { count: (result) => void tally.push(result) },
+    port,
+    timeouts,
+    ca: authority.ca,
     routes: {
       ownNames: new Set(['mail.sender.test']),
       ownAddresses: new Set(),
@@ -97,7 +90,6 @@ async function send(
   const transport = createTransport(options.sources);
   const { transactions: permits } = await transport.admit({
     to,
-    fromDomain: 'shop.test',
     urgent: false,
   });
   assert.equal(permits.length, 1);
@@ -156,7 +148,6 @@ test('RFC 8460 4.3.2: a policy that could not be fetched is counted once per ses
   for (let count = 0; count < 3; count += 1) {
     const { transactions: permits } = await transport.admit({
       to,
-      fromDomain: 'shop.test',
       urgent: false,
     });
     await permits[0]?.send(mail, async () => true, new AbortController().signal);
@@ -177,7 +168,6 @@ test('RFC 8460 4: a session shared by domains counts for the domain whose mail o
     const mail = { from: '', to, raw: Buffer.from('\r\nx\r\n'), needsSmtpUtf8: false };
     const { transactions: permits } = await transport.admit({
       to,
-      fromDomain: 'shop.test',
       urgent: false,
     });
     await permits[0]?.send(mail, async () => true, new AbortController().signal);
@@ -259,7 +249,6 @@ test('idle connections to hosts of one destination count towards its connection 
   for (let count = 0; count < 30; count += 1) {
     const { transactions: permits } = await transport.admit({
       to,
-      fromDomain: 'shop.test',
       urgent: false,
     });
     await permits[0]?.send(mail, async () => true, new AbortController().signal);
@@ -277,7 +266,6 @@ test('recipients of different domains get separate transactions', async () => {
   const to = ['a@one.test', 'b@TWO.test', 'c@one.test'];
   const { transactions: permits } = await transport.admit({
     to,
-    fromDomain: 'shop.test',
     urgent: false,
   });
   assert.deepEqual(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findMailHosts } from '../../src/delivery/direct/mail-hosts.ts';
 import {
+  findMailHosts,
   type MailRoute,
   type MailRouteOptions,
   planRoute,

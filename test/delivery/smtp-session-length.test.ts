@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { classifyThrottling } from '../../src/delivery/direct/classify-throttling.ts';
+import { classifyThrottling } from '../../src/delivery/direct/direct-transport.ts';
 import { parseReply } from '../../src/delivery/reply.ts';
 import {
   lengthenSmtpSessions,

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { decideSts, type StoredStsPolicy } from '../../src/delivery/mta-sts/sts-decision.ts';
+import { decideSts } from '../../src/delivery/mta-sts/sts-policies.ts';
 import {
   allowsHost,
   parseStsPolicy,
   readStsRecord,
 } from '../../src/delivery/mta-sts/sts-policy.ts';
+import type { StoredStsPolicy } from '../../src/delivery/mta-sts/sts-policy-store.ts';
 
 const example =
   'version: STSv1\r\nmode: enforce\r\nmx: mail.example.com\r\nmx: *.example.net\r\nmax_age: 604800\r\n';

@@ -12,7 +12,7 @@ const log = createLog('silent');
 
 test('RFC 8460: sessions of two nodes are summed by domain, policy, result and host', async () => {
   const stores = [newId(), newId()].map((node) => new TlsResultStore(database, node));
-  const counters = stores.map((store) => new TlsCounter((counts) => store.add(counts), log));
+  const counters = stores.map((store) => new TlsCounter(store, log));
   const good = { domain: 'a.test', policyType: 'sts', type: 'success', host: 'mx.a.test' } as const;
   for (const counter of counters) {
     counter.count(good);

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { deleteOldData } from '../../src/feedback/privacy/delete-old-data.ts';
+import { sweepAttachments } from '../../src/feedback/privacy/delete-old-store.ts';
 import { erasePerson, exportPerson } from '../../src/feedback/privacy/person-data-store.ts';
-import { PrivacyUpkeep } from '../../src/feedback/privacy/privacy-upkeep.ts';
 import {
   applyRetentionRules,
   saveRetentionRule,
 } from '../../src/feedback/privacy/retention-store.ts';
-import { sweepAttachments } from '../../src/feedback/privacy/sweep-attachments-store.ts';
 import { applyReplyRetention } from '../../src/feedback/reply/erase-replies-store.ts';
 import type { ReplyContent } from '../../src/feedback/reply/reply-content.ts';
 import { readReply, storeReply } from '../../src/feedback/reply/reply-store.ts';
@@ -198,12 +198,11 @@ test('a retention rule doesn’t read the replies that it keeps', async () => {
 });
 
 test('replies are deleted with their message at the end of its retention, even if an earlier step of the deletion fails', async (t) => {
-  const upkeep = new PrivacyUpkeep({ database: shop.database, log: createLog('silent') });
-  await upkeep.run();
+  await deleteOldData(shop.database, createLog('silent'));
   assert.notEqual(await rowOf(oldReply), undefined);
   await shop.clock.advance(98 * day);
   await pool.query('alter table spent_intake_token rename to moved_away');
   t.after(() => pool.query('alter table moved_away rename to spent_intake_token'));
-  await upkeep.run();
+  await deleteOldData(shop.database, createLog('silent'));
   await waitFor('the reply to be deleted', async () => (await rowOf(oldReply)) === undefined);
 });

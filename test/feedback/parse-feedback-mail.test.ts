@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { FeedbackMail } from '../../src/feedback/bounce/feedback-mail.ts';
+import type { FeedbackMail } from '../../src/feedback/bounce/classify-bounce.ts';
 import { parseFeedbackMail } from '../../src/feedback/bounce/parse-feedback-mail.ts';
 
 const folder = join(import.meta.dirname, 'mail-reports');

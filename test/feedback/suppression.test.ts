@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
+import { deleteOldRows } from '../../src/feedback/privacy/delete-old-store.ts';
 import { exportSuppressions } from '../../src/feedback/suppression/export-suppressions.ts';
 import { suppressBounced } from '../../src/feedback/suppression/suppress-bounced-store.ts';
 import {
   addSuppressions,
   findSuppressions,
   readSuppressions,
-  removeExpiredSuppressions,
   removeSuppression,
 } from '../../src/feedback/suppression/suppression-store.ts';
 import {
@@ -55,7 +55,7 @@ test('expired entries are removed', async () => {
   await addSuppressions(kysely, account, [
     { address: ended, reason: 'manual', expiresAt: new Date(Date.now() - 1_000) },
   ]);
-  await removeExpiredSuppressions(kysely);
+  await deleteOldRows(kysely, 'suppression');
   assert.deepEqual(await readSuppressions(kysely, account, ended), []);
 });
 
@@ -119,7 +119,7 @@ test('a hard bounce makes a temporary entry permanent, and takes the place of an
     assert.equal(entry?.expiresAt ?? undefined, undefined);
     assert.equal(entry?.messageId ?? undefined, place === 0 ? undefined : id);
   }
-  await removeExpiredSuppressions(database.kysely);
+  await deleteOldRows(database.kysely, 'suppression');
   for (const to of addresses)
     assert.equal((await readSuppressions(database.kysely, account, address(to))).length, 1);
 });

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { deleteRemovedImages } from '../../src/feedback/privacy/delete-removed-images-store.ts';
-import { sweepAttachments } from '../../src/feedback/privacy/sweep-attachments-store.ts';
+import {
+  deleteRemovedImages,
+  sweepAttachments,
+} from '../../src/feedback/privacy/delete-old-store.ts';
 import { testAccountFirst } from '../support/account-first.ts';
 import { openManagedShop } from '../support/management-client.ts';
 import { createTestDatabase } from '../support/test-database.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ShapingStore } from '../../src/delivery/shaping/shaping-store.ts';
-import type { TlsResult } from '../../src/delivery/tls-report/tls-result.ts';
+import type { TlsResult } from '../../src/delivery/tls-report/tls-result-store.ts';
 import { TlsResultStore } from '../../src/delivery/tls-report/tls-result-store.ts';
 import { newId } from '../../src/foundation/ids.ts';
 import { openManagedShop } from '../support/management-client.ts';
@@ -28,7 +28,7 @@ test('learned rate limits are shown with the receiver’s reply and can be overr
   assert.deepEqual([fresh?.messagesPerConnection, fresh?.session], [20, null]);
   const reason = '421 Max message per connection reached';
   const session = { maxMessages: 5, learnedAt: Date.now(), reason };
-  await store.save('yahoo', known.version, { ...known.throttle, session }, undefined);
+  await store.save('yahoo', known.version, { ...known.throttle, session }, null);
   const [learnt] = await find();
   assert.equal(learnt?.messagesPerConnection, 5);
   assert.equal(learnt?.fixedMessagesPerConnection, null);

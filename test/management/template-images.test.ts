@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import type { Permission } from '../../src/access/permission.ts';
-import { deleteTrialVersions } from '../../src/feedback/privacy/delete-trial-versions-store.ts';
-import { sweepAttachments } from '../../src/feedback/privacy/sweep-attachments-store.ts';
+import {
+  deleteTrialVersions,
+  sweepAttachments,
+} from '../../src/feedback/privacy/delete-old-store.ts';
 import { addKey } from '../support/api-key.ts';
 import { startSink } from '../support/mail-sink.ts';
 import { ManagementClient, openManagedShop } from '../support/management-client.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Permission } from '../../src/access/permission.ts';
-import { deleteTrialVersions } from '../../src/feedback/privacy/delete-trial-versions-store.ts';
+import { deleteTrialVersions } from '../../src/feedback/privacy/delete-old-store.ts';
 import { maxSourceText } from '../../src/manifest/manifest-schema.ts';
 import { addKey } from '../support/api-key.ts';
 import { ManagementClient, openManagedShop } from '../support/management-client.ts';

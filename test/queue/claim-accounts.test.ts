@@ -130,26 +130,23 @@ test('a worker that is told about messages during a poll, which doesn’t see th
   let polls = 0;
   let isSent = false;
   const worker = new Worker({
-    stores: {
-      ...stores,
-      claims: {
-        claim: (...asked) => stores.claims.claim(...asked),
-        checkClock: () => stores.claims.checkClock(),
-        async findDueAccounts() {
-          const due = await stores.claims.findDueAccounts();
-          polls += 1;
-          if (polls > 1) return due;
-          await world.accept({ account });
-          worker.pollSoon();
-          return due;
-        },
+    ...stores,
+    claims: {
+      claim: (...asked) => stores.claims.claim(...asked),
+      checkClock: () => stores.claims.checkClock(),
+      async findDueAccounts() {
+        const due = await stores.claims.findDueAccounts();
+        polls += 1;
+        if (polls > 1) return due;
+        await world.accept({ account });
+        worker.pollSoon();
+        return due;
       },
     },
     async attempt() {
       isSent = true;
       return undefined;
     },
-    clock: world.clock,
     log: world.log,
     options: { pollMs: 3_600_000 },
   });
@@ -163,24 +160,21 @@ test('after a claim that left nothing waiting, what is accepted within 50 ms sha
   const claims: { readonly from: number; readonly until: number; readonly messages: number }[] = [];
   let sent = 0;
   const worker = new Worker({
-    stores: {
-      ...stores,
-      claims: {
-        async claim(...asked) {
-          const from = performance.now();
-          const claimed = await stores.claims.claim(...asked);
-          claims.push({ from, until: performance.now(), messages: claimed.length });
-          return claimed;
-        },
-        checkClock: () => stores.claims.checkClock(),
-        findDueAccounts: () => stores.claims.findDueAccounts(),
+    ...stores,
+    claims: {
+      async claim(...asked) {
+        const from = performance.now();
+        const claimed = await stores.claims.claim(...asked);
+        claims.push({ from, until: performance.now(), messages: claimed.length });
+        return claimed;
       },
+      checkClock: () => stores.claims.checkClock(),
+      findDueAccounts: () => stores.claims.findDueAccounts(),
     },
     async attempt() {
       sent += 1;
       return undefined;
     },
-    clock: world.clock,
     log: world.log,
     options: { pollMs: 3_600_000 },
   });

@@ -231,7 +231,7 @@ test('a message that is paused while it is being sent isn’t sent again after i
 });
 
 test('no order of claims, deaths and actions leaves a message that cannot be resumed, retried or canceled', async () => {
-  const { claims, outcomes } = world.stores();
+  const { claims, leases } = world.stores();
   const person = {
     accountId,
     address: 'cc@people.test' as ComparableAddress,
@@ -270,7 +270,7 @@ test('no order of claims, deaths and actions leaves a message that cannot be res
         assert.equal(message?.messageId, messageId);
         if (message === undefined) return;
         assert.equal(message.paused, false);
-        await outcomes.complete([settleAttempt(message, { results: [], notes: [] }, 0)]);
+        await leases.complete([settleAttempt(message, { results: [], notes: [] }, 0)]);
       },
     ),
   );

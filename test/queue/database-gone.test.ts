@@ -8,7 +8,6 @@ import { openDatabase } from '../../src/foundation/database/open-database.ts';
 import { newId } from '../../src/foundation/ids.ts';
 import type { ClaimedMessage } from '../../src/queue/attempt.ts';
 import { ClaimStore } from '../../src/queue/claim-store.ts';
-import { CompleteStore } from '../../src/queue/complete-store.ts';
 import { LeaseStore } from '../../src/queue/lease-store.ts';
 import { settleAttempt } from '../../src/queue/settle-attempt.ts';
 import { Worker } from '../../src/queue/worker.ts';
@@ -27,15 +26,11 @@ afterEach(async () => {
 async function startBehindGate(port: number) {
   const gate = await openGate(world.url);
   const database = openDatabase({ url: gate.url });
-  const { clock, log } = world;
+  const { log } = world;
   const worker = new Worker({
-    stores: {
-      claims: new ClaimStore(database, 30_000),
-      leases: new LeaseStore(database, 30_000),
-      outcomes: new CompleteStore(database),
-    },
+    claims: new ClaimStore(database, 30_000),
+    leases: new LeaseStore(database, 30_000),
     attempt: world.delivery(new SmtpPool(inboxServer(port))),
-    clock,
     log,
     options: { pollMs: 50, graceMs: 200 },
   });
@@ -90,7 +85,7 @@ test('an outcome has the time of the reply, however late the database takes it, 
     ['deferred', ['scanner', 'scanner']],
   ] as const) {
     const id = await world.accept();
-    const { claims, leases, outcomes } = world.stores(30_000);
+    const { claims, leases } = world.stores(30_000);
     const [message] = await claims.claim([account], 1);
     assert.ok(message);
     assert.deepEqual(await leases.markDots([message]), [true]);
@@ -100,7 +95,7 @@ test('an outcome has the time of the reply, however late the database takes it, 
     assert.deepEqual(await world.events(id), []);
     const result = { recipient: 0, outcome, reason: 'reply', happenedAt: before(60_000) };
     const completion = settleAttempt(message, { results: [result], notes: [] }, 0);
-    assert.deepEqual(await outcomes.complete([completion]), [true]);
+    assert.deepEqual(await leases.complete([completion]), [true]);
     if (outcome !== 'deferred') {
       const { rows } = await world.database.pool.query(
         `select round(extract(epoch from now() - m.state_at) / 10)::int as "stateTens",

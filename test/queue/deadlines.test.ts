@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, test } from 'node:test';
-import type { MessageId } from '../../src/foundation/ids.ts';
-import { newMessageId } from '../../src/foundation/ids.ts';
-import { ClaimStore } from '../../src/queue/claim-store.ts';
-import { rescheduleAfterClockStep } from '../../src/queue/clock-store.ts';
+import { type MessageId, newMessageId } from '../../src/foundation/ids.ts';
+import { ClaimStore, rescheduleAfterClockStep } from '../../src/queue/claim-store.ts';
 import { QueueControlStore } from '../../src/queue/control-store.ts';
 import { AcceptStore } from '../../src/submission/accept-store.ts';
 import { makeAcceptRow } from '../support/accept-row.ts';

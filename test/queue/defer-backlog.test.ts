@@ -3,13 +3,13 @@ import { afterEach, test } from 'node:test';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import {
   type Backlog,
-  DeferStore,
+  deferDueMessages,
   nextTimePlaceholder,
 } from '../../src/queue/defer-backlog-store.ts';
 import { account, DeliveryWorld } from '../support/delivery-world.ts';
 
 const world = await DeliveryWorld.create();
-const store = new DeferStore(world.database);
+const defer = (backlog: Backlog) => deferDueMessages(world.database, backlog);
 const backlog: Backlog = {
   accountId: account,
   domain: 'slow.test',
@@ -27,19 +27,19 @@ afterEach(async () => {
 test('due messages of a backlog get consecutive times without being claimed, and show them', async () => {
   const ids = [];
   for (let count = 0; count < 5; count += 1) ids.push(await world.accept({ to: 'a@Slow.test' }));
-  assert.deepEqual(await store.defer(backlog), { all: true, changed: 5 });
+  assert.deepEqual(await defer(backlog), { all: true, changed: 5 });
   for (const [place, id] of ids.entries()) {
     const entry = await world.entry(id);
     assert.ok(entry !== undefined && Math.abs(entry.due_in - 10.1 - place / 10) < 2);
     assert.deepEqual([entry.fence, entry.attempts], ['0', 0]);
     assert.match(entry.reason ?? '', /^waiting: busy, next at \d\d:\d\d:\d\d \(UTC\)$/);
   }
-  assert.deepEqual(await store.defer(backlog), { all: true, changed: 0 });
+  assert.deepEqual(await defer(backlog), { all: true, changed: 0 });
 });
 
 test('messages beyond the horizon get random times in the half before it', async () => {
   for (let count = 0; count < 20; count += 1) await world.accept({ to: 'a@slow.test' });
-  await store.defer({ ...backlog, spacing: 10_000 });
+  await defer({ ...backlog, spacing: 10_000 });
   const { rows } = await world.database.pool.query<{ due_in: number }>(
     'select extract(epoch from due_at - now())::float8 as due_in from queue_entry order by due_at',
   );
@@ -63,13 +63,13 @@ test('others stay due: with another domain, account or priority, with Cc, cancel
   await world.database.pool.query('update queue_entry set canceled = true where message_id = $1', [
     canceled,
   ]);
-  assert.equal((await store.defer(backlog)).changed, 0);
-  assert.equal((await store.defer({ ...backlog, transactional: true })).changed, 1);
+  assert.equal((await defer(backlog)).changed, 0);
+  assert.equal((await defer({ ...backlog, transactional: true })).changed, 1);
 });
 
 test('no message is deferred past its end', async () => {
   const id = await world.accept({ to: 'a@slow.test', lifetime: 5 });
-  await store.defer(backlog);
+  await defer(backlog);
   const entry = await world.entry(id);
   assert.ok(entry !== undefined && entry.due_in <= 5);
 });

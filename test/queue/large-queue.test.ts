@@ -39,7 +39,7 @@ async function deliver(most: number, accountIds = [account]): Promise<void> {
     await stores.leases.renew(claimed);
     const delivered = { recipient: 0, outcome: 'delivered' as const, reason: '250 ok' };
     const report = { results: [delivered], notes: [] };
-    await stores.outcomes.complete(claimed.map((message) => settleAttempt(message, report, 0)));
+    await stores.leases.complete(claimed.map((message) => settleAttempt(message, report, 0)));
   }
 }
 

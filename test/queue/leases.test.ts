@@ -78,13 +78,13 @@ test('a worker that lost its lease can change nothing: no dot, no renewal, no ou
   const current = await claimOne(quick, id);
   assert.deepEqual(await slow.leases.markDots([stale]), [false]);
   assert.deepEqual(await slow.leases.renew([stale]), [false]);
-  assert.deepEqual(await slow.outcomes.complete([settleAttempt(stale, delivered(stale), 0)]), [
+  assert.deepEqual(await slow.leases.complete([settleAttempt(stale, delivered(stale), 0)]), [
     false,
   ]);
   assert.equal(await world.state(id), 'queued');
   assert.deepEqual(await world.events(id), []);
   assert.deepEqual(await quick.leases.markDots([current]), [true]);
-  assert.deepEqual(await quick.outcomes.complete([settleAttempt(current, delivered(current), 0)]), [
+  assert.deepEqual(await quick.leases.complete([settleAttempt(current, delivered(current), 0)]), [
     true,
   ]);
   assert.equal(await world.state(id), 'delivered');
@@ -103,7 +103,7 @@ test('a claim undone by a database crash is invalid, even if the same worker cla
   const current = await claimOne(stores, id);
   assert.equal(current.fence, undone.fence);
   assert.deepEqual(await stores.leases.markDots([undone]), [false]);
-  assert.deepEqual(await stores.outcomes.complete([settleAttempt(undone, delivered(undone), 0)]), [
+  assert.deepEqual(await stores.leases.complete([settleAttempt(undone, delivered(undone), 0)]), [
     false,
   ]);
   assert.deepEqual(await stores.leases.markDots([current]), [true]);
@@ -299,7 +299,7 @@ test('a released lease is due at once and does not count as an attempt', async (
   const id = await world.accept();
   const message = await claimOne(stores, id);
   const completion = settleAttempt(message, { results: [], notes: [] }, 0);
-  assert.deepEqual(await stores.outcomes.complete([completion]), [true]);
+  assert.deepEqual(await stores.leases.complete([completion]), [true]);
   const entry = await world.entry(id);
   assert.equal(entry?.attempts, 0);
   assert.equal(entry?.lease_owner, null);
@@ -329,7 +329,7 @@ test('an outcome with a reply of any length and content is stored', async () => 
     },
     0,
   );
-  assert.deepEqual(await stores.outcomes.complete([completion]), [true]);
+  assert.deepEqual(await stores.leases.complete([completion]), [true]);
   assert.equal(await world.state(id), 'deferred');
 });
 
@@ -340,7 +340,7 @@ test('text that looks like an escape in a reply is stored unchanged', async () =
   const reply = '550 \\u0000 \\\\u0000 \\ud800 \u0000\ud800\u0007😀\\';
   const results = [{ recipient: 0, outcome: 'bounced' as const, reason: reply, detail: { reply } }];
   const completion = settleAttempt(message, { results, notes: [] }, 0);
-  assert.deepEqual(await stores.outcomes.complete([completion]), [true]);
+  assert.deepEqual(await stores.leases.complete([completion]), [true]);
   const [event] = await world.events(id);
   assert.equal(event?.detail.reply, '550 \\u0000 \\\\u0000 \\ud800 \ufffd\u0007😀\\');
 });
@@ -469,11 +469,11 @@ test('an orphaned lease counts until a message is suspect; then only one that wa
   const last = await claimOne(stores, id);
   assert.deepEqual([...orphaned, last.orphaned], [0, 1, 2, 2, 3, 3, 4]);
   // An outcome, or a stop, shows that the process lived.
-  await stores.outcomes.complete([settleAttempt(last, { results: [], notes: [] }, 0)]);
+  await stores.leases.complete([settleAttempt(last, { results: [], notes: [] }, 0)]);
   const retried = await claimOne(stores, id);
   assert.equal(retried.orphaned, suspectAfter);
   const outcome = { recipient: 0, outcome: 'deferred' as const, reason: '450' };
-  await stores.outcomes.complete([settleAttempt(retried, { results: [outcome], notes: [] }, 0)]);
+  await stores.leases.complete([settleAttempt(retried, { results: [outcome], notes: [] }, 0)]);
   await world.clock.advance(24 * 3_600_000);
   assert.equal((await claimOne(stores, id)).orphaned, 0);
 });

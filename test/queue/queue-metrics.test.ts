@@ -4,13 +4,12 @@ import { Registry } from 'prom-client';
 import { outcomeKinds } from '../../src/message/event-kinds.ts';
 import type { ClaimedMessage } from '../../src/queue/attempt.ts';
 import { registerQueueMetrics } from '../../src/queue/queue-metrics.ts';
-import { QueueSizeStore } from '../../src/queue/queue-size-store.ts';
 import { DeliveryWorld } from '../support/delivery-world.ts';
 
 const world = await DeliveryWorld.create();
 const { database, clock, log } = world;
 const registry = new Registry();
-const record = registerQueueMetrics(registry, new QueueSizeStore(database), clock, () => 0, log);
+const record = registerQueueMetrics(registry, database, clock, () => 0, log);
 
 /** The queue metrics of a scrape. */
 async function scrape(): Promise<Record<string, number>> {

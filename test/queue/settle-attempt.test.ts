@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { AccountId, MessageId, TemplateId } from '../../src/foundation/ids.ts';
 import { isFinalState } from '../../src/message/message-state.ts';
-import { advanceAttempt } from '../../src/queue/advance-attempt.ts';
 import type { ClaimedMessage, RecordableResult } from '../../src/queue/attempt.ts';
 import {
   jitter,
@@ -11,7 +10,7 @@ import {
   retryDelay,
   retrySchedules,
 } from '../../src/queue/retry-schedule.ts';
-import { settleAttempt } from '../../src/queue/settle-attempt.ts';
+import { advanceAttempt, settleAttempt } from '../../src/queue/settle-attempt.ts';
 
 const kinds = Object.keys(retrySchedules) as RetryKind[];
 

@@ -6,7 +6,7 @@ import {
   applyRetentionRules,
   saveRetentionRule,
 } from '../../src/feedback/privacy/retention-store.ts';
-import { sweepAttachments } from '../../src/feedback/privacy/sweep-attachments-store.ts';
+import { sweepAttachments } from '../../src/feedback/privacy/delete-old-store.ts';
 import type { ComparableAddress } from '../../src/foundation/email-address.ts';
 import { QueueControlStore } from '../../src/queue/control-store.ts';
 import { readMailboxField } from '../../src/smtp-submission/template-submission.ts';

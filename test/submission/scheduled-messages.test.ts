@@ -2,14 +2,16 @@ import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
 import { test } from 'node:test';
 import { saveAccount } from '../../src/account/account-store.ts';
-import { deleteOldScheduled } from '../../src/feedback/privacy/delete-scheduled-store.ts';
+import {
+  deleteOldScheduled,
+  sweepAttachments,
+} from '../../src/feedback/privacy/delete-old-store.ts';
 import { dropOldPartitions } from '../../src/feedback/privacy/drop-partitions-store.ts';
 import { erasePerson } from '../../src/feedback/privacy/person-data-store.ts';
 import {
   applyRetentionRules,
   saveRetentionRule,
 } from '../../src/feedback/privacy/retention-store.ts';
-import { sweepAttachments } from '../../src/feedback/privacy/sweep-attachments-store.ts';
 import { addSuppressions } from '../../src/feedback/suppression/suppression-store.ts';
 import type { ComparableAddress } from '../../src/foundation/email-address.ts';
 import type { MessageId } from '../../src/foundation/ids.ts';

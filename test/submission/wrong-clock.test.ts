@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { PrivacyUpkeep } from '../../src/feedback/privacy/privacy-upkeep.ts';
+import { deleteOldData } from '../../src/feedback/privacy/delete-old-data.ts';
 import { minIdAt, timeOfId } from '../../src/foundation/uuid7.ts';
 import { logIntoLines } from '../support/log-into-lines.ts';
 import { SendClient } from '../support/send-client.ts';
@@ -32,7 +32,7 @@ async function accept(): Promise<string> {
 
 async function runRetention(): Promise<void> {
   const { log } = logIntoLines('error');
-  await new PrivacyUpkeep({ database, log }).run();
+  await deleteOldData(database, log);
 }
 
 /** The number of message rows and queue entries of a message. */

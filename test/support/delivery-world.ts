@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
+import type { StagingRules } from '../../src/delivery/attempt-results.ts';
 import { createDelivery } from '../../src/delivery/deliver-message.ts';
-import type { StagingRules } from '../../src/delivery/route-recipients.ts';
 import { SmtpPool } from '../../src/delivery/smtp-pool.ts';
 import { inboxServer } from '../../src/delivery/smtp-server-settings.ts';
 import type { SmtpTimeouts } from '../../src/delivery/smtp-session.ts';
@@ -15,14 +15,13 @@ import {
 } from '../../src/foundation/ids.ts';
 import type { Attempt } from '../../src/queue/attempt.ts';
 import { ClaimStore } from '../../src/queue/claim-store.ts';
-import { CompleteStore } from '../../src/queue/complete-store.ts';
 import { LeaseStore } from '../../src/queue/lease-store.ts';
 import { registerQueueMetrics } from '../../src/queue/queue-metrics.ts';
-import { QueueSizeStore } from '../../src/queue/queue-size-store.ts';
 import { Worker, type WorkerOptions } from '../../src/queue/worker.ts';
 import { type LoadedTemplate, loadTemplate } from '../../src/rendering/load-template.ts';
 import type { CompiledTemplate } from '../../src/template/compiled-template.ts';
 import { compileTemplate } from '../../src/template/template-compiler.ts';
+import { plainDelivery } from './plain-delivery.ts';
 import type { TestClock } from './test-clock.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 import { waitFor } from './wait-for.ts';
@@ -195,7 +194,6 @@ export class DeliveryWorld {
     return {
       claims: new ClaimStore(database, leaseMs),
       leases: new LeaseStore(database, leaseMs),
-      outcomes: new CompleteStore(database),
     };
   }
 
@@ -209,18 +207,11 @@ export class DeliveryWorld {
     const { clock } = this;
     const registry = new Registry();
     const worker: Worker = new Worker({
-      stores: this.stores(options.leaseMs),
+      ...this.stores(options.leaseMs),
       attempt,
-      clock,
       log,
       options: { pollMs: 50, graceMs: 500, ...options },
-      onRecorded: registerQueueMetrics(
-        registry,
-        new QueueSizeStore(this.database),
-        clock,
-        () => 0,
-        log,
-      ),
+      onRecorded: registerQueueMetrics(registry, this.database, clock, () => 0, log),
       dropConnections,
     });
     this.#workers.push(worker);
@@ -251,6 +242,7 @@ export class DeliveryWorld {
 
   delivery(transport: Transport, staging?: StagingRules): Attempt {
     return createDelivery({
+      ...plainDelivery,
       findVersion: () => this.template,
       transport,
       staging: staging ?? { redirect: undefined, allow: [] },

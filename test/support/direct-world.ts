@@ -1,8 +1,6 @@
 import { createDeferBacklog } from '../../src/delivery/defer-backlog.ts';
 import { createDelivery } from '../../src/delivery/deliver-message.ts';
 import { DirectTransport } from '../../src/delivery/direct/direct-transport.ts';
-import { HopPools } from '../../src/delivery/direct/hop-pools.ts';
-import { RouteSender } from '../../src/delivery/direct/send-by-route.ts';
 import { SourcePools } from '../../src/delivery/direct/source-pools.ts';
 import { Shaper } from '../../src/delivery/shaping/shaper.ts';
 import { ShapingStore } from '../../src/delivery/shaping/shaping-store.ts';
@@ -10,10 +8,10 @@ import { DnsCache, DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import { type AccountId, newId, newMessageId } from '../../src/foundation/ids.ts';
 import { PublicNetworks } from '../../src/foundation/network/public-networks.ts';
-import { DeferStore } from '../../src/queue/defer-backlog-store.ts';
 import type { Worker } from '../../src/queue/worker.ts';
 import type { LoadedTemplate } from '../../src/rendering/load-template.ts';
 import type { DeliveryWorld } from './delivery-world.ts';
+import { plainDelivery } from './plain-delivery.ts';
 import type { TestDns } from './test-dns.ts';
 
 /** A node that delivers directly to servers on the loopback: unsigned, without MTA-STS, with per-destination rate limits. */
@@ -26,17 +24,16 @@ export function startDirectNode(
   const { database, clock, log } = world;
   const now = () => clock.now();
   const dns = new DnsCache(new DnsClient([parseDnsServer(zones.server)]), clock);
-  const pools = new HopPools();
   const sources = new SourcePools([], 'node.sender.test');
-  const shaper = new Shaper({ store: new ShapingStore(database, newId(), now), log, now });
-  const tally = { count: () => undefined };
+  const shaper = new Shaper(new ShapingStore(database, newId(), now), log, now);
   const transport = new DirectTransport({
     dns,
     policies: { find: async () => ({ policy: undefined, fault: undefined }) },
     limiter: shaper,
     sources,
-    pools,
-    sender: new RouteSender({ sources, pools, tally, port, timeouts: { connect: 30_000 } }),
+    tally: { count: () => undefined },
+    port,
+    timeouts: { connect: 30_000 },
     routes: {
       ownNames: new Set(),
       ownAddresses: new Set(),
@@ -45,9 +42,16 @@ export function startDirectNode(
     },
   });
   const staging = { redirect: undefined, allow: [] };
-  const deferBacklog = createDeferBacklog(new DeferStore(database), log);
+  const deferBacklog = createDeferBacklog(database, log);
   const findVersion = (): LoadedTemplate => world.template;
-  const attempt = createDelivery({ findVersion, transport, staging, log, deferBacklog });
+  const attempt = createDelivery({
+    ...plainDelivery,
+    findVersion,
+    transport,
+    staging,
+    log,
+    deferBacklog,
+  });
   shaper.start();
   const worker = world.worker(attempt, { slots, pollMs: 1_000 });
   worker.start();

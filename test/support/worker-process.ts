@@ -2,14 +2,13 @@ import { pino } from 'pino';
 import { createDelivery } from '../../src/delivery/deliver-message.ts';
 import { SmtpPool } from '../../src/delivery/smtp-pool.ts';
 import { inboxServer } from '../../src/delivery/smtp-server-settings.ts';
-import { systemClock } from '../../src/foundation/clock.ts';
 import { openDatabase } from '../../src/foundation/database/open-database.ts';
 import { ClaimStore } from '../../src/queue/claim-store.ts';
-import { CompleteStore } from '../../src/queue/complete-store.ts';
 import { LeaseStore } from '../../src/queue/lease-store.ts';
 import { Worker } from '../../src/queue/worker.ts';
 import { loadTemplate } from '../../src/rendering/load-template.ts';
 import { readCompiled } from '../../src/template/template-store.ts';
+import { plainDelivery } from './plain-delivery.ts';
 
 /**
  * A worker in a separate process, for tests that kill it: `worker-process.ts DATABASE_URL SMTP_PORT LEASE_MS [POISON]`. A
@@ -20,6 +19,7 @@ const leaseMs = Number(lease);
 const database = openDatabase({ url });
 const log = pino({ level: 'silent' });
 const deliver = createDelivery({
+  ...plainDelivery,
   findVersion: async (accountId, templateId, version) => {
     const [row] = await readCompiled(database.kysely, [{ accountId, templateId, version }]);
     return row && loadTemplate(row.compiled);
@@ -29,16 +29,12 @@ const deliver = createDelivery({
   log,
 });
 const worker = new Worker({
-  stores: {
-    claims: new ClaimStore(database, leaseMs),
-    leases: new LeaseStore(database, leaseMs),
-    outcomes: new CompleteStore(database),
-  },
+  claims: new ClaimStore(database, leaseMs),
+  leases: new LeaseStore(database, leaseMs),
   attempt: (message, lease) => {
     if (poison !== '' && JSON.stringify(message.content).includes(poison)) process.exit(1);
     return deliver(message, lease);
   },
-  clock: systemClock,
   log,
   options: { leaseMs, pollMs: 100 },
 });

@@ -12,18 +12,14 @@ import { fetchStsPolicy } from '../mta-sts/fetch-sts-policy.ts';
 import { StsPolicies } from '../mta-sts/sts-policies.ts';
 import { StsPolicyStore } from '../mta-sts/sts-policy-store.ts';
 import { ReturnPaths } from '../return-path.ts';
-import type { FindIdentity } from '../sending-identity.ts';
 import { Shaper } from '../shaping/shaper.ts';
 import { ShapingStore } from '../shaping/shaping-store.ts';
 import type { SmtpTimeouts } from '../smtp-session.ts';
 import { TlsCounter } from '../tls-report/tls-counter.ts';
 import { TlsResultStore } from '../tls-report/tls-result-store.ts';
-import type { Transport } from '../transport.ts';
 import { WarmUpStore } from '../warm-up/warm-up-store.ts';
 import { WarmUps } from '../warm-up/warm-ups.ts';
 import { DirectTransport } from './direct-transport.ts';
-import { HopPools } from './hop-pools.ts';
-import { RouteSender } from './send-by-route.ts';
 import { localAddresses, type Source, SourcePools } from './source-pools.ts';
 
 export interface DirectModuleDependencies {
@@ -42,52 +38,43 @@ export interface DirectModuleDependencies {
   readonly allowedNetworks: readonly string[];
 }
 
-/** Direct delivery to recipients' servers, including its background jobs. */
-export interface DirectModule {
-  readonly transport: Transport;
-  readonly findIdentity: FindIdentity;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 /** Connecting succeeds quickly or not at all; the other timeouts follow RFC 5321 section 4.5.3.2, as with relays. */
 const timeouts: Partial<SmtpTimeouts> = { connect: 30_000 };
 /** Concurrent messages. The limit is high because most of them wait for remote servers. */
 export const directSlots = 250;
 const cleanupIntervalMs = 3_600_000;
 
-/** Connects DNS, MTA-STS policies, rate limits, source addresses and connection pools. */
-export function createDirectModule(dependencies: DirectModuleDependencies): DirectModule {
-  const { database, clock, log, allowLoopback } = dependencies;
+/** Direct delivery to recipients' servers, with its background jobs: DNS, MTA-STS, rate limits, sources and pools. */
+export function createDirectModule(dependencies: DirectModuleDependencies) {
+  const { database, clock, log, allowLoopback, hostname, port } = dependencies;
   const node = newId();
+  const now = () => clock.now();
   const loopback = allowLoopback ? ['127.0.0.0/8', '::1/128'] : [];
   const networks = new PublicNetworks([...dependencies.allowedNetworks, ...loopback]);
   const dns = new DnsCache(new DnsClient(dependencies.dnsServers), clock);
   const warmUpStore = new WarmUpStore(database, node);
-  const warmUps = new WarmUps(warmUpStore, () => clock.now(), log);
-  const sources = new SourcePools(dependencies.sources, dependencies.hostname, warmUps);
-  const shapingStore = new ShapingStore(database, node, () => clock.now());
-  const shaper = new Shaper({ store: shapingStore, log, now: () => clock.now() });
+  const warmUps = new WarmUps(warmUpStore, now, log);
+  const sources = new SourcePools(dependencies.sources, hostname, warmUps);
+  const shapingStore = new ShapingStore(database, node, now);
+  const shaper = new Shaper(shapingStore, log, now);
   const tlsStore = new TlsResultStore(database, node);
-  const tally = new TlsCounter((counts) => tlsStore.add(counts), log);
-  const pools = new HopPools();
-  const policies = new StsPolicies({
-    dns,
-    store: new StsPolicyStore(database),
-    fetch: (domain) => fetchStsPolicy(dns, domain, { networks }),
-    clock,
-    log,
-  });
-  const sender = new RouteSender({ sources, pools, tally, port: dependencies.port, timeouts });
-  const names = [dependencies.hostname, ...sources.all.map(({ name }) => name)];
+  const tally = new TlsCounter(tlsStore, log);
+  const ownNames = new Set([hostname, ...sources.all.map(({ name }) => name)]);
   const transport = new DirectTransport({
     dns,
-    policies,
+    policies: new StsPolicies({
+      dns,
+      store: new StsPolicyStore(database),
+      fetch: (domain) => fetchStsPolicy(dns, domain, { networks }),
+      clock,
+      log,
+    }),
     limiter: shaper,
     sources,
-    pools,
-    sender,
-    routes: { ownNames: new Set(names), ownAddresses: localAddresses(), networks, allowLoopback },
+    tally,
+    port,
+    timeouts,
+    routes: { ownNames, ownAddresses: localAddresses(), networks, allowLoopback },
   });
   const cleanup = new PeriodicTask(
     cleanupIntervalMs,
@@ -99,20 +86,17 @@ export function createDirectModule(dependencies: DirectModuleDependencies): Dire
         log.debug({ err: error }, 'could not delete old shaping, TLS and warm-up counts'),
     },
   );
+  const paths = new ReturnPaths(dependencies.key);
   return {
     transport,
-    findIdentity: findDirectIdentity(
-      dependencies.domains,
-      new ReturnPaths(dependencies.key),
-      warmUps,
-    ),
-    async start() {
+    findIdentity: findDirectIdentity(dependencies.domains, paths, warmUps),
+    async start(): Promise<void> {
       await warmUps.start();
       shaper.start();
       tally.start();
       cleanup.start();
     },
-    async stop() {
+    async stop(): Promise<void> {
       await cleanup.stop();
       await shaper.stop();
       await tally.stop();

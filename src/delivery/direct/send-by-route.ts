@@ -1,25 +1,108 @@
 import { LRUCache } from 'lru-cache';
 import type { StsFinding } from '../mta-sts/sts-policies.ts';
 import { allowsHost } from '../mta-sts/sts-policy.ts';
+import type { LimiterSlot } from '../shaping/sending-limiter.ts';
 import { type OnConnect, SmtpPool } from '../smtp-pool.ts';
 import type { TlsUse } from '../smtp-server-settings.ts';
 import { SmtpSessionError, type SmtpTimeouts } from '../smtp-session.ts';
 import type { SmtpSessionEnd } from '../smtp-session-limit.ts';
-import { classifyTlsFault, type TlsResultType, type TlsTally } from '../tls-report/tls-result.ts';
+import { classifyTlsFault, type TlsCounter } from '../tls-report/tls-counter.ts';
+import type { TlsResultType } from '../tls-report/tls-result-store.ts';
 import {
   hasReachedServer,
   type OutgoingMail,
   type TransactionEnd,
   type TransactionResult,
+  withoutServer,
 } from '../transport.ts';
-import type { HopPools } from './hop-pools.ts';
 import type { Hop } from './plan-route.ts';
 import type { Source, SourcePools } from './source-pools.ts';
+
+interface Entry {
+  readonly pool: SmtpPool;
+  readonly group: string;
+  usedAt: number;
+  active: number;
+}
+
+/** The pools of one destination, which share its connection limit. */
+interface PoolGroup {
+  readonly name: string;
+  /** Includes idle connections. */
+  readonly maxConnections: number;
+}
+
+const idleMs = 60_000;
+
+/** Connection pools by server, source address and TLS use. Unused pools are removed. */
+export class HopPools {
+  readonly #entries = new Map<string, Entry>();
+  readonly #groups = new Map<string, Set<Entry>>();
+  #sweptAt = 0;
+
+  /** Runs `work` with the pool for a key, creating it if needed. */
+  async use<Result>(
+    key: string,
+    group: PoolGroup,
+    make: () => SmtpPool,
+    work: (pool: SmtpPool) => Promise<Result>,
+  ): Promise<Result> {
+    this.#sweep();
+    const entry = this.#entries.get(key) ?? this.#add(key, group.name, make());
+    if (entry.pool.idleCount === 0) this.#freeConnection(group);
+    entry.active += 1;
+    try {
+      return await work(entry.pool);
+    } finally {
+      entry.active -= 1;
+      entry.usedAt = performance.now();
+    }
+  }
+
+  drop(): void {
+    for (const { pool } of this.#entries.values()) pool.drop();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#entries.values()].map(({ pool }) => pool.close()));
+    this.#entries.clear();
+    this.#groups.clear();
+  }
+
+  #add(key: string, group: string, pool: SmtpPool): Entry {
+    const entry = { pool, group, usedAt: 0, active: 0 };
+    this.#entries.set(key, entry);
+    const members = this.#groups.get(group) ?? new Set();
+    this.#groups.set(group, members.add(entry));
+    return entry;
+  }
+
+  /** Closes an idle connection to one host of a destination so that another host can get a new one. */
+  #freeConnection({ name, maxConnections }: PoolGroup): void {
+    const members = [...(this.#groups.get(name) ?? [])];
+    let open = members.reduce((total, { pool }) => total + pool.open, 0);
+    for (const { pool } of members) while (open >= maxConnections && pool.closeIdle()) open -= 1;
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    if (now < this.#sweptAt + idleMs) return;
+    this.#sweptAt = now;
+    for (const [key, entry] of this.#entries) {
+      if (entry.active > 0 || now < entry.usedAt + idleMs) continue;
+      this.#entries.delete(key);
+      const members = this.#groups.get(entry.group);
+      members?.delete(entry);
+      if (members?.size === 0) this.#groups.delete(entry.group);
+      void entry.pool.close();
+    }
+  }
+}
 
 export interface RouteSenderDependencies {
   readonly sources: SourcePools;
   readonly pools: HopPools;
-  readonly tally: TlsTally;
+  readonly tally: Pick<TlsCounter, 'count'>;
   readonly port: number;
   readonly timeouts: Partial<SmtpTimeouts>;
   /** CA certificates to trust instead of the default ones. */
@@ -32,11 +115,9 @@ export interface RoutedMail {
   readonly hops: readonly Hop[];
   readonly finding: StsFinding;
   readonly pool: string | undefined;
-  /** Current message limit per connection. */
-  readonly messagesPerConnection: number;
   readonly destination: string;
-  /** Max open connections to the destination, including idle ones. */
-  readonly connections: number;
+  /** Limits the connections and the messages of each. */
+  readonly slot: LimiterSlot;
 }
 
 /** How long to send in plaintext to a server with broken TLS before trying TLS again. */
@@ -74,7 +155,7 @@ export class RouteSender {
       if (source === undefined) continue;
       for (const [index, tls] of this.#tlsUses(routed, hop).entries()) {
         last = await this.#transact(routed, hop, source, tls, (pool) => {
-          pool.messagesPerConnection = routed.messagesPerConnection;
+          pool.messagesPerConnection = routed.slot.messagesPerConnection;
           // RFC 8460 section 4: a session counts once, with the first TLS setting that was tried.
           const onConnect: OnConnect | undefined =
             index === 0 ? (outcome) => this.#countSession(routed, hop, tls, outcome) : undefined;
@@ -132,7 +213,7 @@ export class RouteSender {
     const rules = routed.finding.policy?.mode ?? 'none';
     const owner = rules === 'none' ? '' : routed.domain;
     const key = [hop.address, hop.host, source.address, tls, rules, owner].join(' ');
-    const group = { name: routed.destination, maxConnections: routed.connections };
+    const group = { name: routed.destination, maxConnections: routed.slot.connections };
     return this.#dependencies.pools.use(key, group, () => this.#makePool(hop, source, tls), work);
   }
 
@@ -184,10 +265,6 @@ function readTlsResult(outcome: Parameters<OnConnect>[0]): TlsResultType | undef
     return outcome.encrypted ? 'success' : 'starttls-not-supported';
   const { end } = outcome;
   return end.kind === 'fault' && end.fault === 'tls' ? classifyTlsFault(end.text) : undefined;
-}
-
-function withoutServer(end: TransactionEnd): TransactionResult {
-  return { refused: new Map(), end, server: '', transcript: [] };
 }
 
 function isTlsFault(end: TransactionEnd): boolean {

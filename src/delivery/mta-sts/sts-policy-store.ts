@@ -1,10 +1,17 @@
 import type { Database } from '../../foundation/database/open-database.ts';
-import type { StoredStsPolicy } from './sts-decision.ts';
-import type { StsPolicyStorage } from './sts-policies.ts';
-import type { StsMode } from './sts-policy.ts';
+import type { StsMode, StsPolicy } from './sts-policy.ts';
+
+/** A stored policy, shared by all nodes. */
+export interface StoredStsPolicy {
+  readonly domain: string;
+  /** `id` of the TXT record it was fetched for. */
+  readonly recordId: string;
+  readonly policy: StsPolicy;
+  readonly fetchedAt: Date;
+}
 
 /** MTA-STS policies, shared by all nodes and kept across restarts. */
-export class StsPolicyStore implements StsPolicyStorage {
+export class StsPolicyStore {
   readonly #database: Database;
 
   constructor(database: Database) {

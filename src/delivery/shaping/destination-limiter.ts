@@ -16,14 +16,12 @@ import {
   useFewerConnections,
 } from './throttle-state.ts';
 
-export interface DestinationLimiterOptions {
-  /** Max concurrent transactions with one destination on this node, regardless of other limits. */
-  readonly maxConcurrent: number;
-  /** Max messages that wait in memory for a slot. */
-  readonly maxQueued: number;
-  /** Max wait in memory, in milliseconds. */
-  readonly maxWaitMs: number;
-}
+/** Max concurrent transactions with one destination on this node, regardless of other limits. */
+const maxConcurrent = 60;
+/** Max messages that wait in memory for a slot. */
+const maxQueued = 120;
+/** Max wait in memory, in milliseconds. */
+const maxWaitMs = 2_500;
 
 interface Waiter {
   readonly urgent: boolean;
@@ -48,7 +46,6 @@ const maxRechecksPerSecond = { hanging: 20, searching: 100 } as const;
 /** Decides which messages to one destination this node sends now, holds briefly in memory or defers. */
 export class DestinationLimiter {
   readonly destination: Destination;
-  readonly #options: DestinationLimiterOptions;
   readonly #now: () => number;
   readonly #onLearned: OnLimitLearned;
   readonly #waiting: Waiter[] = [];
@@ -57,7 +54,7 @@ export class DestinationLimiter {
   readonly #deferSchedule: DeferSchedule;
   throttle: ThrottleState;
   version = '0';
-  slowedReason: string | undefined;
+  slowedReason: string | null = null;
   lastUsedAt: number;
   #override: RateOverride = {};
   /** Assume half until two heartbeats have shown which other nodes are active. */
@@ -73,14 +70,8 @@ export class DestinationLimiter {
   #sent = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(
-    destination: Destination,
-    options: DestinationLimiterOptions,
-    now: () => number,
-    onLearned: OnLimitLearned,
-  ) {
+  constructor(destination: Destination, now: () => number, onLearned: OnLimitLearned) {
     this.destination = destination;
-    this.#options = options;
     this.#now = now;
     this.#deferSchedule = new DeferSchedule(now);
     this.#onLearned = onLearned;
@@ -168,7 +159,7 @@ export class DestinationLimiter {
     if (this.#waiting.length === 0 && this.#canSend(now)) return Promise.resolve(this.#grant(now));
     if (!this.#hasCapacity(now, urgent)) return Promise.resolve(this.#defer(urgent, now));
     return new Promise((resolve) => {
-      const waiter = { urgent, resolve, until: now + this.#options.maxWaitMs };
+      const waiter = { urgent, resolve, until: now + maxWaitMs };
       const index = urgent ? this.#waiting.findIndex((other) => !other.urgent) : -1;
       this.#waiting.splice(index === -1 ? this.#waiting.length : index, 0, waiter);
       this.#schedule(now);
@@ -194,7 +185,7 @@ export class DestinationLimiter {
   get #maxConnections(): number {
     if (this.#breaker.isOpen) return 1;
     const all = this.#override.connections ?? this.throttle.connections;
-    return Math.max(1, Math.min(Math.floor(all * this.#share), this.#options.maxConcurrent));
+    return Math.max(1, Math.min(Math.floor(all * this.#share), maxConcurrent));
   }
 
   get #messagesPerConnection(): number {
@@ -230,8 +221,8 @@ export class DestinationLimiter {
     const ahead = urgent
       ? this.#waiting.filter((waiter) => waiter.urgent).length
       : this.#waiting.length;
-    const within = ((ahead + 1) / this.#rate) * 1_000 <= this.#options.maxWaitMs;
-    return within && this.#waiting.length < this.#options.maxQueued;
+    const within = ((ahead + 1) / this.#rate) * 1_000 <= maxWaitMs;
+    return within && this.#waiting.length < maxQueued;
   }
 
   #grant(now: number): LimiterSlot {
@@ -295,7 +286,7 @@ export class DestinationLimiter {
   #defer(urgent: boolean, now: number, notBefore = 0): LimiterDelay {
     const hung = this.#isStalled(now, hungAfterMs);
     const back = this.#deferSchedule.nextSlot(priorityOf(urgent), now, {
-      earliest: now + this.#options.maxWaitMs / 2,
+      earliest: now + maxWaitMs / 2,
       notBefore,
       spacing: 1_000 / (hung ? maxRechecksPerSecond.hanging : this.#recheckRate),
     });

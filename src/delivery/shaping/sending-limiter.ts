@@ -55,8 +55,3 @@ export interface LimiterDelay {
   /** Set if there is a backlog: when the others may be checked. */
   readonly backlog?: BacklogSchedule;
 }
-
-/** Decides when mail may be sent to a destination. */
-export interface SendingLimiter {
-  admit(destination: Destination, urgent: boolean): Promise<LimiterSlot | LimiterDelay>;
-}

@@ -1,52 +1,34 @@
 import type { Log } from '../../foundation/log.ts';
 import { PeriodicTask } from '../../foundation/periodic-task.ts';
-import { DestinationLimiter, type DestinationLimiterOptions } from './destination-limiter.ts';
-import type { Destination, LimiterDelay, LimiterSlot, SendingLimiter } from './sending-limiter.ts';
-import type { DestinationHeartbeat, DestinationState } from './shaping-store.ts';
-import type { ThrottleState } from './throttle-state.ts';
-
-interface ShapingPersistence {
-  heartbeat(heartbeats: readonly DestinationHeartbeat[]): Promise<DestinationState[]>;
-  save(
-    name: string,
-    version: string,
-    throttle: ThrottleState,
-    slowedReason: string | undefined,
-  ): Promise<string | undefined>;
-}
-
-export interface ShaperDependencies {
-  readonly store: ShapingPersistence;
-  readonly log: Log;
-  /** Milliseconds. */
-  readonly now: () => number;
-  readonly limiters?: Partial<DestinationLimiterOptions>;
-}
+import { DestinationLimiter } from './destination-limiter.ts';
+import type { Destination, LimiterDelay, LimiterSlot } from './sending-limiter.ts';
+import type { DestinationHeartbeat, ShapingStore } from './shaping-store.ts';
 
 const heartbeatIntervalMs = 1_000;
 const idleMs = 300_000;
-const defaultLimiterOptions: DestinationLimiterOptions = {
-  maxConcurrent: 60,
-  maxQueued: 120,
-  maxWaitMs: 2_500,
-};
 
 /**
  * Maintains every destination's rate together with the other nodes: each node reports its demand and throughput every
  * second and uses its share of the rate. A limit learned from a reply is saved immediately.
  */
-export class Shaper implements SendingLimiter {
-  readonly #dependencies: ShaperDependencies;
+export class Shaper {
+  readonly #store: ShapingStore;
+  readonly #log: Log;
+  readonly #now: () => number;
   readonly #limiters = new Map<string, DestinationLimiter>();
   readonly #loading = new Map<string, Promise<void>>();
   readonly #heartbeats = new PeriodicTask(heartbeatIntervalMs, () => this.#heartbeat());
   #heartbeatAt: number;
 
-  constructor(dependencies: ShaperDependencies) {
-    this.#dependencies = dependencies;
-    this.#heartbeatAt = dependencies.now();
+  /** @param now milliseconds */
+  constructor(store: ShapingStore, log: Log, now: () => number) {
+    this.#store = store;
+    this.#log = log;
+    this.#now = now;
+    this.#heartbeatAt = now();
   }
 
+  /** When mail may be sent to a destination. */
   async admit(destination: Destination, urgent: boolean): Promise<LimiterSlot | LimiterDelay> {
     let limiter = this.#limiters.get(destination.name);
     if (limiter === undefined) {
@@ -68,38 +50,27 @@ export class Shaper implements SendingLimiter {
   }
 
   #open(destination: Destination): DestinationLimiter {
-    const { now, limiters } = this.#dependencies;
-    const limiter = new DestinationLimiter(
-      destination,
-      { ...defaultLimiterOptions, ...limiters },
-      now,
-      (learned, what) => {
-        this.#dependencies.log.info(
-          describe(learned, what),
-          'learned a lower limit of a destination',
-        );
-        void this.#save(learned);
-      },
-    );
+    const limiter = new DestinationLimiter(destination, this.#now, (learned, what) => {
+      this.#log.info(describe(learned, what), 'learned a lower limit of a destination');
+      void this.#save(learned);
+    });
     this.#limiters.set(destination.name, limiter);
     return limiter;
   }
 
   async #load(limiter: DestinationLimiter): Promise<void> {
     try {
-      const states = await this.#dependencies.store.heartbeat([
-        heartbeatOf(limiter, { demand: 0, sent: 0 }),
-      ]);
+      const states = await this.#store.heartbeat([heartbeatOf(limiter, { demand: 0, sent: 0 })]);
       for (const state of states) limiter.adopt(state);
     } catch (error) {
-      this.#dependencies.log.debug({ err: error }, 'could not read the rate of a destination');
+      this.#log.debug({ err: error }, 'could not read the rate of a destination');
     } finally {
       this.#loading.delete(limiter.destination.name);
     }
   }
 
   async #heartbeat(): Promise<void> {
-    const now = this.#dependencies.now();
+    const now = this.#now();
     const seconds = Math.max(0.1, (now - this.#heartbeatAt) / 1_000);
     this.#heartbeatAt = now;
     for (const [name, limiter] of this.#limiters) {
@@ -110,11 +81,11 @@ export class Shaper implements SendingLimiter {
     if (limiters.length === 0) return;
     try {
       const heartbeats = limiters.map((limiter) => heartbeatOf(limiter, limiter.measure(seconds)));
-      for (const state of await this.#dependencies.store.heartbeat(heartbeats))
+      for (const state of await this.#store.heartbeat(heartbeats))
         this.#limiters.get(state.name)?.adopt(state);
       for (const limiter of limiters) if (limiter.grow()) await this.#save(limiter);
     } catch (error) {
-      this.#dependencies.log.debug({ err: error }, 'could not share the rates of destinations');
+      this.#log.debug({ err: error }, 'could not share the rates of destinations');
     }
   }
 
@@ -122,15 +93,10 @@ export class Shaper implements SendingLimiter {
   async #save(limiter: DestinationLimiter): Promise<void> {
     try {
       const { destination, version, throttle, slowedReason } = limiter;
-      const saved = await this.#dependencies.store.save(
-        destination.name,
-        version,
-        throttle,
-        slowedReason,
-      );
+      const saved = await this.#store.save(destination.name, version, throttle, slowedReason);
       limiter.version = saved ?? limiter.version;
     } catch (error) {
-      this.#dependencies.log.debug({ err: error }, 'could not save the rate of a destination');
+      this.#log.debug({ err: error }, 'could not save the rate of a destination');
     }
   }
 }

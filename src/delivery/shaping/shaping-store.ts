@@ -1,6 +1,5 @@
 import { CompiledQuery } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
-import type { SmtpSessionLength } from './smtp-session-length.ts';
 import type { ThrottleState } from './throttle-state.ts';
 
 /** What a node reports about a destination. */
@@ -30,7 +29,7 @@ export interface DestinationState {
   readonly label: string;
   /** Times are in the caller's clock. */
   readonly throttle: ThrottleState;
-  readonly slowedReason: string | undefined;
+  readonly slowedReason: string | null;
   readonly override: RateOverride;
   readonly version: string;
   /** Other nodes, per second. */
@@ -38,37 +37,22 @@ export interface DestinationState {
   readonly othersSent: number;
 }
 
-interface DestinationRow {
-  name: string;
-  label: string;
-  rate: number;
-  good: number;
-  bad: number | null;
-  connections: number;
-  changed_ago: number;
-  connections_ago: number;
-  slowed_ago: number | null;
-  blocked_in: number | null;
-  slowed_reason: string | null;
-  override_rate: number | null;
-  override_connections: number | null;
-  override_session_messages: number | null;
-  session_messages: number | null;
-  session_ago: number | null;
-  session_reason: string | null;
-  version: string;
-  others_demand: number;
-  others_sent: number;
-}
-
 // Times are stored relative to the database clock, so that nodes' clocks don't need to agree.
-const columns = `
-  d.name, d.label, d.rate, d.good, d.bad, d.connections, d.slowed_reason, d.override_rate, d.override_connections,
-  d.override_session_messages, d.session_messages, d.session_reason, d.version, extract(epoch from now() - d.changed_at)::float8 * 1000 as changed_ago,
-  extract(epoch from now() - d.connections_at)::float8 * 1000 as connections_ago,
-  extract(epoch from now() - d.slowed_at)::float8 * 1000 as slowed_ago,
-  extract(epoch from now() - d.session_at)::float8 * 1000 as session_ago,
-  extract(epoch from d.blocked_until - now())::float8 * 1000 as blocked_in`;
+const timeOf = (column: string, now: string) =>
+  `${now}::float8 + extract(epoch from ${column} - now())::float8 * 1000`;
+
+const override = (of = '') => `json_strip_nulls(json_build_object('rate', ${of}override_rate,
+  'connections', ${of}override_connections, 'messagesPerConnection', ${of}override_session_messages))`;
+
+/** SQL: the columns of `DestinationState`. @param now SQL for the time of the caller's clock */
+const columns = (now: string) => `
+  d.name, d.label, d.slowed_reason as "slowedReason", d.version, ${override('d.')} as override,
+  json_strip_nulls(json_build_object('rate', d.rate, 'good', d.good, 'bad', d.bad, 'connections', d.connections,
+    'changedAt', ${timeOf('d.changed_at', now)}, 'connectionsChangedAt', ${timeOf('d.connections_at', now)},
+    'slowedAt', ${timeOf('d.slowed_at', now)}, 'blockedUntil', coalesce(${timeOf('d.blocked_until', now)}, ${now}::float8),
+    'session', case when d.session_messages is not null then json_build_object('maxMessages', d.session_messages,
+      'learnedAt', ${timeOf('d.session_at', now)}, 'reason', coalesce(d.session_reason, '')) end)) as throttle,
+  coalesce(n.demand, 0) as "othersDemand", coalesce(n.sent, 0) as "othersSent"`;
 
 /** Destination rates, shared by all nodes. */
 export class ShapingStore {
@@ -85,22 +69,16 @@ export class ShapingStore {
 
   /** Reports this node's activity and returns the shared state of its destinations. */
   async heartbeat(heartbeats: readonly DestinationHeartbeat[]): Promise<DestinationState[]> {
-    const { rows } = await this.#database.pool.query<DestinationRow>({
-      name: 'shaping-beat',
-      text: heartbeatStatement,
-      values: [this.#node, JSON.stringify(heartbeats)],
-    });
+    const run = () =>
+      this.#database.pool.query<DestinationState>({
+        name: 'shaping-beat',
+        text: heartbeatStatement,
+        values: [this.#node, JSON.stringify(heartbeats), this.#now()],
+      });
+    const { rows } = await run();
     // Rows inserted by this statement aren't visible to its own select.
-    const missing = heartbeats.some(
-      (heartbeat) => !rows.some((row) => row.name === heartbeat.name),
-    );
-    if (!missing) return rows.map((row) => this.#stateOf(row));
-    const again = await this.#database.pool.query<DestinationRow>({
-      name: 'shaping-beat',
-      text: heartbeatStatement,
-      values: [this.#node, JSON.stringify(heartbeats)],
-    });
-    return again.rows.map((row) => this.#stateOf(row));
+    const isComplete = heartbeats.every(({ name }) => rows.some((row) => row.name === name));
+    return isComplete ? rows : (await run()).rows;
   }
 
   /**
@@ -111,7 +89,7 @@ export class ShapingStore {
     name: string,
     version: string,
     throttle: ThrottleState,
-    slowedReason: string | undefined,
+    slowedReason: string | null,
   ): Promise<string | undefined> {
     const now = this.#now();
     const { rows } = await this.#database.pool.query<{ version: string }>({
@@ -138,7 +116,7 @@ export class ShapingStore {
         now - throttle.connectionsChangedAt,
         throttle.slowedAt === undefined ? null : now - throttle.slowedAt,
         throttle.blockedUntil > now ? throttle.blockedUntil - now : null,
-        slowedReason ?? null,
+        slowedReason,
         throttle.session?.maxMessages ?? null,
         throttle.session === undefined ? null : now - throttle.session.learnedAt,
         throttle.session?.reason ?? null,
@@ -149,14 +127,16 @@ export class ShapingStore {
 
   /** All destinations with activity across all nodes, for display. */
   async list(): Promise<DestinationState[]> {
-    const { rows } = await this.#database.pool.query<DestinationRow>(`
-      select ${columns}, coalesce(n.demand, 0) as others_demand, coalesce(n.sent, 0) as others_sent
-      from destination d
-      left join lateral (
-        select sum(demand) as demand, sum(sent) as sent from destination_node n
-        where n.name = d.name and n.seen_at > now() - interval '5 s') n on true
-      order by d.name`);
-    return rows.map((row) => this.#stateOf(row));
+    const { rows } = await this.#database.pool.query<DestinationState>(
+      `select ${columns('$1')}
+       from destination d
+       left join lateral (
+         select sum(demand) as demand, sum(sent) as sent from destination_node n
+         where n.name = d.name and n.seen_at > now() - interval '5 s') n on true
+       order by d.name`,
+      [this.#now()],
+    );
+    return rows;
   }
 
   /** A destination's manual limits; undefined if the destination is unknown. */
@@ -164,15 +144,12 @@ export class ShapingStore {
     name: string,
     kysely: Database['kysely'] = this.#database.kysely,
   ): Promise<RateOverride | undefined> {
-    const { rows } = await kysely.executeQuery<OverrideRow>(
-      CompiledQuery.raw(
-        `select override_rate, override_connections, override_session_messages
-         from destination where name = $1`,
-        [name],
-      ),
+    const { rows } = await kysely.executeQuery<{ override: RateOverride }>(
+      CompiledQuery.raw(`select ${override()} as override from destination where name = $1`, [
+        name,
+      ]),
     );
-    const [row] = rows;
-    return row && overrideOf(row);
+    return rows[0]?.override;
   }
 
   /**
@@ -209,49 +186,6 @@ export class ShapingStore {
         and d.override_rate is null and d.override_connections is null and d.override_session_messages is null
         and not exists (select from destination_node n where n.name = d.name)`);
   }
-
-  #stateOf(row: DestinationRow): DestinationState {
-    const now = this.#now();
-    return {
-      name: row.name,
-      label: row.label,
-      throttle: {
-        rate: row.rate,
-        good: row.good,
-        bad: row.bad ?? undefined,
-        connections: row.connections,
-        changedAt: now - row.changed_ago,
-        connectionsChangedAt: now - row.connections_ago,
-        slowedAt: row.slowed_ago === null ? undefined : now - row.slowed_ago,
-        blockedUntil: now + (row.blocked_in ?? 0),
-        session: readSession(row, now),
-      },
-      slowedReason: row.slowed_reason ?? undefined,
-      override: overrideOf(row),
-      version: row.version,
-      othersDemand: row.others_demand,
-      othersSent: row.others_sent,
-    };
-  }
-}
-
-type OverrideRow = Pick<
-  DestinationRow,
-  'override_rate' | 'override_connections' | 'override_session_messages'
->;
-
-function overrideOf(row: OverrideRow): RateOverride {
-  return {
-    rate: row.override_rate ?? undefined,
-    connections: row.override_connections ?? undefined,
-    messagesPerConnection: row.override_session_messages ?? undefined,
-  };
-}
-
-function readSession(row: DestinationRow, now: number): SmtpSessionLength | undefined {
-  const { session_messages: maxMessages, session_ago: ago, session_reason: reason } = row;
-  if (maxMessages === null) return undefined;
-  return { maxMessages, learnedAt: now - (ago ?? 0), reason: reason ?? '' };
 }
 
 const heartbeatStatement = `
@@ -267,7 +201,7 @@ const heartbeatStatement = `
     select name, $1::uuid, demand, sent, now() from mine order by name
     on conflict (name, node) do update
       set demand = excluded.demand, sent = excluded.sent, seen_at = excluded.seen_at)
-  select ${columns}, coalesce(n.demand, 0) as others_demand, coalesce(n.sent, 0) as others_sent
+  select ${columns('$3')}
   from mine join destination d using (name)
   left join lateral (
     select sum(demand) as demand, sum(sent) as sent from destination_node n

@@ -1,21 +1,31 @@
 import type { Log } from '../../foundation/log.ts';
 import { PeriodicTask } from '../../foundation/periodic-task.ts';
-import type { TlsResult, TlsTally } from './tls-result.ts';
-import type { TlsCount } from './tls-result-store.ts';
+import type { TlsResult, TlsResultStore, TlsResultType } from './tls-result-store.ts';
+
+/** Classifies a failed handshake by the TLS library's error text. */
+export function classifyTlsFault(text: string): TlsResultType {
+  if (/not support|\bSTARTTLS: [45]|upgrading connection with STARTTLS/i.test(text))
+    return 'starttls-not-supported';
+  if (/expired/i.test(text)) return 'certificate-expired';
+  if (/hostname|altname|does not match/i.test(text)) return 'certificate-host-mismatch';
+  if (/self.signed|unable to (verify|get)|issuer|signature|not trusted/i.test(text))
+    return 'certificate-not-trusted';
+  return 'validation-failure';
+}
 
 const writeIntervalMs = 30_000;
 /** With more distinct results than this, counts are written immediately. */
 const maxResults = 1_000;
 
 /** Counts sessions in memory and writes the counts periodically. */
-export class TlsCounter implements TlsTally {
-  readonly #add: (counts: readonly TlsCount[]) => Promise<void>;
+export class TlsCounter {
+  readonly #store: TlsResultStore;
   readonly #log: Log;
   #counts = new Map<string, { result: TlsResult; sessions: number }>();
   readonly #writes = new PeriodicTask(writeIntervalMs, () => this.write());
 
-  constructor(add: (counts: readonly TlsCount[]) => Promise<void>, log: Log) {
-    this.#add = add;
+  constructor(store: TlsResultStore, log: Log) {
+    this.#store = store;
     this.#log = log;
   }
 
@@ -44,7 +54,7 @@ export class TlsCounter implements TlsTally {
       sessions,
     }));
     this.#counts = new Map();
-    await this.#add(counts).catch((error: unknown) => {
+    await this.#store.add(counts).catch((error: unknown) => {
       this.#log.debug({ err: error }, 'could not write counts for TLS reporting');
     });
   }

@@ -1,5 +1,26 @@
 import type { Database } from '../../foundation/database/open-database.ts';
-import type { TlsResult } from './tls-result.ts';
+import type { StsFetchFault } from '../mta-sts/fetch-sts-policy.ts';
+
+/** RFC 8460 section 4.3: how a session with a domain's server ended with respect to TLS. */
+export type TlsResultType =
+  | 'success'
+  | 'starttls-not-supported'
+  | 'certificate-host-mismatch'
+  | 'certificate-expired'
+  | 'certificate-not-trusted'
+  | 'validation-failure'
+  | StsFetchFault;
+
+/** One session, or one policy that could not be fetched. */
+export interface TlsResult {
+  /** The recipients' domain. */
+  readonly domain: string;
+  /** RFC 8460 section 4.4: the policy that applied to the session. */
+  readonly policyType: 'sts' | 'no-policy-found';
+  readonly type: TlsResultType;
+  /** The receiving MX host; empty if none was reached. */
+  readonly host: string;
+}
 
 /** Occurrences since the last write. */
 export interface TlsCount extends TlsResult {

@@ -3,14 +3,7 @@ import { PeriodicTask } from '../../foundation/periodic-task.ts';
 import type { WarmUpSchedule } from '../../sender/sending-domain.ts';
 import type { Source, SourceLimits } from '../direct/source-pools.ts';
 import { allowance, dayOf } from './warm-up-plan.ts';
-
-export interface WarmUpCounts {
-  share(
-    day: string,
-    uses: readonly { subject: string; used: number }[],
-  ): Promise<ReadonlyMap<string, number>>;
-  sourcePlans(): Promise<ReadonlyMap<string, WarmUpSchedule>>;
-}
+import type { WarmUpStore } from './warm-up-store.ts';
 
 interface Count {
   /** By this node, not shared with the others yet. */
@@ -26,7 +19,7 @@ const shareIntervalMs = 2_000;
  * what is sent in that time.
  */
 export class WarmUps implements SourceLimits {
-  readonly #counts: WarmUpCounts;
+  readonly #store: WarmUpStore;
   readonly #now: () => number;
   readonly #log: Log;
   #subjects = new Map<string, Count>();
@@ -35,8 +28,8 @@ export class WarmUps implements SourceLimits {
   readonly #shares = new PeriodicTask(shareIntervalMs, () => this.share());
   #sharing: Promise<void> | undefined;
 
-  constructor(counts: WarmUpCounts, now: () => number, log: Log) {
-    this.#counts = counts;
+  constructor(store: WarmUpStore, now: () => number, log: Log) {
+    this.#store = store;
     this.#now = now;
     this.#log = log;
     this.#day = dayOf(now());
@@ -101,12 +94,12 @@ export class WarmUps implements SourceLimits {
   async #share(): Promise<void> {
     const day = this.#today();
     try {
-      this.#plans = await this.#counts.sourcePlans();
+      this.#plans = await this.#store.sourcePlans();
       // Include what other nodes sent from a source before this node has sent anything.
       for (const address of this.#plans.keys()) this.#countOf(`source:${address}`);
       const counts = [...this.#subjects];
       const uses = counts.map(([subject, { unshared }]) => ({ subject, used: unshared }));
-      const shared = uses.length === 0 ? new Map() : await this.#counts.share(day, uses);
+      const shared = uses.length === 0 ? new Map() : await this.#store.share(day, uses);
       if (day !== this.#day) return;
       for (const [index, [subject, count]] of counts.entries()) {
         count.unshared -= uses[index]?.used ?? 0;

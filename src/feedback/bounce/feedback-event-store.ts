@@ -105,11 +105,8 @@ async function writeSome(
     written as (
       ${sql.raw(
         insertEvents({
-          accountId: 'account_id',
-          messageId: 'message_id',
-          retentionDays: 'retention_days',
+          of: 'placed',
           id: 'id',
-          at: 'now()',
           kind: { from: 'kind' },
           recipient: 'recipient',
           detail: 'detail',

@@ -10,8 +10,12 @@ import {
 import { parseMailboxes } from '../../foundation/mime/parse-mailboxes.ts';
 import { textOf } from '../relay/json-fields.ts';
 import { readSes } from '../relay/read-ses.ts';
-import { classifyBounce, findReply, sanitizeDiagnostic } from './classify-bounce.ts';
-import type { FeedbackMail } from './feedback-mail.ts';
+import {
+  classifyBounce,
+  type FeedbackMail,
+  findReply,
+  sanitizeDiagnostic,
+} from './classify-bounce.ts';
 import { type RecipientStatus, readDeliveryStatus } from './read-delivery-status.ts';
 import { stripHtml } from './strip-html.ts';
 

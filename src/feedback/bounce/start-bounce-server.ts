@@ -13,7 +13,10 @@ import {
   type SmtpListener,
   SmtpReplyError,
 } from '../../foundation/network/smtp-listener.ts';
-import { SmtpSessionSlots } from '../../foundation/network/smtp-session-limits.ts';
+import {
+  type SmtpSessionLimits,
+  SmtpSessionSlots,
+} from '../../foundation/network/smtp-session-limits.ts';
 import { policies } from '../../foundation/policies.ts';
 import { ThreadOverrun } from '../../foundation/thread-pool.ts';
 import type { LiveCertificate } from '../../http/tls/live-certificate.ts';
@@ -22,15 +25,63 @@ import { maxReplyBytes } from '../reply/reply-limits.ts';
 import { type CountReply, ReplyRefusal } from '../reply/reply-refusal.ts';
 import type { ReplyTarget } from '../reply/reply-store.ts';
 import { truncateAddress } from '../tracking/classify-reader.ts';
-import { bounceSessionLimits } from './bounce-session-limits.ts';
+import type { FeedbackMail } from './classify-bounce.ts';
 import type { FeedbackEvent } from './feedback-event-store.ts';
-import { handleFeedbackMail } from './handle-feedback-mail.ts';
+import { readFeedbackMail } from './parse-feedback-mail.ts';
 import { RateLimit } from './rate-limit.ts';
 import {
   FeedbackMailReceiver,
   type ReceivedFeedback,
   uncountedBytes,
 } from './receive-feedback-mail.ts';
+
+/**
+ * Turns mail to a return path into an event. Only the signed return path identifies the message and recipient; what the
+ * mail itself claims isn't trusted.
+ * @param path undefined for mail to a feedback address: a complaint that names a return path counts for it
+ * @returns undefined if it says nothing about a message
+ * @throws Busy if too many wait, ThreadOverrun if it can't be read
+ */
+export async function handleFeedbackMail(
+  path: ReturnPath | undefined,
+  { source, digest }: Pick<ReceivedFeedback, 'source' | 'digest'>,
+  readReturnPath: (address: string) => ReturnPath | undefined = () => undefined,
+): Promise<FeedbackEvent | undefined> {
+  const group = path?.accountTag?.toString('hex') ?? path?.messageId ?? 'feedback addresses';
+  const report = await readFeedbackMail({ source }, { group });
+  const event = eventOf(report);
+  const named = report.kind === 'complaint' ? report.mailFrom : undefined;
+  const about = path ?? (named === undefined ? undefined : readReturnPath(named));
+  if (event === undefined || about === undefined) return undefined;
+  return { ...about, ...event, report: digest };
+}
+
+function eventOf(report: FeedbackMail): Pick<FeedbackEvent, 'kind' | 'detail'> | undefined {
+  if (report.kind === 'bounce') {
+    const { permanent, cause, status, diagnostic } = report;
+    const detail = { by: 'mail', cause, permanent, status, reason: diagnostic };
+    return { kind: 'bounced', detail };
+  }
+  if (report.kind === 'delay')
+    return {
+      kind: 'delayed',
+      detail: { by: 'mail', status: report.status, reason: report.diagnostic },
+    };
+  if (report.kind === 'complaint')
+    return { kind: 'complained', detail: { by: 'mail', feedbackType: report.feedbackType } };
+  return undefined;
+}
+
+/** The limits of a session with the bounce server; a message with STARTTLS needs seven commands. */
+export const bounceSessionLimits: SmtpSessionLimits = {
+  sessions: policies.bounceSessions,
+  commandsPerMessage: 20,
+  messagesPerSession: 100,
+  firstIdleMs: 60_000,
+  idleMs: 60_000,
+  transactionMs: 10 * 60_000,
+  bytesPerSecond: 16 * 1_024 ** 2,
+};
 
 /** Per IP address. */
 const maxMessagesPerMinute = 600;

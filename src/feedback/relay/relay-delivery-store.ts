@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, MessageId } from '../../foundation/ids.ts';
@@ -44,15 +45,15 @@ export async function findEarlierMessages(
   return new Set(rows.map(({ id }) => id));
 }
 
-const batchSize = 5_000;
-
-/** Deletes IDs of relays once no report about their deliveries is expected. */
-export async function removeOldRelayDeliveries(kysely: Kysely): Promise<void> {
-  for (;;) {
-    const { numAffectedRows } = await sql`
-      delete from relay_delivery where (account_id, relay_id) in (
-        select account_id, relay_id from relay_delivery
-        where at < now() - interval '60 days' limit ${batchSize})`.execute(kysely);
-    if (Number(numAffectedRows ?? 0n) < batchSize) return;
-  }
+/**
+ * Marks a signed request's token as used, in the same commit as the request's changes.
+ * @returns false if it was used before; concurrent calls with the same token wait for each other
+ */
+export async function consumeToken(transaction: Kysely, token: string): Promise<boolean> {
+  const hash = createHash('sha256').update(token).digest();
+  const { rows } = await sql`
+    insert into spent_intake_token (hash) values (${hash}) on conflict do nothing returning 1`.execute(
+    transaction,
+  );
+  return rows.length === 1;
 }

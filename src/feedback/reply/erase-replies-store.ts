@@ -2,7 +2,6 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { ComparableAddress } from '../../foundation/email-address.ts';
 import type { AccountId } from '../../foundation/ids.ts';
-import { retentionClasses } from '../../message/message-partitions-store.ts';
 import { lowestIdAt } from '../../message/message-sql.ts';
 import { scheduledClassOffset } from '../../message/scheduled-class.ts';
 
@@ -157,22 +156,4 @@ function isOlderThan(
       select from scheduled_message s
       where s.account_id = r.account_id and s.message_id = r.message_id
         and s.send_at < (select now() - ${sql.ref(days)} * interval '1 day' ${rule})))`;
-}
-
-/** Deletes the replies, of all accounts, whose messages were deleted at the end of their retention. */
-export async function deleteOldReplies(kysely: Kysely): Promise<void> {
-  for (const days of retentionClasses) {
-    for (;;) {
-      const { numAffectedRows } = await sql`
-        delete from message_reply where (account_id, id) in (
-          select r.account_id, r.id from message_reply r
-          where r.retention_days = ${days}
-            and r.message_id < ${sql.raw(lowestIdAt(`now() - interval '${days} days'`))}
-            and not exists (
-              select from message m
-              where m.account_id = r.account_id and m.id = r.message_id and m.retention_days = r.retention_days)
-          order by r.message_id limit ${batchSize})`.execute(kysely);
-      if (Number(numAffectedRows ?? 0n) < batchSize) break;
-    }
-  }
 }

@@ -5,7 +5,6 @@ import { newId } from '../../foundation/ids.ts';
 import { type MimeEntity, readEntity } from '../../foundation/mime/mime-entity.ts';
 import type { AttachmentStore } from '../../message/attachment-store.ts';
 import type { ReplyAddresses } from '../../message/reply-address.ts';
-import { previewReply } from './preview-reply.ts';
 import type { ParsedReplyPart, ReplyOrigin, ReplyPart } from './reply-content.ts';
 import { maxHops } from './reply-limits.ts';
 import type { ReplyReader } from './reply-reader.ts';
@@ -17,6 +16,20 @@ import {
   type ReplyVerdict,
   storeReply,
 } from './reply-store.ts';
+
+/** Characters. */
+const maxPreview = 120;
+/** Bytes of the text that are searched. */
+const maxSearchedBytes = 4_096;
+
+/** The first line of a reply's text that doesn't quote; empty if there is none. */
+export function previewReply(parts: readonly ParsedReplyPart[]): string {
+  const start = parts.find(({ kind }) => kind === 'text')?.content.subarray(0, maxSearchedBytes);
+  // Drops a character that is cut in two.
+  const lines = new TextDecoder().decode(start, { stream: true }).split(/[\r\n]+/);
+  const line = lines.map((one) => one.trim()).find((one) => one !== '' && !one.startsWith('>'));
+  return [...(line ?? '')].slice(0, maxPreview).join('');
+}
 
 export interface ReplyIntakeDependencies {
   readonly database: Pick<Database, 'kysely'>;

@@ -157,16 +157,7 @@ export async function storeReply(
       on conflict do nothing),
     recorded as (
       ${sql.raw(
-        insertEvents({
-          accountId: 'account_id',
-          messageId: 'message_id',
-          retentionDays: 'retention_days',
-          id: 'id',
-          at: 'now()',
-          kind: 'replied',
-          recipient: 'null::smallint',
-          detail: 'detail',
-        }),
+        insertEvents({ of: 'fresh', id: 'fresh.id', kind: 'replied', detail: 'fresh.detail' }),
       )}
       from (select w.*, ${JSON.stringify(detail)}::json as detail from written w) as fresh)
     select verdict, exists (select from written) as "isNew" from judged`.execute(kysely);

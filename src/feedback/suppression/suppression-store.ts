@@ -110,14 +110,3 @@ export async function readSuppressions(
   );
   return rows;
 }
-
-/** Deletes expired entries in batches. */
-export async function removeExpiredSuppressions(kysely: Kysely): Promise<void> {
-  for (;;) {
-    const { numAffectedRows } = await sql`
-      delete from suppression where (account_id, address, reason) in (
-        select account_id, address, reason from suppression
-        where expires_at < now() limit 5000)`.execute(kysely);
-    if (Number(numAffectedRows ?? 0n) < 5_000) return;
-  }
-}

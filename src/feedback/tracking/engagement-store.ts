@@ -44,7 +44,7 @@ export async function writeEngagements(
         cross join lateral (
           select content, at, (state in ('queued', 'deferred') or (state in ('delivered', 'bounced', 'expired') and at < state_at))
             and ${hasNoCc('message')} as early
-          from message cross join (select ${timeBefore('now()', 'i.ago')} as at) as received
+          from message cross join (select ${timeBefore('i.ago')} as at) as received
           where account_id = i.account_id and id = i.message_id and retention_days = i.retention_days
           limit 1
         ) m
@@ -79,13 +79,10 @@ export async function writeEngagements(
         where not g.undecided),
       written as (
         ${insertEvents({
-          accountId: 'account_id',
-          messageId: 'message_id',
-          retentionDays: 'retention_days',
+          of: 'placed',
           id: 'id',
           at: 'at',
           kind: { from: 'kind' },
-          recipient: 'null',
           detail: 'detail',
         })}
         from placed

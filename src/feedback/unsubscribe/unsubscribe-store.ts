@@ -4,7 +4,7 @@ import { normalizeAddress } from '../../foundation/email-address.ts';
 import { newId } from '../../foundation/ids.ts';
 import { insertEvents } from '../../message/write-events.ts';
 import { maxFeedbackEvents } from '../event-limits.ts';
-import { addSuppressions } from '../suppression/suppression-store.ts';
+import { addSuppressions, removeSuppression } from '../suppression/suppression-store.ts';
 import type { Unsubscription } from './unsubscribe-token.ts';
 
 /**
@@ -27,19 +27,18 @@ export async function unsubscribe(
     await sql`
       ${sql.raw(
         insertEvents({
-          accountId: 'm.account_id',
-          messageId: 'm.id',
-          retentionDays: 'm.retention_days',
+          of: 'm',
           id: 'event.id',
-          at: 'now()',
           kind: 'unsubscribed',
           recipient: '0',
           detail: "json_build_object('how', event.how)",
         }),
       )}
-      from message m cross join (select ${newId()}::uuid as id, ${how}::text as how) as event
-      where m.account_id = ${accountId} and m.id = ${messageId} and m.retention_days = ${retentionDays}
-        and ${maxFeedbackEvents} > (select count(*) from message_event
+      from (
+        select account_id, id as message_id, retention_days from message
+        where account_id = ${accountId} and id = ${messageId} and retention_days = ${retentionDays}) as m
+      cross join (select ${newId()}::uuid as id, ${how}::text as how) as event
+      where ${maxFeedbackEvents} > (select count(*) from message_event
           where account_id = ${accountId} and message_id = ${messageId} and retention_days = ${retentionDays}
             and kind = 'unsubscribed' and recipient = 0)`.execute(transaction);
   });
@@ -50,7 +49,5 @@ export async function resubscribe(
   kysely: Database['kysely'],
   { accountId, address }: Unsubscription,
 ): Promise<void> {
-  await sql`
-    delete from suppression where account_id = ${accountId} and address = ${normalizeAddress(address)}
-      and reason = 'unsubscribe'`.execute(kysely);
+  await removeSuppression(kysely, accountId, normalizeAddress(address), 'unsubscribe');
 }

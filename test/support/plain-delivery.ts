@@ -1,0 +1,14 @@
+import type { DeliveryDependencies } from '../../src/delivery/deliver-message.ts';
+import { AttachmentLoader } from '../../src/delivery/load-attachments.ts';
+
+/** Delivery of mail as it was accepted: unsigned, without decoration or attachments. */
+export const plainDelivery: Pick<
+  DeliveryDependencies,
+  'decorate' | 'deferBacklog' | 'findIdentity' | 'checkDue' | 'attachments'
+> = {
+  decorate: () => ({}),
+  deferBacklog: () => undefined,
+  findIdentity: async (_accountId, from) => ({ sign: (raw) => raw, returnPath: () => from }),
+  checkDue: async ({ templateVersion }, content) => ({ templateVersion, content, suppressed: [] }),
+  attachments: new AttachmentLoader({ read: async () => undefined }),
+};
