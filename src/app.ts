@@ -386,7 +386,7 @@ export function createApp(dependencies: AppDependencies): App {
     replyAddresses,
     domains: sendingDomains,
     senderVerification,
-    invitations: session.invitations,
+    systemMailEnabled,
     webhooks,
     events,
     streams,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { lockActiveAccount } from '../account/account-store.ts';
-import { AuditStore, type RequestOrigin } from '../audit/audit-store.ts';
+import { type RequestOrigin, recordAuditEvent } from '../audit/audit-store.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { CommitWith } from '../foundation/database/commit-with.ts';
 import type { Database } from '../foundation/database/open-database.ts';
@@ -129,9 +129,8 @@ export class SenderVerification {
       const confirmed = await completeSenderVerification(transaction, hashOf(token), now);
       if (confirmed === undefined) return undefined;
       const { accountId, address } = confirmed;
-      const audit = new AuditStore({ kysely: transaction });
-      const kind = 'sender_confirmed';
-      await audit.record({ kind, outcome: 'success', accountId, origin, detail: { id: address } });
+      const event = { kind: 'sender_confirmed', accountId, origin, detail: { id: address } };
+      await recordAuditEvent(transaction, event);
       return address;
     });
   }

@@ -67,12 +67,12 @@ const invalidLinkPage = messagePage(
  * moves the token from the URL to a cookie; `GET`, `POST /set-password` sets the new password.
  */
 export function registerPasswordLinkRoutes(scope: Http, context: SessionContext): void {
-  const { browser, devices, links } = context;
+  const { browser, devices, links, systemMailEnabled } = context;
   const cookie = new HostCookie('signalpost-link', browser);
 
   scope.get('/forgot-password', async (request, reply) => {
     const { csrf } = await browser.visit(request, reply);
-    if (!links.mailEnabled)
+    if (!systemMailEnabled)
       return sendPage(
         reply,
         messagePage(

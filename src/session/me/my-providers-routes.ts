@@ -3,7 +3,7 @@ import {
   describeLockout,
   lockoutScopeOf,
 } from '../../access/lockout-store.ts';
-import { AuditStore } from '../../audit/audit-store.ts';
+import { recordAuditEvent } from '../../audit/audit-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { Http } from '../../http/create-http.ts';
 import { notifyPerson } from '../../outbox/security-notice-store.ts';
@@ -61,9 +61,8 @@ export function registerMyProvidersRoutes(
       const id = form.get('identity') ?? '';
       const issuer = await removeProviderIdentity(transaction, person, id);
       if (issuer === undefined) return;
-      await new AuditStore({ kysely: transaction }).record({
+      await recordAuditEvent(transaction, {
         kind: 'sign_in_provider_disconnected',
-        outcome: 'success',
         personId,
         origin: originOf(request),
         detail: { provider: issuer },
