@@ -107,8 +107,9 @@ const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
   }),
   'recovery codes': use({
     open: (key) => new StoredCodes(key),
-    make: (codes) => codes.renew(),
-    accepts: (codes, given) => codes.accepts(given),
+    make: async (codes) => [...(await codes.renew())],
+    // Each works once.
+    accepts: (codes, given) => codes.accepts(given.shift() ?? ''),
   }),
   'second factor': sealed('second factor'),
   'dkim keys': sealed('dkim keys'),
@@ -211,17 +212,16 @@ function unsubscribing() {
 /** Recovery codes of one person with a second factor. */
 class StoredCodes {
   readonly #codes: RecoveryCodes;
-  readonly #personId = codesOwner;
   constructor(key: MasterKey) {
     const throttle = new LoginThrottle(new WrongGuessStore(codesDatabase), key, systemClock);
     this.#codes = new RecoveryCodes({ database: codesDatabase, key }, throttle);
   }
   renew(): Promise<readonly string[]> {
-    return this.#codes.renew(this.#personId);
+    return this.#codes.renew(codesOwner);
   }
-  accepts([code = '']: readonly string[]): Promise<boolean> {
+  accepts(code: string): Promise<boolean> {
     const origin = { kind: 'session', remoteAddress: '192.0.2.1' } as const;
-    return this.#codes.consume(this.#personId, code, origin);
+    return this.#codes.consume(codesOwner, code, origin);
   }
 }
 
