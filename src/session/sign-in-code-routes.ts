@@ -8,7 +8,7 @@ import { formOf, recordRequest } from './form.ts';
 import { localPath, signInPath } from './local-path.ts';
 import type { GuessOrigin } from './login-throttle.ts';
 import { SlowDown } from './oauth-errors.ts';
-import { type Page, seeOther, sendPage } from './pages/layout.ts';
+import { type Page, type StepPage, seeOther, sendPage } from './pages/layout.ts';
 import { recoveryCodePage } from './pages/recovery-codes-page.ts';
 import { secondFactorPage } from './pages/sign-in-page.ts';
 import type { SessionContext } from './session-context.ts';
@@ -23,13 +23,7 @@ type Refusals = LRUCache<string, { readonly page: Page; readonly retryAfter: num
 /** A way to verify the second factor. */
 interface SecondFactorMethod {
   readonly path: string;
-  readonly page: (page: {
-    readonly personId: PersonId;
-    readonly csrf: string;
-    readonly next: string;
-    readonly error?: string | undefined;
-    readonly status?: number;
-  }) => Promise<Page> | Page;
+  readonly page: (page: StepPage & { readonly personId: PersonId }) => Promise<Page> | Page;
   readonly wrongCodeText: string;
   /** Details for the audit log entry of the sign-in. */
   readonly detail: Readonly<Record<string, boolean>>;

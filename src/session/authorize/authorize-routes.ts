@@ -8,7 +8,7 @@ import type { Http } from '../../http/create-http.ts';
 import { principalOf } from '../browser/browser-session-store.ts';
 import type { FormCall, PageCall } from '../browser/page-door.ts';
 import { signInPath } from '../local-path.ts';
-import { messagePage, type Page, seeOther, sendPage } from '../pages/layout.ts';
+import { messagePage, openForm, type Page, seeOther, sendPage } from '../pages/layout.ts';
 import type { SessionContext } from '../session-context.ts';
 import { saveAuthorizationCode } from './authorization-code-store.ts';
 import {
@@ -49,8 +49,7 @@ function consentPage(page: ConsentPage): Page {
   const title = `${page.integrationName} wants access to your account`;
   const body = html`<h1>${title}</h1>
 <p class="soft">Registered by ${page.owner === undefined ? 'another account' : html`<strong>${page.owner}</strong>`} · Client ID <code>${page.clientId}</code>${page.allowedBefore ? html`<br>You’ve allowed it before.` : ''}</p>
-<form method="post" action="/authorize?${page.query}">
-<input type="hidden" name="csrf" value="${page.csrf}">
+${openForm(`/authorize?${page.query}`, { csrf: page.csrf })}
 ${accountChoice(page)}
 <p id="may">As far as your role allows, it can:</p>
 <ul class="may" aria-labelledby="may">
@@ -62,8 +61,7 @@ ${allowed}</ul>
 <button type="submit" name="decision" value="allow">Allow</button>
 </div>
 </form>
-<form method="post" action="/sign-out" class="foot">
-<input type="hidden" name="csrf" value="${page.csrf}">
+${openForm('/sign-out', { csrf: page.csrf }, 'foot')}
 <input type="hidden" name="next" value="/authorize?${page.query}">
 Signed in as ${page.email}. <button type="submit" class="link">Sign in as someone else</button>
 </form>`;

@@ -4,7 +4,15 @@ import type { Http } from '../../http/create-http.ts';
 import type { FormCall, PageCall } from '../browser/page-door.ts';
 import { localPath } from '../local-path.ts';
 import { SlowDown, TemporarilyUnavailable } from '../oauth-errors.ts';
-import { errorBox, orLine, type Page, seeOther, sendPage } from '../pages/layout.ts';
+import {
+  errorBox,
+  openForm,
+  orLine,
+  type Page,
+  type StepPage,
+  seeOther,
+  sendPage,
+} from '../pages/layout.ts';
 import { passkeyScript } from '../pages/page-script.ts';
 import { passkeyForm } from '../pages/passkey-pages.ts';
 import type { PasskeyPrompt } from '../passkey/passkeys.ts';
@@ -12,18 +20,13 @@ import type { SessionContext } from '../session-context.ts';
 import { passkeyFailedText, queryOf, waitText } from '../sign-in-routes.ts';
 import { signInFailureText } from '../single-sign-on/sign-in-failures.ts';
 
-interface ConfirmPage {
-  readonly csrf: string;
-  /** The local path to go to afterwards. */
-  readonly next: string;
+interface ConfirmPage extends StepPage {
   /** Undefined: the person has no passkey. */
   readonly prompt: PasskeyPrompt | undefined;
   /** The person's address, and whether a code is required after the password; undefined: no password confirms this session. */
   readonly ownPassword: { readonly email: string; readonly needsCode: boolean } | undefined;
   /** The name of the provider that the person signed in with. */
   readonly providerName: string | undefined;
-  readonly error?: string | undefined;
-  readonly status?: number;
 }
 
 /** Asks a signed-in person for their passkey, or password and code, before a sensitive change. */
@@ -55,8 +58,7 @@ function passwordForm(
   const code = html`<label for="code">6-digit code or recovery code</label>
 <input id="code" name="code" type="text" autocomplete="one-time-code" maxlength="40" required>`;
   return html`${isOnly ? '' : orLine}
-<form method="post" action="/sign-in/confirm">
-<input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="next" value="${next}">
+${openForm('/sign-in/confirm', { csrf, next })}
 <input type="hidden" autocomplete="username" value="${email}">
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required${error === undefined ? '' : html` aria-invalid="true" aria-describedby="problem"`}>

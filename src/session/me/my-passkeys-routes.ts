@@ -4,7 +4,14 @@ import { browserTimeZone } from '../../http/browser-time-zone.ts';
 import type { Http } from '../../http/create-http.ts';
 import { endOtherSessions } from '../browser/browser-session-store.ts';
 import type { PageCall } from '../browser/page-door.ts';
-import { browserName, messagePage, pageTime, seeOther, sendPage } from '../pages/layout.ts';
+import {
+  backToMe,
+  browserName,
+  messagePage,
+  pageTime,
+  seeOther,
+  sendPage,
+} from '../pages/layout.ts';
 import { newPasskeyPage, passkeyPage } from '../pages/passkey-pages.ts';
 import { recoveryCodesPage } from '../pages/recovery-codes-page.ts';
 import {
@@ -14,7 +21,6 @@ import {
   renamePasskey,
 } from '../passkey/passkey-store.ts';
 import type { SessionContext } from '../session-context.ts';
-import { backToMe } from './my-providers-routes.ts';
 
 const maxNameLength = 60;
 const newPage = '/me/passkeys/new';

@@ -9,8 +9,7 @@ import { notifyPerson } from '../../outbox/security-notice-store.ts';
 import { completeSignIn } from '../complete-sign-in.ts';
 import { originOf, recordRequest } from '../form.ts';
 import { localPath } from '../local-path.ts';
-import { backToMe } from '../me/my-providers-routes.ts';
-import { messagePage, seeOther, sendPage } from '../pages/layout.ts';
+import { backToMe, messagePage, seeOther, sendPage } from '../pages/layout.ts';
 import { spendChallenge } from '../passkey/passkey-store.ts';
 import type { SessionContext } from '../session-context.ts';
 import { queryOf } from '../sign-in-routes.ts';
@@ -64,7 +63,8 @@ export function registerSignInOidcRoutes(scope: Http, context: SessionContext): 
     scope.get(path, (request, reply) => finish(context, request, reply));
 }
 
-async function sendToProvider(
+/** Begins a flow with a provider, and shows the way there. */
+export async function sendToProvider(
   context: SessionContext,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -80,7 +80,7 @@ async function sendToProvider(
   } catch (error) {
     if (!(error instanceof ProviderUnavailable)) throw error;
     log.warn({ err: error, issuer: provider.issuer }, 'sign-in provider unavailable');
-    return showFailure(reply, flow, 'provider-down');
+    return showFailure(reply, flow, 'provider-down', 503);
   }
 }
 
@@ -263,10 +263,11 @@ function showFailure(
   reply: FastifyReply,
   { purpose, next }: Pick<SignInFlow, 'purpose' | 'next'>,
   failed: SignInFailure,
+  status = 409,
 ): FastifyReply {
   if (purpose === 'link') {
     const text = signInFailureText(failed) ?? '';
-    return sendPage(reply, messagePage('Not connected', text, 409, backToMe));
+    return sendPage(reply, messagePage('Not connected', text, status, backToMe));
   }
   const page = purpose === 'confirm' ? '/sign-in/confirm' : '/sign-in';
   return seeOther(reply, `${page}?${new URLSearchParams({ next, failed })}`);
