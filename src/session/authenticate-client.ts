@@ -7,7 +7,7 @@ import { decodeFormValue, type Form } from './form.ts';
 import { renewSecretHash } from './integration-control-store.ts';
 import type { StoredIntegration } from './integration-store.ts';
 import { OAuthError } from './oauth-errors.ts';
-import type { SessionDependencies } from './session-dependencies.ts';
+import type { SessionModuleDependencies } from './session-dependencies.ts';
 
 /**
  * Hashes client secrets with HMAC-SHA256 under a key of the installation. The secrets are random or long, so nothing
@@ -123,12 +123,12 @@ const recordIntervalMs = 60_000;
 
 /** Authenticates registered clients by their credentials (contract section 5.1 rule 2). */
 export class ClientAuthenticator {
-  readonly #dependencies: SessionDependencies;
+  readonly #dependencies: SessionModuleDependencies;
   readonly #secrets: ClientSecretHasher;
   /** When each integration's last failure was recorded; there are few integrations. */
   readonly #recordedAt = new Map<string, number>();
 
-  constructor(dependencies: SessionDependencies) {
+  constructor(dependencies: SessionModuleDependencies) {
     this.#dependencies = dependencies;
     this.#secrets = new ClientSecretHasher(dependencies.key);
   }

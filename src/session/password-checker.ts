@@ -15,7 +15,7 @@ import { networksOf } from '../foundation/network/ip-address.ts';
 import { policies } from '../foundation/policies.ts';
 import type { GuessOrigin, LoginThrottle } from './login-throttle.ts';
 import { TemporarilyUnavailable } from './oauth-errors.ts';
-import type { SessionDependencies } from './session-dependencies.ts';
+import type { SessionModuleDependencies } from './session-dependencies.ts';
 import { mustUseProvider } from './single-sign-on/account-provider-store.ts';
 
 /** One core stays free, so that requests with tokens don't queue behind passwords. */
@@ -132,12 +132,12 @@ interface PasswordAuthentication {
  * same response.
  */
 export class PasswordAuthenticator {
-  readonly #dependencies: SessionDependencies;
+  readonly #dependencies: SessionModuleDependencies;
   readonly #passwords: PasswordChecker;
   readonly #throttle: LoginThrottle;
 
   constructor(
-    dependencies: SessionDependencies,
+    dependencies: SessionModuleDependencies,
     passwords: PasswordChecker,
     throttle: LoginThrottle,
   ) {

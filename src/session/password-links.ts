@@ -15,17 +15,17 @@ import {
   lockIfLinkIsDue,
 } from './one-time-link-store.ts';
 import type { PasswordChecker } from './password-checker.ts';
-import type { SessionDependencies } from './session-dependencies.ts';
+import type { SessionModuleDependencies } from './session-dependencies.ts';
 
 /** Sets a first or new password with a mailed link. */
 export class PasswordLinks {
-  readonly #dependencies: SessionDependencies;
+  readonly #dependencies: SessionModuleDependencies;
   readonly #passwords: PasswordChecker;
   readonly #mint: TokenMint;
   readonly #mailedLinks: MailedLinks;
   readonly #pending = new Set<Promise<void>>();
 
-  constructor(dependencies: SessionDependencies, passwords: PasswordChecker) {
+  constructor(dependencies: SessionModuleDependencies, passwords: PasswordChecker) {
     this.#dependencies = dependencies;
     this.#passwords = passwords;
     this.#mint = new TokenMint(dependencies.key);

@@ -5,7 +5,7 @@ import type { PersonId } from '../foundation/ids.ts';
 import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 import type { GuessOrigin, LoginThrottle } from './login-throttle.ts';
 import { consumeRecoveryCode, replaceRecoveryCodes } from './second-factor-store.ts';
-import type { SessionDependencies } from './session-dependencies.ts';
+import type { SessionModuleDependencies } from './session-dependencies.ts';
 
 /** Codes generated at a time. */
 const codesPerPerson = 10;
@@ -22,7 +22,7 @@ export class RecoveryCodes {
   readonly #keys: PurposeKeys;
 
   constructor(
-    { database, key }: Pick<SessionDependencies, 'database' | 'key'>,
+    { database, key }: Pick<SessionModuleDependencies, 'database' | 'key'>,
     throttle: LoginThrottle,
   ) {
     this.#kysely = database.kysely;

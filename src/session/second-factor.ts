@@ -10,7 +10,7 @@ import {
   findAuthenticator,
   hasAnySecondFactor,
 } from './second-factor-store.ts';
-import type { SessionDependencies } from './session-dependencies.ts';
+import type { SessionModuleDependencies } from './session-dependencies.ts';
 
 const secondFactorPurpose = 'second factor';
 
@@ -36,11 +36,11 @@ export interface Enrollment {
 
 /** Time-based one-time codes as a second factor (RFC 6238: SHA-1, six digits, 30 seconds, one step of tolerance). */
 export class SecondFactors {
-  readonly #dependencies: SessionDependencies;
+  readonly #dependencies: SessionModuleDependencies;
   readonly #throttle: LoginThrottle;
   readonly #keys: PurposeKeys;
 
-  constructor(dependencies: SessionDependencies, throttle: LoginThrottle) {
+  constructor(dependencies: SessionModuleDependencies, throttle: LoginThrottle) {
     this.#dependencies = dependencies;
     this.#throttle = throttle;
     this.#keys = dependencies.key.keysFor(secondFactorPurpose);

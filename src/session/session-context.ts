@@ -11,7 +11,7 @@ import { PasswordAuthenticator, PasswordChecker } from './password-checker.ts';
 import { PasswordLinks } from './password-links.ts';
 import { RecoveryCodes } from './recovery-codes.ts';
 import { SecondFactors } from './second-factor.ts';
-import type { SessionDependencies } from './session-dependencies.ts';
+import type { SessionModuleDependencies } from './session-dependencies.ts';
 import { SignInNotices } from './sign-in-notices.ts';
 import { ProviderClient } from './single-sign-on/provider-client.ts';
 import { SignInFlows } from './single-sign-on/sign-in-flows.ts';
@@ -21,7 +21,7 @@ import { WrongGuessStore } from './wrong-guess-store.ts';
 /** What the routes and grants share. */
 export type SessionContext = ReturnType<typeof createSessionContext>;
 
-export function createSessionContext(dependencies: SessionDependencies) {
+export function createSessionContext(dependencies: SessionModuleDependencies) {
   const { database, key, clock } = dependencies;
   const throttle = new LoginThrottle(new WrongGuessStore(database), key, clock);
   const passwords = new PasswordChecker(dependencies.processes, dependencies.passwordMemory);

@@ -8,7 +8,7 @@ import type { IntegrationDirectory } from './integration-directory.ts';
 import type { SignInProvider } from './single-sign-on/sign-in-provider.ts';
 
 /** What session authentication needs from the rest of the service. */
-export interface SessionDependencies {
+export interface SessionModuleDependencies {
   readonly database: Database;
   readonly key: MasterKey;
   readonly clock: Clock;

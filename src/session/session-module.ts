@@ -14,7 +14,7 @@ import { registerSignInPasskeyRoutes } from './passkey/sign-in-passkey-routes.ts
 import { registerPasswordLinkRoutes } from './password-link-routes.ts';
 import { registerPages } from './register-pages.ts';
 import { createSessionContext } from './session-context.ts';
-import type { SessionDependencies } from './session-dependencies.ts';
+import type { SessionModuleDependencies } from './session-dependencies.ts';
 import { registerSignInCodeRoutes } from './sign-in-code-routes.ts';
 import { registerSignInRoutes } from './sign-in-routes.ts';
 import { registerSignInOidcRoutes } from './single-sign-on/sign-in-oidc-routes.ts';
@@ -46,7 +46,7 @@ export interface SessionModule {
   stop(): Promise<void>;
 }
 
-export function createSessionModule(dependencies: SessionDependencies): SessionModule {
+export function createSessionModule(dependencies: SessionModuleDependencies): SessionModule {
   const context = createSessionContext(dependencies);
   const { database, log, auditDays } = dependencies;
   const cleaner = new ExpiredRowCleaner(database, log, auditDays);

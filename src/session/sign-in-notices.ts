@@ -4,7 +4,7 @@ import { comparableAddress } from '../foundation/email-address.ts';
 import type { PersonId } from '../foundation/ids.ts';
 import { notifyOfBlockedSignIn, notifyOfNewBrowser } from '../outbox/security-notice-store.ts';
 import { browserName } from './pages/layout.ts';
-import type { SessionDependencies } from './session-dependencies.ts';
+import type { SessionModuleDependencies } from './session-dependencies.ts';
 
 /** Notices being queued at once; a flood of guesses takes no more connections, and its next guess tries again. */
 const maxPending = 5;
@@ -14,11 +14,11 @@ const maxBlocked = 1_000;
 
 /** Notices to people about sign-ins in their name (ASVS 2.2.3, 2.5.5). */
 export class SignInNotices {
-  readonly #dependencies: SessionDependencies;
+  readonly #dependencies: SessionModuleDependencies;
   readonly #pending = new Set<Promise<void>>();
   readonly #blocked: LRUCache<string, true>;
 
-  constructor(dependencies: SessionDependencies) {
+  constructor(dependencies: SessionModuleDependencies) {
     this.#dependencies = dependencies;
     this.#blocked = new LRUCache({
       max: maxBlocked,

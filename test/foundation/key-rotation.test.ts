@@ -26,7 +26,7 @@ import { parseForm } from '../../src/session/form.ts';
 import { LoginThrottle } from '../../src/session/login-throttle.ts';
 import { PasskeyChallenges } from '../../src/session/passkey/passkey-challenges.ts';
 import { RecoveryCodes } from '../../src/session/recovery-codes.ts';
-import type { SessionDependencies } from '../../src/session/session-dependencies.ts';
+import type { SessionModuleDependencies } from '../../src/session/session-dependencies.ts';
 import { WrongGuessStore } from '../../src/session/wrong-guess-store.ts';
 import { SecretBox } from '../../src/webhook/secret-box.ts';
 import { createTestDatabase } from '../support/test-database.ts';
@@ -158,7 +158,7 @@ const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
       new BrowserSessions({
         key,
         publicUrl: () => 'http://127.0.0.1',
-      } as SessionDependencies),
+      } as SessionModuleDependencies),
     make: async (browser) =>
       (await browser.visit({ headers: {}, ip: '192.0.2.1' } as never, fakeReply as never)).csrf,
     accepts: (browser, csrf) =>

@@ -41,7 +41,10 @@ export async function readConsentState(
 }
 
 /** The consents of a person that are reached, newest first. */
-export async function listConsents(kysely: Kysely, person: ReachedPerson): Promise<Consent[]> {
+export async function listReachedConsents(
+  kysely: Kysely,
+  person: ReachedPerson,
+): Promise<Consent[]> {
   const { rows } = await sql<Consent>`
     select c.client_id as "clientId", i.name as "integrationName", c.account_id as "accountId", a.name as "accountName",
       c.granted_at as "grantedAt"

@@ -8,7 +8,7 @@ import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
 import { isLocale, type Locale } from '../../outbox/system-mail.ts';
 import type { Form } from '../form.ts';
-import type { SessionDependencies } from '../session-dependencies.ts';
+import type { SessionModuleDependencies } from '../session-dependencies.ts';
 import {
   type BrowserSession,
   createBrowserSession,
@@ -112,11 +112,11 @@ interface BrowserVisit {
  * browser's rights grow, which prevents session fixation (ASVS 3.2.1).
  */
 export class BrowserSessions {
-  readonly #dependencies: SessionDependencies;
+  readonly #dependencies: SessionModuleDependencies;
   readonly #csrfKeys: PurposeKeys;
   readonly #cookie: HostCookie = new HostCookie('signalpost', this);
 
-  constructor(dependencies: SessionDependencies) {
+  constructor(dependencies: SessionModuleDependencies) {
     this.#dependencies = dependencies;
     this.#csrfKeys = dependencies.key.keysFor('csrf');
   }

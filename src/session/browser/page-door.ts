@@ -6,7 +6,7 @@ import type { Http } from '../../http/create-http.ts';
 import { type Form, formOf, recordRequest } from '../form.ts';
 import { signInPath } from '../local-path.ts';
 import { messagePage, seeOther, sendPage } from '../pages/layout.ts';
-import type { SessionDependencies } from '../session-dependencies.ts';
+import type { SessionModuleDependencies } from '../session-dependencies.ts';
 import { type BrowserSession, principalOf } from './browser-session-store.ts';
 import type { BrowserSessions } from './browser-sessions.ts';
 
@@ -50,9 +50,9 @@ type Visitor =
  */
 export class PageDoor {
   readonly #browser: BrowserSessions;
-  readonly #dependencies: SessionDependencies;
+  readonly #dependencies: SessionModuleDependencies;
 
-  constructor(browser: BrowserSessions, dependencies: SessionDependencies) {
+  constructor(browser: BrowserSessions, dependencies: SessionModuleDependencies) {
     this.#browser = browser;
     this.#dependencies = dependencies;
   }

@@ -18,7 +18,7 @@ import type { Locale } from '../../outbox/system-mail.ts';
 import { enqueueAccountLink } from '../../outbox/system-mail-store.ts';
 import { replacePersonPassword } from '../change-password.ts';
 import type { PasswordChecker } from '../password-checker.ts';
-import type { SessionDependencies } from '../session-dependencies.ts';
+import type { SessionModuleDependencies } from '../session-dependencies.ts';
 import {
   consumeInvitation,
   findInvitation,
@@ -79,7 +79,7 @@ export class Invitations {
   readonly #passwords: PasswordChecker;
   readonly #mint: TokenMint;
 
-  constructor({ database, key }: SessionDependencies, passwords: PasswordChecker) {
+  constructor({ database, key }: SessionModuleDependencies, passwords: PasswordChecker) {
     this.#kysely = database.kysely;
     this.#passwords = passwords;
     this.#mint = new TokenMint(key);

@@ -5,7 +5,7 @@ import { parseClientId } from '../../foundation/ids.ts';
 import { browserTimeZone } from '../../http/browser-time-zone.ts';
 import type { Http } from '../../http/create-http.ts';
 import { isLocale } from '../../outbox/system-mail.ts';
-import { listConsents, withdrawConsent } from '../authorize/consent-store.ts';
+import { listReachedConsents, withdrawConsent } from '../authorize/consent-store.ts';
 import {
   endOtherSessions,
   endSessionById,
@@ -48,7 +48,7 @@ export function registerMeRoutes(scope: Http, context: SessionContext): void {
     const { personId } = person;
     const [listed, consented, offered, identities, formats] = await Promise.all([
       listBrowserSessions(kysely, person),
-      listConsents(kysely, person),
+      listReachedConsents(kysely, person),
       providers.listFor(person),
       listProviderIdentities(kysely, person),
       readFormats(kysely, personId),

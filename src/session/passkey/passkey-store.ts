@@ -63,7 +63,7 @@ export async function findPasskey(
  * Adds a passkey and spends its challenge; notifies the person.
  * @returns false if the challenge was used, the passkey is registered already, or the person has the maximum
  */
-export async function addPasskey(
+export async function savePasskey(
   kysely: Kysely,
   passkey: StoredPasskey & { readonly name: string },
   challenge: LiveChallenge,

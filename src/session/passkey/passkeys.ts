@@ -9,15 +9,15 @@ import type {
 import { Ajv } from 'ajv';
 import { type TSchema, Type } from 'typebox';
 import type { PersonId } from '../../foundation/ids.ts';
-import type { SessionDependencies } from '../session-dependencies.ts';
+import type { SessionModuleDependencies } from '../session-dependencies.ts';
 import { type ChallengeScope, challengeMs, PasskeyChallenges } from './passkey-challenges.ts';
 import {
-  addPasskey,
   findPasskey,
   listPasskeys,
   type PasskeyCredential,
   recordPasskeyUse,
   type StoredPasskey,
+  savePasskey,
 } from './passkey-store.ts';
 
 /** The site that passkeys of this service are bound to (WebAuthn Level 2, relying party). */
@@ -73,10 +73,10 @@ interface PasskeyOwner {
  * asked for: any authenticator is welcome.
  */
 export class Passkeys {
-  readonly #dependencies: SessionDependencies;
+  readonly #dependencies: SessionModuleDependencies;
   readonly #challenges: PasskeyChallenges;
 
-  constructor(dependencies: SessionDependencies) {
+  constructor(dependencies: SessionModuleDependencies) {
     this.#dependencies = dependencies;
     this.#challenges = new PasskeyChallenges(dependencies.key, dependencies.clock);
   }
@@ -134,7 +134,7 @@ export class Passkeys {
     }).catch(() => undefined);
     if (verified?.verified !== true) return false;
     const { credential } = verified.registrationInfo;
-    return addPasskey(
+    return savePasskey(
       this.#dependencies.database.kysely,
       {
         personId,

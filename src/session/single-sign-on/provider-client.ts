@@ -21,7 +21,7 @@ import { Busy } from '../../foundation/errors.ts';
 import { Limiter } from '../../foundation/limiter.ts';
 import { PublicNetworks } from '../../foundation/network/public-networks.ts';
 import { policies } from '../../foundation/policies.ts';
-import type { SessionDependencies } from '../session-dependencies.ts';
+import type { SessionModuleDependencies } from '../session-dependencies.ts';
 import { fetchFromProvider, isLoopback } from './provider-fetch.ts';
 import { type ProviderClaims, readProviderClaims } from './read-provider-claims.ts';
 import type { SignInProvider } from './sign-in-provider.ts';
@@ -70,14 +70,14 @@ export interface ProviderRequest {
 
 /** Talks to OpenID Connect providers: authorization code flow with PKCE, state and nonce. */
 export class ProviderClient {
-  readonly #dependencies: SessionDependencies;
+  readonly #dependencies: SessionModuleDependencies;
   /** Where accounts' providers may be; the installation's may be anywhere. */
   readonly #networks: PublicNetworks;
   readonly #metadata: LRUCache<string, Promise<ServerMetadata>>;
   // Strangers can cause requests to a provider, so a slow provider must not delay the others.
   readonly #slots = new Limiter(policies.providerRequests);
 
-  constructor(dependencies: SessionDependencies) {
+  constructor(dependencies: SessionModuleDependencies) {
     this.#dependencies = dependencies;
     this.#networks = new PublicNetworks(dependencies.providerNetworks);
     this.#metadata = new LRUCache({

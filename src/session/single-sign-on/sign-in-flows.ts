@@ -5,7 +5,7 @@ import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
 import { seal, unsealAny } from '../../foundation/seal.ts';
 import { HostCookie, type TlsCheck } from '../browser/browser-sessions.ts';
 import type { LiveChallenge } from '../passkey/passkey-challenges.ts';
-import type { SessionDependencies } from '../session-dependencies.ts';
+import type { SessionModuleDependencies } from '../session-dependencies.ts';
 import type { ProviderRequest } from './provider-client.ts';
 import { callbackPath, type SignInProvider } from './sign-in-provider.ts';
 
@@ -30,11 +30,11 @@ export interface SignInFlow extends ProviderRequest {
  * by the browser that began it (RFC 9700 section 4.7.1), and a flood of strangers stores nothing.
  */
 export class SignInFlows {
-  readonly #dependencies: SessionDependencies;
+  readonly #dependencies: SessionModuleDependencies;
   readonly #keys: PurposeKeys;
   readonly #cookie: HostCookie;
 
-  constructor(dependencies: SessionDependencies, browser: TlsCheck) {
+  constructor(dependencies: SessionModuleDependencies, browser: TlsCheck) {
     this.#dependencies = dependencies;
     this.#keys = dependencies.key.keysFor('sign-in flow');
     this.#cookie = new HostCookie('signalpost-provider', browser);

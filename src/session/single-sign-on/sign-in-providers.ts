@@ -4,7 +4,7 @@ import { onlyAccount, type ReachedPerson } from '../../account/reach.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId } from '../../foundation/ids.ts';
 import type { BrowserSession } from '../browser/browser-session-store.ts';
-import type { SessionDependencies } from '../session-dependencies.ts';
+import type { SessionModuleDependencies } from '../session-dependencies.ts';
 import { AccountProviderStore } from './account-provider-store.ts';
 import type { SignInProvider } from './sign-in-provider.ts';
 
@@ -15,7 +15,7 @@ export class SignInProviders {
   /** The installation's provider; undefined: none. */
   readonly installation: SignInProvider | undefined;
 
-  constructor({ database, key, signInProvider }: SessionDependencies) {
+  constructor({ database, key, signInProvider }: SessionModuleDependencies) {
     this.#kysely = database.kysely;
     this.#store = new AccountProviderStore(key);
     this.installation = signInProvider;
