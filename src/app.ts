@@ -71,7 +71,7 @@ import {
   type SmtpSubmission,
 } from './smtp-submission/smtp-submission-module.ts';
 import { createSubmission } from './submission/submission-module.ts';
-import { createSystemMailModule } from './system-mail/send-system-mail.ts';
+import { SystemMailer } from './system-mail/send-system-mail.ts';
 import { TemplateDirectory } from './template/template-directory.ts';
 import { AccountEvents, followAccountEvents } from './webhook/account-events.ts';
 import { createWebhooks } from './webhook/webhook-module.ts';
@@ -291,7 +291,7 @@ export function createApp(dependencies: AppDependencies): App {
     clock,
     log,
   });
-  const systemMail = createSystemMailModule({
+  const systemMail = new SystemMailer({
     database,
     key,
     clock,
@@ -386,7 +386,7 @@ export function createApp(dependencies: AppDependencies): App {
     replyAddresses,
     domains: sendingDomains,
     senderVerification,
-    invitations: session.invitations,
+    systemMailEnabled,
     webhooks,
     events,
     streams,

@@ -5,7 +5,7 @@ import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
-import { AccessTokenStore } from './access-token-store.ts';
+import { findAccessToken } from './access-token-store.ts';
 import { ApiKeyParser, looksLikeApiKey } from './api-key.ts';
 import { ApiKeyChecker } from './api-key-checker.ts';
 import type { AccessFacts, SignInSettings } from './authorize.ts';
@@ -59,8 +59,8 @@ export interface AccessModule {
 
 export function createAccessModule(dependencies: AccessModuleDependencies): AccessModule {
   const { database, key, changes, clock, log, accounts } = dependencies;
-  const store = new AccessTokenStore(database);
-  const tokens = new TokenChecker({ mint: new TokenMint(key), store, changes, clock });
+  const find = (hash: Buffer) => findAccessToken(database, hash);
+  const tokens = new TokenChecker({ mint: new TokenMint(key), find, changes, clock });
   const keys = new ApiKeyChecker({ database, keys: new ApiKeyParser(key), changes, clock, log });
   return {
     authenticator: new Authenticator(tokens, keys),

@@ -1,57 +1,61 @@
 import type { Role } from '../account/account.ts';
 
+/** Roles of people, from the least to the most powerful one. */
+const personRoles = ['viewer', 'marketer', 'developer', 'owner'] as const satisfies Role[];
+type PersonRole = (typeof personRoles)[number];
+
 /**
- * The permissions that operations on an account require, and what they are for. In a suspended account, people and programs
- * can still read. API key scopes have the same names.
+ * The permissions that operations on an account require, what they are for, and the least powerful role of people that has them.
+ * In a suspended account, people and programs can still read. API key scopes have the same names.
  */
-const effects = {
-  'account:read': 'reads',
-  'account:write': 'changes',
-  'audit:read': 'reads',
-  'contacts:read': 'reads',
-  'contacts:write': 'changes',
-  'domains:read': 'reads',
-  'domains:write': 'changes',
-  'inbox:read': 'reads',
-  'inbox:write': 'changes',
-  'integrations:read': 'reads',
-  'integrations:write': 'changes',
-  'keys:read': 'reads',
-  'keys:write': 'changes',
-  'lists:read': 'reads',
-  'lists:write': 'changes',
-  'messages:read': 'reads',
-  'messages:control': 'changes',
-  'messages:send': 'changes',
-  'messages:send-content': 'changes',
-  'messages:status': 'reads',
-  'messages:test': 'changes',
-  'policy:write': 'changes',
-  'privacy:read': 'reads',
-  'privacy:write': 'changes',
-  'queue:read': 'reads',
-  'queue:control': 'changes',
-  'reports:read': 'reads',
-  'senders:read': 'reads',
-  'senders:write': 'changes',
-  'suppressions:read': 'reads',
-  'suppressions:write': 'changes',
-  'templates:read': 'reads',
-  'templates:write': 'changes',
-  'templates:publish': 'changes',
-  'users:read': 'reads',
-  'users:write': 'changes',
-  'webhooks:read': 'reads',
-  'webhooks:write': 'changes',
-} as const satisfies Readonly<Record<string, 'reads' | 'changes'>>;
+const table = {
+  'account:read': ['reads', 'viewer'],
+  'account:write': ['changes', 'owner'],
+  'audit:read': ['reads', 'owner'],
+  'contacts:read': ['reads', 'marketer'],
+  'contacts:write': ['changes', 'marketer'],
+  'domains:read': ['reads', 'viewer'],
+  'domains:write': ['changes', 'developer'],
+  'inbox:read': ['reads', 'developer'],
+  'inbox:write': ['changes', 'developer'],
+  'integrations:read': ['reads', 'developer'],
+  'integrations:write': ['changes', 'developer'],
+  'keys:read': ['reads', 'developer'],
+  'keys:write': ['changes', 'developer'],
+  'lists:read': ['reads', 'viewer'],
+  'lists:write': ['changes', 'marketer'],
+  'messages:read': ['reads', 'viewer'],
+  'messages:control': ['changes', 'developer'],
+  'messages:send': ['changes', 'developer'],
+  'messages:send-content': ['changes', 'developer'],
+  'messages:status': ['reads', 'developer'],
+  'messages:test': ['changes', 'marketer'],
+  'policy:write': ['changes', 'owner'],
+  'privacy:read': ['reads', 'owner'],
+  'privacy:write': ['changes', 'owner'],
+  'queue:read': ['reads', 'viewer'],
+  'queue:control': ['changes', 'developer'],
+  'reports:read': ['reads', 'viewer'],
+  'senders:read': ['reads', 'viewer'],
+  'senders:write': ['changes', 'developer'],
+  'suppressions:read': ['reads', 'viewer'],
+  'suppressions:write': ['changes', 'marketer'],
+  'templates:read': ['reads', 'viewer'],
+  'templates:write': ['changes', 'marketer'],
+  'templates:publish': ['changes', 'marketer'],
+  'users:read': ['reads', 'developer'],
+  'users:write': ['changes', 'owner'],
+  'webhooks:read': ['reads', 'developer'],
+  'webhooks:write': ['changes', 'developer'],
+} as const satisfies Readonly<Record<string, readonly ['reads' | 'changes', PersonRole]>>;
 
-export type Permission = keyof typeof effects;
+export type Permission = keyof typeof table;
 
-export const permissions = Object.keys(effects) as readonly Permission[];
+export const permissions = Object.keys(table) as readonly Permission[];
 
 /** True for permissions that change nothing and send nothing. */
 export function onlyReads(permission: Permission): boolean {
-  return effects[permission] === 'reads';
+  return table[permission][0] === 'reads';
 }
 
 /**
@@ -63,48 +67,11 @@ export type Access = 'public' | 'signed-in' | 'operate' | Permission;
 /** Who can open a page: a signed-in person, one whose session reaches everything that is theirs, or a reader of all captured mail. */
 export type PageAccess = 'signed-in' | 'full-reach' | 'inbox';
 
-const viewer: readonly Permission[] = [
-  'account:read',
-  'domains:read',
-  'lists:read',
-  'messages:read',
-  'queue:read',
-  'reports:read',
-  'senders:read',
-  'suppressions:read',
-  'templates:read',
-];
-
-const marketer: readonly Permission[] = [
-  ...viewer,
-  'contacts:read',
-  'contacts:write',
-  'lists:write',
-  'messages:test',
-  'suppressions:write',
-  'templates:write',
-  'templates:publish',
-];
-
-const developer: readonly Permission[] = [
-  ...marketer,
-  'domains:write',
-  'inbox:read',
-  'inbox:write',
-  'integrations:read',
-  'integrations:write',
-  'keys:read',
-  'keys:write',
-  'messages:control',
-  'messages:send',
-  'messages:send-content',
-  'messages:status',
-  'queue:control',
-  'senders:write',
-  'users:read',
-  'webhooks:read',
-  'webhooks:write',
-];
+/** Permissions of a role, which has those of the less powerful ones too. */
+function permissionsFrom(role: PersonRole): ReadonlySet<Permission> {
+  const power = personRoles.indexOf(role);
+  return new Set(permissions.filter((name) => personRoles.indexOf(table[name][1]) <= power));
+}
 
 /** A user for programs: sends and tracks its own messages, and has no access to the console. */
 const service: readonly Permission[] = [
@@ -116,10 +83,10 @@ const service: readonly Permission[] = [
 
 /** The permissions of each role in its account; an owner has all of them. */
 export const permissionsOf: Readonly<Record<Role, ReadonlySet<Permission>>> = {
-  viewer: new Set(viewer),
-  marketer: new Set(marketer),
-  developer: new Set(developer),
-  owner: new Set(permissions),
+  viewer: permissionsFrom('viewer'),
+  marketer: permissionsFrom('marketer'),
+  developer: permissionsFrom('developer'),
+  owner: permissionsFrom('owner'),
   service: new Set(service),
 };
 

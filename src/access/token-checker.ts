@@ -1,7 +1,7 @@
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
-import type { AccessTokenStore } from './access-token-store.ts';
+import type { findAccessToken } from './access-token-store.ts';
 import { CredentialCache } from './credential-cache.ts';
 import type { TokenPrincipal } from './principal.ts';
 import { hashToken, type TokenMint } from './token-mint.ts';
@@ -9,9 +9,10 @@ import { hashToken, type TokenMint } from './token-mint.ts';
 /** Notification topic for tokens; the key is `hash:HEX`, `person:ID` or `client:ID`. */
 export const tokenTopic = 'token';
 
-export interface TokenCheckerDependencies {
+interface TokenCheckerDependencies {
   readonly mint: TokenMint;
-  readonly store: Pick<AccessTokenStore, 'find'>;
+  /** Reads a token from the database by its hash. */
+  readonly find: (hash: Buffer) => ReturnType<typeof findAccessToken>;
   readonly changes: ChangeListener;
   readonly clock: Clock;
 }
@@ -25,9 +26,9 @@ export class TokenChecker {
   readonly #cache: CredentialCache<TokenPrincipal>;
 
   /** @param max max tokens kept in memory */
-  constructor({ mint, store, changes, clock }: TokenCheckerDependencies, max?: number) {
+  constructor({ mint, find, changes, clock }: TokenCheckerDependencies, max?: number) {
     this.#mint = mint;
-    const read = (token: string) => store.find(hashToken(token));
+    const read = (token: string) => find(hashToken(token));
     this.#cache = new CredentialCache({ changes, clock, read, max });
     changes.subscribe(tokenTopic, (key) => this.#invalidate(key));
     changes.subscribe('person', (key) => this.#invalidate(`person:${key}`));

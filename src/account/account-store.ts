@@ -1,9 +1,9 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { announceChange } from '../foundation/database/announce.ts';
-import type { Database } from '../foundation/database/open-database.ts';
+import type { Database, Tables } from '../foundation/database/open-database.ts';
 import type { EmailAddress } from '../foundation/email-address.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import type { AccessPolicy, Account, Quota, RetentionDays } from './account.ts';
+import type { AccessPolicy, Account, RetentionDays } from './account.ts';
 
 type Kysely = Database['kysely'];
 
@@ -51,24 +51,9 @@ const accountColumns = [
   'security_address',
 ] as const;
 
-function toAccount(row: {
-  readonly id: string;
-  readonly name: string;
-  readonly add_ons: readonly string[];
-  readonly suspended_at: Date | null;
-  readonly retention_days: number;
-  readonly quota_per_hour: number | null;
-  readonly quota_per_day: number | null;
-  readonly archive_address: string | null;
-  readonly attachment_limit: number | null;
-  readonly demo: boolean;
-  readonly sign_in: string;
-  readonly second_factor: string;
-  readonly sign_in_hours: number | null;
-  readonly people_networks: readonly string[];
-  readonly program_networks: readonly string[];
-  readonly security_address: string | null;
-}): Account {
+type AccountRow = Pick<Selectable<Tables['account']>, (typeof accountColumns)[number]>;
+
+function toAccount(row: AccountRow): Account {
   const policy = toPolicy({
     signIn: row.sign_in as AccessPolicy['signIn'],
     secondFactor: row.second_factor as AccessPolicy['secondFactor'],
@@ -77,14 +62,15 @@ function toAccount(row: {
     programNetworks: row.program_networks,
     securityAddress: (row.security_address ?? undefined) as EmailAddress | undefined,
   });
-  const quota = toQuota(row.quota_per_hour ?? undefined, row.quota_per_day ?? undefined);
+  const perHour = row.quota_per_hour ?? undefined;
+  const perDay = row.quota_per_day ?? undefined;
   return {
     id: row.id as AccountId,
     name: row.name,
     addOns: new Set(row.add_ons),
     suspended: row.suspended_at !== null,
     retentionDays: row.retention_days as RetentionDays,
-    ...(quota === undefined ? {} : { quota }),
+    ...(perHour === undefined && perDay === undefined ? {} : { quota: { perHour, perDay } }),
     ...(row.archive_address === null
       ? {}
       : { archiveAddress: row.archive_address as EmailAddress }),
@@ -106,53 +92,33 @@ export function toPolicy(policy: AccessPolicy): AccessPolicy | undefined {
   return isEmpty ? undefined : policy;
 }
 
-function toQuota(perHour: number | undefined, perDay: number | undefined): Quota | undefined {
-  return perHour === undefined && perDay === undefined ? undefined : { perHour, perDay };
-}
-
 /** Creates or updates an account and notifies all nodes at commit. */
 export async function saveAccount(transaction: Kysely, account: Account): Promise<void> {
-  const now = new Date();
+  const { quota, policy } = account;
+  const row = {
+    name: account.name,
+    add_ons: [...account.addOns].sort(),
+    suspended_at: account.suspended ? new Date() : null,
+    retention_days: account.retentionDays,
+    quota_per_hour: quota?.perHour ?? null,
+    quota_per_day: quota?.perDay ?? null,
+    archive_address: account.archiveAddress ?? null,
+    attachment_limit: account.attachmentLimit ?? null,
+    sign_in: policy?.signIn ?? 'own-choice',
+    second_factor: policy?.secondFactor ?? 'own-choice',
+    sign_in_hours: policy?.signInHours ?? null,
+    people_networks: [...(policy?.peopleNetworks ?? [])],
+    program_networks: [...(policy?.programNetworks ?? [])],
+    security_address: policy?.securityAddress ?? null,
+  };
+  // Keeps the time of the first suspension until the account is active again.
+  const suspended_at = account.suspended
+    ? sql<Date>`coalesce(account.suspended_at, excluded.suspended_at)`
+    : null;
   await transaction
     .insertInto('account')
-    .values({
-      id: account.id,
-      name: account.name,
-      add_ons: [...account.addOns].sort(),
-      suspended_at: account.suspended ? now : null,
-      retention_days: account.retentionDays,
-      quota_per_hour: account.quota?.perHour ?? null,
-      quota_per_day: account.quota?.perDay ?? null,
-      archive_address: account.archiveAddress ?? null,
-      attachment_limit: account.attachmentLimit ?? null,
-      sign_in: account.policy?.signIn ?? 'own-choice',
-      second_factor: account.policy?.secondFactor ?? 'own-choice',
-      sign_in_hours: account.policy?.signInHours ?? null,
-      people_networks: [...(account.policy?.peopleNetworks ?? [])],
-      program_networks: [...(account.policy?.programNetworks ?? [])],
-      security_address: account.policy?.securityAddress ?? null,
-    })
-    .onConflict((conflict) =>
-      conflict.column('id').doUpdateSet((eb) => ({
-        name: eb.ref('excluded.name'),
-        add_ons: eb.ref('excluded.add_ons'),
-        // Keep the time of the first suspension until the account is active again.
-        suspended_at: account.suspended
-          ? eb.fn.coalesce('account.suspended_at', 'excluded.suspended_at')
-          : null,
-        retention_days: eb.ref('excluded.retention_days'),
-        quota_per_hour: eb.ref('excluded.quota_per_hour'),
-        quota_per_day: eb.ref('excluded.quota_per_day'),
-        archive_address: eb.ref('excluded.archive_address'),
-        attachment_limit: eb.ref('excluded.attachment_limit'),
-        sign_in: eb.ref('excluded.sign_in'),
-        second_factor: eb.ref('excluded.second_factor'),
-        sign_in_hours: eb.ref('excluded.sign_in_hours'),
-        people_networks: eb.ref('excluded.people_networks'),
-        program_networks: eb.ref('excluded.program_networks'),
-        security_address: eb.ref('excluded.security_address'),
-      })),
-    )
+    .values({ id: account.id, ...row })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ ...row, suspended_at }))
     .execute();
   await announceChange(transaction, accountTopic, account.id);
 }
@@ -165,14 +131,11 @@ export async function lockActiveAccount(
   transaction: Kysely,
   accountId: AccountId,
 ): Promise<boolean> {
-  const row = await transaction
-    .selectFrom('account')
-    .select('id')
-    .where('id', '=', accountId)
-    .where('suspended_at', 'is', null)
-    .forShare()
-    .executeTakeFirst();
-  return row !== undefined;
+  const { rows } = await sql`
+    select from account where id = ${accountId} and suspended_at is null for share`.execute(
+    transaction,
+  );
+  return rows.length === 1;
 }
 
 /** Accounts of the installation, ordered by id, after the given one. */

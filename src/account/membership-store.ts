@@ -18,24 +18,20 @@ export interface Member {
   readonly grantedBy: MembershipGranter | undefined;
 }
 
+/** A row whose column may be null. */
+type OrNull<Row, Column extends keyof Row> = Omit<Row, Column> & Record<Column, Row[Column] | null>;
+
 /** The memberships of a person that are reached, oldest first. */
 export async function readMemberships(
   kysely: Kysely,
   { personId, reach }: ReachedPerson,
 ): Promise<readonly Membership[]> {
-  const rows = await kysely
-    .selectFrom('membership')
-    .select(['account_id', 'role', 'granted_by'])
-    .where('person_id', '=', personId)
-    .$if(reach !== 'all', (query) => query.where('account_id', '=', onlyAccount(reach)))
-    .orderBy('created_at')
-    .orderBy('account_id')
-    .execute();
-  return rows.map((row) => ({
-    accountId: row.account_id as AccountId,
-    role: row.role as Role,
-    grantedBy: (row.granted_by ?? undefined) as MembershipGranter,
-  }));
+  const only = onlyAccount(reach);
+  const { rows } = await sql<OrNull<Membership, 'grantedBy'>>`
+    select account_id as "accountId", role, granted_by as "grantedBy" from membership
+    where person_id = ${personId} and (${only}::text is null or account_id = ${only})
+    order by created_at, account_id`.execute(kysely);
+  return rows.map((row) => ({ ...row, grantedBy: row.grantedBy ?? undefined }));
 }
 
 /**
@@ -46,15 +42,13 @@ export async function keepMembershipsOfProvider(
   transaction: Kysely,
   accountId: AccountId,
 ): Promise<PersonId[]> {
-  const kept = await transaction
-    .updateTable('membership')
-    .set({ granted_by: null })
-    .where('account_id', '=', accountId)
-    .where('granted_by', '=', 'account')
-    .returning('person_id')
-    .execute();
-  for (const { person_id } of kept) await announceChange(transaction, personTopic, person_id);
-  return kept.map(({ person_id }) => person_id as PersonId);
+  const { rows } = await sql<{ id: PersonId }>`
+    update membership set granted_by = null
+    where account_id = ${accountId} and granted_by = 'account' returning person_id as id`.execute(
+    transaction,
+  );
+  for (const { id } of rows) await announceChange(transaction, personTopic, id);
+  return rows.map(({ id }) => id);
 }
 
 /** Whether a person has a role in this account, but neither in another one nor in the installation. */
@@ -63,33 +57,19 @@ export async function belongsOnlyTo(
   personId: PersonId,
   accountId: AccountId,
 ): Promise<boolean> {
-  const row = await kysely
-    .selectFrom('person')
-    .innerJoin('membership', 'membership.person_id', 'person.id')
-    .select(({ fn, eb }) =>
-      fn.agg<boolean>('bool_and', [eb('account_id', '=', accountId)]).as('only'),
-    )
-    .where('person.id', '=', personId)
-    .where('person.operator', '=', false)
-    .executeTakeFirst();
-  return row?.only === true;
+  const { rows } = await sql<{ only: boolean | null }>`
+    select bool_and(m.account_id = ${accountId}) as only from person p join membership m on m.person_id = p.id
+    where p.id = ${personId} and not p.operator`.execute(kysely);
+  return rows[0]?.only === true;
 }
 
 /** The members of an account, ordered by email address. */
 export async function readMembers(kysely: Kysely, accountId: AccountId): Promise<Member[]> {
-  const rows = await kysely
-    .selectFrom('membership')
-    .innerJoin('person', 'person.id', 'membership.person_id')
-    .select(['membership.person_id', 'person.email', 'membership.role', 'membership.granted_by'])
-    .where('membership.account_id', '=', accountId)
-    .orderBy('person.email')
-    .execute();
-  return rows.map((row) => ({
-    personId: row.person_id as PersonId,
-    email: row.email,
-    role: row.role as Role,
-    grantedBy: (row.granted_by ?? undefined) as MembershipGranter | undefined,
-  }));
+  const { rows } = await sql<OrNull<Member, 'grantedBy'>>`
+    select m.person_id as "personId", p.email, m.role, m.granted_by as "grantedBy"
+    from membership m join person p on p.id = m.person_id
+    where m.account_id = ${accountId} order by p.email`.execute(kysely);
+  return rows.map((row) => ({ ...row, grantedBy: row.grantedBy ?? undefined }));
 }
 
 /** Adds a member or changes a role. Notifies all nodes at commit, and the owners if the change involves an owner. */
@@ -102,22 +82,19 @@ export async function saveMembership(
     readonly grantedBy?: MembershipGranter;
   },
 ): Promise<void> {
-  const { accountId, personId, role, grantedBy: granted_by = null } = membership;
-  const before = await readRole(transaction, accountId, personId);
-  await transaction
-    .insertInto('membership')
-    .values({
-      account_id: accountId,
-      person_id: personId,
-      role,
-      granted_by,
-      // Memberships created in one transaction keep their order: the first one is a password token's account.
-      created_at: sql<Date>`clock_timestamp()`,
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['account_id', 'person_id']).doUpdateSet({ role, granted_by }),
-    )
-    .execute();
+  const { accountId, personId, role, grantedBy = null } = membership;
+  const { rows } = await sql<{ role: Role }>`
+    select role from membership where account_id = ${accountId} and person_id = ${personId}`.execute(
+    transaction,
+  );
+  const before = rows[0]?.role;
+  // Memberships created in one transaction keep their order: the first one is a password token's account.
+  await sql`
+    insert into membership (account_id, person_id, role, granted_by, created_at)
+    values (${accountId}, ${personId}, ${role}, ${grantedBy}, clock_timestamp())
+    on conflict (account_id, person_id) do update set role = excluded.role, granted_by = excluded.granted_by`.execute(
+    transaction,
+  );
   await announceChange(transaction, personTopic, personId);
   if (role === 'owner' && before !== 'owner') {
     await notifyOwners(transaction, accountId, 'owner-added', personId);
@@ -126,20 +103,6 @@ export async function saveMembership(
   }
   if (role !== 'owner' && before === 'owner')
     await notifyOwnerRemoved(transaction, accountId, personId);
-}
-
-async function readRole(
-  transaction: Kysely,
-  accountId: AccountId,
-  personId: PersonId,
-): Promise<string | undefined> {
-  const row = await transaction
-    .selectFrom('membership')
-    .select('role')
-    .where('account_id', '=', accountId)
-    .where('person_id', '=', personId)
-    .executeTakeFirst();
-  return row?.role;
 }
 
 async function notifyOwnerRemoved(
@@ -157,12 +120,10 @@ export async function removeMembership(
   accountId: AccountId,
   personId: PersonId,
 ): Promise<void> {
-  const removed = await transaction
-    .deleteFrom('membership')
-    .where('account_id', '=', accountId)
-    .where('person_id', '=', personId)
-    .returning('role')
-    .executeTakeFirst();
+  const { rows } = await sql<{ role: Role }>`
+    delete from membership where account_id = ${accountId} and person_id = ${personId} returning role`.execute(
+    transaction,
+  );
   await announceChange(transaction, personTopic, personId);
-  if (removed?.role === 'owner') await notifyOwnerRemoved(transaction, accountId, personId);
+  if (rows[0]?.role === 'owner') await notifyOwnerRemoved(transaction, accountId, personId);
 }

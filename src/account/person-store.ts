@@ -19,32 +19,14 @@ export interface PersonWithPassword extends Person {
   readonly passwordHash: string | undefined;
 }
 
-interface PersonRow {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly disabled_at: Date | null;
-}
-
-const columns = ['id', 'email', 'name', 'disabled_at'] as const;
-
-function toPerson(row: PersonRow): Person {
-  return {
-    id: row.id as PersonId,
-    email: row.email,
-    name: row.name,
-    disabled: row.disabled_at !== null,
-  };
-}
+const columns = sql`id, email, name, disabled_at is not null as disabled`;
 
 /** The person with this id, or undefined. */
 export async function readPerson(kysely: Kysely, personId: PersonId): Promise<Person | undefined> {
-  const row = await kysely
-    .selectFrom('person')
-    .select(columns)
-    .where('id', '=', personId)
-    .executeTakeFirst();
-  return row && toPerson(row);
+  const { rows } = await sql<Person>`select ${columns} from person where id = ${personId}`.execute(
+    kysely,
+  );
+  return rows[0];
 }
 
 /**
@@ -67,12 +49,11 @@ export async function findPersonByEmail(
   kysely: Kysely,
   email: string,
 ): Promise<PersonWithPassword | undefined> {
-  const row = await kysely
-    .selectFrom('person')
-    .select([...columns, 'password_hash'])
-    .where('email', '=', comparableAddress(email))
-    .executeTakeFirst();
-  return row && { ...toPerson(row), passwordHash: row.password_hash ?? undefined };
+  const { rows } = await sql<Person & { passwordHash: string | null }>`
+    select ${columns}, password_hash as "passwordHash" from person where email = ${comparableAddress(email)}`.execute(
+    kysely,
+  );
+  return rows[0] && { ...rows[0], passwordHash: rows[0].passwordHash ?? undefined };
 }
 
 /** Creates a person, with a new ID by default. */
@@ -110,13 +91,10 @@ export async function renewPasswordHash(
   { id, passwordHash }: Pick<PersonWithPassword, 'id' | 'passwordHash'>,
   renewed: string,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await kysely
-    .updateTable('person')
-    .set({ password_hash: renewed })
-    .where('id', '=', id)
-    .where('password_hash', '=', passwordHash ?? '')
-    .executeTakeFirst();
-  return numUpdatedRows > 0;
+  const { rows } = await sql`
+    update person set password_hash = ${renewed}
+    where id = ${id} and password_hash = ${passwordHash ?? ''} returning 1`.execute(kysely);
+  return rows.length === 1;
 }
 
 /**
@@ -128,11 +106,9 @@ export async function setPasswordHash(
   personId: PersonId,
   passwordHash: string,
 ): Promise<void> {
-  await transaction
-    .updateTable('person')
-    .set({ password_hash: passwordHash })
-    .where('id', '=', personId)
-    .execute();
+  await sql`update person set password_hash = ${passwordHash} where id = ${personId}`.execute(
+    transaction,
+  );
   await announceChange(transaction, personTopic, personId);
 }
 
@@ -157,22 +133,19 @@ export async function setOperator(
   personId: PersonId,
   operator: boolean,
 ): Promise<void> {
-  const { numUpdatedRows } = await transaction
-    .updateTable('person')
-    .set({ operator })
-    .where('id', '=', personId)
-    .where('operator', '<>', operator)
-    .executeTakeFirst();
+  const { rows } = await sql`
+    update person set operator = ${operator} where id = ${personId} and operator <> ${operator} returning 1`.execute(
+    transaction,
+  );
   await announceChange(transaction, personTopic, personId);
-  if (!operator || numUpdatedRows === 0n) return;
+  if (!operator || rows.length === 0) return;
   await notifyOperators(transaction, personId);
   // Providers of accounts don't sign in operators.
-  const ended = await transaction
-    .deleteFrom('provider_identity')
-    .where('person_id', '=', personId)
-    .where('provider_account', 'is not', null)
-    .executeTakeFirst();
-  if (ended.numDeletedRows > 0n) await notifyPerson(transaction, personId, 'provider-disconnected');
+  const { rows: ended } = await sql`
+    delete from provider_identity where person_id = ${personId} and provider_account is not null returning 1`.execute(
+    transaction,
+  );
+  if (ended.length > 0) await notifyPerson(transaction, personId, 'provider-disconnected');
 }
 
 /** Records that a person opened a link sent to their address, which proves that it is theirs (ASVS 2.5.1). */
@@ -185,12 +158,9 @@ export async function markEmailVerified(transaction: Kysely, personId: PersonId)
 
 /** The language of mail to a person; undefined if none was chosen. */
 export async function readLocale(kysely: Kysely, personId: PersonId): Promise<Locale | undefined> {
-  const row = await kysely
-    .selectFrom('person')
-    .select('locale')
-    .where('id', '=', personId)
-    .executeTakeFirst();
-  return (row?.locale ?? undefined) as Locale | undefined;
+  const { rows } = await sql<{ locale: Locale | null }>`
+    select locale from person where id = ${personId}`.execute(kysely);
+  return rows[0]?.locale ?? undefined;
 }
 
 /** @param onlyIfUnset keeps a language chosen earlier */
@@ -200,24 +170,17 @@ export async function saveLocale(
   locale: Locale,
   onlyIfUnset = false,
 ): Promise<void> {
-  await kysely
-    .updateTable('person')
-    .set({ locale })
-    .where('id', '=', personId)
-    .$if(onlyIfUnset, (query) => query.where('locale', 'is', null))
-    .execute();
+  await sql`
+    update person set locale = ${locale}
+    where id = ${personId} and (locale is null or not ${onlyIfUnset}::boolean)`.execute(kysely);
 }
 
 /** How a person reads dates and numbers. */
 export async function readFormats(kysely: Kysely, personId: PersonId): Promise<PersonFormats> {
-  const row = await kysely
-    .selectFrom('person')
-    .select('formats')
-    .where('id', '=', personId)
-    .executeTakeFirst();
-  return isPersonFormats(row?.formats ?? undefined)
-    ? (row?.formats as PersonFormats)
-    : defaultFormats;
+  const { rows } = await sql<{ formats: string | null }>`
+    select formats from person where id = ${personId}`.execute(kysely);
+  const formats = rows[0]?.formats ?? undefined;
+  return isPersonFormats(formats) ? formats : defaultFormats;
 }
 
 export async function saveFormats(
@@ -228,24 +191,17 @@ export async function saveFormats(
   await kysely.updateTable('person').set({ formats }).where('id', '=', personId).execute();
 }
 
-/** Whether a person is an operator of the installation. */
+/** Whether a person is an operator of the installation, enabled or not. */
 export async function hasOperatorRole(kysely: Kysely, personId: PersonId): Promise<boolean> {
-  const row = await kysely
-    .selectFrom('person')
-    .select('operator')
-    .where('id', '=', personId)
-    .executeTakeFirst();
-  return row?.operator === true;
+  const { rows } = await sql`select from person where id = ${personId} and operator`.execute(
+    kysely,
+  );
+  return rows.length === 1;
 }
 
 /** The email addresses of all enabled operators. */
 export async function listOperators(kysely: Kysely): Promise<string[]> {
-  const rows = await kysely
-    .selectFrom('person')
-    .select('email')
-    .where('operator', '=', true)
-    .where('disabled_at', 'is', null)
-    .orderBy('email')
-    .execute();
+  const { rows } = await sql<{ email: string }>`
+    select email from person where operator and disabled_at is null order by email`.execute(kysely);
   return rows.map(({ email }) => email);
 }

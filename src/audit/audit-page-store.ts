@@ -207,16 +207,8 @@ interface AuditQuery {
 }
 
 /** An event of the audit log as an operator sees it. */
-export interface AuditLogEntry {
-  readonly at: Date;
-  readonly kind: string;
-  readonly outcome: string;
-  readonly email: string | null;
-  readonly clientId: string | null;
+export interface AuditLogEntry extends Omit<AuditEntry, 'id' | 'name' | 'keyName'> {
   readonly accountId: string | null;
-  readonly remoteAddress: string | null;
-  readonly requestId: string | null;
-  readonly detail: unknown;
 }
 
 /** The newest matching events, newest first. */

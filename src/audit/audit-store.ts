@@ -19,7 +19,8 @@ export interface AuditChange {
 /** A security-relevant event: who, what, from where, outcome. Never contains a secret. */
 export interface AuditEvent {
   readonly kind: string;
-  readonly outcome: 'success' | 'refused';
+  /** `success` by default. */
+  readonly outcome?: 'success' | 'refused' | undefined;
   readonly personId?: string | undefined;
   readonly clientId?: string | undefined;
   readonly accountId?: string | undefined;
@@ -35,26 +36,23 @@ export interface RecordedEvent extends AuditEvent {
 /** Gets each `RecordedEvent`. A channel, so that whatever records an event needs no log. */
 export const recordedEvents = channel('signalpost.audit');
 
-/** Writes the audit log. */
-export class AuditStore {
-  readonly #database: Pick<Database, 'kysely'>;
-
-  /** @param database may be a transaction, so that an event is committed together with the change it records */
-  constructor(database: Pick<Database, 'kysely'>) {
-    this.#database = database;
-  }
-
-  async record(event: AuditEvent): Promise<void> {
-    const { kind, outcome, origin } = event;
-    const id = newId();
-    await sql`
-      insert into audit_event (id, kind, outcome, person_id, client_id, account_id, remote_address, request_id, detail)
-      values (${id}, ${kind}, ${outcome}, ${event.personId ?? null}, ${event.clientId ?? null},
-        ${event.accountId ?? null}, ${origin.remoteAddress}, ${origin.requestId}, ${JSON.stringify(event.detail ?? {})})`.execute(
-      this.#database.kysely,
-    );
-    recordedEvents.publish({ id, ...event });
-  }
+/**
+ * Writes an event to the audit log.
+ * @param kysely may be a transaction, so that an event is committed together with the change it records
+ */
+export async function recordAuditEvent(
+  kysely: Database['kysely'],
+  event: AuditEvent,
+): Promise<void> {
+  const { kind, outcome = 'success', origin } = event;
+  const id = newId();
+  await sql`
+    insert into audit_event (id, kind, outcome, person_id, client_id, account_id, remote_address, request_id, detail)
+    values (${id}, ${kind}, ${outcome}, ${event.personId ?? null}, ${event.clientId ?? null},
+      ${event.accountId ?? null}, ${origin.remoteAddress}, ${origin.requestId}, ${JSON.stringify(event.detail ?? {})})`.execute(
+    kysely,
+  );
+  recordedEvents.publish({ ...event, id, outcome } satisfies RecordedEvent);
 }
 
 /** When events were recorded, by ID; without those whose transaction hasn't committed. */

@@ -1,5 +1,5 @@
 import { type Principal, personOf } from '../access/principal.ts';
-import { type AuditEvent, AuditStore, type RequestOrigin } from '../audit/audit-store.ts';
+import { type AuditEvent, type RequestOrigin, recordAuditEvent } from '../audit/audit-store.ts';
 import type { DatabaseTransaction } from '../foundation/database/open-database.ts';
 import { newId } from '../foundation/ids.ts';
 
@@ -24,10 +24,10 @@ export async function recordChange(
   kind: string,
   id: string,
   detail: NonNullable<AuditEvent['detail']> = {},
-  outcome: AuditEvent['outcome'] = 'success',
+  outcome?: AuditEvent['outcome'],
 ): Promise<void> {
   const byKey: AuditEvent['detail'] = principal?.kind === 'key' ? { apiKey: principal.keyId } : {};
-  await new AuditStore({ kysely: transaction }).record({
+  await recordAuditEvent(transaction, {
     kind,
     outcome,
     personId: principal && personOf(principal),

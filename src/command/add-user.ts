@@ -10,7 +10,7 @@ import { OperatorError } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import { isLonger } from '../foundation/is-longer.ts';
 import { sendInvitation } from '../session/invitation/invitations.ts';
-import { PasswordLinkStore } from '../session/one-time-link-store.ts';
+import { createPasswordLink } from '../session/one-time-link-store.ts';
 import { withRunningInstallation } from './open-running.ts';
 import { readAccountId, requireAccount } from './read-account.ts';
 import { recordCommand } from './record-command.ts';
@@ -57,8 +57,7 @@ export async function addUser(
       });
       if (known?.passwordHash !== undefined) return undefined;
       const token = mint.mint('link');
-      const store = new PasswordLinkStore({ kysely: transaction });
-      if (!(await store.create(transaction, person.id, token.hash))) return undefined;
+      if (!(await createPasswordLink(transaction, person.id, token.hash))) return undefined;
       await recordCommand(transaction, { kind: 'password_link_made', personId: person.id });
       return `${serviceUrl(config)}/set-password/${token.text}`;
     });

@@ -9,13 +9,13 @@ import { createLog } from '../foundation/log.ts';
 import { parseDomainName } from '../foundation/mail-domain.ts';
 import { DkimKeyStore } from '../sender/dkim-key-store.ts';
 import {
-  type DomainSettings,
   domainSettings,
   refuseTrackingHost,
   saveDomainSettings,
 } from '../sender/domain-settings.ts';
 import type { SendingDomain } from '../sender/sending-domain.ts';
 import {
+  type DomainSettings,
   readSendingDomain,
   readSendingDomains,
   removeSendingDomain,

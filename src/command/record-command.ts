@@ -1,4 +1,4 @@
-import { type AuditEvent, AuditStore } from '../audit/audit-store.ts';
+import { type AuditEvent, recordAuditEvent } from '../audit/audit-store.ts';
 import { commandLine } from '../change/actor.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 
@@ -10,9 +10,5 @@ export async function recordCommand(
   transaction: Database['kysely'],
   event: Omit<AuditEvent, 'outcome' | 'origin'>,
 ): Promise<void> {
-  await new AuditStore({ kysely: transaction }).record({
-    ...event,
-    outcome: 'success',
-    origin: commandLine().origin,
-  });
+  await recordAuditEvent(transaction, { ...event, origin: commandLine().origin });
 }

@@ -8,8 +8,8 @@ import type { Database } from '../foundation/database/open-database.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { disablePerson, enablePerson } from '../session/disable-person.ts';
 import { type MemberFacts, readMemberFacts } from '../session/invitation/invitation-store.ts';
-import { PasswordLinkStore } from '../session/one-time-link-store.ts';
-import { SecondFactorStore } from '../session/second-factor-store.ts';
+import { createPasswordLink } from '../session/one-time-link-store.ts';
+import { removeSecondFactors } from '../session/second-factor-store.ts';
 import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
 import { readAccountId, requireAccount } from './read-account.ts';
 import { recordCommand } from './record-command.ts';
@@ -68,8 +68,7 @@ const actions: Readonly<Record<UserActionName, UserAction>> = {
       const { config, key } = installation;
       if (disabled) throw new OperatorError(`${email} is disabled. Enable the user first.`);
       const token = new TokenMint(await key()).mint('link');
-      const store = new PasswordLinkStore({ kysely: transaction });
-      if (!(await store.create(transaction, id, token.hash)))
+      if (!(await createPasswordLink(transaction, id, token.hash)))
         throw new OperatorError(`${email} got a link less than two minutes ago. Wait and retry.`);
       const base = serviceUrl(config);
       return `${base}/set-password/${token.text}`;
@@ -79,8 +78,8 @@ const actions: Readonly<Record<UserActionName, UserAction>> = {
     kind: 'second_factor_removed',
     done: 'now signs in with only the password',
     async run(transaction, { id, email }) {
-      const store = new SecondFactorStore({ kysely: transaction });
-      if (!(await store.removeAll(id))) throw new OperatorError(`${email} has no second factor.`);
+      if (!(await removeSecondFactors(transaction, id)))
+        throw new OperatorError(`${email} has no second factor.`);
       return undefined;
     },
   },

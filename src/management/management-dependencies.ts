@@ -15,7 +15,6 @@ import type { LoadedTemplate } from '../rendering/load-template.ts';
 import type { SenderVerification } from '../sender/sender-verification.ts';
 import type { SendingDomains } from '../sender/sending-domains.ts';
 import type { BrowserSessions } from '../session/browser/browser-sessions.ts';
-import type { Invitations } from '../session/invitation/invitations.ts';
 import type { SubmissionEndpoint } from '../smtp-submission/submission-endpoint.ts';
 import type { AcceptOutcome, AcceptRow } from '../submission/accept-row.ts';
 import type { TemplateDirectory } from '../template/template-directory.ts';
@@ -57,7 +56,8 @@ export interface ManagementDependencies {
   readonly imports: RunningImports;
   readonly accounts: Pick<AccountDirectory, 'account' | 'memberships'>;
   readonly templates: Pick<TemplateDirectory<LoadedTemplate>, 'localized' | 'version'>;
-  readonly invitations: Pick<Invitations, 'mailEnabled' | 'invite'>;
+  /** Whether invitations and sender links can be sent. */
+  readonly systemMailEnabled: boolean;
   readonly senderVerification: Pick<SenderVerification, 'request'>;
   readonly domains: Pick<
     SendingDomains,

@@ -1,5 +1,5 @@
 import { changeWithoutLockout, describeLockout, lastOwnerReason } from '../access/lockout-store.ts';
-import { AuditStore } from '../audit/audit-store.ts';
+import { recordAuditEvent } from '../audit/audit-store.ts';
 import { type Actor, commandLine, recordChange } from '../change/actor.ts';
 import { runLocked } from '../change/change-lock-store.ts';
 import type { Database, DatabaseTransaction } from '../foundation/database/open-database.ts';
@@ -166,8 +166,7 @@ export async function recordApply(
       newPasswords: accountChanges.filter(({ notes }) => notes.includes('first password')).length,
     };
     if (detail.created + detail.changed + detail.removed === 0) continue;
-    const audit = new AuditStore({ kysely: transaction });
-    await audit.record({ kind: 'manifest_applied', outcome: 'success', accountId, origin, detail });
+    await recordAuditEvent(transaction, { kind: 'manifest_applied', accountId, origin, detail });
   }
 }
 

@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { announceChange } from '../foundation/database/announce.ts';
+import { sql } from 'kysely';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
@@ -7,7 +7,7 @@ import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 import { type SealedColumn, seal, unseal, unsealAny } from '../foundation/seal.ts';
 import { type DkimAlgorithm, type DkimKey, dkimRecord, readDkimKey } from './dkim-key.ts';
 import type { DkimKeyState, PublicDkimKey } from './sending-domain.ts';
-import { domainKey, domainTopic } from './sending-domain-store.ts';
+import { announceDomain } from './sending-domain-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -40,36 +40,22 @@ export class DkimKeyStore {
     privateKey: KeyObject,
   ): Promise<void> {
     const der = privateKey.export({ format: 'der', type: 'pkcs8' });
-    await transaction
-      .insertInto('dkim_key')
-      .values({
-        account_id: accountId,
-        domain,
-        selector,
-        algorithm,
-        private_key: seal(this.#keys.current, sealContext(accountId, domain, selector), der),
-        record: dkimRecord(privateKey),
-      })
-      .execute();
+    const sealed = seal(this.#keys.current, sealContext(accountId, domain, selector), der);
+    await sql`
+      insert into dkim_key (account_id, domain, selector, algorithm, private_key, record)
+      values (${accountId}, ${domain}, ${selector}, ${algorithm}, ${sealed}, ${dkimRecord(privateKey)})`.execute(
+      transaction,
+    );
   }
 
   /** The keys of a domain without private keys, oldest first. */
   async list(kysely: Kysely, accountId: AccountId, domain: string): Promise<PublicDkimKey[]> {
-    const rows = await kysely
-      .selectFrom('dkim_key')
-      .select(['selector', 'algorithm', 'record', 'state', 'state_at'])
-      .where('account_id', '=', accountId)
-      .where('domain', '=', domain)
-      .orderBy('created_at')
-      .orderBy('selector')
-      .execute();
-    return rows.map((row) => ({
-      selector: row.selector,
-      algorithm: row.algorithm as DkimAlgorithm,
-      record: row.record,
-      state: row.state as DkimKeyState,
-      stateAt: row.state_at,
-    }));
+    const { rows } = await sql<PublicDkimKey>`
+      select selector, algorithm, record, state, state_at as "stateAt" from dkim_key
+      where account_id = ${accountId} and domain = ${domain} order by created_at, selector`.execute(
+      kysely,
+    );
+    return rows;
   }
 
   /**
@@ -77,23 +63,15 @@ export class DkimKeyStore {
    * @throws Error if one can't be decrypted
    */
   async readSigningKeys(kysely: Kysely, accountId: AccountId, domain: string): Promise<DkimKey[]> {
-    const rows = await kysely
-      .selectFrom('dkim_key')
-      .select(['selector', 'private_key'])
-      .where('account_id', '=', accountId)
-      .where('domain', '=', domain)
-      .where('state', '=', 'active')
-      // RSA first, because every receiving server supports it.
-      .orderBy('algorithm', 'desc')
-      .orderBy('selector')
-      .execute();
-    return rows.map(({ selector, private_key: sealed }) => {
+    // RSA first, because every receiving server supports it.
+    const { rows } = await sql<{ selector: string; sealed: Buffer }>`
+      select selector, private_key as sealed from dkim_key
+      where account_id = ${accountId} and domain = ${domain} and state = 'active'
+      order by algorithm desc, selector`.execute(kysely);
+    return rows.map(({ selector, sealed }) => {
       const der = unsealAny(this.#keys, sealContext(accountId, domain, selector), sealed);
-      return readDkimKey(
-        domain,
-        selector,
-        createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }),
-      );
+      const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+      return readDkimKey(domain, selector, privateKey);
     });
   }
 
@@ -106,37 +84,26 @@ export class DkimKeyStore {
     state: DkimKeyState,
   ): Promise<void> {
     if (selectors.length === 0) return;
-    await transaction
-      .updateTable('dkim_key')
-      .set({ state, state_at: new Date() })
-      .where('account_id', '=', accountId)
-      .where('domain', '=', domain)
-      .where('selector', 'in', [...selectors])
-      .execute();
-    await announceChange(transaction, domainTopic, domainKey(accountId, domain));
+    await sql`
+      update dkim_key set state = ${state}, state_at = now()
+      where account_id = ${accountId} and domain = ${domain} and selector = any (${selectors}::text[])`.execute(
+      transaction,
+    );
+    await announceDomain(transaction, accountId, domain);
   }
 
-  /** Notifies all nodes of a changed domain at commit. */
-  async announce(transaction: Kysely, accountId: AccountId, domain: string): Promise<void> {
-    await announceChange(transaction, domainTopic, domainKey(accountId, domain));
-  }
-
-  /** Removes keys retired before the given time. @returns their selectors */
+  /** Removes keys retired before the given time. */
   async removeRetired(
     transaction: Kysely,
     accountId: AccountId,
     domain: string,
     before: Date,
-  ): Promise<string[]> {
-    const rows = await transaction
-      .deleteFrom('dkim_key')
-      .where('account_id', '=', accountId)
-      .where('domain', '=', domain)
-      .where('state', '=', 'retired')
-      .where('state_at', '<', before)
-      .returning('selector')
-      .execute();
-    return rows.map(({ selector }) => selector);
+  ): Promise<void> {
+    await sql`
+      delete from dkim_key
+      where account_id = ${accountId} and domain = ${domain} and state = 'retired' and state_at < ${before}`.execute(
+      transaction,
+    );
   }
 }
 

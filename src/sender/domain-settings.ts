@@ -1,20 +1,11 @@
 import type { DatabaseTransaction } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import type { SendingDomain, WarmUpSchedule } from './sending-domain.ts';
+import type { SendingDomain } from './sending-domain.ts';
 import {
+  changeSendingDomain,
+  type DomainSettings,
   readSendingDomain,
-  setSourcePool,
-  setTrackingHost,
-  setWarmUp,
 } from './sending-domain-store.ts';
-
-/** The editable settings of a domain, as opposed to its DNS records and their state. */
-export interface DomainSettings {
-  /** Null: tracked links use the service host. */
-  readonly trackingHost: string | null;
-  readonly sourcePool: string;
-  readonly warmUp: WarmUpSchedule | null;
-}
 
 export function settingsOfDomain(domain: SendingDomain): DomainSettings {
   const { trackingHost = null, sourcePool, warmUp = null } = domain;
@@ -42,13 +33,12 @@ export async function saveDomainSettings(
   before: DomainSettings | undefined,
   { trackingHost, sourcePool, warmUp }: Partial<DomainSettings>,
 ): Promise<void> {
-  const target = [transaction, accountId, domain] as const;
-  if (sourcePool !== undefined && sourcePool !== before?.sourcePool)
-    await setSourcePool(...target, sourcePool);
-  if (warmUp !== undefined) await setWarmUp(...target, warmUp ?? undefined);
-  // An unchanged host keeps the finding of its last check.
-  if (trackingHost !== undefined && trackingHost !== before?.trackingHost)
-    await setTrackingHost(...target, trackingHost ?? undefined);
+  await changeSendingDomain(transaction, accountId, domain, {
+    sourcePool,
+    warmUp,
+    // An unchanged host keeps the finding of its last check.
+    trackingHost: trackingHost === before?.trackingHost ? undefined : trackingHost,
+  });
 }
 
 /** Why a host can't be the tracking host of a domain; undefined if it can. */

@@ -24,6 +24,15 @@ export function senderKey(accountId: AccountId, address: string): string {
   return `${accountId}/${address}`;
 }
 
+/** Notifies all nodes of a changed sender at commit. */
+export function announceSender(
+  transaction: Kysely,
+  accountId: AccountId,
+  address: string,
+): Promise<void> {
+  return announceChange(transaction, senderTopic, senderKey(accountId, address));
+}
+
 /** Identifies a sender. */
 export interface SenderRef {
   readonly accountId: AccountId;
@@ -46,58 +55,38 @@ export async function readSendersByRef(
   kysely: Kysely,
   refs: readonly SenderRef[],
 ): Promise<(Sender | undefined)[]> {
-  const { rows } = await sql<SenderRow & { readonly n: number }>`
-    select k.n::int as n, s.address, s.display_names, s.verified_at
+  const { rows } = await sql<Sender & { readonly n: number }>`
+    select k.n::int as n, s.address, s.display_names as "displayNames", s.verified_at is not null as verified
     from unnest(${refs.map((name) => name.accountId)}::text[], ${refs.map((name) => name.address)}::text[])
       with ordinality as k (account_id, address, n)
     join sender s on s.account_id = k.account_id and s.address = k.address`.execute(kysely);
-  return alignByOrdinal(rows, refs.length, toSender);
+  return alignByOrdinal(rows, refs.length, ({ n: _, ...sender }) => sender);
 }
 
 /** All senders of an account, ordered by address. */
 export async function readSenders(kysely: Kysely, accountId: AccountId): Promise<Sender[]> {
-  const rows = await kysely
-    .selectFrom('sender')
-    .select(['address', 'display_names', 'verified_at'])
-    .where('account_id', '=', accountId)
-    .orderBy('address')
-    .execute();
-  return rows.map(toSender);
+  const { rows } = await sql<Sender>`
+    select address, display_names as "displayNames", verified_at is not null as verified
+    from sender where account_id = ${accountId} order by address`.execute(kysely);
+  return rows;
 }
 
 /** Inserts or updates a sender and notifies all nodes at commit. */
 export async function saveSender(
   transaction: Kysely,
   accountId: AccountId,
-  sender: Sender,
+  { address, displayNames, verified }: Sender,
 ): Promise<void> {
-  await transaction
-    .insertInto('sender')
-    .values({
-      account_id: accountId,
-      address: sender.address,
-      display_names: [...sender.displayNames],
-      verified_at: sender.verified ? new Date() : null,
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['account_id', 'address']).doUpdateSet((eb) => ({
-        display_names: eb.ref('excluded.display_names'),
-        verified_at: sender.verified
-          ? eb.fn.coalesce('sender.verified_at', 'excluded.verified_at')
-          : null,
-        // A previous verification no longer counts once the sender became unverified.
-        verified_by: sender.verified
-          ? eb
-              .case()
-              .when('sender.verified_at', 'is not', null)
-              .then(eb.ref('sender.verified_by'))
-              .else(null)
-              .end()
-          : null,
-      })),
-    )
-    .execute();
-  await announceChange(transaction, senderTopic, senderKey(accountId, sender.address));
+  // A previous verification no longer counts once the sender became unverified.
+  await sql`
+    insert into sender (account_id, address, display_names, verified_at)
+    values (${accountId}, ${address}, ${displayNames}, case when ${verified} then now() end)
+    on conflict (account_id, address) do update set display_names = excluded.display_names,
+      verified_at = case when ${verified} then coalesce(sender.verified_at, excluded.verified_at) end,
+      verified_by = case when ${verified} and sender.verified_at is not null then sender.verified_by end`.execute(
+    transaction,
+  );
+  await announceSender(transaction, accountId, address);
 }
 
 /** Removes a sender and notifies all nodes at commit. */
@@ -106,26 +95,10 @@ export async function removeSender(
   accountId: AccountId,
   address: string,
 ): Promise<void> {
-  await transaction
-    .deleteFrom('sender')
-    .where('account_id', '=', accountId)
-    .where('address', '=', address)
-    .execute();
-  await announceChange(transaction, senderTopic, senderKey(accountId, address));
-}
-
-interface SenderRow {
-  readonly address: string;
-  readonly display_names: string[];
-  readonly verified_at: Date | null;
-}
-
-function toSender(row: SenderRow): Sender {
-  return {
-    address: row.address,
-    displayNames: row.display_names,
-    verified: row.verified_at !== null,
-  };
+  await sql`delete from sender where account_id = ${accountId} and address = ${address}`.execute(
+    transaction,
+  );
+  await announceSender(transaction, accountId, address);
 }
 
 /** A sender with what its owners need to know to set it up. */

@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 import { readEmails } from '../account/person-store.ts';
-import { announceChange } from '../foundation/database/announce.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { AccountId, PersonId } from '../foundation/ids.ts';
-import { senderKey, senderTopic } from './sender-store.ts';
+import { announceSender } from './sender-store.ts';
 
 type Kysely = Database['kysely'];
 
@@ -16,26 +15,14 @@ export async function verifySendersOfDomain(
   accountId: AccountId,
   domain: string,
 ): Promise<string[]> {
-  const rows = await transaction
-    .updateTable('sender')
-    .set({ verified_at: new Date(), verified_by: 'domain' })
-    .where('account_id', '=', accountId)
-    .where('verified_at', 'is', null)
-    .where('address', 'like', domainAddressPattern(domain))
-    .where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom('sending_domain')
-          .select('domain')
-          .where('account_id', '=', accountId)
-          .where('domain', '=', domain)
-          .where('state', '=', 'verified'),
-      ),
-    )
-    .returning('address')
-    .execute();
-  for (const { address } of rows)
-    await announceChange(transaction, senderTopic, senderKey(accountId, address));
+  const { rows } = await sql<{ address: string }>`
+    update sender set verified_at = now(), verified_by = 'domain'
+    where account_id = ${accountId} and verified_at is null and address like ${domainAddressPattern(domain)}
+      and exists (
+        select from sending_domain
+        where account_id = ${accountId} and domain = ${domain} and state = 'verified')
+    returning address`.execute(transaction);
+  for (const { address } of rows) await announceSender(transaction, accountId, address);
   return rows.map(({ address }) => address);
 }
 
@@ -53,20 +40,15 @@ export async function unverifySendersOfDomain(
   accountId: AccountId,
   domain: string,
 ): Promise<void> {
-  const rows = await transaction
-    .updateTable('sender')
-    .set({ verified_at: null, verified_by: null })
-    .where('account_id', '=', accountId)
-    .where('verified_by', '=', 'domain')
-    .where('address', 'like', domainAddressPattern(domain))
-    .returning('address')
-    .execute();
-  for (const { address } of rows)
-    await announceChange(transaction, senderTopic, senderKey(accountId, address));
+  const { rows } = await sql<{ address: string }>`
+    update sender set verified_at = null, verified_by = null
+    where account_id = ${accountId} and verified_by = 'domain' and address like ${domainAddressPattern(domain)}
+    returning address`.execute(transaction);
+  for (const { address } of rows) await announceSender(transaction, accountId, address);
 }
 
-/** Minimum interval between links to a sender, so requests can't flood a mailbox. */
-const minLinkInterval = "interval '1 minute'";
+/** Minimum seconds between links to a sender, so requests can't flood a mailbox. */
+const minLinkSeconds = 60;
 
 /**
  * Stores the hash of a new link's token, replacing any earlier link of the sender. It stays if the sender is removed, and works if
@@ -81,25 +63,14 @@ export async function saveSenderVerification(
   expiresAt: Date,
   askedBy: PersonId | undefined,
 ): Promise<boolean> {
-  const { numInsertedOrUpdatedRows } = await transaction
-    .insertInto('sender_proof')
-    .values({
-      account_id: accountId,
-      address,
-      hash,
-      expires_at: expiresAt,
-      asked_by: askedBy ?? null,
-    })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['account_id', 'address'])
-        .doUpdateSet({ hash, expires_at: expiresAt, asked_by: askedBy ?? null })
-        .where(
-          sql<boolean>`sender_proof.expires_at <= excluded.expires_at - ${sql.raw(minLinkInterval)}`,
-        ),
-    )
-    .executeTakeFirstOrThrow();
-  return numInsertedOrUpdatedRows === 1n;
+  const { rows } = await sql`
+    insert into sender_proof (account_id, address, hash, expires_at, asked_by)
+    values (${accountId}, ${address}, ${hash}, ${expiresAt}, ${askedBy ?? null})
+    on conflict (account_id, address) do update
+    set hash = excluded.hash, expires_at = excluded.expires_at, asked_by = excluded.asked_by
+    where sender_proof.expires_at <= excluded.expires_at - ${minLinkSeconds} * interval '1 s'
+    returning 1`.execute(transaction);
+  return rows.length === 1;
 }
 
 /** What a link verifies: the sender, its account and who requested it. */
@@ -140,29 +111,16 @@ export async function completeSenderVerification(
   hash: Buffer,
   now: Date,
 ): Promise<{ readonly accountId: AccountId; readonly address: string } | undefined> {
-  const verification = await transaction
-    .deleteFrom('sender_proof')
-    .where('hash', '=', hash)
-    .where('expires_at', '>', now)
-    .where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom('sender')
-          .select('address')
-          .whereRef('sender.account_id', '=', 'sender_proof.account_id')
-          .whereRef('sender.address', '=', 'sender_proof.address'),
-      ),
-    )
-    .returning(['account_id', 'address'])
-    .executeTakeFirst();
-  if (verification === undefined) return undefined;
-  const accountId = verification.account_id as AccountId;
-  await transaction
-    .updateTable('sender')
-    .set({ verified_at: now, verified_by: 'link' })
-    .where('account_id', '=', accountId)
-    .where('address', '=', verification.address)
-    .execute();
-  await announceChange(transaction, senderTopic, senderKey(accountId, verification.address));
-  return { accountId, address: verification.address };
+  const { rows } = await sql<{ accountId: AccountId; address: string }>`
+    delete from sender_proof p using sender s
+    where p.hash = ${hash} and p.expires_at > ${now} and s.account_id = p.account_id and s.address = p.address
+    returning p.account_id as "accountId", p.address`.execute(transaction);
+  const [verified] = rows;
+  if (verified === undefined) return undefined;
+  const { accountId, address } = verified;
+  await sql`
+    update sender set verified_at = ${now}, verified_by = 'link'
+    where account_id = ${accountId} and address = ${address}`.execute(transaction);
+  await announceSender(transaction, accountId, address);
+  return verified;
 }

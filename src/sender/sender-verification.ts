@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lockActiveAccount } from '../account/account-store.ts';
-import { AuditStore, type RequestOrigin } from '../audit/audit-store.ts';
+import { readPerson } from '../account/person-store.ts';
+import { type RequestOrigin, recordAuditEvent } from '../audit/audit-store.ts';
 import type { Clock } from '../foundation/clock.ts';
 import type { CommitWith } from '../foundation/database/commit-with.ts';
 import type { Database } from '../foundation/database/open-database.ts';
@@ -66,43 +67,22 @@ export class SenderVerification {
     const hash = hashOf(this.#links.token(id));
     const expiresAt = new Date(clock.now() + linkHours * 3_600_000);
     const saved = await database.kysely.transaction().execute(async (transaction) => {
-      const isNew = await saveSenderVerification(
-        transaction,
-        accountId,
-        address,
-        hash,
-        expiresAt,
-        askedBy,
-      );
-      if (!isNew) return false;
+      const link = [accountId, address, hash, expiresAt, askedBy] as const;
+      if (!(await saveSenderVerification(transaction, ...link))) return false;
       await commitWith?.(transaction);
-      await this.#mail(transaction, id, hash, askedBy);
+      const requester = askedBy && (await readPerson(transaction, askedBy));
+      await enqueueAccountLink(transaction, {
+        id,
+        kind: 'sender-confirmation',
+        accountId,
+        toAddress: address,
+        // In the requester's language, because the recipient may have no account here.
+        personId: askedBy,
+        facts: { askedBy: requester?.email ?? '' },
+      });
       return true;
     });
     return saved ? 'sent' : 'too-soon';
-  }
-
-  async #mail(
-    transaction: Database['kysely'],
-    id: string,
-    hash: Buffer,
-    askedBy: PersonId | undefined,
-  ): Promise<void> {
-    const facts = await readSenderVerification(
-      transaction,
-      hash,
-      new Date(this.#dependencies.clock.now()),
-    );
-    if (facts === undefined) throw new Error('a sender link was not stored');
-    await enqueueAccountLink(transaction, {
-      id,
-      kind: 'sender-confirmation',
-      accountId: facts.accountId,
-      toAddress: facts.address,
-      // In the requester's language, because the recipient may have no account here.
-      personId: askedBy,
-      facts: { askedBy: facts.askedBy ?? '' },
-    });
   }
 
   /** What a link verifies, without changing anything; undefined if it is unknown, used or expired, or the account is suspended. */
@@ -129,9 +109,8 @@ export class SenderVerification {
       const confirmed = await completeSenderVerification(transaction, hashOf(token), now);
       if (confirmed === undefined) return undefined;
       const { accountId, address } = confirmed;
-      const audit = new AuditStore({ kysely: transaction });
-      const kind = 'sender_confirmed';
-      await audit.record({ kind, outcome: 'success', accountId, origin, detail: { id: address } });
+      const event = { kind: 'sender_confirmed', accountId, origin, detail: { id: address } };
+      await recordAuditEvent(transaction, event);
       return address;
     });
   }

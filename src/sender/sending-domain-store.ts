@@ -8,7 +8,6 @@ import type {
   DomainEvaluation,
   DomainFinding,
   DomainState,
-  FindingState,
   FoundZone,
   RecordKind,
   SendingDomain,
@@ -25,19 +24,26 @@ export function domainKey(accountId: AccountId, domain: string): string {
   return `${accountId}/${domain}`;
 }
 
+/** Notifies all nodes of a changed domain at commit. */
+export function announceDomain(
+  transaction: Kysely,
+  accountId: AccountId,
+  domain: string,
+): Promise<void> {
+  return announceChange(transaction, domainTopic, domainKey(accountId, domain));
+}
+
 /** The domain of an account, or undefined. */
 export async function readSendingDomain(
   kysely: Kysely,
   accountId: AccountId,
   domain: string,
 ): Promise<SendingDomain | undefined> {
-  const row = await kysely
-    .selectFrom('sending_domain')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .where('domain', '=', domain)
-    .executeTakeFirst();
-  return row && toDomain(row);
+  const { rows } = await sql<DomainRow>`
+    select * from sending_domain where account_id = ${accountId} and domain = ${domain}`.execute(
+    kysely,
+  );
+  return rows[0] && toDomain(rows[0]);
 }
 
 /** All domains of an account, ordered by name. */
@@ -45,12 +51,8 @@ export async function readSendingDomains(
   kysely: Kysely,
   accountId: AccountId,
 ): Promise<SendingDomain[]> {
-  const rows = await kysely
-    .selectFrom('sending_domain')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .orderBy('domain')
-    .execute();
+  const { rows } = await sql<DomainRow>`
+    select * from sending_domain where account_id = ${accountId} order by domain`.execute(kysely);
   return rows.map(toDomain);
 }
 
@@ -61,13 +63,11 @@ export async function addSendingDomain(
   domain: string,
   returnPath: string,
 ): Promise<boolean> {
-  const { numInsertedOrUpdatedRows } = await transaction
-    .insertInto('sending_domain')
-    .values({ account_id: accountId, domain, return_path: returnPath })
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirstOrThrow();
-  await announceChange(transaction, domainTopic, domainKey(accountId, domain));
-  return numInsertedOrUpdatedRows === 1n;
+  const { rows } = await sql`
+    insert into sending_domain (account_id, domain, return_path) values (${accountId}, ${domain}, ${returnPath})
+    on conflict do nothing returning 1`.execute(transaction);
+  await announceDomain(transaction, accountId, domain);
+  return rows.length === 1;
 }
 
 /**
@@ -79,72 +79,46 @@ export async function removeSendingDomain(
   accountId: AccountId,
   domain: string,
 ): Promise<boolean> {
-  const { numDeletedRows } = await transaction
-    .deleteFrom('sending_domain')
-    .where('account_id', '=', accountId)
-    .where('domain', '=', domain)
-    .executeTakeFirstOrThrow();
-  await announceChange(transaction, domainTopic, domainKey(accountId, domain));
-  if (numDeletedRows === 0n) return false;
+  const { rows } = await sql`
+    delete from sending_domain where account_id = ${accountId} and domain = ${domain} returning 1`.execute(
+    transaction,
+  );
+  await announceDomain(transaction, accountId, domain);
+  if (rows.length === 0) return false;
   await unverifySendersOfDomain(transaction, accountId, domain);
   return true;
 }
 
-/** Sets or clears the warm-up plan of a domain. */
-export async function setWarmUp(
-  transaction: Kysely,
-  accountId: AccountId,
-  domain: string,
-  warmUp: WarmUpSchedule | undefined,
-): Promise<void> {
-  await transaction
-    .updateTable('sending_domain')
-    .set({
-      warm_up_from: warmUp === undefined ? null : sql`${warmUp.from}::date`,
-      warm_up_plan: warmUp === undefined ? null : [...warmUp.plan],
-    })
-    .where('account_id', '=', accountId)
-    .where('domain', '=', domain)
-    .execute();
-  await announceChange(transaction, domainTopic, domainKey(accountId, domain));
+/** The editable settings of a domain, as opposed to its DNS records and their state. */
+export interface DomainSettings {
+  /** Null: tracked links use the service host. It is used once its record is found. */
+  readonly trackingHost: string | null;
+  readonly sourcePool: string;
+  readonly warmUp: WarmUpSchedule | null;
 }
 
-/** Sets the source pool of a domain. */
-export async function setSourcePool(
+/** Changes the given settings of a domain. */
+export async function changeSendingDomain(
   transaction: Kysely,
   accountId: AccountId,
   domain: string,
-  sourcePool: string,
+  change: { readonly [Name in keyof DomainSettings]?: DomainSettings[Name] | undefined },
 ): Promise<void> {
-  await transaction
-    .updateTable('sending_domain')
-    .set({ source_pool: sourcePool })
-    .where('account_id', '=', accountId)
-    .where('domain', '=', domain)
-    .execute();
-  await announceChange(transaction, domainTopic, domainKey(accountId, domain));
-}
-
-/** Sets or clears the tracking host of a domain. It is used once its record is found. */
-export async function setTrackingHost(
-  transaction: Kysely,
-  accountId: AccountId,
-  domain: string,
-  host: string | undefined,
-): Promise<void> {
-  await transaction
-    .updateTable('sending_domain')
-    .set({ tracking_host: host ?? null, next_check_at: sql<Date>`now()` })
-    .where('account_id', '=', accountId)
-    .where('domain', '=', domain)
-    .execute();
-  await transaction
-    .deleteFrom('domain_finding')
-    .where('account_id', '=', accountId)
-    .where('domain', '=', domain)
-    .where('kind', '=', 'tracking')
-    .execute();
-  await announceChange(transaction, domainTopic, domainKey(accountId, domain));
+  const { sourcePool = null, warmUp, trackingHost } = change;
+  await sql`
+    update sending_domain set source_pool = coalesce(${sourcePool}, source_pool),
+      warm_up_from = case when ${warmUp === undefined} then warm_up_from else ${warmUp?.from ?? null}::date end,
+      warm_up_plan = case when ${warmUp === undefined} then warm_up_plan else ${warmUp?.plan ?? null}::integer[] end,
+      tracking_host = case when ${trackingHost === undefined} then tracking_host else ${trackingHost ?? null}::text end,
+      next_check_at = case when ${trackingHost === undefined} then next_check_at else now() end
+    where account_id = ${accountId} and domain = ${domain}`.execute(transaction);
+  if (trackingHost !== undefined)
+    await sql`
+      delete from domain_finding
+      where account_id = ${accountId} and domain = ${domain} and kind = 'tracking'`.execute(
+      transaction,
+    );
+  await announceDomain(transaction, accountId, domain);
 }
 
 /** True if the last check found the record of the tracking host. */
@@ -153,14 +127,12 @@ export async function isTrackingHostReady(
   accountId: AccountId,
   domain: string,
 ): Promise<boolean> {
-  const row = await kysely
-    .selectFrom('domain_finding')
-    .select('state')
-    .where('account_id', '=', accountId)
-    .where('domain', '=', domain)
-    .where('kind', '=', 'tracking')
-    .executeTakeFirst();
-  return row?.state === 'ok';
+  const { rows } = await sql`
+    select from domain_finding
+    where account_id = ${accountId} and domain = ${domain} and kind = 'tracking' and state = 'ok'`.execute(
+    kysely,
+  );
+  return rows.length > 0;
 }
 
 /**
@@ -168,7 +140,7 @@ export async function isTrackingHostReady(
  * is scheduled first, so a node that dies during a check only delays it.
  */
 export async function claimDueDomains(kysely: Kysely, limit: number): Promise<SendingDomain[]> {
-  const { rows } = await sql<Selectable<Tables['sending_domain']>>`
+  const { rows } = await sql<DomainRow>`
     update sending_domain d set next_check_at = now() + interval '10 minutes'
     from (
       select s.account_id, s.domain from sending_domain s join (
@@ -200,14 +172,11 @@ export async function lockSendingDomain(
   accountId: AccountId,
   domain: string,
 ): Promise<boolean> {
-  const locked = await transaction
-    .selectFrom('sending_domain')
-    .select('domain')
-    .where('account_id', '=', accountId)
-    .where('domain', '=', domain)
-    .forKeyShare()
-    .executeTakeFirst();
-  return locked !== undefined;
+  const { rows } = await sql`
+    select from sending_domain where account_id = ${accountId} and domain = ${domain} for key share`.execute(
+    transaction,
+  );
+  return rows.length === 1;
 }
 
 /** Stores the result of a check: state, next check, findings, and the zone unless its lookup failed. */
@@ -218,29 +187,18 @@ export async function saveCheckResult(
   findings: readonly DomainFinding[],
   zone?: FoundZone | undefined,
 ): Promise<void> {
-  await transaction
-    .updateTable('sending_domain')
-    .set((eb) => ({
-      ...(zone && { zone: zone.name ?? null, dns_provider: zone.provider ?? null }),
-      state: evaluation.state,
-      state_at: eb
-        .case()
-        .when('state', '=', evaluation.state)
-        .then(eb.ref('state_at'))
-        .else(sql<Date>`now()`)
-        .end(),
-      bad_checks: evaluation.badChecks,
-      checked_at: sql<Date>`now()`,
-      next_check_at: sql<Date>`now() + ${evaluation.nextCheckSeconds}::float8 * interval '1 s'`,
-    }))
-    .where('account_id', '=', accountId)
-    .where('domain', '=', domain)
-    .execute();
-  await transaction
-    .deleteFrom('domain_finding')
-    .where('account_id', '=', accountId)
-    .where('domain', '=', domain)
-    .execute();
+  const { state, badChecks, nextCheckSeconds } = evaluation;
+  await sql`
+    update sending_domain set state = ${state},
+      state_at = case when state = ${state} then state_at else now() end,
+      zone = case when ${zone === undefined} then zone else ${zone?.name ?? null} end,
+      dns_provider = case when ${zone === undefined} then dns_provider else ${zone?.provider ?? null} end,
+      bad_checks = ${badChecks}, checked_at = now(), next_check_at = now() + ${nextCheckSeconds}::float8 * interval '1 s'
+    where account_id = ${accountId} and domain = ${domain}`.execute(transaction);
+  await sql`
+    delete from domain_finding where account_id = ${accountId} and domain = ${domain}`.execute(
+    transaction,
+  );
   if (findings.length === 0) return;
   await transaction
     .insertInto('domain_finding')
@@ -277,27 +235,17 @@ export async function readFindings(
   accountId: AccountId,
   domain: string,
 ): Promise<StoredDomainFinding[]> {
-  const rows = await kysely
-    .selectFrom('domain_finding')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .where('domain', '=', domain)
-    .orderBy('name')
-    .execute();
-  return rows.map((row) => ({
-    kind: row.kind as RecordKind,
-    name: row.name,
-    expected: row.expected,
-    required: row.required,
-    state: row.state as FindingState,
-    found: row.found,
-    explanation: row.explanation,
-    resolver: row.resolver,
-    checkedAt: row.checked_at,
-  }));
+  const { rows } = await sql<StoredDomainFinding>`
+    select kind, name, expected, required, state, found, explanation, resolver, checked_at as "checkedAt"
+    from domain_finding where account_id = ${accountId} and domain = ${domain} order by name`.execute(
+    kysely,
+  );
+  return rows;
 }
 
-function toDomain(row: Selectable<Tables['sending_domain']>): SendingDomain {
+type DomainRow = Selectable<Tables['sending_domain']>;
+
+function toDomain(row: DomainRow): SendingDomain {
   return {
     accountId: row.account_id as AccountId,
     domain: row.domain,
@@ -358,12 +306,8 @@ export async function hasVerifiedDomain(
   accountId: AccountId,
   domain: string,
 ): Promise<boolean> {
-  const row = await kysely
-    .selectFrom('sending_domain')
-    .select('domain')
-    .where('account_id', '=', accountId)
-    .where('domain', '=', domain)
-    .where('state', '=', 'verified')
-    .executeTakeFirst();
-  return row !== undefined;
+  const { rows } = await sql`
+    select from sending_domain
+    where account_id = ${accountId} and domain = ${domain} and state = 'verified'`.execute(kysely);
+  return rows.length === 1;
 }

@@ -27,6 +27,7 @@ import {
 } from './sending-domain.ts';
 import {
   addSendingDomain,
+  announceDomain,
   claimDueDomains,
   countSendingDomains,
   isTrackingHostReady,
@@ -97,23 +98,9 @@ export class SendingDomains {
     commitWith?: CommitWith,
   ): Promise<boolean> {
     const returnPath = `${options.returnPathLabel ?? 'bounces'}.${domain}`;
-    const newKeys = await generateKeys(options.ed25519 === true);
-    return await this.#dependencies.database.kysely.transaction().execute(async (transaction) => {
-      await lockPartForTransaction(transaction, accountId);
-      if (!(await addSendingDomain(transaction, accountId, domain, returnPath))) return false;
-      for (const { algorithm, selector, privateKey } of newKeys)
-        await this.#dependencies.keys.add(
-          transaction,
-          accountId,
-          domain,
-          selector,
-          algorithm,
-          privateKey,
-        );
-      await commitWith?.(transaction);
-      await checkAccountLimits(this.#dependencies.database, transaction, accountId);
-      return true;
-    });
+    return this.#addKeys(accountId, domain, options.ed25519 === true, commitWith, (transaction) =>
+      addSendingDomain(transaction, accountId, domain, returnPath),
+    );
   }
 
   /**
@@ -126,17 +113,30 @@ export class SendingDomains {
     const { database, keys } = this.#dependencies;
     if ((await readSendingDomain(database.kysely, accountId, domain)) === undefined) return false;
     const existingKeys = await keys.list(database.kysely, accountId, domain);
-    const newKeys = await generateKeys(
-      existingKeys.some((key) => key.algorithm === 'ed25519-sha256'),
+    const ed25519 = existingKeys.some((key) => key.algorithm === 'ed25519-sha256');
+    // It may have been removed in the meantime.
+    return this.#addKeys(accountId, domain, ed25519, commitWith, (transaction) =>
+      lockSendingDomain(transaction, accountId, domain),
     );
-    return await database.kysely.transaction().execute(async (transaction) => {
+  }
+
+  /** @param prepare returns false if there is no domain to add the keys to */
+  async #addKeys(
+    accountId: AccountId,
+    domain: string,
+    ed25519: boolean,
+    commitWith: CommitWith | undefined,
+    prepare: (transaction: DatabaseTransaction) => Promise<boolean>,
+  ): Promise<boolean> {
+    const { database, keys } = this.#dependencies;
+    const newKeys = await generateKeys(ed25519);
+    return database.kysely.transaction().execute(async (transaction) => {
       await lockPartForTransaction(transaction, accountId);
-      // It may have been removed in the meantime.
-      if (!(await lockSendingDomain(transaction, accountId, domain))) return false;
+      if (!(await prepare(transaction))) return false;
       for (const { algorithm, selector, privateKey } of newKeys)
         await keys.add(transaction, accountId, domain, selector, algorithm, privateKey);
       await commitWith?.(transaction);
-      await checkAccountLimits(this.#dependencies.database, transaction, accountId);
+      await checkAccountLimits(database, transaction, accountId);
       return true;
     });
   }
@@ -198,7 +198,7 @@ export class SendingDomains {
         ({ record, state }) => record.kind === 'tracking' && state === 'ok',
       );
       if (evaluation.state !== domain.state || isTrackingReady !== wasTrackingReady)
-        await keys.announce(transaction, accountId, name);
+        await announceDomain(transaction, accountId, name);
       return true;
     });
     if (!saved) return undefined;

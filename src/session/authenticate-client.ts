@@ -1,13 +1,13 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
-import type { AuditStore, RequestOrigin } from '../audit/audit-store.ts';
-import type { Clock } from '../foundation/clock.ts';
+import { type RequestOrigin, recordAuditEvent } from '../audit/audit-store.ts';
 import { isPublicId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 import { decodeFormValue, type Form } from './form.ts';
-import type { IntegrationDirectory } from './integration-directory.ts';
+import { renewSecretHash } from './integration-control-store.ts';
 import type { StoredIntegration } from './integration-store.ts';
-import { InvalidClient, InvalidRequest } from './oauth-errors.ts';
+import { OAuthError } from './oauth-errors.ts';
+import type { SessionModuleDependencies } from './session-dependencies.ts';
 
 /**
  * Hashes client secrets with HMAC-SHA256 under a key of the installation. The secrets are random or long, so nothing
@@ -49,6 +49,12 @@ function keyedHash(key: KeyObject, secret: string): Buffer {
   return createHmac('sha256', key).update(secret).digest();
 }
 
+/** Only a client that used the Authorization header gets a challenge, because some clients ignore the body of a challenge. */
+function refuseClient(message: string, byHeader: boolean, cause?: string): OAuthError {
+  const challenge = byHeader ? 'Basic realm="signalpost", charset="UTF-8"' : undefined;
+  return new OAuthError('invalid_client', message, { cause, challenge });
+}
+
 /** The credentials of a client; `byHeader` if it used HTTP Basic. */
 interface ClientCredentials {
   readonly clientId: string;
@@ -61,7 +67,7 @@ interface ClientCredentials {
  * Reads the client's credentials from the form (contract section 5.1 rule 2) or the Authorization header (RFC 6749
  * section 2.3.1: each part form-encoded, then Basic). Both may be sent if they agree. With credentials in the form, a
  * header of another scheme is ignored, because known clients keep sending their last access token.
- * @throws InvalidClient if there are none, InvalidRequest if the two differ
+ * @throws OAuthError if there are none, or the two differ
  */
 export function readClientCredentials(
   authorization: string | undefined,
@@ -72,16 +78,22 @@ export function readClientCredentials(
   const isBasic = authorization !== undefined && /^basic( |$)/i.test(authorization);
   if (authorization === undefined || (secret !== undefined && !isBasic)) {
     if (clientId === undefined || secret === undefined)
-      throw new InvalidClient('client_id and client_secret are required', false);
+      throw refuseClient('client_id and client_secret are required', false);
     return { clientId, secrets: [secret], byHeader: false };
   }
   const credentials = decodeBasic(authorization);
   if (credentials === undefined)
-    throw new InvalidClient('The Authorization header is not valid HTTP Basic', true);
+    throw refuseClient('The Authorization header is not valid HTTP Basic', true);
   if (clientId !== undefined && clientId !== credentials.clientId)
-    throw new InvalidRequest('The form and the Authorization header name different clients');
+    throw new OAuthError(
+      'invalid_request',
+      'The form and the Authorization header name different clients',
+    );
   if (secret !== undefined && !credentials.secrets.includes(secret))
-    throw new InvalidRequest('The form and the Authorization header contain different secrets');
+    throw new OAuthError(
+      'invalid_request',
+      'The form and the Authorization header contain different secrets',
+    );
   return { ...credentials, byHeader: true };
 }
 
@@ -109,41 +121,22 @@ export function decodeBasic(
 /** Rate limit for audit entries: otherwise anyone who knows a client ID could flood the audit log. */
 const recordIntervalMs = 60_000;
 
-/** Replaces the stored hash of an unchanged secret. */
-type StoreSecretHash = (
-  clientId: StoredIntegration['clientId'],
-  from: Uint8Array,
-  to: Buffer,
-) => Promise<void>;
-
 /** Authenticates registered clients by their credentials (contract section 5.1 rule 2). */
 export class ClientAuthenticator {
-  readonly #directory: IntegrationDirectory;
+  readonly #dependencies: SessionModuleDependencies;
   readonly #secrets: ClientSecretHasher;
-  readonly #audit: AuditStore;
   /** When each integration's last failure was recorded; there are few integrations. */
   readonly #recordedAt = new Map<string, number>();
-  readonly #clock: Clock;
-  readonly #storeSecretHash: StoreSecretHash;
 
-  constructor(
-    directory: IntegrationDirectory,
-    secrets: ClientSecretHasher,
-    audit: AuditStore,
-    clock: Clock,
-    storeSecretHash: StoreSecretHash = async () => undefined,
-  ) {
-    this.#storeSecretHash = storeSecretHash;
-    this.#audit = audit;
-    this.#clock = clock;
-    this.#directory = directory;
-    this.#secrets = secrets;
+  constructor(dependencies: SessionModuleDependencies) {
+    this.#dependencies = dependencies;
+    this.#secrets = new ClientSecretHasher(dependencies.key);
   }
 
   /**
    * Returns the integration that the credentials belong to. Failures of a known client are recorded at most once a
    * minute.
-   * @throws InvalidClient, whose public message is the same whatever was wrong
+   * @throws OAuthError, whose public message is the same whatever was wrong
    */
   async authenticate(
     credentials: ClientCredentials,
@@ -151,15 +144,13 @@ export class ClientAuthenticator {
   ): Promise<StoredIntegration> {
     const { clientId, secrets, byHeader } = credentials;
     const integration = isPublicId(clientId)
-      ? await this.#directory.integration(clientId)
+      ? await this.#dependencies.integrations.integration(clientId)
       : undefined;
     const problem = this.#findProblem(integration, secrets);
     if (integration === undefined || problem !== undefined) {
       if (integration !== undefined && problem !== undefined)
         await this.#record(integration, problem, origin);
-      throw new InvalidClient('The client is unknown or its secret is wrong', byHeader, {
-        cause: problem,
-      });
+      throw refuseClient('The client is unknown or its secret is wrong', byHeader, problem);
     }
     this.#rehashSecret(integration, secrets);
     return integration;
@@ -170,10 +161,11 @@ export class ClientAuthenticator {
    * again.
    */
   #rehashSecret({ clientId, secretHash }: StoredIntegration, secrets: readonly string[]): void {
+    const { kysely } = this.#dependencies.database;
     for (const secret of secrets) {
       const newHash = this.#secrets.rehash(secret, secretHash);
       if (newHash !== undefined)
-        this.#storeSecretHash(clientId, secretHash, newHash).catch(() => undefined);
+        renewSecretHash(kysely, clientId, secretHash, newHash).catch(() => undefined);
     }
   }
 
@@ -185,9 +177,14 @@ export class ClientAuthenticator {
     const now = performance.now();
     if ((this.#recordedAt.get(clientId) ?? -Infinity) > now - recordIntervalMs) return;
     this.#recordedAt.set(clientId, now);
-    const kind = 'client_authentication';
-    const detail = { reason };
-    await this.#audit.record({ kind, outcome: 'refused', clientId, accountId, origin, detail });
+    await recordAuditEvent(this.#dependencies.database.kysely, {
+      kind: 'client_authentication',
+      outcome: 'refused',
+      clientId,
+      accountId,
+      origin,
+      detail: { reason },
+    });
   }
 
   #findProblem(
@@ -205,7 +202,7 @@ export class ClientAuthenticator {
     const { previousSecret } = integration;
     return (
       previousSecret !== undefined &&
-      previousSecret.until.getTime() > this.#clock.now() &&
+      previousSecret.until.getTime() > this.#dependencies.clock.now() &&
       this.#secrets.matches(secret, previousSecret.hash)
     );
   }

@@ -1,7 +1,7 @@
 import { html } from '../foundation/html.ts';
 import type { Http } from '../http/create-http.ts';
 import { endSessionsPath } from '../outbox/mailed-links.ts';
-import { originOf } from './form.ts';
+import { recordRequest } from './form.ts';
 import { messagePage, type Page, sendPage } from './pages/layout.ts';
 import { revokePersonTokens } from './revoke-tokens-store.ts';
 import type { SessionContext } from './session-context.ts';
@@ -31,7 +31,7 @@ const invalidEndSessionsPage: Page = messagePage(
  */
 export function registerEndSessionsRoutes(
   scope: Http,
-  { database, endSessionsLinks, audit }: SessionContext,
+  { database, endSessionsLinks }: SessionContext,
 ): void {
   const path = `${endSessionsPath}/:token`;
 
@@ -47,13 +47,8 @@ export function registerEndSessionsRoutes(
     await database.kysely
       .transaction()
       .execute((transaction) => revokePersonTokens(transaction, personId));
-    await audit.record({
-      kind: 'sessions_ended',
-      outcome: 'success',
-      personId,
-      origin: originOf(request),
-      detail: { link: true },
-    });
+    const kind = 'sessions_ended';
+    await recordRequest(database, request, { kind, personId, detail: { link: true } });
     return sendPage(
       reply,
       messagePage(

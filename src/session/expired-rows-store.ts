@@ -1,20 +1,5 @@
-import { sql } from 'kysely';
-import type { Database } from '../foundation/database/open-database.ts';
-
-/** Kinds of rows removed some time after they expire, in chunks; each skips rows that another node is removing. */
-export const expiringKinds = [
-  'access tokens',
-  'codes',
-  'browser sessions',
-  'passkey challenges',
-  'links',
-  'invitations',
-  'guesses',
-  'uses of budgets',
-  'audit events',
-  'refused sign-ins',
-] as const;
-export type ExpiringKind = (typeof expiringKinds)[number];
+import { type RawBuilder, sql } from 'kysely';
+import type { Database, Tables } from '../foundation/database/open-database.ts';
 
 const refusedSignInDays = 30;
 
@@ -24,103 +9,79 @@ export interface ExpiryOptions {
   readonly auditDays: number;
 }
 
+/** Rows that are removed some time after they expire. */
+interface Expiring {
+  readonly table: keyof Tables;
+  /** Columns that identify a row. */
+  readonly key: string;
+  /** Undefined: now, none. */
+  readonly where: (options: ExpiryOptions) => RawBuilder<unknown> | undefined;
+  /** The column whose order removes the oldest rows first; undefined: in any order. */
+  readonly order?: string;
+}
+
+const isOver = () => sql`expires_at < now()`;
+
+const expiring = {
+  'access tokens': { table: 'access_token', key: 'hash', where: isOver, order: 'expires_at' },
+  // A used code is kept for an hour, so that a second use is recognized.
+  codes: {
+    table: 'grant_code',
+    key: 'hash',
+    where: () => sql`expires_at < now() - interval '1 hour'`,
+  },
+  'browser sessions': { table: 'browser_session', key: 'hash', where: isOver },
+  'passkey challenges': { table: 'spent_challenge', key: 'challenge', where: isOver },
+  links: { table: 'password_reset', key: 'hash', where: isOver },
+  invitations: { table: 'invitation', key: 'account_id, email', where: isOver },
+  guesses: {
+    table: 'wrong_guess',
+    key: 'key',
+    where: () => sql`last_at < now() - interval '1 hour'`,
+  },
+  'uses of budgets': { table: 'budget_use', key: 'id', where: isOver },
+  'audit events': {
+    table: 'audit_event',
+    key: 'id',
+    where: ({ auditDays }) =>
+      auditDays === 0 ? undefined : sql`at < now() - ${auditDays} * interval '1 day'`,
+    order: 'at',
+  },
+  // Strangers cause them, so they are kept only as long as an attack is looked into.
+  'refused sign-ins': {
+    table: 'audit_event',
+    key: 'id',
+    where: ({ auditDays }) =>
+      auditDays === 0
+        ? undefined
+        : sql`account_id is null and kind = 'sign_in' and outcome = 'refused'
+          and at < now() - ${refusedSignInDays} * interval '1 day'`,
+    order: 'at',
+  },
+} as const satisfies Readonly<Record<string, Expiring>>;
+
+export type ExpiringKind = keyof typeof expiring;
+
+export const expiringKinds = Object.keys(expiring) as ExpiringKind[];
+
 /**
- * Removes some expired rows of one kind.
+ * Removes some expired rows of one kind; skips rows that another node is removing.
  * @returns the number of rows
  */
-export function removeExpiredRows(
+export async function removeExpiredRows(
   database: Database,
   kind: ExpiringKind,
   limit: number,
   options: ExpiryOptions,
 ): Promise<number> {
-  return removers[kind](database, limit, options);
-}
-
-type Remove = (database: Database, limit: number, options: ExpiryOptions) => Promise<number>;
-
-const removers: Readonly<Record<ExpiringKind, Remove>> = {
-  'access tokens': (database, limit) =>
-    countAffected(
-      sql`delete from access_token where hash in (
-        select hash from access_token
-        where expires_at < now()
-        order by expires_at limit ${limit} for update skip locked)`.execute(database.kysely),
-    ),
-  // A used code is kept for an hour, so that a second use is recognized.
-  codes: (database, limit) =>
-    countAffected(
-      sql`delete from grant_code where hash in (
-        select hash from grant_code
-        where expires_at < now() - interval '1 hour'
-        limit ${limit} for update skip locked)`.execute(database.kysely),
-    ),
-  'browser sessions': (database, limit) =>
-    countAffected(
-      sql`delete from browser_session where hash in (
-        select hash from browser_session
-        where expires_at < now()
-        limit ${limit} for update skip locked)`.execute(database.kysely),
-    ),
-  'passkey challenges': (database, limit) =>
-    countAffected(
-      sql`delete from spent_challenge where challenge in (
-        select challenge from spent_challenge
-        where expires_at < now()
-        limit ${limit} for update skip locked)`.execute(database.kysely),
-    ),
-  links: (database, limit) =>
-    countAffected(
-      sql`delete from password_reset where hash in (
-        select hash from password_reset
-        where expires_at < now()
-        limit ${limit} for update skip locked)`.execute(database.kysely),
-    ),
-  invitations: (database, limit) =>
-    countAffected(
-      sql`delete from invitation where (account_id, email) in (
-        select account_id, email from invitation
-        where expires_at < now()
-        limit ${limit} for update skip locked)`.execute(database.kysely),
-    ),
-  'audit events': async (database, limit, { auditDays }) => {
-    if (auditDays === 0) return 0;
-    return countAffected(
-      sql`delete from audit_event where id in (
-        select id from audit_event
-        where at < now() - ${auditDays} * interval '1 day'
-        order by at limit ${limit} for update skip locked)`.execute(database.kysely),
-    );
-  },
-  // Strangers cause them, so they are kept only as long as an attack is looked into.
-  'refused sign-ins': async (database, limit, { auditDays }) => {
-    if (auditDays === 0) return 0;
-    return countAffected(
-      sql`delete from audit_event where id in (
-        select id from audit_event
-        where account_id is null and kind = 'sign_in' and outcome = 'refused'
-          and at < now() - ${refusedSignInDays} * interval '1 day'
-        order by at limit ${limit} for update skip locked)`.execute(database.kysely),
-    );
-  },
-  guesses: (database, limit) =>
-    countAffected(
-      sql`delete from wrong_guess where key in (
-        select key from wrong_guess
-        where last_at < now() - interval '1 hour'
-        limit ${limit} for update skip locked)`.execute(database.kysely),
-    ),
-  'uses of budgets': (database, limit) =>
-    countAffected(
-      sql`delete from budget_use where id in (
-        select id from budget_use
-        where expires_at < now()
-        limit ${limit} for update skip locked)`.execute(database.kysely),
-    ),
-};
-
-async function countAffected(
-  result: Promise<{ readonly numAffectedRows?: bigint }>,
-): Promise<number> {
-  return Number((await result).numAffectedRows ?? 0);
+  const { table, key, where, order }: Expiring = expiring[kind];
+  const condition = where(options);
+  if (condition === undefined) return 0;
+  const { numAffectedRows = 0n } = await sql`
+    delete from ${sql.table(table)} where (${sql.raw(key)}) in (
+      select ${sql.raw(key)} from ${sql.table(table)} where ${condition}
+      ${sql.raw(order === undefined ? '' : `order by ${order}`)} limit ${limit} for update skip locked)`.execute(
+    database.kysely,
+  );
+  return Number(numAffectedRows);
 }

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify';
-import type { RequestOrigin } from '../audit/audit-store.ts';
+import { type AuditEvent, type RequestOrigin, recordAuditEvent } from '../audit/audit-store.ts';
+import type { Database } from '../foundation/database/open-database.ts';
 import type { Http } from '../http/create-http.ts';
-import { InvalidRequest } from './oauth-errors.ts';
+import { OAuthError } from './oauth-errors.ts';
 
 /** NUL or an unpaired surrogate: neither can be stored as text. */
 const unusablePattern = /\0|\p{Surrogate}/u;
@@ -31,27 +32,29 @@ export class Form {
     return value === '' ? undefined : value;
   }
 
-  /** @throws InvalidRequest if the value is missing or empty */
+  /** @throws OAuthError if the value is missing or empty */
   require(name: string): string {
     const value = this.get(name);
-    if (value === undefined) throw new InvalidRequest(`The parameter ${name} is missing`);
+    if (value === undefined)
+      throw new OAuthError('invalid_request', `The parameter ${name} is missing`);
     return value;
   }
 }
 
 /**
  * Parses `application/x-www-form-urlencoded` text.
- * @throws InvalidRequest if it is badly encoded, contains NUL, has too many parameters or repeats one (RFC 6749 section 3.2)
+ * @throws OAuthError if it is badly encoded, contains NUL, has too many parameters or repeats one (RFC 6749 section 3.2)
  */
 export function parseForm(text: string): Form {
-  if (!isWellEncoded(text)) throw new InvalidRequest('The form is badly encoded');
-  if (hasTooManyParameters(text)) throw new InvalidRequest('The form has too many parameters');
+  if (!isWellEncoded(text)) throw new OAuthError('invalid_request', 'The form is badly encoded');
+  if (hasTooManyParameters(text))
+    throw new OAuthError('invalid_request', 'The form has too many parameters');
   const fields = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(text)) {
     if (unusablePattern.test(name) || unusablePattern.test(value))
-      throw new InvalidRequest('The form is badly encoded');
+      throw new OAuthError('invalid_request', 'The form is badly encoded');
     if (fields.has(name))
-      throw new InvalidRequest(`The parameter ${printableName(name)} is repeated`);
+      throw new OAuthError('invalid_request', `The parameter ${printableName(name)} is repeated`);
     fields.set(name, value);
   }
   return new Form(fields);
@@ -92,7 +95,10 @@ export function acceptForms(scope: Http): void {
       const { 'content-encoding': coding = 'identity' } = request.headers;
       if (coding.toLowerCase() !== 'identity')
         return done(
-          new InvalidRequest('A form can’t be compressed; send it without Content-Encoding'),
+          new OAuthError(
+            'invalid_request',
+            'A form can’t be compressed; send it without Content-Encoding',
+          ),
         );
       try {
         done(null, parseForm(body.toString()));
@@ -103,13 +109,22 @@ export function acceptForms(scope: Http): void {
   );
   scope.addContentTypeParser('*', (_request, body, done) => {
     body.resume();
-    done(new InvalidRequest('The body must be application/x-www-form-urlencoded'));
+    done(new OAuthError('invalid_request', 'The body must be application/x-www-form-urlencoded'));
   });
 }
 
 /** The form of a request; a missing body is an empty form. */
 export function formOf(request: FastifyRequest): Form {
   return request.body instanceof Form ? request.body : new Form(new Map());
+}
+
+/** Records what a request did, or tried, in the audit log. */
+export function recordRequest(
+  { kysely }: Database,
+  request: FastifyRequest,
+  event: Omit<AuditEvent, 'origin'>,
+): Promise<void> {
+  return recordAuditEvent(kysely, { origin: originOf(request), ...event });
 }
 
 /** The origin of a request; the address is the client's, taking trusted proxies into account. */

@@ -1,8 +1,6 @@
 import { hash } from 'node:crypto';
-import { hashToken, type TokenMint } from '../access/token-mint.ts';
-import type { PersonWithPassword } from '../account/person-store.ts';
-import type { AuditStore, RequestOrigin } from '../audit/audit-store.ts';
-import type { Database } from '../foundation/database/open-database.ts';
+import { hashToken } from '../access/token-mint.ts';
+import { type AuditEvent, type RequestOrigin, recordAuditEvent } from '../audit/audit-store.ts';
 import type { AccountId, ClientId, PersonId } from '../foundation/ids.ts';
 import {
   type AuthorizationCode,
@@ -11,15 +9,15 @@ import {
 } from './authorize/authorization-code-store.ts';
 import type { Form } from './form.ts';
 import type { GrantType, StoredIntegration } from './integration-store.ts';
-import { InvalidGrant, OAuthError, SlowDown } from './oauth-errors.ts';
+import { OAuthError, SlowDown } from './oauth-errors.ts';
 import { revokeCodeTokens } from './revoke-tokens-store.ts';
 import type { SessionContext } from './session-context.ts';
-import { issueTokens, type RefreshTokenStore, secondsUntilAllowed } from './tokens-store.ts';
-
-interface InitialTokensDependencies {
-  readonly database: Database;
-  readonly mint: TokenMint;
-}
+import {
+  findPersonOfUsedToken,
+  issueTokens,
+  refreshTokens,
+  secondsUntilAllowed,
+} from './tokens-store.ts';
 
 /** The person and credentials of a verified grant. */
 interface ProvenGrant {
@@ -34,10 +32,10 @@ interface ProvenGrant {
 
 /**
  * Issues tokens for an initial token request within the allowance.
- * @throws SlowDown if the allowance is used up, InvalidGrant if the person changed in the meantime
+ * @throws SlowDown if the allowance is used up, OAuthError if the person changed in the meantime
  */
 export async function issueInitialTokens(
-  { database, mint }: InitialTokensDependencies,
+  { database, mint }: Pick<SessionContext, 'database' | 'mint'>,
   proven: ProvenGrant,
   executor = database.kysely,
 ): Promise<TokenPair> {
@@ -50,9 +48,7 @@ export async function issueInitialTokens(
   // A request may have left the hour since.
   if (seconds === undefined && (await issue())) return tokens;
   if (seconds === undefined)
-    throw new InvalidGrant('The grant is not valid', {
-      cause: 'the person changed in the meantime',
-    });
+    throw invalidGrant('The grant is not valid', 'the person changed in the meantime');
   throw new SlowDown(
     'No initial token requests are left for this hour; use the refresh token instead',
     seconds,
@@ -72,100 +68,62 @@ export interface TokenPair {
   readonly refreshToken: string;
 }
 
-/** A grant type. */
-export interface Grant {
-  readonly type: GrantType;
-  /** @throws OAuthError if the grant is refused */
-  run(request: GrantRequest): Promise<TokenPair>;
+/** @throws OAuthError if the grant is refused */
+type Grant = (context: SessionContext, request: GrantRequest) => Promise<TokenPair>;
+
+/** The grants by their type. */
+export const grants: Readonly<Record<GrantType, Grant>> = {
+  password: grantByPassword,
+  authorization_code: grantByCode,
+  refresh_token: grantByRefreshToken,
+};
+
+function record(
+  { database }: SessionContext,
+  { client, origin }: GrantRequest,
+  event: Omit<AuditEvent, 'origin'>,
+): Promise<void> {
+  const { clientId, accountId } = client;
+  return recordAuditEvent(database.kysely, { clientId, accountId, origin, ...event });
 }
 
 /**
  * The password grant (contract section 5.2). RFC 9700 section 2.4 advises against it; it is for in-house integrations
- * with a service user, and only if they are registered for it.
+ * with a service user, and only if they are registered for it. Checks the password before the allowance, so that a 429 of the
+ * allowance reveals nothing to an attacker.
  */
-export class PasswordGrant implements Grant {
-  readonly type = 'password';
-  readonly #context: SessionContext;
-
-  constructor(context: SessionContext) {
-    this.#context = context;
+async function grantByPassword(context: SessionContext, request: GrantRequest): Promise<TokenPair> {
+  const { client, form, origin } = request;
+  const { clientId, accountId } = client;
+  const kind = 'password_grant';
+  const { person, claimed, needsProvider } = await context.passwordAuthenticator.authenticate(
+    form.require('username'),
+    form.require('password'),
+    { kind: 'client', accountId, clientId, remoteAddress: origin.remoteAddress },
+  );
+  const refuse = (personId: PersonId | undefined, reason: string) =>
+    record(context, request, { kind, outcome: 'refused', personId, detail: { reason } });
+  if (person === undefined) {
+    await refuse(claimed?.id, needsProvider ? 'needs_provider' : 'wrong_password');
+    throw needsProvider
+      ? invalidGrant('This user signs in with a provider; use a service user')
+      : invalidGrant(
+          'The user name or password is wrong',
+          claimed === undefined ? 'unknown person' : 'wrong password or disabled person',
+        );
   }
-
-  /** Checks the password before the allowance, so that a 429 of the allowance reveals nothing to an attacker. */
-  async run({ client, form, origin }: GrantRequest): Promise<TokenPair> {
-    const email = form.require('username');
-    const password = form.require('password');
-    const person = await this.#authenticate(email, password, client, origin);
-    try {
-      await this.#refuseSecondFactor(person);
-      const tokens = await this.#issue(person, client);
-      await this.#record('success', person.id, client, origin);
-      return tokens;
-    } catch (error) {
-      if (error instanceof OAuthError)
-        await this.#record('refused', person.id, client, origin, error.error);
-      throw error;
-    }
-  }
-
-  async #authenticate(
-    email: string,
-    password: string,
-    client: StoredIntegration,
-    origin: RequestOrigin,
-  ): Promise<PersonWithPassword> {
-    const result = await this.#context.passwordAuthenticator.authenticate(email, password, {
-      kind: 'client',
-      accountId: client.accountId,
-      clientId: client.clientId,
-      remoteAddress: origin.remoteAddress,
-    });
-    if (result.person !== undefined) return result.person;
-    const reason = result.needsProvider ? 'needs_provider' : 'wrong_password';
-    await this.#record('refused', result.claimed?.id, client, origin, reason);
-    if (result.needsProvider)
-      throw new InvalidGrant('This user signs in with a provider; use a service user');
-    throw new InvalidGrant('The user name or password is wrong', {
-      cause: result.claimed === undefined ? 'unknown person' : 'wrong password or disabled person',
-    });
-  }
-
-  /** A password alone must not be worth more here than on the sign-in page. */
-  async #refuseSecondFactor(person: PersonWithPassword): Promise<void> {
-    if (await this.#context.secondFactors.has(person.id))
-      throw new InvalidGrant(
-        'This user has a second factor; use the code grant, or a service user',
-      );
-  }
-
-  #issue(person: PersonWithPassword, client: StoredIntegration): Promise<TokenPair> {
-    return issueInitialTokens(this.#context, {
-      personId: person.id,
-      clientId: client.clientId,
-      accountId: undefined,
-      passwordHash: person.passwordHash,
-      codeHash: undefined,
-    });
-  }
-
-  #record(
-    outcome: 'success' | 'refused',
-    personId: PersonId | undefined,
-    { clientId, accountId }: StoredIntegration,
-    origin: RequestOrigin,
-    reason?: string,
-  ): Promise<void> {
-    const kind = 'password_grant';
-    const detail: Record<string, string> = reason === undefined ? {} : { reason };
-    return this.#context.audit.record({
-      kind,
-      outcome,
-      personId,
-      clientId,
-      accountId,
-      origin,
-      detail,
-    });
+  const { id: personId, passwordHash } = person;
+  try {
+    // A password alone must not be worth more here than on the sign-in page.
+    if (await context.secondFactors.has(personId))
+      throw invalidGrant('This user has a second factor; use the code grant, or a service user');
+    const proven = { personId, clientId, accountId: undefined, passwordHash, codeHash: undefined };
+    const tokens = await issueInitialTokens(context, proven);
+    await record(context, request, { kind, personId });
+    return tokens;
+  } catch (error) {
+    if (error instanceof OAuthError) await refuse(personId, error.error);
+    throw error;
   }
 }
 
@@ -173,92 +131,61 @@ export class PasswordGrant implements Grant {
  * The code grant (contract section 5.3). Consuming the code and issuing the tokens are one transaction: if the
  * allowance refuses the request, the code stays valid; any other refusal of a live code consumes it.
  */
-export class CodeGrant implements Grant {
-  readonly type = 'authorization_code';
-  readonly #context: SessionContext;
-
-  constructor(context: SessionContext) {
-    this.#context = context;
+async function grantByCode(context: SessionContext, request: GrantRequest): Promise<TokenPair> {
+  const code = request.form.require('code');
+  // A forged code is rejected without a query.
+  if (!context.mint.recognizes('code', code)) throw invalidCode('the code was not issued here');
+  const redeemed = await redeem(context, hashToken(code), request);
+  if (redeemed === undefined) {
+    await handleCodeReuse(context, hashToken(code), request);
+    throw invalidCode('the code is unknown, expired, used or belongs to another client');
   }
-
-  async run(request: GrantRequest): Promise<TokenPair> {
-    const { mint } = this.#context;
-    const code = request.form.require('code');
-    // A forged code is rejected without a query.
-    if (!mint.recognizes('code', code)) throw invalidCode('the code was not issued here');
-    const outcome = await this.#redeem(hashToken(code), request);
-    if (outcome === undefined) {
-      await this.#handleCodeReuse(hashToken(code), request);
-      throw invalidCode('the code is unknown, expired, used or belongs to another client');
-    }
-    await this.#record(outcome.tokens === undefined ? 'refused' : 'success', outcome.code, request);
-    if (outcome.tokens === undefined) throw invalidCode(outcome.mismatch);
-    return outcome.tokens;
-  }
-
-  /** @returns undefined if this client has no such live code */
-  #redeem(codeHash: Buffer, { client, form }: GrantRequest): Promise<Redeemed | undefined> {
-    const { database } = this.#context;
-    return database.kysely.transaction().execute(async (transaction) => {
-      const code = await consumeAuthorizationCode(transaction, codeHash, client.clientId);
-      if (code === undefined) return undefined;
-      const mismatch = findMismatch(code, client, form);
-      if (mismatch !== undefined) return { code, tokens: undefined, mismatch };
-      const grant = { ...code, codeHash, passwordHash: undefined };
-      return { code, tokens: await issueInitialTokens(this.#context, grant, transaction) };
-    });
-  }
-
-  /**
-   * RFC 6749 section 4.1.2: a reused code may be stolen, so the tokens it issued are revoked. Another client can't
-   * trigger that.
-   */
-  async #handleCodeReuse(codeHash: Buffer, { client, origin }: GrantRequest): Promise<void> {
-    const { database, audit } = this.#context;
-    const usedCode = await findUsedCode(database.kysely, codeHash);
-    if (usedCode === undefined) return;
-    if (usedCode.clientId === client.clientId)
-      await database.kysely
-        .transaction()
-        .execute((transaction) => revokeCodeTokens(transaction, codeHash));
-    await audit.record({
-      kind: 'grant_code_reused',
-      outcome: 'refused',
-      personId: usedCode.personId,
-      clientId: client.clientId,
-      accountId: client.accountId,
-      origin,
-    });
-  }
-
-  #record(
-    outcome: 'success' | 'refused',
-    { personId, clientId, accountId }: AuthorizationCode,
-    { origin }: GrantRequest,
-  ): Promise<void> {
-    const kind = 'code_grant';
-    return this.#context.audit.record({
-      kind,
-      outcome,
-      personId,
-      clientId,
-      accountId,
-      origin,
-    });
-  }
+  const { tokens, mismatch } = redeemed;
+  const { personId, accountId } = redeemed.code;
+  const outcome = tokens === undefined ? 'refused' : 'success';
+  await record(context, request, { kind: 'code_grant', outcome, personId, accountId });
+  if (tokens === undefined) throw invalidCode(mismatch);
+  return tokens;
 }
 
-type Redeemed =
-  | { readonly code: AuthorizationCode; readonly tokens: TokenPair }
-  | { readonly code: AuthorizationCode; readonly tokens: undefined; readonly mismatch: string };
+/** A code, and its tokens or why it doesn't match the request. */
+type Redeemed = { readonly code: AuthorizationCode } & (
+  | { readonly tokens: TokenPair; readonly mismatch?: never }
+  | { readonly tokens?: never; readonly mismatch: string }
+);
 
-/** Describes a mismatch between the code and the request; undefined if there is none. */
-function findMismatch(
-  code: AuthorizationCode,
-  client: StoredIntegration,
-  form: Form,
-): string | undefined {
-  return redirectMismatch(code, form) ?? verifierMismatch(code, client, form);
+/** @returns undefined if this client has no such live code */
+function redeem(
+  context: SessionContext,
+  codeHash: Buffer,
+  { client, form }: GrantRequest,
+): Promise<Redeemed | undefined> {
+  return context.database.kysely.transaction().execute(async (transaction) => {
+    const code = await consumeAuthorizationCode(transaction, codeHash, client.clientId);
+    if (code === undefined) return undefined;
+    const mismatch = redirectMismatch(code, form) ?? verifierMismatch(code, client, form);
+    if (mismatch !== undefined) return { code, mismatch };
+    const grant = { ...code, codeHash, passwordHash: undefined };
+    return { code, tokens: await issueInitialTokens(context, grant, transaction) };
+  });
+}
+
+/**
+ * RFC 6749 section 4.1.2: a reused code may be stolen, so the tokens it issued are revoked. Another client can't
+ * trigger that.
+ */
+async function handleCodeReuse(
+  context: SessionContext,
+  codeHash: Buffer,
+  request: GrantRequest,
+): Promise<void> {
+  const { kysely } = context.database;
+  const usedCode = await findUsedCode(kysely, codeHash);
+  if (usedCode === undefined) return;
+  if (usedCode.clientId === request.client.clientId)
+    await kysely.transaction().execute((transaction) => revokeCodeTokens(transaction, codeHash));
+  const { personId } = usedCode;
+  await record(context, request, { kind: 'grant_code_reused', outcome: 'refused', personId });
 }
 
 /** RFC 6749 section 4.1.3: the redirect URL must match the authorization request's if either request contained one. */
@@ -280,7 +207,7 @@ function verifierMismatch(
   form: Form,
 ): string | undefined {
   const verifier = form.get('code_verifier');
-  if (code.codeChallenge === undefined) {
+  if (code.codeChallenge === null) {
     if (client.requirePkce) return 'PKCE became required after the code was issued';
     return verifier === undefined ? undefined : 'code_verifier without code_challenge';
   }
@@ -290,64 +217,44 @@ function verifierMismatch(
   return matches ? undefined : 'code_verifier differs';
 }
 
-function invalidCode(cause: string): InvalidGrant {
-  return new InvalidGrant('The code is not valid', { cause });
+function invalidGrant(message: string, cause?: string): OAuthError {
+  return new OAuthError('invalid_grant', message, { cause });
 }
 
-interface RefreshGrantDependencies {
-  readonly mint: TokenMint;
-  readonly store: RefreshTokenStore;
-  readonly audit: AuditStore;
+function invalidCode(cause: string): OAuthError {
+  return invalidGrant('The code is not valid', cause);
 }
 
 /**
  * The refresh grant (contract section 5.4): exchanges the pair's single live refresh token for a new pair of tokens.
  * It neither counts toward the allowance nor is refused by it.
  */
-export class RefreshGrant implements Grant {
-  readonly type = 'refresh_token';
-  readonly #dependencies: RefreshGrantDependencies;
-
-  constructor(dependencies: RefreshGrantDependencies) {
-    this.#dependencies = dependencies;
-  }
-
-  async run({ client, form, origin }: GrantRequest): Promise<TokenPair> {
-    const { mint, store } = this.#dependencies;
-    const usedToken = form.require('refresh_token');
-    // A forged token is rejected without a query.
-    if (!mint.recognizes('refresh', usedToken))
-      throw invalidRefreshToken('the token was not issued here');
-    const [access, refresh] = [mint.mint('access'), mint.mint('refresh')];
-    const refreshed = await store.refresh({
-      clientId: client.clientId,
-      usedHash: hashToken(usedToken),
-      accessHash: access.hash,
-      refreshHash: refresh.hash,
-    });
-    if (refreshed) return { accessToken: access.text, refreshToken: refresh.text };
-    await this.#recordReuse(usedToken, { client, form, origin });
-    throw invalidRefreshToken(
-      'the token was used, replaced or revoked, or belongs to another client',
-    );
-  }
-
-  /**
-   * A genuine token that is not live was used or replaced before, so it may be stolen (RFC 9700 section 4.14.2). The
-   * live one stays valid, as section 5.1 rule 4 of the contract says; the audit log records the event.
-   */
-  async #recordReuse(usedToken: string, { client, origin }: GrantRequest): Promise<void> {
-    await this.#dependencies.audit.record({
-      kind: 'refresh_token_reused',
-      outcome: 'refused',
-      personId: await this.#dependencies.store.findPersonOfUsedToken(hashToken(usedToken)),
-      clientId: client.clientId,
-      accountId: client.accountId,
-      origin,
-    });
-  }
-}
-
-function invalidRefreshToken(cause: string): InvalidGrant {
-  return new InvalidGrant('The refresh token is not valid', { cause });
+async function grantByRefreshToken(
+  context: SessionContext,
+  request: GrantRequest,
+): Promise<TokenPair> {
+  const { mint, database } = context;
+  const { client, form } = request;
+  const message = 'The refresh token is not valid';
+  const usedToken = form.require('refresh_token');
+  // A forged token is rejected without a query.
+  if (!mint.recognizes('refresh', usedToken))
+    throw invalidGrant(message, 'the token was not issued here');
+  const [access, refresh] = [mint.mint('access'), mint.mint('refresh')];
+  const usedHash = hashToken(usedToken);
+  const refreshed = await refreshTokens(database.kysely, {
+    clientId: client.clientId,
+    usedHash,
+    accessHash: access.hash,
+    refreshHash: refresh.hash,
+  });
+  if (refreshed) return { accessToken: access.text, refreshToken: refresh.text };
+  // A genuine token that is not live was used or replaced before, so it may be stolen (RFC 9700 section 4.14.2). The
+  // live one stays valid, as section 5.1 rule 4 of the contract says; the audit log records the event.
+  const personId = await findPersonOfUsedToken(database.kysely, usedHash);
+  await record(context, request, { kind: 'refresh_token_reused', outcome: 'refused', personId });
+  throw invalidGrant(
+    message,
+    'the token was used, replaced or revoked, or belongs to another client',
+  );
 }

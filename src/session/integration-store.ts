@@ -1,5 +1,6 @@
+import { type Selectable, sql } from 'kysely';
 import { announceChange } from '../foundation/database/announce.ts';
-import type { Database } from '../foundation/database/open-database.ts';
+import type { Database, Tables } from '../foundation/database/open-database.ts';
 import type { AccountId, ClientId } from '../foundation/ids.ts';
 
 type Kysely = Database['kysely'];
@@ -46,19 +47,7 @@ const columns = [
   'initial_requests_per_hour',
 ] as const;
 
-interface Row {
-  readonly client_id: string;
-  readonly account_id: string;
-  readonly name: string;
-  readonly redirect_uri: string;
-  readonly grants: string[];
-  readonly disabled_at: Date | null;
-  readonly secret_hash: Buffer;
-  readonly require_pkce: boolean;
-  readonly previous_secret_hash: Buffer | null;
-  readonly previous_secret_until: Date | null;
-  readonly initial_requests_per_hour: number;
-}
+type Row = Pick<Selectable<Tables['integration']>, (typeof columns)[number]>;
 
 function toIntegration(row: Row): StoredIntegration {
   return {
@@ -114,42 +103,34 @@ export async function saveIntegration(
   transaction: Kysely,
   integration: Integration,
 ): Promise<boolean> {
-  const row = await transaction
+  const row = {
+    name: integration.name,
+    redirect_uri: integration.redirectUri,
+    grants: [...integration.grants].sort(),
+    disabled_at: integration.disabled ? new Date() : null,
+    secret_hash: integration.secretHash,
+  };
+  const saved = await transaction
     .insertInto('integration')
-    .values({
-      client_id: integration.clientId,
-      account_id: integration.accountId,
-      name: integration.name,
-      redirect_uri: integration.redirectUri,
-      grants: [...integration.grants].sort(),
-      disabled_at: integration.disabled ? new Date() : null,
-      secret_hash: integration.secretHash,
-    })
+    .values({ client_id: integration.clientId, account_id: integration.accountId, ...row })
     .onConflict((conflict) =>
       conflict
         .column('client_id')
-        .doUpdateSet((eb) => ({
-          name: eb.ref('excluded.name'),
-          redirect_uri: eb.ref('excluded.redirect_uri'),
-          grants: eb.ref('excluded.grants'),
+        .doUpdateSet({
+          ...row,
           disabled_at: integration.disabled
-            ? eb.fn.coalesce('integration.disabled_at', 'excluded.disabled_at')
+            ? sql<Date>`coalesce(integration.disabled_at, excluded.disabled_at)`
             : null,
-          secret_hash: eb.ref('excluded.secret_hash'),
           // A new secret ends the overlap of a rotation; the same one doesn't.
-          previous_secret_until: eb
-            .case()
-            .when('integration.secret_hash', '=', eb.ref('excluded.secret_hash'))
-            .then(eb.ref('integration.previous_secret_until'))
-            .else(null)
-            .end(),
-        }))
+          previous_secret_until: sql<Date>`
+            case when integration.secret_hash = excluded.secret_hash then integration.previous_secret_until end`,
+        })
         .where('integration.account_id', '=', integration.accountId),
     )
     .returning('client_id')
     .executeTakeFirst();
   await announceChange(transaction, integrationTopic, integration.clientId);
-  return row !== undefined;
+  return saved !== undefined;
 }
 
 /** Removes an integration and its tokens, and notifies all nodes at commit. */

@@ -4,103 +4,78 @@ import type { Http } from '../http/create-http.ts';
 import { BodyRefusal } from '../http/limits/body-traffic.ts';
 import { skipBody } from '../http/read-body.ts';
 
+/** The HTTP status of each `error` code. */
+const statuses = {
+  /**
+   * RFC 6749 section 5.2: the request lacks a required parameter, has an unsupported parameter value, repeats a
+   * parameter, includes multiple credentials, or is otherwise malformed.
+   */
+  invalid_request: 400,
+  /** RFC 6749 section 5.2: client authentication failed: unknown client, none included, or unsupported method. */
+  invalid_client: 401,
+  /**
+   * RFC 6749 section 5.2: the grant (code, user credentials) or refresh token is invalid, expired or revoked, does not
+   * match the redirect URL, or was issued to another client. Has no challenge.
+   */
+  invalid_grant: 400,
+  /** RFC 6749 section 5.2: the authenticated client may not use this grant. */
+  unauthorized_client: 400,
+  /** RFC 6749 section 5.2: the grant type is not supported by this server. */
+  unsupported_grant_type: 400,
+  /** RFC 6749 section 5.2: the scope is unknown; the only one is `PRODUCTION`. */
+  invalid_scope: 400,
+  /** Contract section 8: the allowance of initial token requests is used up. The code comes from RFC 8628 section 3.5. */
+  slow_down: 429,
+  /** Too many passwords are waiting to be checked, or the database is unavailable (RFC 6749 section 4.1.2.1). */
+  temporarily_unavailable: 503,
+  /** An internal error (RFC 6749 section 4.1.2.1). */
+  server_error: 500,
+} as const;
+
+interface OAuthErrorOptions extends ErrorOptions {
+  /** The WWW-Authenticate header of the response. */
+  readonly challenge?: string | undefined;
+}
+
 /**
- * Errors of the token endpoint and related ones: one class per `error` code. `message` is the public
- * `error_description` (RFC 6749 section 5.2 allows printable ASCII without `"` and `\`); details that must stay
- * private go into `cause`.
+ * An error of the token endpoint and related ones. `message` is the public `error_description` (RFC 6749 section 5.2 allows
+ * printable ASCII without `"` and `\`); details that must stay private go into `cause`.
  */
-export abstract class OAuthError extends Error {
-  abstract readonly status: number;
-  abstract readonly error: string;
+export class OAuthError extends Error {
+  override readonly name: string = 'OAuthError';
+  readonly error: keyof typeof statuses;
   /** Seconds after which the same request may succeed. */
   readonly retryAfter: number | undefined = undefined;
-  /** The WWW-Authenticate header of the response. */
-  readonly challenge: string | undefined = undefined;
-}
+  readonly challenge: string | undefined;
 
-/**
- * RFC 6749 section 5.2: the request lacks a required parameter, has an unsupported parameter value, repeats a
- * parameter, includes multiple credentials, or is otherwise malformed.
- */
-export class InvalidRequest extends OAuthError {
-  override readonly name = 'InvalidRequest';
-  readonly status = 400;
-  readonly error = 'invalid_request';
-}
-
-/**
- * RFC 6749 section 5.2: client authentication failed: unknown client, none included, or unsupported method. Only a
- * client that used the Authorization header gets a challenge, because some clients ignore the body of a challenge.
- */
-export class InvalidClient extends OAuthError {
-  override readonly name = 'InvalidClient';
-  readonly status = 401;
-  readonly error = 'invalid_client';
-  override readonly challenge: string | undefined;
-
-  constructor(message: string, byHeader: boolean, options?: ErrorOptions) {
+  constructor(error: keyof typeof statuses, message: string, options: OAuthErrorOptions = {}) {
     super(message, options);
-    this.challenge = byHeader ? 'Basic realm="signalpost", charset="UTF-8"' : undefined;
+    this.error = error;
+    this.challenge = options.challenge;
+  }
+
+  get status(): number {
+    return statuses[this.error];
   }
 }
 
-/**
- * RFC 6749 section 5.2: the grant (code, user credentials) or refresh token is invalid, expired or revoked, does not
- * match the redirect URL, or was issued to another client. Has no challenge.
- */
-export class InvalidGrant extends OAuthError {
-  override readonly name = 'InvalidGrant';
-  readonly status = 400;
-  readonly error = 'invalid_grant';
-}
-
-/** RFC 6749 section 5.2: the authenticated client may not use this grant. */
-export class UnauthorizedClient extends OAuthError {
-  override readonly name = 'UnauthorizedClient';
-  readonly status = 400;
-  readonly error = 'unauthorized_client';
-}
-
-/** RFC 6749 section 5.2: the grant type is not supported by this server. */
-export class UnsupportedGrantType extends OAuthError {
-  override readonly name = 'UnsupportedGrantType';
-  readonly status = 400;
-  readonly error = 'unsupported_grant_type';
-}
-
-/** RFC 6749 section 5.2: the scope is unknown; the only one is `PRODUCTION`. */
-export class InvalidScope extends OAuthError {
-  override readonly name = 'InvalidScope';
-  readonly status = 400;
-  readonly error = 'invalid_scope';
-}
-
-/** Contract section 8: the allowance of initial token requests is used up. The code comes from RFC 8628 section 3.5. */
 export class SlowDown extends OAuthError {
   override readonly name = 'SlowDown';
-  readonly status = 429;
-  readonly error = 'slow_down';
   override readonly retryAfter: number;
 
   constructor(message: string, retryAfter: number) {
-    super(message);
+    super('slow_down', message);
     this.retryAfter = retryAfter;
   }
 }
 
-/** Too many passwords are waiting to be checked, or the database is unavailable (RFC 6749 section 4.1.2.1). */
 export class TemporarilyUnavailable extends OAuthError {
   override readonly name = 'TemporarilyUnavailable';
-  readonly status = 503;
-  readonly error = 'temporarily_unavailable';
   override readonly retryAfter = 1;
-}
 
-/** An internal error (RFC 6749 section 4.1.2.1). */
-class ServerError extends OAuthError {
-  override readonly name = 'ServerError';
-  readonly status = 500;
-  readonly error = 'server_error';
+  constructor(message: string, options?: ErrorOptions) {
+    super('temporarily_unavailable', message, options);
+  }
 }
 
 /** Sends an error as RFC 6749 section 5.2 specifies: JSON with `error` and `error_description`, never cached. */
@@ -139,11 +114,17 @@ function toOAuthError(error: unknown): OAuthError {
   switch (codeOf(error)) {
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new InvalidRequest('The body must be application/x-www-form-urlencoded', {
+      return new OAuthError(
+        'invalid_request',
+        'The body must be application/x-www-form-urlencoded',
+        {
+          cause: error,
+        },
+      );
+    default:
+      return new OAuthError('server_error', 'The request failed because of an internal error', {
         cause: error,
       });
-    default:
-      return new ServerError('The request failed because of an internal error', { cause: error });
   }
 }
 
@@ -153,7 +134,7 @@ function fromRefusal(refusal: BodyRefusal): OAuthError {
   // Not 429: clients associate that with the allowance and would wait for an hour.
   return retryAfter !== undefined
     ? new TemporarilyUnavailable(message, { cause: refusal })
-    : new InvalidRequest(message, { cause: refusal });
+    : new OAuthError('invalid_request', message, { cause: refusal });
 }
 
 const others: HTTPMethods[] = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];

@@ -61,66 +61,62 @@ export interface LinkedPerson {
   readonly name: string;
 }
 
-/** Password links by the hash of their token. */
-export class PasswordLinkStore {
-  readonly #database: Pick<Database, 'kysely'>;
+/** Adds a password link that isn't mailed. @returns false if the person got one a moment ago; nothing is stored then */
+export async function createPasswordLink(
+  transaction: Kysely,
+  personId: PersonId,
+  hash: Buffer,
+): Promise<boolean> {
+  if (!(await lockIfLinkIsDue(transaction, personId))) return false;
+  await addPasswordLink(transaction, personId, hash, false);
+  return true;
+}
 
-  /** @param database or a transaction */
-  constructor(database: Pick<Database, 'kysely'>) {
-    this.#database = database;
-  }
+/** Serializes the requests of a person. @returns false if they got a link a moment ago */
+export async function lockIfLinkIsDue(transaction: Kysely, personId: PersonId): Promise<boolean> {
+  await sql`select from person where id = ${personId} for no key update`.execute(transaction);
+  const { rows } = await sql`
+    select from password_reset
+    where person_id = ${personId} and created_at > now() - ${resendIntervalMinutes} * interval '1 minute'
+    limit 1`.execute(transaction);
+  return rows.length === 0;
+}
 
-  /** Adds a link that isn't mailed. @returns false if the person got one a moment ago; nothing is stored then */
-  async create(
-    transaction: Database['kysely'],
-    personId: PersonId,
-    hash: Buffer,
-  ): Promise<boolean> {
-    if (!(await this.lockIfDue(transaction, personId))) return false;
-    await this.add(transaction, personId, hash, false);
-    return true;
-  }
+/** @param isLast for now */
+export async function addPasswordLink(
+  transaction: Kysely,
+  personId: PersonId,
+  hash: Buffer,
+  isLast: boolean,
+): Promise<void> {
+  const minutes = isLast ? lastLinkMinutes : passwordLinkMinutes;
+  await sql`
+    insert into password_reset (hash, person_id, expires_at)
+    values (${hash}, ${personId}, now() + ${minutes} * interval '1 minute')`.execute(transaction);
+}
 
-  /** Serializes the requests of a person. @returns false if they got a link a moment ago */
-  async lockIfDue(transaction: Database['kysely'], personId: PersonId): Promise<boolean> {
-    await sql`select from person where id = ${personId} for no key update`.execute(transaction);
-    const { rows } = await sql`
-      select from password_reset
-      where person_id = ${personId} and created_at > now() - ${resendIntervalMinutes} * interval '1 minute'
-      limit 1`.execute(transaction);
-    return rows.length === 0;
-  }
+/** Whose password a link can still set. */
+export async function findPasswordLink(
+  kysely: Kysely,
+  hash: Buffer,
+): Promise<LinkedPerson | undefined> {
+  const { rows } = await sql<LinkedPerson>`
+    select p.email, p.name from password_reset r join person p on p.id = r.person_id
+    where r.hash = ${hash} and r.expires_at > now()`.execute(kysely);
+  return rows[0];
+}
 
-  /** @param isLast for now */
-  async add(
-    transaction: Database['kysely'],
-    personId: PersonId,
-    hash: Buffer,
-    isLast: boolean,
-  ): Promise<void> {
-    const minutes = isLast ? lastLinkMinutes : passwordLinkMinutes;
-    await sql`
-      insert into password_reset (hash, person_id, expires_at)
-      values (${hash}, ${personId}, now() + ${minutes} * interval '1 minute')`.execute(transaction);
-  }
-
-  /** Whose password a link can still set. */
-  async find(hash: Buffer): Promise<LinkedPerson | undefined> {
-    const { rows } = await sql<LinkedPerson>`
-      select p.email, p.name from password_reset r join person p on p.id = r.person_id
-      where r.hash = ${hash} and r.expires_at > now()`.execute(this.#database.kysely);
-    return rows[0];
-  }
-
-  /** Consumes a link and all others of its person; of two concurrent uses, one gets the person. */
-  async consume(transaction: Database['kysely'], hash: Buffer): Promise<PersonId | undefined> {
-    const { rows } = await sql<{ person_id: PersonId }>`
-      with spent as (
-        delete from password_reset
-        where hash = ${hash} and expires_at > now()
-        returning person_id),
-      others as (delete from password_reset using spent where password_reset.person_id = spent.person_id)
-      select person_id from spent`.execute(transaction);
-    return rows[0]?.person_id;
-  }
+/** Consumes a password link and all others of its person; of two concurrent uses, one gets the person. */
+export async function consumePasswordLink(
+  transaction: Kysely,
+  hash: Buffer,
+): Promise<PersonId | undefined> {
+  const { rows } = await sql<{ person_id: PersonId }>`
+    with spent as (
+      delete from password_reset
+      where hash = ${hash} and expires_at > now()
+      returning person_id),
+    others as (delete from password_reset using spent where password_reset.person_id = spent.person_id)
+    select person_id from spent`.execute(transaction);
+  return rows[0]?.person_id;
 }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { hashToken } from '../access/token-mint.ts';
-import type { RequestOrigin } from '../audit/audit-store.ts';
+import { type RequestOrigin, recordAuditEvent } from '../audit/audit-store.ts';
 import type { Http } from '../http/create-http.ts';
 import { readClientCredentials } from './authenticate-client.ts';
 import { acceptForms, formOf, originOf } from './form.ts';
@@ -9,53 +9,40 @@ import { answerOAuthError, preventCaching, refuseOtherMethods } from './oauth-er
 import { revokeAccessToken, revokeReachedTokens } from './revoke-tokens-store.ts';
 import type { SessionContext } from './session-context.ts';
 import { supportedScope } from './token-routes.ts';
-import { findOwnAccessToken, findOwnRefreshToken, type OwnToken } from './tokens-store.ts';
+import { findOwnToken, type OwnToken } from './tokens-store.ts';
 
-/** Introspection and revocation of a client's own tokens. */
-class OwnTokens {
-  readonly #context: SessionContext;
+/** Finds a live token of a client; its prefix reveals the kind, so no hint is needed. */
+async function findToken(
+  { database, mint }: SessionContext,
+  token: string,
+  { clientId }: StoredIntegration,
+): Promise<(OwnToken & { readonly kind: 'access' | 'refresh' }) | undefined> {
+  const kind = (['access', 'refresh'] as const).find((one) => mint.recognizes(one, token));
+  const found = kind && (await findOwnToken(database.kysely, kind, hashToken(token), clientId));
+  return found && { ...found, kind };
+}
 
-  constructor(context: SessionContext) {
-    this.#context = context;
-  }
-
-  /** Finds a live token of this client; its prefix reveals the kind, so no hint is needed. */
-  async find(token: string, { clientId }: StoredIntegration): Promise<OwnToken | undefined> {
-    const { database, mint } = this.#context;
-    if (mint.recognizes('access', token))
-      return findOwnAccessToken(database, hashToken(token), clientId);
-    if (mint.recognizes('refresh', token))
-      return findOwnRefreshToken(database, hashToken(token), clientId);
-    return undefined;
-  }
-
-  /**
-   * Revokes a token of this client on all nodes; with a refresh token, also the access tokens of its person/client
-   * pair (RFC 7009 section 2.1). Unknown tokens and those of other clients are ignored.
-   */
-  async revoke(token: string, client: StoredIntegration, origin: RequestOrigin): Promise<void> {
-    const found = await this.find(token, client);
-    if (found === undefined) return;
-    const { database, mint, audit } = this.#context;
-    const { clientId, accountId } = client;
-    await database.kysely.transaction().execute(async (transaction) => {
-      if (mint.recognizes('refresh', token))
-        await revokeReachedTokens(
-          transaction,
-          { personId: found.personId, reach: 'all' },
-          clientId,
-        );
-      else await revokeAccessToken(transaction, hashToken(token), clientId);
-    });
-    await audit.record({
-      kind: 'token_revoked',
-      outcome: 'success',
-      personId: found.personId,
-      clientId,
-      accountId,
-      origin,
-    });
-  }
+/**
+ * Revokes a token of a client on all nodes; with a refresh token, also the access tokens of its person/client
+ * pair (RFC 7009 section 2.1). Unknown tokens and those of other clients are ignored.
+ */
+async function revokeToken(
+  context: SessionContext,
+  token: string,
+  client: StoredIntegration,
+  origin: RequestOrigin,
+): Promise<void> {
+  const found = await findToken(context, token, client);
+  if (found === undefined) return;
+  const { kysely } = context.database;
+  const { clientId, accountId } = client;
+  const { personId, kind } = found;
+  await kysely.transaction().execute(async (transaction) => {
+    if (kind === 'refresh')
+      await revokeReachedTokens(transaction, { personId, reach: 'all' }, clientId);
+    else await revokeAccessToken(transaction, hashToken(token), clientId);
+  });
+  await recordAuditEvent(kysely, { kind: 'token_revoked', personId, clientId, accountId, origin });
 }
 
 /**
@@ -65,7 +52,6 @@ class OwnTokens {
  */
 export function registerOwnTokensRoutes(http: Http, context: SessionContext): void {
   const { clients, publicUrl } = context;
-  const tokens = new OwnTokens(context);
   const authenticate = (request: FastifyRequest): Promise<StoredIntegration> =>
     clients.authenticate(
       readClientCredentials(request.headers.authorization, formOf(request)),
@@ -78,7 +64,7 @@ export function registerOwnTokensRoutes(http: Http, context: SessionContext): vo
 
     scope.post('/revoke', async (request, reply) => {
       const client = await authenticate(request);
-      await tokens.revoke(formOf(request).require('token'), client, originOf(request));
+      await revokeToken(context, formOf(request).require('token'), client, originOf(request));
       // The body has no meaning (RFC 7009 section 2.2), but some clients insist on JSON.
       return preventCaching(reply).send({});
     });
@@ -88,7 +74,7 @@ export function registerOwnTokensRoutes(http: Http, context: SessionContext): vo
 
     scope.post('/introspect', async (request, reply) => {
       const client = await authenticate(request);
-      const found = await tokens.find(formOf(request).require('token'), client);
+      const found = await findToken(context, formOf(request).require('token'), client);
       if (found === undefined) return preventCaching(reply).send({ active: false });
       return preventCaching(reply).send({
         active: true,
@@ -97,10 +83,10 @@ export function registerOwnTokensRoutes(http: Http, context: SessionContext): vo
         username: found.email,
         sub: found.personId,
         iss: publicUrl(),
-        token_type: found.expiresAt === undefined ? 'refresh_token' : 'bearer',
-        iat: found.issuedAt,
-        exp: found.expiresAt,
-        account_id: found.accountId,
+        token_type: found.kind === 'refresh' ? 'refresh_token' : 'bearer',
+        iat: found.issuedAt ?? undefined,
+        exp: found.expiresAt ?? undefined,
+        account_id: found.accountId ?? undefined,
       });
     });
   });

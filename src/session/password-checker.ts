@@ -2,15 +2,21 @@ import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { verify } from '@node-rs/argon2';
 import { hashPassword, isOutdated, minPasswordMemory } from '../account/hash-password.ts';
-import type { PersonWithPassword } from '../account/person-store.ts';
+import { belongsOnlyTo } from '../account/membership-store.ts';
+import {
+  findPersonByEmail,
+  type PersonWithPassword,
+  renewPasswordHash,
+} from '../account/person-store.ts';
 import { comparableAddress } from '../foundation/email-address.ts';
 import { Busy } from '../foundation/errors.ts';
-import type { AccountId } from '../foundation/ids.ts';
 import { Limiter, type Sharer } from '../foundation/limiter.ts';
 import { networksOf } from '../foundation/network/ip-address.ts';
 import { policies } from '../foundation/policies.ts';
 import type { GuessOrigin, LoginThrottle } from './login-throttle.ts';
 import { TemporarilyUnavailable } from './oauth-errors.ts';
+import type { SessionModuleDependencies } from './session-dependencies.ts';
+import { mustUseProvider } from './single-sign-on/account-provider-store.ts';
 
 /** One core stays free, so that requests with tokens don't queue behind passwords. */
 const maxConcurrentChecks = Math.min(
@@ -106,18 +112,6 @@ function callerOf(origin: GuessOrigin): { readonly sharer: Sharer; readonly firs
 /** Longest possible email address (RFC 5321 section 4.5.3.1.3). */
 const maxAddressLength = 254;
 
-interface PasswordAuthenticatorDependencies {
-  readonly findPerson: (email: string) => Promise<PersonWithPassword | undefined>;
-  readonly passwords: PasswordChecker;
-  /** Replaces a hash; resolves with false if the person has another one by now. */
-  readonly renewHash: (person: PersonWithPassword, passwordHash: string) => Promise<boolean>;
-  /** Whether a person's password opens nothing beyond an account. */
-  readonly belongsOnlyTo: (person: PersonWithPassword, accountId: AccountId) => Promise<boolean>;
-  readonly throttle: LoginThrottle;
-  /** Whether a person must sign in with a provider, which makes their password useless. */
-  readonly mustUseProvider: (person: PersonWithPassword) => Promise<boolean>;
-}
-
 type ClientOrigin = Extract<GuessOrigin, { readonly kind: 'client' }>;
 
 /** The origin of a password. Whether a client guesses a stranger's is for the authenticator to find out. */
@@ -138,10 +132,18 @@ interface PasswordAuthentication {
  * same response.
  */
 export class PasswordAuthenticator {
-  readonly #dependencies: PasswordAuthenticatorDependencies;
+  readonly #dependencies: SessionModuleDependencies;
+  readonly #passwords: PasswordChecker;
+  readonly #throttle: LoginThrottle;
 
-  constructor(dependencies: PasswordAuthenticatorDependencies) {
+  constructor(
+    dependencies: SessionModuleDependencies,
+    passwords: PasswordChecker,
+    throttle: LoginThrottle,
+  ) {
     this.#dependencies = dependencies;
+    this.#passwords = passwords;
+    this.#throttle = throttle;
   }
 
   /** @throws SlowDown if guesses come too fast, TemporarilyUnavailable if too many passwords are waiting */
@@ -150,20 +152,22 @@ export class PasswordAuthenticator {
     password: string,
     origin: PasswordOrigin,
   ): Promise<PasswordAuthentication> {
-    const { findPerson, passwords, throttle, mustUseProvider } = this.#dependencies;
+    const { database, facts } = this.#dependencies;
+    const { kysely } = database;
     const address = comparableAddress(email.slice(0, maxAddressLength + 1));
     const find = async () =>
-      address.length <= maxAddressLength ? await findPerson(address) : undefined;
+      address.length <= maxAddressLength ? await findPersonByEmail(kysely, address) : undefined;
     let claimed = origin.kind === 'client' ? await find() : undefined;
     const from = origin.kind === 'client' ? await this.#originOf(origin, claimed) : origin;
-    const person = await throttle.attempt(`password ${address}`, from, async () => {
+    const person = await this.#throttle.attempt(`password ${address}`, from, async () => {
       // A client's was looked up before, whether there is one or not.
       if (origin.kind !== 'client') claimed = await find();
-      const matches = await passwords.check(claimed?.passwordHash, password, from);
+      const matches = await this.#passwords.check(claimed?.passwordHash, password, from);
       return matches && claimed?.disabled === false ? claimed : undefined;
     });
     if (person === undefined) return { person, claimed, needsProvider: false };
-    if (await mustUseProvider(person)) return { person: undefined, claimed, needsProvider: true };
+    if (await mustUseProvider(kysely, person.id, facts.provider))
+      return { person: undefined, claimed, needsProvider: true };
     const passwordHash = await this.#renewHash(person, password, from);
     const current = passwordHash === undefined ? undefined : { ...person, passwordHash };
     return { person: current, claimed, needsProvider: false };
@@ -177,7 +181,8 @@ export class PasswordAuthenticator {
     origin: PasswordOrigin & { readonly kind: 'client' },
     claimed: PersonWithPassword | undefined,
   ): Promise<GuessOrigin> {
-    const isOwn = claimed && (await this.#dependencies.belongsOnlyTo(claimed, origin.accountId));
+    const { kysely } = this.#dependencies.database;
+    const isOwn = claimed && (await belongsOnlyTo(kysely, claimed.id, origin.accountId));
     return { ...origin, isForeign: isOwn !== true };
   }
 
@@ -190,14 +195,14 @@ export class PasswordAuthenticator {
     password: string,
     origin: GuessOrigin,
   ): Promise<string | undefined> {
-    const { findPerson, passwords, renewHash } = this.#dependencies;
+    const { kysely } = this.#dependencies.database;
     try {
-      const renewed = await passwords.renew(person.passwordHash ?? '', password, person.id);
+      const renewed = await this.#passwords.renew(person.passwordHash ?? '', password, person.id);
       if (renewed === undefined) return person.passwordHash;
-      if (await renewHash(person, renewed)) return renewed;
+      if (await renewPasswordHash(kysely, person, renewed)) return renewed;
       // Another sign-in renewed it, or the password was changed.
-      const current = (await findPerson(person.email))?.passwordHash;
-      return (await passwords.check(current, password, origin)) ? current : undefined;
+      const current = (await findPersonByEmail(kysely, person.email))?.passwordHash;
+      return (await this.#passwords.check(current, password, origin)) ? current : undefined;
     } catch (error) {
       // The next sign-in renews it.
       if (error instanceof TemporarilyUnavailable) return person.passwordHash;

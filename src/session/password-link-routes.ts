@@ -6,7 +6,7 @@ import { HostCookie } from './browser/browser-sessions.ts';
 import { findPasswordProblem } from './change-password.ts';
 import { formOf, originOf } from './form.ts';
 import { SlowDown } from './oauth-errors.ts';
-import { errorBox, messagePage, type Page, seeOther, sendPage } from './pages/layout.ts';
+import { errorBox, messagePage, openForm, type Page, seeOther, sendPage } from './pages/layout.ts';
 import { newPasswordField } from './pages/me-page.ts';
 import { passwordScript } from './pages/page-script.ts';
 import type { SessionContext } from './session-context.ts';
@@ -15,8 +15,7 @@ import type { SessionContext } from './session-context.ts';
 function forgotPasswordPage(csrf: string, error?: string, status = 200): Page {
   const body = html`<h1>Reset your password</h1>
 ${errorBox(error)}
-<form method="post" action="/forgot-password">
-<input type="hidden" name="csrf" value="${csrf}">
+${openForm('/forgot-password', { csrf })}
 <label for="email">Email address</label>
 <input id="email" name="email" type="email" autocomplete="username" required maxlength="254" aria-describedby="what">
 <p id="what" class="soft">We’ll email you a link if this address has a user.</p>
@@ -40,8 +39,7 @@ function linkSentPage(email: string): Page {
 function setPasswordPage(csrf: string, personal: readonly string[], error?: string): Page {
   const body = html`<h1>Choose a password</h1>
 ${errorBox(error)}
-<form method="post" action="/set-password">
-<input type="hidden" name="csrf" value="${csrf}">
+${openForm('/set-password', { csrf })}
 ${newPasswordField(personal)}
 <p class="soft">This signs you out everywhere and revokes the access of all apps.</p>
 <div class="actions"><button type="submit">Set password</button></div>
@@ -67,12 +65,12 @@ const invalidLinkPage = messagePage(
  * moves the token from the URL to a cookie; `GET`, `POST /set-password` sets the new password.
  */
 export function registerPasswordLinkRoutes(scope: Http, context: SessionContext): void {
-  const { browser, devices, links } = context;
+  const { browser, devices, links, systemMailEnabled } = context;
   const cookie = new HostCookie('signalpost-link', browser);
 
   scope.get('/forgot-password', async (request, reply) => {
     const { csrf } = await browser.visit(request, reply);
-    if (!links.mailEnabled)
+    if (!systemMailEnabled)
       return sendPage(
         reply,
         messagePage(

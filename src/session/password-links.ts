@@ -1,42 +1,35 @@
-import { hashToken, type TokenMint } from '../access/token-mint.ts';
+import { hashToken, TokenMint } from '../access/token-mint.ts';
 import type { Person } from '../account/account.ts';
-import { markEmailVerified, type PersonWithPassword, readPerson } from '../account/person-store.ts';
-import { AuditStore, type RequestOrigin } from '../audit/audit-store.ts';
-import type { Database } from '../foundation/database/open-database.ts';
+import { findPersonByEmail, markEmailVerified, readPerson } from '../account/person-store.ts';
+import { type RequestOrigin, recordAuditEvent } from '../audit/audit-store.ts';
 import { newId } from '../foundation/ids.ts';
-import type { Log } from '../foundation/log.ts';
 import { networkOf } from '../foundation/network/ip-address.ts';
-import type { MailedLinks } from '../outbox/mailed-links.ts';
+import { MailedLinks } from '../outbox/mailed-links.ts';
 import { allowPasswordLinks, enqueuePasswordLink } from '../outbox/system-mail-store.ts';
 import { replacePersonPassword } from './change-password.ts';
-import type { LinkedPerson, PasswordLinkStore } from './one-time-link-store.ts';
+import {
+  addPasswordLink,
+  consumePasswordLink,
+  findPasswordLink,
+  type LinkedPerson,
+  lockIfLinkIsDue,
+} from './one-time-link-store.ts';
 import type { PasswordChecker } from './password-checker.ts';
-
-export interface PasswordLinksDependencies {
-  readonly database: Database;
-  readonly store: PasswordLinkStore;
-  readonly mint: TokenMint;
-  readonly passwords: PasswordChecker;
-  readonly audit: AuditStore;
-  readonly log: Log;
-  readonly findPerson: (email: string) => Promise<PersonWithPassword | undefined>;
-  readonly mailedLinks: MailedLinks;
-  /** False: no system mail is sent. */
-  readonly mailEnabled: boolean;
-}
+import type { SessionModuleDependencies } from './session-dependencies.ts';
 
 /** Sets a first or new password with a mailed link. */
 export class PasswordLinks {
-  readonly #dependencies: PasswordLinksDependencies;
+  readonly #dependencies: SessionModuleDependencies;
+  readonly #passwords: PasswordChecker;
+  readonly #mint: TokenMint;
+  readonly #mailedLinks: MailedLinks;
   readonly #pending = new Set<Promise<void>>();
 
-  constructor(dependencies: PasswordLinksDependencies) {
+  constructor(dependencies: SessionModuleDependencies, passwords: PasswordChecker) {
     this.#dependencies = dependencies;
-  }
-
-  /** False if no system mail is sent; people must then ask an operator. */
-  get mailEnabled(): boolean {
-    return this.#dependencies.mailEnabled;
+    this.#passwords = passwords;
+    this.#mint = new TokenMint(dependencies.key);
+    this.#mailedLinks = new MailedLinks(dependencies.key);
   }
 
   /**
@@ -52,27 +45,27 @@ export class PasswordLinks {
   }
 
   async #send(email: string, origin: RequestOrigin): Promise<void> {
-    const { database, findPerson, store, mint, mailedLinks, mailEnabled } = this.#dependencies;
-    const person = await findPerson(email);
-    if (person === undefined || person.disabled || !mailEnabled) return;
+    const { database, systemMailEnabled } = this.#dependencies;
+    const person = await findPersonByEmail(database.kysely, email);
+    if (person === undefined || person.disabled || !systemMailEnabled) return;
     const id = newId();
-    const hash = hashToken(mint.wrap('link', mailedLinks.token(id)));
+    const hash = hashToken(this.#mint.wrap('link', this.#mailedLinks.token(id)));
     await database.kysely.transaction().execute(async (transaction) => {
-      if (!(await store.lockIfDue(transaction, person.id))) return;
+      if (!(await lockIfLinkIsDue(transaction, person.id))) return;
       const mail = { id, toAddress: person.email, personId: person.id };
       const sent = await enqueuePasswordLink(transaction, mail, networkOf(origin.remoteAddress));
       if (sent === undefined) return;
-      await store.add(transaction, person.id, hash, sent.isLast);
-      const audit = new AuditStore({ kysely: transaction });
+      await addPasswordLink(transaction, person.id, hash, sent.isLast);
       const kind = 'password_link_sent';
-      await audit.record({ kind, outcome: 'success', personId: person.id, origin });
+      await recordAuditEvent(transaction, { kind, personId: person.id, origin });
     });
   }
 
   /** Whose password the link can still set; undefined if it was used or has expired. */
   async find(token: string): Promise<LinkedPerson | undefined> {
-    const { store, mint } = this.#dependencies;
-    return mint.recognizes('link', token) ? store.find(hashToken(token)) : undefined;
+    return this.#mint.recognizes('link', token)
+      ? findPasswordLink(this.#dependencies.database.kysely, hashToken(token))
+      : undefined;
   }
 
   /**
@@ -85,10 +78,10 @@ export class PasswordLinks {
     // Don't hash a password for an invalid link.
     const linked = await this.find(token);
     if (linked === undefined) return undefined;
-    const { database, store, passwords, audit } = this.#dependencies;
-    const passwordHash = await passwords.hash(password, linked.email);
-    const personId = await database.kysely.transaction().execute(async (transaction) => {
-      const ownerId = await store.consume(transaction, hashToken(token));
+    const { kysely } = this.#dependencies.database;
+    const passwordHash = await this.#passwords.hash(password, linked.email);
+    const personId = await kysely.transaction().execute(async (transaction) => {
+      const ownerId = await consumePasswordLink(transaction, hashToken(token));
       if (ownerId === undefined) return undefined;
       await replacePersonPassword(transaction, ownerId, passwordHash, 'password-set-by-link');
       await markEmailVerified(transaction, ownerId);
@@ -99,8 +92,8 @@ export class PasswordLinks {
       return ownerId;
     });
     if (personId === undefined) return undefined;
-    await audit.record({ kind: 'password_set_by_link', outcome: 'success', personId, origin });
-    return readPerson(database.kysely, personId);
+    await recordAuditEvent(kysely, { kind: 'password_set_by_link', personId, origin });
+    return readPerson(kysely, personId);
   }
 
   /** Resolves when no email is in progress. */

@@ -1,33 +1,33 @@
 import { createHmac, type KeyObject, randomBytes } from 'node:crypto';
 import { Secret } from 'otpauth';
+import type { Database } from '../foundation/database/open-database.ts';
 import type { PersonId } from '../foundation/ids.ts';
-import type { MasterKey } from '../foundation/master-key.ts';
 import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 import type { GuessOrigin, LoginThrottle } from './login-throttle.ts';
-import type { RecoveryCodeStore } from './second-factor-store.ts';
+import { consumeRecoveryCode, replaceRecoveryCodes } from './second-factor-store.ts';
+import type { SessionModuleDependencies } from './session-dependencies.ts';
 
 /** Codes generated at a time. */
 const codesPerPerson = 10;
 /** 80 random bits: sixteen letters and digits in base32. */
 const codeBytes = 10;
 
-export interface RecoveryCodesDependencies {
-  readonly store: RecoveryCodeStore;
-  readonly throttle: LoginThrottle;
-  readonly key: MasterKey;
-}
-
 /**
  * Single-use codes that replace a lost second factor (ASVS 2.6.1). Stored as a hash under the installation's key and
  * bound to the person, so that the database alone is useless (ASVS 2.6.2).
  */
 export class RecoveryCodes {
-  readonly #dependencies: RecoveryCodesDependencies;
+  readonly #kysely: Database['kysely'];
+  readonly #throttle: LoginThrottle;
   readonly #keys: PurposeKeys;
 
-  constructor(dependencies: RecoveryCodesDependencies) {
-    this.#dependencies = dependencies;
-    this.#keys = dependencies.key.keysFor('recovery codes');
+  constructor(
+    { database, key }: Pick<SessionModuleDependencies, 'database' | 'key'>,
+    throttle: LoginThrottle,
+  ) {
+    this.#kysely = database.kysely;
+    this.#throttle = throttle;
+    this.#keys = key.keysFor('recovery codes');
   }
 
   /**
@@ -37,7 +37,7 @@ export class RecoveryCodes {
   async renew(personId: PersonId): Promise<readonly string[]> {
     const codes = Array.from({ length: codesPerPerson }, generateCode);
     const hashes = codes.map((code) => hashCode(this.#keys.current, personId, code));
-    return (await this.#dependencies.store.replace(personId, hashes)) ? codes : [];
+    return (await replaceRecoveryCodes(this.#kysely, personId, hashes)) ? codes : [];
   }
 
   /**
@@ -45,18 +45,12 @@ export class RecoveryCodes {
    * @throws SlowDown if guesses come too fast, counting those of the second factor too
    */
   async consume(personId: PersonId, code: string, origin: GuessOrigin): Promise<boolean> {
-    const { throttle, store } = this.#dependencies;
     const { current, others } = this.#keys;
     const hashes = [current, ...others].map((key) => hashCode(key, personId, code));
-    const isValid = await throttle.attemptCode(`code ${personId}`, origin, async () =>
-      (await store.consume(personId, hashes)) ? true : undefined,
+    const isValid = await this.#throttle.attemptCode(`code ${personId}`, origin, async () =>
+      (await consumeRecoveryCode(this.#kysely, personId, hashes)) ? true : undefined,
     );
     return isValid === true;
-  }
-
-  /** The number of codes left. */
-  countRemaining(personId: PersonId): Promise<number> {
-    return this.#dependencies.store.count(personId);
   }
 }
 

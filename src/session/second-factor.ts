@@ -1,12 +1,16 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
-import type { Clock } from '../foundation/clock.ts';
 import type { PersonId } from '../foundation/ids.ts';
-import type { MasterKey } from '../foundation/master-key.ts';
 import type { PurposeKeys } from '../foundation/purpose-keys.ts';
 import { type SealedColumn, seal, unseal, unsealAny } from '../foundation/seal.ts';
 import type { GuessOrigin, LoginThrottle } from './login-throttle.ts';
-import type { SecondFactorStore } from './second-factor-store.ts';
+import {
+  beginEnrollment,
+  consumeTimeStep,
+  findAuthenticator,
+  hasAnySecondFactor,
+} from './second-factor-store.ts';
+import type { SessionModuleDependencies } from './session-dependencies.ts';
 
 const secondFactorPurpose = 'second factor';
 
@@ -22,13 +26,6 @@ export const sealedSecondFactors: SealedColumn = {
 
 const stepMs = 30_000;
 
-export interface SecondFactorsDependencies {
-  readonly store: SecondFactorStore;
-  readonly throttle: LoginThrottle;
-  readonly key: MasterKey;
-  readonly clock: Clock;
-}
-
 /** What an authenticator needs to generate codes. */
 export interface Enrollment {
   /** Base32, for typing. */
@@ -39,22 +36,24 @@ export interface Enrollment {
 
 /** Time-based one-time codes as a second factor (RFC 6238: SHA-1, six digits, 30 seconds, one step of tolerance). */
 export class SecondFactors {
-  readonly #dependencies: SecondFactorsDependencies;
+  readonly #dependencies: SessionModuleDependencies;
+  readonly #throttle: LoginThrottle;
   readonly #keys: PurposeKeys;
 
-  constructor(dependencies: SecondFactorsDependencies) {
+  constructor(dependencies: SessionModuleDependencies, throttle: LoginThrottle) {
     this.#dependencies = dependencies;
+    this.#throttle = throttle;
     this.#keys = dependencies.key.keysFor(secondFactorPurpose);
   }
 
   /** True if the person has any second factor: a confirmed authenticator app or a passkey. */
   has(personId: PersonId): Promise<boolean> {
-    return this.#dependencies.store.hasAny(personId);
+    return hasAnySecondFactor(this.#kysely, personId);
   }
 
   /** True if the person has a confirmed authenticator app. */
   async hasAuthenticator(personId: PersonId): Promise<boolean> {
-    return (await this.#dependencies.store.find(personId))?.confirmed === true;
+    return (await findAuthenticator(this.#kysely, personId))?.confirmed === true;
   }
 
   /**
@@ -63,7 +62,7 @@ export class SecondFactors {
   async enroll(personId: PersonId, email: string): Promise<Enrollment> {
     const secret = new Secret({ size: 20 });
     const sealed = seal(this.#keys.current, personId, Buffer.from(secret.bytes));
-    await this.#dependencies.store.begin(personId, sealed);
+    await beginEnrollment(this.#kysely, personId, sealed);
     return enrollmentOf(secret, email);
   }
 
@@ -77,7 +76,7 @@ export class SecondFactors {
     email: string,
     secretText: string,
   ): Promise<Enrollment | undefined> {
-    const stored = await this.#dependencies.store.find(personId);
+    const stored = await findAuthenticator(this.#kysely, personId);
     if (stored === undefined || stored.confirmed || !/^[A-Z2-7]{32}$/.test(secretText))
       return undefined;
     const secret = Secret.fromBase32(secretText);
@@ -91,27 +90,25 @@ export class SecondFactors {
    * @throws SlowDown if guesses come too fast
    */
   async verify(personId: PersonId, code: string, origin: GuessOrigin): Promise<boolean> {
-    const { throttle } = this.#dependencies;
-    const isValid = await throttle.attemptCode(`code ${personId}`, origin, async () =>
+    const isValid = await this.#throttle.attemptCode(`code ${personId}`, origin, async () =>
       (await this.#consumeCode(personId, code.replaceAll(' ', ''))) ? true : undefined,
     );
     return isValid === true;
   }
 
   async #consumeCode(personId: PersonId, code: string): Promise<boolean> {
-    const { store, clock } = this.#dependencies;
-    const stored = await store.find(personId);
+    const stored = await findAuthenticator(this.#kysely, personId);
     if (stored === undefined || !/^\d{6}$/.test(code)) return false;
     const bytes = unsealAny(this.#keys, personId, stored.secret);
     const totp = new TOTP({ secret: new Secret({ buffer: new Uint8Array(bytes).buffer }) });
-    const timestamp = clock.now();
+    const timestamp = this.#dependencies.clock.now();
     const delta = totp.validate({ token: code, timestamp, window: 1 });
     if (delta === null) return false;
-    return store.consumeStep(personId, Math.floor(timestamp / stepMs) + delta);
+    return consumeTimeStep(this.#kysely, personId, Math.floor(timestamp / stepMs) + delta);
   }
 
-  async remove(personId: PersonId): Promise<void> {
-    await this.#dependencies.store.remove(personId);
+  get #kysely() {
+    return this.#dependencies.database.kysely;
   }
 }
 

@@ -4,11 +4,11 @@ import type { PersonId } from '../foundation/ids.ts';
 import type { Http } from '../http/create-http.ts';
 import { withOwnSecondFactor } from './browser/browser-session-store.ts';
 import { completeSignIn } from './complete-sign-in.ts';
-import { formOf, originOf } from './form.ts';
+import { formOf, recordRequest } from './form.ts';
 import { localPath, signInPath } from './local-path.ts';
 import type { GuessOrigin } from './login-throttle.ts';
 import { SlowDown } from './oauth-errors.ts';
-import { type Page, seeOther, sendPage } from './pages/layout.ts';
+import { type Page, type StepPage, seeOther, sendPage } from './pages/layout.ts';
 import { recoveryCodePage } from './pages/recovery-codes-page.ts';
 import { secondFactorPage } from './pages/sign-in-page.ts';
 import type { SessionContext } from './session-context.ts';
@@ -23,13 +23,7 @@ type Refusals = LRUCache<string, { readonly page: Page; readonly retryAfter: num
 /** A way to verify the second factor. */
 interface SecondFactorMethod {
   readonly path: string;
-  readonly page: (page: {
-    readonly personId: PersonId;
-    readonly csrf: string;
-    readonly next: string;
-    readonly error?: string | undefined;
-    readonly status?: number;
-  }) => Promise<Page> | Page;
+  readonly page: (page: StepPage & { readonly personId: PersonId }) => Promise<Page> | Page;
   readonly wrongCodeText: string;
   /** Details for the audit log entry of the sign-in. */
   readonly detail: Readonly<Record<string, boolean>>;
@@ -91,12 +85,13 @@ export function registerSignInCodeRoutes(scope: Http, context: SessionContext): 
 }
 
 async function submitCode(
-  { browser, devices, notices, audit }: SessionContext,
+  context: SessionContext,
   refusals: Refusals,
   method: SecondFactorMethod,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
+  const { database, browser, devices, notices } = context;
   const form = formOf(request);
   const next = localPath(form.get('next'));
   const isOwnForm = browser.hasValidCsrfToken(request, form);
@@ -117,9 +112,9 @@ async function submitCode(
     device: await devices.read(request, email),
     identityId: halfway.identityId,
   } as const;
-  const origin = originOf(request);
+  const { detail } = method;
   const record = (outcome: 'success' | 'refused') =>
-    audit.record({ kind: 'sign_in', outcome, personId, origin, detail: method.detail });
+    recordRequest(database, request, { kind: 'sign_in', outcome, personId, detail });
   const pageAgain = async (error: string, status: number) =>
     method.page({ personId, csrf, next, error, status });
   try {
@@ -137,7 +132,7 @@ async function submitCode(
     return sendPage(reply, page);
   }
   const signedIn = { personId, email, provider: withOwnSecondFactor(halfway) };
-  await completeSignIn({ browser, devices, notices }, request, reply, signedIn);
+  await completeSignIn(context, request, reply, signedIn);
   await record('success');
   return seeOther(reply, next);
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Http } from '../http/create-http.ts';
 import { completeSignIn } from './complete-sign-in.ts';
-import { formOf, originOf } from './form.ts';
+import { formOf, recordRequest } from './form.ts';
 import { localPath, signInPath } from './local-path.ts';
 import { SlowDown, TemporarilyUnavailable } from './oauth-errors.ts';
 import { seeOther, sendPage } from './pages/layout.ts';
@@ -62,8 +62,7 @@ async function signIn(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { browser, devices, passwordAuthenticator, secondFactors, passkeys, notices, audit } =
-    context;
+  const { database, browser, devices, passkeys, notices } = context;
   const provider = context.providers.installation;
   const form = formOf(request);
   const next = localPath(form.get('next'));
@@ -83,11 +82,15 @@ async function signIn(
     return showAgain({ note: expiredFormNotice, status: 403 });
   }
   try {
-    const result = await passwordAuthenticator.authenticate(email, form.get('password') ?? '', {
-      kind: 'sign-in',
-      remoteAddress: request.ip,
-      device: await devices.read(request, email),
-    });
+    const result = await context.passwordAuthenticator.authenticate(
+      email,
+      form.get('password') ?? '',
+      {
+        kind: 'sign-in',
+        remoteAddress: request.ip,
+        device: await devices.read(request, email),
+      },
+    );
     const { person } = result;
     if (person === undefined) {
       // Strangers can't fill the audit log with people who don't exist.
@@ -97,13 +100,14 @@ async function signIn(
         : 'Incorrect email address or password.';
       return showAgain({ error, status: 401 });
     }
-    const complete = !(await secondFactors.has(person.id));
-    if (complete) {
-      const signedIn = { personId: person.id, email: person.email };
-      await completeSignIn({ browser, devices, notices }, request, reply, signedIn);
-      await record('success', person.id);
-    } else await browser.awaitSecondFactor(request, reply, person.id);
-    return seeOther(reply, complete ? next : `/sign-in/code?${new URLSearchParams({ next })}`);
+    const { id: personId, email: address } = person;
+    if (await context.secondFactors.has(personId)) {
+      await browser.signIn(request, reply, personId, undefined, false);
+      return seeOther(reply, `/sign-in/code?${new URLSearchParams({ next })}`);
+    }
+    await completeSignIn(context, request, reply, { personId, email: address });
+    await record('success', personId);
+    return seeOther(reply, next);
   } catch (error) {
     if (!(error instanceof SlowDown || error instanceof TemporarilyUnavailable)) throw error;
     if (error instanceof SlowDown) notices.blocked(email, request);
@@ -112,7 +116,7 @@ async function signIn(
   }
 
   function record(outcome: 'success' | 'refused', personId: string): Promise<void> {
-    return audit.record({ kind: 'sign_in', outcome, personId, origin: originOf(request) });
+    return recordRequest(database, request, { kind: 'sign_in', outcome, personId });
   }
 }
 

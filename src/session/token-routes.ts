@@ -1,30 +1,19 @@
 import type { Static } from 'typebox';
-import type { RequestOrigin } from '../audit/audit-store.ts';
 import { allowOnlyMethod } from '../http/allow-only-method.ts';
 import type { Http } from '../http/create-http.ts';
-import { type ClientAuthenticator, readClientCredentials } from './authenticate-client.ts';
-import { acceptForms, type Form, formOf, originOf } from './form.ts';
-import type { Grant, TokenPair } from './grants.ts';
-import type { StoredIntegration } from './integration-store.ts';
+import { readClientCredentials } from './authenticate-client.ts';
+import { acceptForms, formOf, originOf } from './form.ts';
+import { grants } from './grants.ts';
+import type { GrantType } from './integration-store.ts';
 import {
   answerOAuthError,
-  InvalidRequest,
-  InvalidScope,
+  OAuthError,
   preventCaching,
   refuseOtherMethods,
-  UnauthorizedClient,
-  UnsupportedGrantType,
 } from './oauth-errors.ts';
+import type { SessionContext } from './session-context.ts';
 import type { TokenSchema } from './token-schemas.ts';
 import { accessTokenSeconds } from './tokens-store.ts';
-
-/** A request to the token endpoint with a well-formed form. */
-interface TokenRequest {
-  readonly authorization: string | undefined;
-  readonly query: ReadonlySet<string>;
-  readonly form: Form;
-  readonly origin: RequestOrigin;
-}
 
 /** The only supported scope (contract section 4.2). */
 export const supportedScope = 'PRODUCTION';
@@ -39,70 +28,37 @@ const secretParameters = [
   'code_verifier',
 ];
 
-/** The token endpoint without HTTP (contract section 4.1): the checks in their order, then the grant. */
-export class TokenEndpoint {
-  readonly #clients: ClientAuthenticator;
-  readonly #grants: ReadonlyMap<string, Grant>;
-
-  constructor(clients: ClientAuthenticator, grants: readonly Grant[]) {
-    this.#clients = clients;
-    this.#grants = new Map(grants.map((grant) => [grant.type, grant]));
-  }
-
-  /** @throws OAuthError for the first check that fails */
-  async answer({ authorization, query, form, origin }: TokenRequest): Promise<TokenPair> {
-    refuseSecretsInQuery(query);
-    const client = await this.#clients.authenticate(
-      readClientCredentials(authorization, form),
-      origin,
-    );
-    const grant = this.#chooseGrant(form);
-    requireGrantOfClient(client, grant);
-    requireKnownScope(form);
-    return grant.run({ client, form, origin });
-  }
-
-  #chooseGrant(form: Form): Grant {
-    const grant = this.#grants.get(form.require('grant_type'));
-    if (grant === undefined)
-      throw new UnsupportedGrantType(
-        `grant_type must be one of ${[...this.#grants.keys()].join(', ')}`,
-      );
-    return grant;
-  }
-}
-
-/** RFC 6749 section 2.3.1: credentials must not be in the URL, where logs would record them. */
-function refuseSecretsInQuery(query: ReadonlySet<string>): void {
-  if (secretParameters.some((name) => query.has(name)))
-    throw new InvalidRequest('Send credentials in the form, never in the URL');
-}
-
-function requireGrantOfClient(client: StoredIntegration, grant: Grant): void {
-  if (!client.grants.has(grant.type))
-    throw new UnauthorizedClient('This integration is not registered for this grant');
-}
-
-function requireKnownScope(form: Form): void {
-  if ((form.get('scope') ?? supportedScope) !== supportedScope)
-    throw new InvalidScope(`scope must be ${supportedScope}`);
-}
-
 /**
- * `POST /token` (contract section 4.1): takes the form of a grant and returns exactly the four members of section
- * 2.1. Errors follow RFC 6749 section 5.2.
+ * `POST /token` (contract section 4.1): takes the form of a grant, makes the checks in their order, and returns exactly the four
+ * members of section 2.1. Errors follow RFC 6749 section 5.2.
  */
-export function registerTokenRoutes(http: Http, endpoint: TokenEndpoint): void {
+export function registerTokenRoutes(http: Http, context: SessionContext): void {
   http.register(async (scope) => {
     acceptForms(scope);
     scope.setErrorHandler(answerOAuthError);
     scope.post('/token', async (request, reply) => {
-      const tokens = await endpoint.answer({
-        authorization: request.headers.authorization,
-        query: new Set(Object.keys(request.query as object)),
-        form: formOf(request),
-        origin: originOf(request),
-      });
+      const form = formOf(request);
+      // RFC 6749 section 2.3.1: credentials must not be in the URL, where logs would record them.
+      const query = request.query as object;
+      if (secretParameters.some((name) => Object.hasOwn(query, name)))
+        throw new OAuthError('invalid_request', 'Send credentials in the form, never in the URL');
+      const origin = originOf(request);
+      const credentials = readClientCredentials(request.headers.authorization, form);
+      const client = await context.clients.authenticate(credentials, origin);
+      const type = form.require('grant_type');
+      if (!isGrantType(type))
+        throw new OAuthError(
+          'unsupported_grant_type',
+          `grant_type must be one of ${Object.keys(grants).join(', ')}`,
+        );
+      if (!client.grants.has(type))
+        throw new OAuthError(
+          'unauthorized_client',
+          'This integration is not registered for this grant',
+        );
+      if ((form.get('scope') ?? supportedScope) !== supportedScope)
+        throw new OAuthError('invalid_scope', `scope must be ${supportedScope}`);
+      const tokens = await grants[type](context, { client, form, origin });
       return preventCaching(reply).send({
         token_type: 'bearer',
         expires_in: accessTokenSeconds,
@@ -112,6 +68,10 @@ export function registerTokenRoutes(http: Http, endpoint: TokenEndpoint): void {
     });
     refuseOtherMethods(scope, '/token', 'token');
   });
+}
+
+function isGrantType(text: string): text is GrantType {
+  return Object.hasOwn(grants, text);
 }
 
 /** The host and port of a request to `localhost`; undefined for every other one. */

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { Database, Tables } from '../foundation/database/open-database.ts';
+import type { Tables } from '../foundation/database/open-database.ts';
 import type { AccountId, ClientId, PersonId } from '../foundation/ids.ts';
 
 /** Lifetime of an access token (contract section 8). */
@@ -97,112 +97,79 @@ interface RefreshRequest {
   readonly refreshHash: Buffer;
 }
 
-/** Consumes and replaces refresh tokens. */
-export class RefreshTokenStore {
-  readonly #database: Database;
+/**
+ * Replaces the live refresh token and issues an access token in one statement: of two concurrent uses of one token
+ * on any nodes, the second finds the row changed and gets nothing.
+ * @returns false if the token is not the live one of a pair of this client, or its person may no longer use it
+ */
+export async function refreshTokens(
+  executor: Kysely<Tables>,
+  request: RefreshRequest,
+): Promise<boolean> {
+  const { rows } = await sql`
+    with moment as (select now() as at),
+    pair as (
+      update session_pair pair
+      set spent_refresh_hash = pair.refresh_hash, refresh_hash = ${request.refreshHash}, changed_at = moment.at
+      from moment, person
+      where pair.refresh_hash = ${request.usedHash} and pair.client_id = ${request.clientId}
+        and person.id = pair.person_id and person.disabled_at is null
+        and (pair.account_id is null or exists (
+          select from membership
+          where membership.account_id = pair.account_id and membership.person_id = pair.person_id))
+      returning pair.person_id, pair.client_id, pair.account_id, pair.code_hash, moment.at)
+    insert into access_token (hash, person_id, client_id, account_id, code_hash, issued_at, expires_at)
+    select ${request.accessHash}, person_id, client_id, account_id, code_hash, at, at + ${accessTokenSeconds} * interval '1 s'
+    from pair
+    returning 1`.execute(executor);
+  return rows.length === 1;
+}
 
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  /**
-   * Replaces the live refresh token and issues an access token in one statement: of two concurrent uses of one token
-   * on any nodes, the second finds the row changed and gets nothing.
-   * @returns false if the token is not the live one of a pair of this client, or its person may no longer use it
-   */
-  async refresh(request: RefreshRequest): Promise<boolean> {
-    const { rows } = await sql`
-      with moment as (select now() as at),
-      pair as (
-        update session_pair pair
-        set spent_refresh_hash = pair.refresh_hash, refresh_hash = ${request.refreshHash}, changed_at = moment.at
-        from moment, person
-        where pair.refresh_hash = ${request.usedHash} and pair.client_id = ${request.clientId}
-          and person.id = pair.person_id and person.disabled_at is null
-          and (pair.account_id is null or exists (
-            select from membership
-            where membership.account_id = pair.account_id and membership.person_id = pair.person_id))
-        returning pair.person_id, pair.client_id, pair.account_id, pair.code_hash, moment.at)
-      insert into access_token (hash, person_id, client_id, account_id, code_hash, issued_at, expires_at)
-      select ${request.accessHash}, person_id, client_id, account_id, code_hash, at, at + ${accessTokenSeconds} * interval '1 s'
-      from pair
-      returning 1`.execute(this.#database.kysely);
-    return rows.length === 1;
-  }
-
-  /** The person whose last used refresh token this was, if known. */
-  async findPersonOfUsedToken(hash: Buffer): Promise<PersonId | undefined> {
-    const { rows } = await sql<{ person_id: PersonId }>`
-      select person_id from session_pair where refresh_hash = ${hash} or spent_refresh_hash = ${hash} limit 1`.execute(
-      this.#database.kysely,
-    );
-    return rows[0]?.person_id;
-  }
+/** The person whose last used refresh token this was, if known. */
+export async function findPersonOfUsedToken(
+  executor: Kysely<Tables>,
+  hash: Buffer,
+): Promise<PersonId | undefined> {
+  const { rows } = await sql<{ person_id: PersonId }>`
+    select person_id from session_pair where refresh_hash = ${hash} or spent_refresh_hash = ${hash} limit 1`.execute(
+    executor,
+  );
+  return rows[0]?.person_id;
 }
 
 /** What a client can learn about its own live token. */
 export interface OwnToken {
   readonly personId: PersonId;
   readonly email: string;
-  readonly accountId: AccountId | undefined;
-  /** Seconds since the epoch; undefined for refresh tokens, which have no fixed lifetime. */
-  readonly issuedAt: number | undefined;
-  readonly expiresAt: number | undefined;
+  readonly accountId: AccountId | null;
+  /** Seconds since the epoch; null for refresh tokens, which have no fixed lifetime. */
+  readonly issuedAt: number | null;
+  readonly expiresAt: number | null;
 }
 
-interface Row {
-  person_id: PersonId;
-  email: string;
-  account_id: AccountId | null;
-  issued_at: number | null;
-  expires_at: number | null;
-}
-
-function toOwnToken(row: Row | undefined): OwnToken | undefined {
-  return (
-    row && {
-      personId: row.person_id,
-      email: row.email,
-      accountId: row.account_id ?? undefined,
-      issuedAt: row.issued_at ?? undefined,
-      expiresAt: row.expires_at ?? undefined,
-    }
-  );
-}
-
-/** This client's live access token with this hash, or undefined. */
-export async function findOwnAccessToken(
-  database: Database,
+/** This client's live access or refresh token with this hash, or undefined. */
+export async function findOwnToken(
+  executor: Kysely<Tables>,
+  kind: 'access' | 'refresh',
   hash: Buffer,
   clientId: ClientId,
 ): Promise<OwnToken | undefined> {
-  const { rows } = await sql<Row>`
-    select t.person_id, p.email, t.account_id,
-      floor(extract(epoch from t.issued_at))::float8 as issued_at,
-      floor(extract(epoch from t.expires_at))::float8 as expires_at
-    from access_token t join person p on p.id = t.person_id and p.disabled_at is null
-    where t.hash = ${hash} and t.client_id = ${clientId}
-      and t.expires_at > now()
-      and (t.account_id is null or exists (
-        select from membership m where m.account_id = t.account_id and m.person_id = t.person_id))`.execute(
-    database.kysely,
+  const token =
+    kind === 'access'
+      ? sql`
+        select person_id, account_id, issued_at, expires_at from access_token
+        where hash = ${hash} and client_id = ${clientId} and expires_at > now()`
+      : sql`
+        select person_id, account_id, null::timestamptz as issued_at, null::timestamptz as expires_at from session_pair
+        where refresh_hash = ${hash} and client_id = ${clientId}`;
+  const { rows } = await sql<OwnToken>`
+    select t.person_id as "personId", p.email, t.account_id as "accountId",
+      floor(extract(epoch from t.issued_at))::float8 as "issuedAt",
+      floor(extract(epoch from t.expires_at))::float8 as "expiresAt"
+    from (${token}) t join person p on p.id = t.person_id and p.disabled_at is null
+    where t.account_id is null or exists (
+      select from membership m where m.account_id = t.account_id and m.person_id = t.person_id)`.execute(
+    executor,
   );
-  return toOwnToken(rows[0]);
-}
-
-/** This client's live refresh token with this hash, or undefined. */
-export async function findOwnRefreshToken(
-  database: Database,
-  hash: Buffer,
-  clientId: ClientId,
-): Promise<OwnToken | undefined> {
-  const { rows } = await sql<Row>`
-    select s.person_id, p.email, s.account_id, null::float8 as issued_at, null::float8 as expires_at
-    from session_pair s join person p on p.id = s.person_id and p.disabled_at is null
-    where s.refresh_hash = ${hash} and s.client_id = ${clientId}
-      and (s.account_id is null or exists (
-        select from membership m where m.account_id = s.account_id and m.person_id = s.person_id))`.execute(
-    database.kysely,
-  );
-  return toOwnToken(rows[0]);
+  return rows[0];
 }

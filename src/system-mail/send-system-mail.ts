@@ -30,16 +30,20 @@ interface SystemSender {
   readonly name: string | undefined;
 }
 
-interface SystemMailerDependencies {
+interface SystemMailDependencies {
   readonly database: Database;
-  readonly log: Log;
   readonly key: MasterKey;
-  readonly links: MailedLinks;
-  readonly endSessionsLinks: EndSessionsLinks;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly changes: Pick<ChangeListener, 'subscribe'>;
+  /** Undefined: no system mail is sent. */
   readonly from: SystemSender | undefined;
   readonly publicUrl: () => string;
   readonly sendOwn: Submission['sendServiceMessage'];
 }
+
+/** Poll interval in milliseconds: notices are collected for a moment, and a notification may be missed. */
+const pollIntervalMs = 2_000;
 
 /** Emails claimed at a time. */
 const batchSize = 20;
@@ -50,20 +54,40 @@ const maxWaitMs = 20 * 3_600_000;
 /** Errors that a retry would repeat. */
 const permanentFaults: ReadonlySet<string> = new Set(['RECIPIENT_SUPPRESSED', 'VALIDATION_FAILED']);
 
-/** Passes the rows of `system_mail` to the send operation, using the row's id as idempotency key. */
-class SystemMailer {
-  readonly #dependencies: SystemMailerDependencies;
+/** Passes the rows of `system_mail` to the send operation in the background, using the row's id as idempotency key. */
+export class SystemMailer {
+  readonly #dependencies: SystemMailDependencies;
   readonly #mint: TokenMint;
+  readonly #links: MailedLinks;
+  readonly #endSessionsLinks: EndSessionsLinks;
+  readonly #task: PeriodicTask;
   #senderSaved = false;
   readonly #builtIn = new Map<string, Promise<TemplateId>>();
 
-  constructor(dependencies: SystemMailerDependencies) {
+  constructor(dependencies: SystemMailDependencies) {
+    const { key, clock, log, changes } = dependencies;
     this.#dependencies = dependencies;
-    this.#mint = new TokenMint(dependencies.key);
+    this.#mint = new TokenMint(key);
+    this.#links = new MailedLinks(key);
+    this.#endSessionsLinks = new EndSessionsLinks(key, clock);
+    this.#task = new PeriodicTask(pollIntervalMs, () => this.#sendWaiting(), {
+      onError: (error) => log.warn({ err: error }, 'could not send system mail; will retry'),
+    });
+    changes.subscribe(systemMailTopic, () => void this.#task.runNow());
+  }
+
+  /** Starts sending, beginning with mail that is already waiting. */
+  start(): void {
+    this.#task.start();
+    void this.#task.runNow();
+  }
+
+  stop(): Promise<void> {
+    return this.#task.stop();
   }
 
   /** Sends until nothing is due. */
-  async sendWaiting(): Promise<void> {
+  async #sendWaiting(): Promise<void> {
     const { kysely } = this.#dependencies.database;
     if (this.#dependencies.from === undefined) return dropSystemMail(kysely);
     for (;;) {
@@ -110,14 +134,12 @@ class SystemMailer {
   #endSessions({ kind, personId }: ClaimedSystemMail): Readonly<Record<string, string>> {
     if (kind !== 'security-notice') return {};
     if (personId === null) return { [endSessionsField]: '' };
-    const { publicUrl, endSessionsLinks } = this.#dependencies;
-    return {
-      [endSessionsField]: `${publicUrl()}${endSessionsPath}/${endSessionsLinks.token(personId)}`,
-    };
+    const token = this.#endSessionsLinks.token(personId);
+    return { [endSessionsField]: `${this.#dependencies.publicUrl()}${endSessionsPath}/${token}` };
   }
 
   #link({ kind, id }: ClaimedSystemMail): string {
-    const token = this.#dependencies.links.token(id);
+    const token = this.#links.token(id);
     const paths: Readonly<Record<SystemMailKind, string>> = {
       'password-link': `set-password/${this.#mint.wrap('link', token)}`,
       invitation: `invitation/${this.#mint.wrap('link', token)}`,
@@ -145,54 +167,4 @@ class SystemMailer {
     await saveSender(this.#dependencies.database.kysely, systemAccountId, sender);
     this.#senderSaved = true;
   }
-}
-
-interface SystemMailDependencies {
-  readonly database: Database;
-  readonly key: MasterKey;
-  readonly log: Log;
-  readonly clock: Clock;
-  readonly changes: Pick<ChangeListener, 'subscribe'>;
-  /** Undefined: no system mail is sent. */
-  readonly from: SystemSender | undefined;
-  readonly publicUrl: () => string;
-  readonly sendOwn: Submission['sendServiceMessage'];
-}
-
-/** Sends system mail in the background. */
-interface SystemMailModule {
-  /** Starts sending, beginning with mail that is already waiting. */
-  start(): void;
-  stop(): Promise<void>;
-}
-
-/** Poll interval in milliseconds: notices are collected for a moment, and a notification may be missed. */
-const pollIntervalMs = 2_000;
-
-/** Wires system mail without starting it. */
-export function createSystemMailModule(dependencies: SystemMailDependencies): SystemMailModule {
-  const { database, key, log, from, publicUrl, sendOwn } = dependencies;
-  const links = new MailedLinks(key);
-  const endSessionsLinks = new EndSessionsLinks(key, dependencies.clock);
-  const mailer = new SystemMailer({
-    database,
-    log,
-    key,
-    links,
-    endSessionsLinks,
-    from,
-    publicUrl,
-    sendOwn,
-  });
-  const task = new PeriodicTask(pollIntervalMs, () => mailer.sendWaiting(), {
-    onError: (error) => log.warn({ err: error }, 'could not send system mail; will retry'),
-  });
-  dependencies.changes.subscribe(systemMailTopic, () => void task.runNow());
-  return {
-    start() {
-      task.start();
-      void task.runNow();
-    },
-    stop: () => task.stop(),
-  };
 }

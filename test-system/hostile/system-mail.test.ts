@@ -7,7 +7,11 @@ import type { AccountId } from '../../src/foundation/ids.ts';
 import { applyManifest } from '../../src/manifest/apply-manifest.ts';
 import { parseManifest } from '../../src/manifest/parse-manifest.ts';
 import { replacePersonPassword } from '../../src/session/change-password.ts';
-import { SecondFactorStore } from '../../src/session/second-factor-store.ts';
+import {
+  beginEnrollment,
+  consumeTimeStep,
+  removeAuthenticator,
+} from '../../src/session/second-factor-store.ts';
 import { readInbox } from '../../test/support/inbox-client.ts';
 import { SendClient } from '../../test/support/send-client.ts';
 import { sendRequest } from '../../test/support/send-request.ts';
@@ -163,12 +167,12 @@ test('ASVS 2.2.3: every change of credentials, owners, operators and keys sends 
     (await noticeTo(person.email, /password was changed/)).text,
     /sign out everywhere, set a new password/,
   );
-  const factors = new SecondFactorStore(database);
-  await factors.begin(person.id, Buffer.from('x'));
-  assert.ok(await factors.consumeStep(person.id, 1));
+  const { kysely } = database;
+  await beginEnrollment(kysely, person.id, Buffer.from('x'));
+  assert.ok(await consumeTimeStep(kysely, person.id, 1));
   await noticeTo(person.email, /Authenticator app added/);
-  assert.ok(await factors.consumeStep(person.id, 2));
-  await factors.remove(person.id);
+  assert.ok(await consumeTimeStep(kysely, person.id, 2));
+  await removeAuthenticator(kysely, person.id);
   await noticeTo(person.email, /Authenticator app removed/);
   await saveMembership(database.kysely, {
     accountId: shop.id,

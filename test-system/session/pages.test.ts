@@ -6,7 +6,7 @@ import { Secret, TOTP } from 'otpauth';
 import type { BrowserContext, Page } from 'playwright-core';
 import { TokenMint } from '../../src/access/token-mint.ts';
 import { saveMembership } from '../../src/account/membership-store.ts';
-import { PasswordLinkStore } from '../../src/session/one-time-link-store.ts';
+import { createPasswordLink } from '../../src/session/one-time-link-store.ts';
 import { password, SessionWorld } from '../../test/support/session-world.ts';
 import { signedInManager } from '../../test/support/signed-in-manager.ts';
 import { linkIn, systemMailTo } from '../../test/support/system-mail-reader.ts';
@@ -355,7 +355,7 @@ test('a password is requested and set through a link', async () => {
   await page.getByRole('heading', { name: 'Check your email' }).waitFor();
   await look(page, 'forgot-password-sent');
   const link = new TokenMint(testKey).mint('link');
-  await new PasswordLinkStore(database).create(database.kysely, person.id, link.hash);
+  await createPasswordLink(database.kysely, person.id, link.hash);
   await page.goto(`${mailing.url}/set-password/${link.text}`);
   assert.equal(new URL(page.url()).pathname, '/set-password');
   await look(page, 'set-password');

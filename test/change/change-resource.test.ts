@@ -9,9 +9,12 @@ import {
   ResourceNotFound,
 } from '../../src/change/change-resource.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
-import type { DomainSettings } from '../../src/sender/domain-settings.ts';
 import { domainSettings, saveDomainSettings } from '../../src/sender/domain-settings.ts';
-import { addSendingDomain, removeSendingDomain } from '../../src/sender/sending-domain-store.ts';
+import {
+  addSendingDomain,
+  type DomainSettings,
+  removeSendingDomain,
+} from '../../src/sender/sending-domain-store.ts';
 import { saveShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { waitForLock } from '../support/wait-for-lock.ts';

@@ -8,7 +8,7 @@ import type { MessageId } from '../../src/foundation/ids.ts';
 import { createLog } from '../../src/foundation/log.ts';
 import { accountTagOf } from '../../src/message/account-tag.ts';
 import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
-import { readSendingDomain, setWarmUp } from '../../src/sender/sending-domain-store.ts';
+import { changeSendingDomain, readSendingDomain } from '../../src/sender/sending-domain-store.ts';
 import { SendingDomains } from '../../src/sender/sending-domains.ts';
 import { serviceNames } from '../../src/sender/service-names.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
@@ -185,7 +185,9 @@ test('a domain in warm-up sends its daily share, and the rest waits with the rea
   await addSender(database, shop.id, 'hi@young.test', { displayNames: ['Young'] });
   await publishShopTemplate(database, shop, { id: 't-young', sender: 'hi@young.test' });
   const from = new Date().toISOString().slice(0, 10);
-  await setWarmUp(database.kysely, shop.id, 'young.test', { from, plan: [2, 2] });
+  await changeSendingDomain(database.kysely, shop.id, 'young.test', {
+    warmUp: { from, plan: [2, 2] },
+  });
   mx.mails.length = 0;
   const ids: MessageId[] = [];
   for (let count = 0; count < 4; count += 1) {

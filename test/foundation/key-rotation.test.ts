@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { ApiKeyParser } from '../../src/access/api-key.ts';
 import { TokenMint } from '../../src/access/token-mint.ts';
+import { createPerson } from '../../src/account/person-store.ts';
 import { sealedColumns } from '../../src/command/rotate-master.ts';
 import { ReturnPaths } from '../../src/delivery/return-path.ts';
 import { DeliveryTokens } from '../../src/feedback/relay/delivery-tokens.ts';
@@ -20,15 +21,13 @@ import { resealColumn, seal, unsealAny } from '../../src/foundation/seal.ts';
 import { ReplyAddresses } from '../../src/message/reply-address.ts';
 import { EndSessionsLinks } from '../../src/outbox/mailed-links.ts';
 import { ClientSecretHasher } from '../../src/session/authenticate-client.ts';
-import {
-  BrowserSessions,
-  type BrowserSessionsDependencies,
-} from '../../src/session/browser/browser-sessions.ts';
+import { BrowserSessions } from '../../src/session/browser/browser-sessions.ts';
 import { parseForm } from '../../src/session/form.ts';
-import type { LoginThrottle } from '../../src/session/login-throttle.ts';
+import { LoginThrottle } from '../../src/session/login-throttle.ts';
 import { PasskeyChallenges } from '../../src/session/passkey/passkey-challenges.ts';
 import { RecoveryCodes } from '../../src/session/recovery-codes.ts';
-import type { RecoveryCodeStore } from '../../src/session/second-factor-store.ts';
+import type { SessionModuleDependencies } from '../../src/session/session-dependencies.ts';
+import { WrongGuessStore } from '../../src/session/wrong-guess-store.ts';
 import { SecretBox } from '../../src/webhook/secret-box.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
@@ -38,6 +37,16 @@ const [oldName, newName] = secrets.map((secret) => new MasterKey(secret).fingerp
   string,
   string,
 ];
+const { database: codesDatabase } = await createTestDatabase();
+const { id: codesOwner } = await createPerson(codesDatabase.kysely, {
+  email: 'ann@shop.test',
+  name: 'Ann',
+  passwordHash: undefined,
+});
+await codesDatabase.pool.query(
+  `insert into second_factor (person_id, secret, confirmed_at) values ($1, '', now())`,
+  [codesOwner],
+);
 const message = {
   accountId: '1' as AccountId,
   messageId: newId() as MessageId,
@@ -98,8 +107,9 @@ const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
   }),
   'recovery codes': use({
     open: (key) => new StoredCodes(key),
-    make: (codes) => codes.renew(),
-    accepts: (codes, given) => codes.accepts(given),
+    make: async (codes) => [...(await codes.renew())],
+    // Each works once.
+    accepts: (codes, given) => codes.accepts(given.shift() ?? ''),
   }),
   'second factor': sealed('second factor'),
   'dkim keys': sealed('dkim keys'),
@@ -148,7 +158,7 @@ const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
       new BrowserSessions({
         key,
         publicUrl: () => 'http://127.0.0.1',
-      } as BrowserSessionsDependencies),
+      } as SessionModuleDependencies),
     make: async (browser) =>
       (await browser.visit({ headers: {}, ip: '192.0.2.1' } as never, fakeReply as never)).csrf,
     accepts: (browser, csrf) =>
@@ -199,29 +209,19 @@ function unsubscribing() {
   });
 }
 
-/** Recovery codes in a shared in-memory store. */
+/** Recovery codes of one person with a second factor. */
 class StoredCodes {
-  static stored: readonly Buffer[] = [];
   readonly #codes: RecoveryCodes;
   constructor(key: MasterKey) {
-    const store = {
-      replace: async (_person: PersonId, hashes: readonly Buffer[]) => {
-        StoredCodes.stored = hashes;
-        return true;
-      },
-      consume: async (_person: PersonId, hashes: readonly Buffer[]) =>
-        StoredCodes.stored.some((one) => hashes.some((hash) => hash.equals(one))),
-    } as unknown as RecoveryCodeStore;
-    const throttle = {
-      attemptCode: (_whom: string, _origin: unknown, check: () => Promise<unknown>) => check(),
-    } as unknown as LoginThrottle;
-    this.#codes = new RecoveryCodes({ store, throttle, key });
+    const throttle = new LoginThrottle(new WrongGuessStore(codesDatabase), key, systemClock);
+    this.#codes = new RecoveryCodes({ database: codesDatabase, key }, throttle);
   }
-  async renew(): Promise<readonly string[]> {
-    return this.#codes.renew('p' as PersonId);
+  renew(): Promise<readonly string[]> {
+    return this.#codes.renew(codesOwner);
   }
-  accepts([code = '']: readonly string[]): Promise<boolean> {
-    return this.#codes.consume('p' as PersonId, code, { remoteAddress: '192.0.2.1' } as never);
+  accepts(code: string): Promise<boolean> {
+    const origin = { kind: 'session', remoteAddress: '192.0.2.1' } as const;
+    return this.#codes.consume(codesOwner, code, origin);
   }
 }
 

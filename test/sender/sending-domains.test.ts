@@ -11,11 +11,11 @@ import { DomainDirectory, SenderDirectory } from '../../src/sender/sender-direct
 import { readSender, saveSender } from '../../src/sender/sender-store.ts';
 import type { DomainRecord, SendingDomain, ServiceNames } from '../../src/sender/sending-domain.ts';
 import {
+  changeSendingDomain,
   claimDueDomains,
   readFindings,
   readSendingDomain,
   removeSendingDomain,
-  setTrackingHost,
 } from '../../src/sender/sending-domain-store.ts';
 import { SendingDomains } from '../../src/sender/sending-domains.ts';
 import { TestDns, type TestZone } from '../support/test-dns.ts';
@@ -262,7 +262,7 @@ test('keys rotate with overlap: new ones sign once published, and the old record
 test('tracked links use the tracking host only while its record is found', async () => {
   await setUp('tracks.test');
   const host = 'links.tracks.test';
-  await setTrackingHost(kysely, accountId, 'tracks.test', host);
+  await changeSendingDomain(kysely, accountId, 'tracks.test', { trackingHost: host });
   const waitUntilReady = (ready: boolean): Promise<unknown> =>
     waitFor(`the host to be ${ready ? 'used' : 'left out'}`, async () => {
       const found = await directory.find(accountId, 'tracks.test');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
 import { Authenticator } from '../../src/access/access-module.ts';
-import { AccessTokenStore } from '../../src/access/access-token-store.ts';
+import { findAccessToken } from '../../src/access/access-token-store.ts';
 import { TokenChecker } from '../../src/access/token-checker.ts';
 import { type Token, TokenMint } from '../../src/access/token-mint.ts';
 import { ChangeListener } from '../../src/foundation/change-listener.ts';
@@ -30,15 +30,12 @@ interface Node {
 async function startNode(most?: number): Promise<Node> {
   const own = openDatabase({ url });
   const changes = new ChangeListener(own.settings, log);
-  const store = new AccessTokenStore(own);
   let queries = 0;
-  const counting = {
-    find: (hash: Buffer) => {
-      queries += 1;
-      return store.find(hash);
-    },
+  const find = (hash: Buffer) => {
+    queries += 1;
+    return findAccessToken(own, hash);
   };
-  const checker = new TokenChecker({ mint, store: counting, changes, clock }, most);
+  const checker = new TokenChecker({ mint, find, changes, clock }, most);
   await changes.start();
   after(async () => {
     await changes.close();

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { decodeBasic } from '../../src/session/authenticate-client.ts';
 import { parseForm } from '../../src/session/form.ts';
-import { InvalidRequest } from '../../src/session/oauth-errors.ts';
+import { OAuthError } from '../../src/session/oauth-errors.ts';
 import { codePoint } from '../support/code-point.ts';
 
 const text = fc.string({ unit: codePoint }).filter((value) => !value.includes('\0'));
@@ -47,7 +47,7 @@ test('any text is a form or an invalid_request, never another error', () => {
       try {
         parseForm(body);
       } catch (error) {
-        assert.ok(error instanceof InvalidRequest);
+        assert.ok(error instanceof OAuthError);
         assert.match(error.message, /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
       }
     }),
@@ -60,7 +60,7 @@ test('a repeated name is rejected, whatever its values and encoding', () => {
       const plain = encode(name);
       const hex = [...Buffer.from(name)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`);
       const body = `${plain}=${encode(first)}&x1=y&${hex.join('')}=${encode(second)}`;
-      assert.throws(() => parseForm(body), InvalidRequest);
+      assert.throws(() => parseForm(body), OAuthError);
     }),
   );
 });
@@ -92,5 +92,5 @@ test('a form with more parameters than any request has is an invalid_request', (
   const parameters = (count: number) =>
     Array.from({ length: count }, (_, at) => `a${at}=`).join('&');
   assert.equal(parseForm(parameters(200)).get('a0'), undefined);
-  assert.throws(() => parseForm(parameters(201)), InvalidRequest);
+  assert.throws(() => parseForm(parameters(201)), OAuthError);
 });

@@ -15,7 +15,7 @@ import {
   revokePersonTokens,
   revokeReachedTokens,
 } from '../../src/session/revoke-tokens-store.ts';
-import { RefreshTokenStore } from '../../src/session/tokens-store.ts';
+import { refreshTokens } from '../../src/session/tokens-store.ts';
 import { SessionWorld } from '../support/session-world.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { testKey } from '../support/test-service.ts';
@@ -43,7 +43,7 @@ async function newCode(pair: Pair): Promise<Buffer> {
   const { hash } = mint.mint('code');
   const code = { ...pair, accountId, redirectUri: '', redirectUriSent: false };
   const person = { personId: pair.personId, reach: 'all' } as const;
-  const all = { ...code, codeChallenge: undefined };
+  const all = { ...code, codeChallenge: null };
   assert.ok(await saveAuthorizationCode(database.kysely, hash, person, all));
   return hash;
 }
@@ -60,10 +60,9 @@ async function issue(transaction: Transaction, pair: Pair, codeHash: Buffer): Pr
 }
 
 async function refresh(transaction: Transaction, { clientId }: Pair, usedHash: Buffer) {
-  const store = new RefreshTokenStore({ ...database, kysely: transaction });
   const [access, fresh] = [mint.mint('access'), mint.mint('refresh')];
   const hashes = { usedHash, accessHash: access.hash, refreshHash: fresh.hash };
-  assert.equal(await store.refresh({ clientId, ...hashes }), true);
+  assert.equal(await refreshTokens(transaction, { clientId, ...hashes }), true);
 }
 
 /** Revokes tokens while another transaction is issuing some; that one continues once the revocation waits for it. */

@@ -17,6 +17,7 @@ import {
   readMemberFacts,
   withdrawInvitation,
 } from '../../session/invitation/invitation-store.ts';
+import { sendInvitation } from '../../session/invitation/invitations.ts';
 import { invalidField, noSystemMail, Problem } from '../answer/problem.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
@@ -207,8 +208,8 @@ async function inviteUser(
   transaction: DatabaseTransaction,
   { role, name }: { readonly role: Role; readonly name: string | undefined },
 ): Promise<void> {
-  const { invitations } = call.dependencies;
-  if (!invitations.mailEnabled) throw new Problem('conflict', noSystemMail);
+  const { systemMailEnabled, key } = call.dependencies;
+  if (!systemMailEnabled) throw new Problem('conflict', noSystemMail);
   const personId = personOf(actorOf(call));
   const inviter = personId && (await readPerson(transaction, personId));
   if (inviter === undefined)
@@ -218,7 +219,7 @@ async function inviteUser(
     );
   const { id: accountId } = accountOf(call);
   const { email } = call.params;
-  const outcome = await invitations.invite(transaction, {
+  const outcome = await sendInvitation(transaction, key, {
     accountId,
     email,
     role,

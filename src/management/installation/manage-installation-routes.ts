@@ -80,7 +80,7 @@ export const getSettings = defineOperation({
       delivery,
       deliveryRedirect: seesDelivery ? deliveryRedirect : null,
       deliveryAllow: seesDelivery ? deliveryAllow : [],
-      systemMail: dependencies.invitations.mailEnabled,
+      systemMail: dependencies.systemMailEnabled,
       hostname: seesDelivery ? hostname : null,
       sourcePools: seesDelivery ? poolsOf(direct.sources) : [],
       smtpSubmission: submission === undefined ? null : viewSubmission(submission),

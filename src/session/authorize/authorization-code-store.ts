@@ -14,7 +14,8 @@ export interface AuthorizationCode {
   readonly accountId: AccountId;
   readonly redirectUri: string;
   readonly redirectUriSent: boolean;
-  readonly codeChallenge: string | undefined;
+  /** Null without PKCE. */
+  readonly codeChallenge: string | null;
 }
 
 /**
@@ -39,19 +40,10 @@ export async function saveAuthorizationCode(
       returning *)
     insert into grant_code (hash, person_id, client_id, account_id, redirect_uri, redirect_uri_sent, code_challenge, expires_at)
     select ${hash}, person_id, client_id, account_id, ${code.redirectUri}, ${code.redirectUriSent},
-      ${code.codeChallenge ?? null}, granted_at + ${authorizationCodeSeconds} * interval '1 s'
+      ${code.codeChallenge}, granted_at + ${authorizationCodeSeconds} * interval '1 s'
     from consented
     returning 1`.execute(executor);
   return rows.length === 1;
-}
-
-interface Row {
-  person_id: PersonId;
-  client_id: ClientId;
-  account_id: AccountId;
-  redirect_uri: string;
-  redirect_uri_sent: boolean;
-  code_challenge: string | null;
 }
 
 /**
@@ -65,26 +57,17 @@ export async function consumeAuthorizationCode(
   hash: Buffer,
   clientId: ClientId,
 ): Promise<AuthorizationCode | undefined> {
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<AuthorizationCode>`
     update grant_code set used_at = now()
     where hash = ${hash} and client_id = ${clientId} and used_at is null
       and expires_at > now() and exists (
         select from consent c where c.person_id = grant_code.person_id and c.client_id = grant_code.client_id
           and c.account_id = grant_code.account_id)
-    returning person_id, client_id, account_id, redirect_uri, redirect_uri_sent, code_challenge`.execute(
+    returning person_id as "personId", client_id as "clientId", account_id as "accountId", redirect_uri as "redirectUri",
+      redirect_uri_sent as "redirectUriSent", code_challenge as "codeChallenge"`.execute(
     transaction,
   );
-  const [row] = rows;
-  return (
-    row && {
-      personId: row.person_id,
-      clientId: row.client_id,
-      accountId: row.account_id,
-      redirectUri: row.redirect_uri,
-      redirectUriSent: row.redirect_uri_sent,
-      codeChallenge: row.code_challenge ?? undefined,
-    }
-  );
+  return rows[0];
 }
 
 /** The person and the client of a used code, or undefined. */
@@ -92,10 +75,8 @@ export async function findUsedCode(
   executor: Kysely<Tables>,
   hash: Buffer,
 ): Promise<{ readonly personId: PersonId; readonly clientId: ClientId } | undefined> {
-  const { rows } = await sql<{ person_id: PersonId; client_id: ClientId }>`
-    select person_id, client_id from grant_code where hash = ${hash} and used_at is not null`.execute(
-    executor,
-  );
-  const [row] = rows;
-  return row && { personId: row.person_id, clientId: row.client_id };
+  const { rows } = await sql<{ personId: PersonId; clientId: ClientId }>`
+    select person_id as "personId", client_id as "clientId"
+    from grant_code where hash = ${hash} and used_at is not null`.execute(executor);
+  return rows[0];
 }

@@ -82,8 +82,8 @@ export interface AuthorizationRequest extends ResponseTarget {
   readonly client: StoredIntegration;
   /** Whether the request contained the redirect URL; if so, the token request must too (RFC 6749 section 4.1.3). */
   readonly redirectUriSent: boolean;
-  /** S256 challenge, or undefined without PKCE. */
-  readonly codeChallenge: string | undefined;
+  /** S256 challenge, or null without PKCE. */
+  readonly codeChallenge: string | null;
 }
 
 /** The parameters of a query, with case-insensitive names. */
@@ -212,7 +212,7 @@ function readChallenge(
   query: Query,
   client: StoredIntegration,
   target: ResponseTarget,
-): string | undefined {
+): string | null {
   const refuse = (description: string): never => {
     throw new AuthorizationRefused('invalid_request', description, target);
   };
@@ -221,7 +221,7 @@ function readChallenge(
   if (sent === undefined) {
     if (method !== undefined) refuse('code_challenge is missing');
     if (client.requirePkce) refuse('This integration must use PKCE: code_challenge is missing');
-    return undefined;
+    return null;
   }
   if (method !== 'S256') refuse('code_challenge_method must be S256');
   if (!challengePattern.test(sent)) refuse('code_challenge is not a base64url SHA-256');

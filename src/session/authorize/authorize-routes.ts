@@ -7,9 +7,8 @@ import type { AccountId } from '../../foundation/ids.ts';
 import type { Http } from '../../http/create-http.ts';
 import { principalOf } from '../browser/browser-session-store.ts';
 import type { FormCall, PageCall } from '../browser/page-door.ts';
-import { originOf } from '../form.ts';
 import { signInPath } from '../local-path.ts';
-import { messagePage, type Page, seeOther, sendPage } from '../pages/layout.ts';
+import { messagePage, openForm, type Page, seeOther, sendPage } from '../pages/layout.ts';
 import type { SessionContext } from '../session-context.ts';
 import { saveAuthorizationCode } from './authorization-code-store.ts';
 import {
@@ -21,6 +20,7 @@ import {
   UnusableRequest,
   withParameters,
 } from './authorization-request.ts';
+import { readConsentState, readReachedAccounts } from './consent-store.ts';
 
 interface ConsentPage {
   readonly csrf: string;
@@ -49,8 +49,7 @@ function consentPage(page: ConsentPage): Page {
   const title = `${page.integrationName} wants access to your account`;
   const body = html`<h1>${title}</h1>
 <p class="soft">Registered by ${page.owner === undefined ? 'another account' : html`<strong>${page.owner}</strong>`} · Client ID <code>${page.clientId}</code>${page.allowedBefore ? html`<br>You’ve allowed it before.` : ''}</p>
-<form method="post" action="/authorize?${page.query}">
-<input type="hidden" name="csrf" value="${page.csrf}">
+${openForm(`/authorize?${page.query}`, { csrf: page.csrf })}
 ${accountChoice(page)}
 <p id="may">As far as your role allows, it can:</p>
 <ul class="may" aria-labelledby="may">
@@ -62,8 +61,7 @@ ${allowed}</ul>
 <button type="submit" name="decision" value="allow">Allow</button>
 </div>
 </form>
-<form method="post" action="/sign-out" class="foot">
-<input type="hidden" name="csrf" value="${page.csrf}">
+${openForm('/sign-out', { csrf: page.csrf }, 'foot')}
 <input type="hidden" name="next" value="/authorize?${page.query}">
 Signed in as ${page.email}. <button type="submit" class="link">Sign in as someone else</button>
 </form>`;
@@ -136,10 +134,10 @@ function queryTextOf({ url }: Pick<FastifyRequest, 'url'>): string {
 
 /** Parses the authorization request again at every step, so that no form needs to be trusted. */
 function readRequest(
-  { findIntegration }: SessionContext,
+  { integrations }: SessionContext,
   request: FastifyRequest,
 ): Promise<AuthorizationRequest> {
-  return readAuthorizationRequest(queryTextOf(request), findIntegration);
+  return readAuthorizationRequest(queryTextOf(request), (id) => integrations.integration(id));
 }
 
 async function answer(
@@ -177,10 +175,10 @@ interface ConsentAccounts {
 
 /** The accounts whose access policy admits this session; all roles have the permission. */
 async function findAccounts(
-  { consents, facts }: SessionContext,
+  { database, facts }: SessionContext,
   { request, person }: PageCall,
 ): Promise<ConsentAccounts> {
-  const accounts = await consents.accountsOf(person);
+  const accounts = await readReachedAccounts(database.kysely, person);
   const decisions = await Promise.all(
     accounts.map(({ id }) =>
       authorize(facts, principalOf(person), {
@@ -202,13 +200,11 @@ async function showConsent(
   call: PageCall,
   authorization: AuthorizationRequest,
 ): Promise<FastifyReply> {
-  const { consents } = context;
   const { request, reply, csrf, person } = call;
   const { client, redirectUri } = authorization;
-  const [{ admitted: accounts, refusals }, chosen, isUsedBeyond] = await Promise.all([
+  const [{ admitted: accounts, refusals }, { chosen, isUsedBeyond }] = await Promise.all([
     findAccounts(context, call),
-    consents.chosenAccount(person, client.clientId),
-    consents.isUsedBeyond(person, client.clientId),
+    readConsentState(context.database.kysely, person, client.clientId),
   ]);
   if (isUsedBeyond) return sendPage(reply, usedBeyondPage(client));
   if (accounts.length === 0 && refusals.has('unconfirmed'))
@@ -247,16 +243,8 @@ async function decide(
 ): Promise<FastifyReply> {
   const { request, reply, person, form } = call;
   const { client } = authorization;
-  const { clientId } = client;
   const record = (outcome: 'success' | 'refused', accountId?: AccountId) =>
-    context.audit.record({
-      kind: 'consent',
-      outcome,
-      personId: person.personId,
-      clientId,
-      accountId,
-      origin: originOf(request),
-    });
+    call.record('consent', { outcome, clientId: client.clientId, accountId });
 
   if (form.get('decision') !== 'allow') {
     await record('refused');

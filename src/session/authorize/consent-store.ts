@@ -13,81 +13,64 @@ export interface Consent {
   readonly grantedAt: Date;
 }
 
-/** Consents, and the accounts that a person belongs to. */
-export class ConsentStore {
-  readonly #database: Database;
+type Kysely = Database['kysely'];
 
-  constructor(database: Database) {
-    this.#database = database;
-  }
+/** The accounts of a person that are reached, oldest membership first. */
+export async function readReachedAccounts(
+  kysely: Kysely,
+  { personId, reach }: ReachedPerson,
+): Promise<{ readonly id: AccountId; readonly name: string }[]> {
+  const bound = onlyAccount(reach);
+  const { rows } = await sql<{ id: AccountId; name: string }>`
+    select a.id, a.name from membership m join account a on a.id = m.account_id
+    where m.person_id = ${personId} and (${bound}::text is null or m.account_id = ${bound})
+    order by m.created_at, a.id`.execute(kysely);
+  return rows;
+}
 
-  /** The accounts of a person that are reached, oldest membership first. */
-  async accountsOf({
-    personId,
-    reach,
-  }: ReachedPerson): Promise<{ readonly id: AccountId; readonly name: string }[]> {
-    const bound = onlyAccount(reach);
-    const { rows } = await sql<{ id: AccountId; name: string }>`
-      select a.id, a.name from membership m join account a on a.id = m.account_id
-      where m.person_id = ${personId} and (${bound}::text is null or m.account_id = ${bound})
-      order by m.created_at, a.id`.execute(this.#database.kysely);
-    return rows;
-  }
+/** The account last chosen for an integration, if it is reached, and whether the person uses it beyond what is reached. */
+export async function readConsentState(
+  kysely: Kysely,
+  person: ReachedPerson,
+  clientId: ClientId,
+): Promise<{ readonly chosen: AccountId | undefined; readonly isUsedBeyond: boolean }> {
+  const { rows } = await sql<{ chosen: AccountId | null; isUsedBeyond: boolean }>`
+    select (select account_id from consent where ${isReached(person)} and client_id = ${clientId}) as chosen,
+      ${isUsedBeyond(person, clientId)} as "isUsedBeyond"`.execute(kysely);
+  return { chosen: rows[0]?.chosen ?? undefined, isUsedBeyond: rows[0]?.isUsedBeyond === true };
+}
 
-  /** The account last chosen for this integration, if it is reached. */
-  async chosenAccount(person: ReachedPerson, clientId: ClientId): Promise<AccountId | undefined> {
-    const { rows } = await sql<{ account_id: AccountId }>`
-      select account_id from consent where ${isReached(person)} and client_id = ${clientId}`.execute(
-      this.#database.kysely,
+/** The consents of a person that are reached, newest first. */
+export async function listReachedConsents(
+  kysely: Kysely,
+  person: ReachedPerson,
+): Promise<Consent[]> {
+  const { rows } = await sql<Consent>`
+    select c.client_id as "clientId", i.name as "integrationName", c.account_id as "accountId", a.name as "accountName",
+      c.granted_at as "grantedAt"
+    from consent c join integration i on i.client_id = c.client_id join account a on a.id = c.account_id
+    where ${isReached(person, 'c')} order by c.granted_at desc, c.client_id`.execute(kysely);
+  return rows;
+}
+
+/**
+ * Withdraws a consent that is reached and revokes the person's tokens with that integration that are reached, on all
+ * nodes.
+ * @returns false if there was none
+ */
+export async function withdrawConsent(
+  kysely: Kysely,
+  person: ReachedPerson,
+  clientId: ClientId,
+): Promise<boolean> {
+  return kysely.transaction().execute(async (transaction) => {
+    const { rows } = await sql`
+      delete from consent where ${isReached(person)} and client_id = ${clientId} returning 1`.execute(
+      transaction,
     );
-    return rows[0]?.account_id;
-  }
-
-  /** Whether a person uses an integration beyond what is reached. */
-  async isUsedBeyond(person: ReachedPerson, clientId: ClientId): Promise<boolean> {
-    const { rows } = await sql<{ beyond: boolean }>`
-      select ${isUsedBeyond(person, clientId)} as beyond`.execute(this.#database.kysely);
-    return rows[0]?.beyond === true;
-  }
-
-  /** The consents of a person that are reached, newest first. */
-  async list(person: ReachedPerson): Promise<Consent[]> {
-    const { rows } = await sql<{
-      client_id: ClientId;
-      integration_name: string;
-      account_id: AccountId;
-      account_name: string;
-      granted_at: Date;
-    }>`
-      select c.client_id, i.name as integration_name, c.account_id, a.name as account_name, c.granted_at
-      from consent c join integration i on i.client_id = c.client_id join account a on a.id = c.account_id
-      where ${isReached(person, 'c')} order by c.granted_at desc, c.client_id`.execute(
-      this.#database.kysely,
-    );
-    return rows.map((row) => ({
-      clientId: row.client_id,
-      integrationName: row.integration_name,
-      accountId: row.account_id,
-      accountName: row.account_name,
-      grantedAt: row.granted_at,
-    }));
-  }
-
-  /**
-   * Withdraws a consent that is reached and revokes the person's tokens with that integration that are reached, on all
-   * nodes.
-   * @returns false if there was none
-   */
-  async withdraw(person: ReachedPerson, clientId: ClientId): Promise<boolean> {
-    return this.#database.kysely.transaction().execute(async (transaction) => {
-      const { rows } = await sql`
-        delete from consent where ${isReached(person)} and client_id = ${clientId} returning 1`.execute(
-        transaction,
-      );
-      if (rows.length > 0) await revokeReachedTokens(transaction, person, clientId);
-      return rows.length > 0;
-    });
-  }
+    if (rows.length > 0) await revokeReachedTokens(transaction, person, clientId);
+    return rows.length > 0;
+  });
 }
 
 /**

@@ -8,6 +8,8 @@ import { comparableAddress } from '../../foundation/email-address.ts';
 import { type AccountId, newId, type PersonId } from '../../foundation/ids.ts';
 import type { Locale } from '../../outbox/system-mail.ts';
 
+type Kysely = Database['kysely'];
+
 /** A signed-in browser. */
 export interface BrowserSession extends ReachedPerson {
   readonly id: string;
@@ -83,126 +85,119 @@ interface NewBrowserSession {
   readonly provider: ProviderSignIn | undefined;
 }
 
-/** Browser sessions in the database. Nothing is cached, so ending one takes effect at once on every node. */
-export class BrowserSessionStore {
-  readonly #database: Database;
+/*
+ * Browser sessions in the database. Nothing is cached, so ending one takes effect at once on every node.
+ */
 
-  constructor(database: Database) {
-    this.#database = database;
-  }
+export async function createBrowserSession(
+  kysely: Kysely,
+  session: NewBrowserSession,
+): Promise<void> {
+  await sql`
+    with language as (
+      update person set locale = ${session.locale}
+      where id = ${session.personId} and locale is null and ${session.complete}::boolean)
+    insert into browser_session (hash, id, person_id, complete, created_at, authenticated_at, last_used_at, expires_at,
+      remote_address, user_agent, provider_identity_id, provider_second_factor)
+    select ${session.hash}, ${newId()}, ${session.personId}, ${session.complete}, at, ${authenticatedAt(session)}, at,
+      at + ${session.seconds} * interval '1 s', ${session.remoteAddress}, ${session.userAgent},
+      ${session.provider?.identityId ?? null}::uuid, ${session.provider?.secondFactor ?? false}
+    from (select now() as at) moment`.execute(kysely);
+}
 
-  async create(session: NewBrowserSession): Promise<void> {
-    await sql`
-      with language as (
-        update person set locale = ${session.locale}
-        where id = ${session.personId} and locale is null and ${session.complete}::boolean)
-      insert into browser_session (hash, id, person_id, complete, created_at, authenticated_at, last_used_at, expires_at,
-        remote_address, user_agent, provider_identity_id, provider_second_factor)
-      select ${session.hash}, ${newId()}, ${session.personId}, ${session.complete}, at, ${authenticatedAt(session)}, at,
-        at + ${session.seconds} * interval '1 s', ${session.remoteAddress}, ${session.userAgent},
-        ${session.provider?.identityId ?? null}::uuid, ${session.provider?.secondFactor ?? false}
-      from (select now() as at) moment`.execute(this.#database.kysely);
-  }
+export async function findBrowserSession(
+  kysely: Kysely,
+  hash: Buffer,
+): Promise<BrowserSession | undefined> {
+  const { rows } = await sql<
+    Omit<BrowserSession, 'identityId' | 'reach'> & {
+      identityId: string | null;
+      providerAccount: AccountId | null;
+    }
+  >`
+    select s.id, s.person_id as "personId", p.email, p.name, s.complete, ago.seconds as "confirmedAgo",
+      ago.seconds < ${confirmationSeconds} as "recentlyConfirmed",
+      case when i.id is null then ${hasSecondFactor(sql`p.id`)} else s.provider_second_factor end as "hasSecondFactor",
+      i.id as "identityId", i.provider_account as "providerAccount",
+      s.last_used_at > now() - ${useSeconds} * interval '1 s' as "recentlyUsed"
+    from browser_session s join person p on p.id = s.person_id and p.disabled_at is null
+    left join provider_identity i on i.id = s.provider_identity_id
+    cross join lateral (select extract(epoch from now() - s.authenticated_at)::float8 as seconds) ago
+    where s.hash = ${hash} and s.expires_at > now()`.execute(kysely);
+  if (rows[0] === undefined) return undefined;
+  const { identityId, providerAccount, ...session } = rows[0];
+  return { ...session, identityId: identityId ?? undefined, reach: reachOf(providerAccount) };
+}
 
-  async find(hash: Buffer): Promise<BrowserSession | undefined> {
-    const { rows } = await sql<{
-      id: string;
-      person_id: PersonId;
-      email: string;
-      name: string;
-      complete: boolean;
-      confirmed_ago: number;
-      has_second_factor: boolean;
-      recently_used: boolean;
-      provider_identity_id: string | null;
-      provider_account: AccountId | null;
-    }>`
-      select s.id, s.person_id, p.email, p.name, s.complete,
-        extract(epoch from now() - s.authenticated_at)::float8 as confirmed_ago,
-        case when i.id is null then ${hasSecondFactor(sql`p.id`)} else s.provider_second_factor end as has_second_factor,
-        i.id as provider_identity_id, i.provider_account,
-        s.last_used_at > now() - ${useSeconds} * interval '1 s' as recently_used
-      from browser_session s join person p on p.id = s.person_id and p.disabled_at is null
-      left join provider_identity i on i.id = s.provider_identity_id
-      where s.hash = ${hash} and s.expires_at > now()`.execute(this.#database.kysely);
-    const [row] = rows;
-    return (
-      row && {
-        id: row.id,
-        personId: row.person_id,
-        email: row.email,
-        name: row.name,
-        complete: row.complete,
-        confirmedAgo: row.confirmed_ago,
-        recentlyConfirmed: row.confirmed_ago < confirmationSeconds,
-        hasSecondFactor: row.has_second_factor,
-        identityId: row.provider_identity_id ?? undefined,
-        reach: reachOf(row.provider_account),
-        recentlyUsed: row.recently_used,
-      }
-    );
-  }
+/** Records that a session is used now, which moves the time at which it ends. */
+export async function recordSessionUse(
+  kysely: Kysely,
+  hash: Buffer,
+  remoteAddress: string,
+  idleSeconds: number,
+): Promise<void> {
+  // No need to wait for another request that records the same.
+  await sql`
+    update browser_session set last_used_at = now(), last_address = ${remoteAddress},
+      expires_at = least(created_at + ${maxDays} * interval '1 day', now() + ${idleSeconds} * interval '1 s')
+    where hash = (select hash from browser_session where hash = ${hash}
+      and last_used_at <= now() - ${useSeconds} * interval '1 s' for update skip locked)`.execute(
+    kysely,
+  );
+}
 
-  /** Records that a session is used now, which moves the time at which it ends. */
-  async recordUse(hash: Buffer, remoteAddress: string, idleSeconds: number): Promise<void> {
-    // No need to wait for another request that records the same.
-    await sql`
-      update browser_session set last_used_at = now(), last_address = ${remoteAddress},
-        expires_at = least(created_at + ${maxDays} * interval '1 day', now() + ${idleSeconds} * interval '1 s')
-      where hash = (select hash from browser_session where hash = ${hash}
-        and last_used_at <= now() - ${useSeconds} * interval '1 s' for update skip locked)`.execute(
-      this.#database.kysely,
-    );
-  }
+/** Moves a session to a new hash, and records if the person confirmed who they are. */
+export async function renewBrowserSession(
+  kysely: Kysely,
+  hash: Buffer,
+  newHash: Buffer,
+  isConfirmed: boolean,
+): Promise<void> {
+  await sql`
+    update browser_session set hash = ${newHash},
+      authenticated_at = case when ${isConfirmed}::boolean then now() else authenticated_at end
+    where hash = ${hash}`.execute(kysely);
+}
 
-  /** Moves a session to a new hash, and records if the person confirmed who they are. */
-  async renew(hash: Buffer, newHash: Buffer, isConfirmed: boolean): Promise<void> {
-    await sql`
-      update browser_session set hash = ${newHash},
-        authenticated_at = case when ${isConfirmed}::boolean then now() else authenticated_at end
-      where hash = ${hash}`.execute(this.#database.kysely);
-  }
+export async function endBrowserSession(kysely: Kysely, hash: Buffer): Promise<void> {
+  await sql`delete from browser_session where hash = ${hash}`.execute(kysely);
+}
 
-  async end(hash: Buffer): Promise<void> {
-    await sql`delete from browser_session where hash = ${hash}`.execute(this.#database.kysely);
-  }
+/** A person's complete, unexpired sessions that are reached, the one used last first. */
+export async function listBrowserSessions(
+  kysely: Kysely,
+  person: ReachedPerson,
+): Promise<ListedBrowserSession[]> {
+  const { rows } = await sql<ListedBrowserSession>`
+    select id, created_at as "createdAt", last_used_at as "lastUsedAt",
+      coalesce(last_address, remote_address) as "remoteAddress", user_agent as "userAgent"
+    from browser_session where ${isReached(person)} and complete and expires_at > now()
+    order by last_used_at desc, id`.execute(kysely);
+  return rows;
+}
 
-  /** A person's complete, unexpired sessions that are reached, the one used last first. */
-  async list(person: ReachedPerson): Promise<ListedBrowserSession[]> {
-    const { rows } = await sql<{
-      id: string;
-      created_at: Date;
-      last_used_at: Date;
-      address: string;
-      user_agent: string;
-    }>`
-      select id, created_at, last_used_at, coalesce(last_address, remote_address) as address, user_agent
-      from browser_session where ${isReached(person)} and complete and expires_at > now()
-      order by last_used_at desc, id`.execute(this.#database.kysely);
-    return rows.map((row) => ({
-      id: row.id,
-      createdAt: row.created_at,
-      lastUsedAt: row.last_used_at,
-      remoteAddress: row.address,
-      userAgent: row.user_agent,
-    }));
-  }
+/** Ends one of a person's sessions that are reached, by its id. */
+export async function endSessionById(
+  kysely: Kysely,
+  person: ReachedPerson,
+  id: string,
+): Promise<boolean> {
+  const { rows } = await sql`
+    delete from browser_session where ${isReached(person)} and id::text = ${id} returning 1`.execute(
+    kysely,
+  );
+  return rows.length === 1;
+}
 
-  /** Ends one of a person's sessions that are reached, by its id. */
-  async endById(person: ReachedPerson, id: string): Promise<boolean> {
-    const { rows } = await sql`
-      delete from browser_session where ${isReached(person)} and id::text = ${id} returning 1`.execute(
-      this.#database.kysely,
-    );
-    return rows.length === 1;
-  }
-
-  /** Ends all of a person's sessions that are reached, but one. */
-  async endOthers(person: ReachedPerson, id: string): Promise<void> {
-    await sql`delete from browser_session where ${isReached(person)} and id::text <> ${id}`.execute(
-      this.#database.kysely,
-    );
-  }
+/** Signs a person out everywhere else, as far as this session reaches. */
+export async function endOtherSessions(
+  kysely: Kysely,
+  session: Pick<BrowserSession, 'personId' | 'reach' | 'id'>,
+): Promise<void> {
+  await sql`
+    delete from browser_session where ${isReached(session)} and id::text <> ${session.id}`.execute(
+    kysely,
+  );
 }
 
 /** A session of an account's provider belongs to that account; all others belong to the person alone. */
@@ -226,8 +221,6 @@ export type BrowserProof = 'own' | 'installation' | `account ${string}`;
 /** Browsers known for each person and proof; the one used longest ago is forgotten for an eleventh. */
 const maxBrowsers = 10;
 const knownDays = 180;
-
-type Kysely = Database['kysely'];
 
 export async function isKnownBrowser(
   kysely: Kysely,

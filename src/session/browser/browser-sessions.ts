@@ -3,16 +3,20 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hashToken } from '../../access/token-mint.ts';
 import type { PersonId } from '../../foundation/ids.ts';
-import type { MasterKey } from '../../foundation/master-key.ts';
 import { networksOf } from '../../foundation/network/ip-address.ts';
 import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
 import { isLocale, type Locale } from '../../outbox/system-mail.ts';
 import type { Form } from '../form.ts';
-import type {
-  BrowserSession,
-  BrowserSessionStore,
-  ProviderSignIn,
+import type { SessionModuleDependencies } from '../session-dependencies.ts';
+import {
+  type BrowserSession,
+  createBrowserSession,
+  endBrowserSession,
+  findBrowserSession,
+  type ProviderSignIn,
+  recordSessionUse,
+  renewBrowserSession,
 } from './browser-session-store.ts';
 
 /** Knows how a browser reaches the service. */
@@ -103,25 +107,16 @@ interface BrowserVisit {
   readonly awaitingSecondFactor: BrowserSession | undefined;
 }
 
-export interface BrowserSessionsDependencies {
-  readonly store: BrowserSessionStore;
-  readonly key: MasterKey;
-  /** The public base URL. */
-  readonly publicUrl: () => string;
-  /** Seconds after which an unused session ends (ASVS 3.3.2). */
-  readonly idleSeconds: number;
-}
-
 /**
  * Browser sessions: a cookie with a random value, whose hash is in the database. The value is replaced whenever the
  * browser's rights grow, which prevents session fixation (ASVS 3.2.1).
  */
 export class BrowserSessions {
-  readonly #dependencies: BrowserSessionsDependencies;
+  readonly #dependencies: SessionModuleDependencies;
   readonly #csrfKeys: PurposeKeys;
   readonly #cookie: HostCookie = new HostCookie('signalpost', this);
 
-  constructor(dependencies: BrowserSessionsDependencies) {
+  constructor(dependencies: SessionModuleDependencies) {
     this.#dependencies = dependencies;
     this.#csrfKeys = dependencies.key.keysFor('csrf');
   }
@@ -175,77 +170,50 @@ export class BrowserSessions {
    * Signs the browser in under a new cookie value; the old one becomes useless. Only for people who completed a sign-in,
    * because that counts as confirming who they are.
    * @param provider the sign-in with a provider, if that is how the person signed in
+   * @param complete false: the person is yet to verify their second factor
    */
-  signIn(
+  async signIn(
     request: FastifyRequest,
     reply: FastifyReply,
     personId: PersonId,
     provider?: ProviderSignIn,
+    complete = true,
   ): Promise<void> {
-    return this.#begin(request, reply, personId, true, provider);
-  }
-
-  /** The same for people who are yet to verify their second factor. */
-  awaitSecondFactor(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    personId: PersonId,
-    provider?: ProviderSignIn,
-  ): Promise<void> {
-    return this.#begin(request, reply, personId, false, provider);
-  }
-
-  async #begin(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    personId: PersonId,
-    complete: boolean,
-    provider: ProviderSignIn | undefined,
-  ): Promise<void> {
-    const { store, idleSeconds } = this.#dependencies;
+    const { database, sessionIdleHours } = this.#dependencies;
     await this.signOut(request);
-    const session = {
+    await createBrowserSession(database.kysely, {
       hash: hashToken(this.#setCookie(request, reply)),
       personId,
       complete,
-      seconds: complete ? idleSeconds : secondFactorSeconds,
+      seconds: complete ? sessionIdleHours * 3_600 : secondFactorSeconds,
       remoteAddress: request.ip,
       userAgent: (request.headers['user-agent'] ?? '').slice(0, 300),
       locale: preferredLocale(request),
       provider,
-    };
-    await store.create(session);
+    });
   }
 
   /**
-   * Records that the signed-in person confirmed who they are. The cookie value is replaced, so a copy of the old one
-   * gains nothing (ASVS 3.2.1).
+   * Replaces the cookie value of the session, so a copy of the old one gains nothing (ASVS 3.2.1).
+   * @param isConfirmed the signed-in person confirmed who they are; otherwise, the session stays what it was
    */
-  confirm(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    return this.#renew(request, reply, true);
-  }
-
-  /** Replaces the cookie value of the session, which stays what it was. */
-  renew(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    return this.#renew(request, reply, false);
-  }
-
-  async #renew(request: FastifyRequest, reply: FastifyReply, isConfirmed: boolean): Promise<void> {
+  async renew(request: FastifyRequest, reply: FastifyReply, isConfirmed: boolean): Promise<void> {
     const value = this.#read(request);
     if (value === undefined) return;
     const newHash = hashToken(this.#setCookie(request, reply));
-    await this.#dependencies.store.renew(hashToken(value), newHash, isConfirmed);
-  }
-
-  /** Signs the person out everywhere else, as far as this session reaches. */
-  endOthers(session: Pick<BrowserSession, 'personId' | 'reach' | 'id'>): Promise<void> {
-    return this.#dependencies.store.endOthers(session, session.id);
+    await renewBrowserSession(
+      this.#dependencies.database.kysely,
+      hashToken(value),
+      newHash,
+      isConfirmed,
+    );
   }
 
   /** Ends the browser's session. The cookie stays as an anonymous one, so that forms keep working. */
   async signOut(request: FastifyRequest): Promise<void> {
     const value = this.#read(request);
-    if (value !== undefined) await this.#dependencies.store.end(hashToken(value));
+    if (value !== undefined)
+      await endBrowserSession(this.#dependencies.database.kysely, hashToken(value));
   }
 
   /** True if the browser reaches the service by TLS. */
@@ -261,11 +229,11 @@ export class BrowserSessions {
   }
 
   async #find(request: FastifyRequest, value: string): Promise<BrowserSession | undefined> {
-    const { store, idleSeconds } = this.#dependencies;
+    const { kysely } = this.#dependencies.database;
     const hash = hashToken(value);
-    const found = await store.find(hash);
+    const found = await findBrowserSession(kysely, hash);
     if (found?.complete && !found.recentlyUsed)
-      await store.recordUse(hash, request.ip, idleSeconds);
+      await recordSessionUse(kysely, hash, request.ip, this.#dependencies.sessionIdleHours * 3_600);
     return found;
   }
 

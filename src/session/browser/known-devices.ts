@@ -9,11 +9,6 @@ import { HostCookie, type TlsCheck } from './browser-sessions.ts';
 const deviceCookieDays = 180;
 const valuePattern = /^[A-Za-z0-9_-]{43}$/;
 
-export interface KnownDevicesDependencies {
-  readonly browser: TlsCheck;
-  readonly database: Pick<Database, 'kysely'>;
-}
-
 /** Who signs in, and how they proved it. */
 interface KnownPerson {
   readonly personId: PersonId;
@@ -27,14 +22,14 @@ interface KnownPerson {
  * proved on their own counts for that; a provider could make as many browsers known as it likes.
  */
 export class KnownDevices {
-  readonly #dependencies: KnownDevicesDependencies;
+  readonly #kysely: Database['kysely'];
   readonly #ownCookie: HostCookie;
   readonly #providerCookie: HostCookie;
 
-  constructor(dependencies: KnownDevicesDependencies) {
-    this.#dependencies = dependencies;
-    this.#ownCookie = new HostCookie('signalpost-device', dependencies.browser);
-    this.#providerCookie = new HostCookie('signalpost-provider-device', dependencies.browser);
+  constructor({ kysely }: Database, browser: TlsCheck) {
+    this.#kysely = kysely;
+    this.#ownCookie = new HostCookie('signalpost-device', browser);
+    this.#providerCookie = new HostCookie('signalpost-provider-device', browser);
   }
 
   /** Identifies the browser if this person proved here before who they are. */
@@ -45,8 +40,7 @@ export class KnownDevices {
   ): Promise<string | undefined> {
     const value = this.#cookieOf(proof).read(request);
     if (!valuePattern.test(value)) return undefined;
-    const { kysely } = this.#dependencies.database;
-    return (await isKnownBrowser(kysely, email, proof, hashToken(value))) ? value : undefined;
+    return (await isKnownBrowser(this.#kysely, email, proof, hashToken(value))) ? value : undefined;
   }
 
   /** Records that the person has signed in. A browser that wasn't known gets a new cookie, so nobody can choose it. */
@@ -56,7 +50,7 @@ export class KnownDevices {
     { personId, email, proof }: KnownPerson,
   ): Promise<void> {
     const value = (await this.read(request, email, proof)) ?? randomBytes(32).toString('base64url');
-    await saveKnownBrowser(this.#dependencies.database.kysely, personId, proof, hashToken(value));
+    await saveKnownBrowser(this.#kysely, personId, proof, hashToken(value));
     this.#cookieOf(proof).set(request, reply, value, deviceCookieDays * 86_400);
   }
 

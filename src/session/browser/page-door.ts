@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type AccessFacts, authorize, type Refusal } from '../../access/authorize.ts';
+import { authorize, type Refusal } from '../../access/authorize.ts';
 import type { PageAccess } from '../../access/permission.ts';
+import type { AuditEvent } from '../../audit/audit-store.ts';
 import type { Http } from '../../http/create-http.ts';
-import { type Form, formOf } from '../form.ts';
+import { type Form, formOf, recordRequest } from '../form.ts';
 import { signInPath } from '../local-path.ts';
 import { messagePage, seeOther, sendPage } from '../pages/layout.ts';
+import type { SessionModuleDependencies } from '../session-dependencies.ts';
 import { type BrowserSession, principalOf } from './browser-session-store.ts';
 import type { BrowserSessions } from './browser-sessions.ts';
 
@@ -29,6 +31,8 @@ export interface PageCall {
   /** Binds forms to this browser and its session. */
   readonly csrf: string;
   readonly person: BrowserSession;
+  /** Records in the audit log what the person did. */
+  record(kind: string, event?: Omit<AuditEvent, 'kind' | 'personId' | 'origin'>): Promise<void>;
 }
 
 /** A form of a page that was served to this browser in its current session. */
@@ -46,11 +50,11 @@ type Visitor =
  */
 export class PageDoor {
   readonly #browser: BrowserSessions;
-  readonly #facts: AccessFacts;
+  readonly #dependencies: SessionModuleDependencies;
 
-  constructor(browser: BrowserSessions, facts: AccessFacts) {
+  constructor(browser: BrowserSessions, dependencies: SessionModuleDependencies) {
     this.#browser = browser;
-    this.#facts = facts;
+    this.#dependencies = dependencies;
   }
 
   /** A page; visitors who aren't signed in, or haven't confirmed who they are, do so and come back. */
@@ -64,7 +68,7 @@ export class PageDoor {
       const { csrf, session } = await this.#browser.identify(request, reply);
       const visitor = await this.#admit(request, session, rule);
       return visitor.refusal === undefined
-        ? show({ request, reply, csrf, person: visitor.person })
+        ? show(this.#call(request, reply, csrf, visitor.person))
         : refuse(request, reply, rule, visitor.refusal, returnPath(request));
     });
   }
@@ -87,7 +91,7 @@ export class PageDoor {
       if (visitor.refusal !== 'unauthenticated' && !this.#browser.hasValidCsrfToken(request, form))
         return seeOther(reply, page);
       return visitor.refusal === undefined
-        ? act({ request, reply, csrf, person: visitor.person, form })
+        ? act({ ...this.#call(request, reply, csrf, visitor.person), form })
         : refuse(request, reply, rule, visitor.refusal, page);
     });
   }
@@ -98,13 +102,28 @@ export class PageDoor {
     return visitor.refusal === undefined ? visitor.person : undefined;
   }
 
+  #call(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    csrf: string,
+    person: BrowserSession,
+  ): PageCall {
+    const record: PageCall['record'] = (kind, event) =>
+      recordRequest(this.#dependencies.database, request, {
+        kind,
+        personId: person.personId,
+        ...event,
+      });
+    return { request, reply, csrf, person, record };
+  }
+
   async #admit(
     request: FastifyRequest,
     session: BrowserSession | undefined,
     { access, confirmed }: PageRule,
   ): Promise<Visitor> {
     const person = session?.complete ? session : undefined;
-    const { refusal } = await authorize(this.#facts, person && principalOf(person), {
+    const { refusal } = await authorize(this.#dependencies.facts, person && principalOf(person), {
       api: 'management',
       access,
       confirmed,

@@ -1,12 +1,18 @@
 import type { FastifyReply } from 'fastify';
-import type { RequestOrigin } from '../../audit/audit-store.ts';
 import { type Html, html } from '../../foundation/html.ts';
 import type { Http } from '../../http/create-http.ts';
-import type { PageCall } from '../browser/page-door.ts';
-import { originOf } from '../form.ts';
+import type { FormCall, PageCall } from '../browser/page-door.ts';
 import { localPath } from '../local-path.ts';
 import { SlowDown, TemporarilyUnavailable } from '../oauth-errors.ts';
-import { errorBox, orLine, type Page, seeOther, sendPage } from '../pages/layout.ts';
+import {
+  errorBox,
+  openForm,
+  orLine,
+  type Page,
+  type StepPage,
+  seeOther,
+  sendPage,
+} from '../pages/layout.ts';
 import { passkeyScript } from '../pages/page-script.ts';
 import { passkeyForm } from '../pages/passkey-pages.ts';
 import type { PasskeyPrompt } from '../passkey/passkeys.ts';
@@ -14,18 +20,13 @@ import type { SessionContext } from '../session-context.ts';
 import { passkeyFailedText, queryOf, waitText } from '../sign-in-routes.ts';
 import { signInFailureText } from '../single-sign-on/sign-in-failures.ts';
 
-interface ConfirmPage {
-  readonly csrf: string;
-  /** The local path to go to afterwards. */
-  readonly next: string;
+interface ConfirmPage extends StepPage {
   /** Undefined: the person has no passkey. */
   readonly prompt: PasskeyPrompt | undefined;
   /** The person's address, and whether a code is required after the password; undefined: no password confirms this session. */
   readonly ownPassword: { readonly email: string; readonly needsCode: boolean } | undefined;
   /** The name of the provider that the person signed in with. */
   readonly providerName: string | undefined;
-  readonly error?: string | undefined;
-  readonly status?: number;
 }
 
 /** Asks a signed-in person for their passkey, or password and code, before a sensitive change. */
@@ -57,8 +58,7 @@ function passwordForm(
   const code = html`<label for="code">6-digit code or recovery code</label>
 <input id="code" name="code" type="text" autocomplete="one-time-code" maxlength="40" required>`;
   return html`${isOnly ? '' : orLine}
-<form method="post" action="/sign-in/confirm">
-<input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="next" value="${next}">
+${openForm('/sign-in/confirm', { csrf, next })}
 <input type="hidden" autocomplete="username" value="${email}">
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required${error === undefined ? '' : html` aria-invalid="true" aria-describedby="problem"`}>
@@ -76,62 +76,44 @@ function afterConfirmPage(): Page {
   return { title, body, script: passkeyScript };
 }
 
-/** How a signed-in person proves again who they are: a passkey's response, or else the password and, if needed, a code. */
-interface ConfirmationProof {
-  readonly passkey: string | undefined;
-  readonly password: string | undefined;
-  /** Of the authenticator app, or a recovery code. */
-  readonly code: string | undefined;
+/** A signed-in person proves again who they are by the password, and a code if they have a second factor. */
+async function checkPassword(
+  { passwordAuthenticator, secondFactors, recoveryCodes }: SessionContext,
+  { request, person, form }: FormCall,
+): Promise<boolean> {
+  const { personId, email } = person;
+  const code = form.get('code') ?? '';
+  const origin = { kind: 'session', remoteAddress: request.ip } as const;
+  const password = form.get('password') ?? '';
+  const result = await passwordAuthenticator.authenticate(email, password, origin);
+  if (result.person?.id !== personId) return false;
+  if (!(await secondFactors.has(personId))) return true;
+  // Six digits come from the authenticator app; anything else can only be a recovery code.
+  return /^[\d ]+$/.test(code)
+    ? secondFactors.verify(personId, code, origin)
+    : recoveryCodes.consume(personId, code, origin);
 }
 
-/** Checks who uses a session before a sensitive change. It takes as much as signing in. */
-class Confirmation {
-  readonly #context: SessionContext;
-
-  constructor(context: SessionContext) {
-    this.#context = context;
-  }
-
-  /** @throws SlowDown if guesses come too fast, TemporarilyUnavailable if too many passwords are waiting */
-  async check(
-    visit: Pick<PageCall, 'csrf' | 'person'>,
-    origin: RequestOrigin,
-    proof: ConfirmationProof,
-  ): Promise<boolean> {
-    const { personId } = visit.person;
-    const isRight =
-      proof.passkey === undefined
-        ? await this.#checkPassword(visit, origin, proof)
-        : (await this.#context.passkeys.verify(
-            { purpose: 'confirm', csrf: visit.csrf, personId },
-            proof.passkey,
-          )) === personId;
-    await this.#context.audit.record({
-      kind: 'sign_in_confirmed',
-      outcome: isRight ? 'success' : 'refused',
-      personId,
-      origin,
-      detail: proof.passkey === undefined ? {} : { passkey: true },
-    });
-    return isRight;
-  }
-
-  async #checkPassword(
-    { person }: Pick<PageCall, 'person'>,
-    { remoteAddress }: RequestOrigin,
-    { password, code = '' }: ConfirmationProof,
-  ): Promise<boolean> {
-    const { passwordAuthenticator, secondFactors, recoveryCodes } = this.#context;
-    const { personId, email } = person;
-    const origin = { kind: 'session', remoteAddress } as const;
-    const result = await passwordAuthenticator.authenticate(email, password ?? '', origin);
-    if (result.person?.id !== personId) return false;
-    if (!(await secondFactors.has(personId))) return true;
-    // Six digits come from the authenticator app; anything else can only be a recovery code.
-    return /^[\d ]+$/.test(code)
-      ? secondFactors.verify(personId, code, origin)
-      : recoveryCodes.consume(personId, code, origin);
-  }
+/**
+ * Checks who uses a session before a sensitive change, by a passkey's response or else the password. It takes as much as signing in.
+ * @throws SlowDown if guesses come too fast, TemporarilyUnavailable if too many passwords are waiting
+ */
+async function checkWho(
+  context: SessionContext,
+  call: FormCall,
+  passkey: string | undefined,
+): Promise<boolean> {
+  const { personId } = call.person;
+  const scope = { purpose: 'confirm', csrf: call.csrf, personId } as const;
+  const isRight =
+    passkey === undefined
+      ? await checkPassword(context, call)
+      : (await context.passkeys.verify(scope, passkey)) === personId;
+  await call.record('sign_in_confirmed', {
+    outcome: isRight ? 'success' : 'refused',
+    detail: passkey === undefined ? {} : { passkey: true },
+  });
+  return isRight;
 }
 
 const noPasswordText =
@@ -144,7 +126,6 @@ const noPasswordText =
  */
 export function registerConfirmRoutes(scope: Http, context: SessionContext): void {
   const { browser, door, passkeys, secondFactors, providers } = context;
-  const confirmation = new Confirmation(context);
 
   async function show(
     { reply, csrf, person }: PageCall,
@@ -183,12 +164,7 @@ export function registerConfirmRoutes(scope: Http, context: SessionContext): voi
     if (passkey === undefined && call.person.reach !== 'all')
       return show(call, next, { error: noPasswordText, status: 403 });
     try {
-      const confirmed = await confirmation.check(call, originOf(request), {
-        passkey,
-        password: form.get('password'),
-        code: form.get('code'),
-      });
-      if (!confirmed) {
+      if (!(await checkWho(context, call, passkey))) {
         const error = passkey === undefined ? 'Incorrect password or code.' : passkeyFailedText;
         return show(call, next, { error, status: 401 });
       }
@@ -200,7 +176,7 @@ export function registerConfirmRoutes(scope: Http, context: SessionContext): voi
         status: error.status,
       });
     }
-    await browser.confirm(request, reply);
+    await browser.renew(request, reply, true);
     return seeOther(reply, next);
   });
 }

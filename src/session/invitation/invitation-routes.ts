@@ -5,17 +5,23 @@ import type { Http } from '../../http/create-http.ts';
 import { HostCookie, preferredLocale } from '../browser/browser-sessions.ts';
 import { findPasswordProblem } from '../change-password.ts';
 import { formOf, originOf } from '../form.ts';
-import { errorBox, messagePage, type Page, seeOther, sendPage } from '../pages/layout.ts';
+import {
+  errorBox,
+  type FormPage,
+  messagePage,
+  openForm,
+  type Page,
+  seeOther,
+  sendPage,
+} from '../pages/layout.ts';
 import { newPasswordField } from '../pages/me-page.ts';
 import { passwordScript } from '../pages/page-script.ts';
 import type { SessionContext } from '../session-context.ts';
 import { invitationDays, type OpenInvitation } from './invitation-store.ts';
 
-interface InvitationPage {
-  readonly csrf: string;
+interface InvitationPage extends FormPage {
   readonly invitation: OpenInvitation;
   readonly name?: string | undefined;
-  readonly error?: string | undefined;
 }
 
 /** Shows who invites to which account, and asks for a password if the person hasn't set one themselves. */
@@ -24,8 +30,7 @@ function invitationPage({ csrf, invitation, name, error }: InvitationPage): Page
   const body = html`<h1>Join ${accountName}?</h1>
 ${errorBox(error)}
 <p>${inviterName} (${inviterEmail}) invited ${email} to join the account ${accountName} (ID ${accountId}) as ${role === 'owner' ? 'an' : 'a'} ${role}.</p>
-<form method="post" action="/invitation">
-<input type="hidden" name="csrf" value="${csrf}">
+${openForm('/invitation', { csrf })}
 ${invitation.established ? html`<p class="soft">You keep your password and sign in as before.</p>` : newSignIn(invitation, name)}
 <div class="actions equal"><button type="submit">Accept</button>
 <button type="submit" class="quiet first" formaction="/invitation/decline" formnovalidate>Decline</button></div>

@@ -8,7 +8,7 @@ import {
   markEmailVerified,
   saveLocale,
 } from '../../account/person-store.ts';
-import { AuditStore, type RequestOrigin } from '../../audit/audit-store.ts';
+import { type RequestOrigin, recordAuditEvent } from '../../audit/audit-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { isUniqueViolation } from '../../foundation/database/sqlstate.ts';
 import { newId, type PersonId } from '../../foundation/ids.ts';
@@ -18,6 +18,7 @@ import type { Locale } from '../../outbox/system-mail.ts';
 import { enqueueAccountLink } from '../../outbox/system-mail-store.ts';
 import { replacePersonPassword } from '../change-password.ts';
 import type { PasswordChecker } from '../password-checker.ts';
+import type { SessionModuleDependencies } from '../session-dependencies.ts';
 import {
   consumeInvitation,
   findInvitation,
@@ -60,14 +61,6 @@ export async function sendInvitation(
 
 type Transaction = Database['kysely'];
 
-interface InvitationsDependencies {
-  readonly database: Database;
-  readonly key: MasterKey;
-  readonly passwords: PasswordChecker;
-  /** False: no system mail is sent. */
-  readonly mailEnabled: boolean;
-}
-
 /** What the invited person submits. */
 interface InvitationAcceptance {
   /** Required unless the person is established. */
@@ -82,28 +75,21 @@ interface InvitationAcceptance {
  * password with it, so no one can set up a sign-in for someone else (ASVS 2.5.1, 2.3.1).
  */
 export class Invitations {
-  readonly #dependencies: InvitationsDependencies;
+  readonly #kysely: Database['kysely'];
+  readonly #passwords: PasswordChecker;
   readonly #mint: TokenMint;
 
-  constructor(dependencies: InvitationsDependencies) {
-    this.#dependencies = dependencies;
-    this.#mint = new TokenMint(dependencies.key);
-  }
-
-  get mailEnabled(): boolean {
-    return this.#dependencies.mailEnabled;
-  }
-
-  /** Saves an invitation and its email in the caller's transaction. */
-  invite(transaction: Transaction, invitation: InvitationMail): Promise<InvitationOutcome> {
-    return sendInvitation(transaction, this.#dependencies.key, invitation);
+  constructor({ database, key }: SessionModuleDependencies, passwords: PasswordChecker) {
+    this.#kysely = database.kysely;
+    this.#passwords = passwords;
+    this.#mint = new TokenMint(key);
   }
 
   /** The invitation of a link; undefined if it was used or withdrawn, has expired, or the account is suspended. */
   async find(token: string): Promise<OpenInvitation | undefined> {
-    if (!this.#mint.recognizes('link', token)) return undefined;
-    const { database } = this.#dependencies;
-    return findActiveInvitation(database.kysely, hashToken(token));
+    return this.#mint.recognizes('link', token)
+      ? findActiveInvitation(this.#kysely, hashToken(token))
+      : undefined;
   }
 
   /**
@@ -116,15 +102,14 @@ export class Invitations {
   async accept(token: string, acceptance: InvitationAcceptance): Promise<boolean> {
     const open = await this.find(token);
     if (open === undefined) return false;
-    const { database, passwords } = this.#dependencies;
     const { password } = acceptance;
     if (!open.established && password === undefined) return false;
     const passwordHash =
       open.established || password === undefined
         ? undefined
-        : await passwords.hash(password, open.email);
+        : await this.#passwords.hash(password, open.email);
     try {
-      return await database.kysely
+      return await this.#kysely
         .transaction()
         .execute((transaction) => this.#accept(transaction, token, acceptance, passwordHash));
     } catch (error) {
@@ -153,9 +138,8 @@ export class Invitations {
       await saveMembership(transaction, { accountId, personId, role });
       await checkLimits(transaction, accountId, ['users']);
     }
-    const audit = new AuditStore({ kysely: transaction });
     const kind = 'invitation_accepted';
-    await audit.record({ kind, outcome: 'success', personId, accountId, origin, detail: { role } });
+    await recordAuditEvent(transaction, { kind, personId, accountId, origin, detail: { role } });
     return true;
   }
 
@@ -177,18 +161,12 @@ export class Invitations {
   async decline(token: string, origin: RequestOrigin): Promise<void> {
     const open = await this.find(token);
     if (open === undefined) return;
-    const { accountId, personId } = open;
-    await this.#dependencies.database.kysely.transaction().execute(async (transaction) => {
+    const { accountId } = open;
+    const personId = open.personId ?? undefined;
+    await this.#kysely.transaction().execute(async (transaction) => {
       if (!(await consumeInvitation(transaction, hashToken(token)))) return;
-      const audit = new AuditStore({ kysely: transaction });
       const kind = 'invitation_declined';
-      await audit.record({
-        kind,
-        outcome: 'success',
-        personId: personId ?? undefined,
-        accountId,
-        origin,
-      });
+      await recordAuditEvent(transaction, { kind, personId, accountId, origin });
     });
   }
 }

@@ -5,10 +5,16 @@ import { parseClientId } from '../../foundation/ids.ts';
 import { browserTimeZone } from '../../http/browser-time-zone.ts';
 import type { Http } from '../../http/create-http.ts';
 import { isLocale } from '../../outbox/system-mail.ts';
+import { listReachedConsents, withdrawConsent } from '../authorize/consent-store.ts';
+import {
+  endOtherSessions,
+  endSessionById,
+  listBrowserSessions,
+} from '../browser/browser-session-store.ts';
 import { changePassword, findPasswordProblem } from '../change-password.ts';
-import { originOf } from '../form.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
 import { changePasswordPage, mePage } from '../pages/me-page.ts';
+import { listPasskeys } from '../passkey/passkey-store.ts';
 import type { SessionContext } from '../session-context.ts';
 import { listProviderIdentities } from '../single-sign-on/provider-identity-store.ts';
 
@@ -35,25 +41,25 @@ const notices: Readonly<Record<string, string>> = {
  * to that account.
  */
 export function registerMeRoutes(scope: Http, context: SessionContext): void {
-  const { database, browser, door, sessions, consents, secondFactors, passkeys, providers, audit } =
-    context;
+  const { door, secondFactors, passkeys, providers } = context;
+  const { kysely } = context.database;
 
   door.page(scope, '/me', { access: 'signed-in' }, async ({ request, reply, csrf, person }) => {
     const { personId } = person;
     const [listed, consented, offered, identities, formats] = await Promise.all([
-      sessions.list(person),
-      consents.list(person),
+      listBrowserSessions(kysely, person),
+      listReachedConsents(kysely, person),
       providers.listFor(person),
-      listProviderIdentities(database.kysely, person),
-      readFormats(database.kysely, personId),
+      listProviderIdentities(kysely, person),
+      readFormats(kysely, personId),
     ]);
     const own =
       person.reach === 'all'
         ? {
             hasAuthenticator: await secondFactors.hasAuthenticator(personId),
-            passkeys: await passkeys.store.list(personId),
+            passkeys: await listPasskeys(kysely, personId),
             passkeyProblem: await passkeys.problemFor(personId),
-            locale: (await readLocale(database.kysely, personId)) ?? 'en',
+            locale: (await readLocale(kysely, personId)) ?? 'en',
           }
         : undefined;
     return sendPage(
@@ -75,70 +81,34 @@ export function registerMeRoutes(scope: Http, context: SessionContext): void {
     );
   });
 
-  door.form(
-    scope,
-    '/me/sessions/end',
-    { access: 'signed-in', page: '/me' },
-    async ({ request, reply, person, form }) => {
-      const { personId } = person;
-      if (await sessions.endById(person, form.get('session') ?? ''))
-        await audit.record({
-          kind: 'session_ended',
-          outcome: 'success',
-          personId,
-          origin: originOf(request),
-        });
-      return seeOther(reply, '/me?done=session');
-    },
-  );
+  const onMe = { access: 'signed-in', page: '/me' } as const;
+  door.form(scope, '/me/sessions/end', onMe, async ({ reply, person, form, record }) => {
+    if (await endSessionById(kysely, person, form.get('session') ?? ''))
+      await record('session_ended');
+    return seeOther(reply, '/me?done=session');
+  });
 
-  door.form(
-    scope,
-    '/me/sessions/end-others',
-    { access: 'signed-in', page: '/me' },
-    async ({ request, reply, person }) => {
-      await browser.endOthers(person);
-      await audit.record({
-        kind: 'sessions_ended',
-        outcome: 'success',
-        personId: person.personId,
-        origin: originOf(request),
-      });
-      return seeOther(reply, '/me?done=sessions');
-    },
-  );
+  door.form(scope, '/me/sessions/end-others', onMe, async ({ reply, person, record }) => {
+    await endOtherSessions(kysely, person);
+    await record('sessions_ended');
+    return seeOther(reply, '/me?done=sessions');
+  });
 
-  door.form(
-    scope,
-    '/me/consents/withdraw',
-    { access: 'signed-in', page: '/me' },
-    async ({ request, reply, person, form }) => {
-      const { personId } = person;
-      const clientId = parseClientId(form.get('client_id') ?? '');
-      if (clientId !== undefined && (await consents.withdraw(person, clientId)))
-        await audit.record({
-          kind: 'consent_withdrawn',
-          outcome: 'success',
-          personId,
-          clientId,
-          origin: originOf(request),
-        });
-      return seeOther(reply, '/me?done=consent');
-    },
-  );
+  door.form(scope, '/me/consents/withdraw', onMe, async ({ reply, person, form, record }) => {
+    const clientId = parseClientId(form.get('client_id') ?? '');
+    if (clientId !== undefined && (await withdrawConsent(kysely, person, clientId)))
+      await record('consent_withdrawn', { clientId });
+    return seeOther(reply, '/me?done=consent');
+  });
 
-  door.form(
-    scope,
-    '/me/language',
-    { access: 'full-reach', page: '/me' },
-    async ({ reply, person, form }) => {
-      const locale = form.get('language');
-      if (isLocale(locale)) await saveLocale(database.kysely, person.personId, locale);
-      const formats = form.get('formats');
-      if (isPersonFormats(formats)) await saveFormats(database.kysely, person.personId, formats);
-      return seeOther(reply, '/me?done=language');
-    },
-  );
+  const wholeOnMe = { access: 'full-reach', page: '/me' } as const;
+  door.form(scope, '/me/language', wholeOnMe, async ({ reply, person, form }) => {
+    const locale = form.get('language');
+    if (isLocale(locale)) await saveLocale(kysely, person.personId, locale);
+    const formats = form.get('formats');
+    if (isPersonFormats(formats)) await saveFormats(kysely, person.personId, formats);
+    return seeOther(reply, '/me?done=language');
+  });
 }
 
 function noticeOf(request: FastifyRequest): string | undefined {
@@ -151,20 +121,14 @@ const rule = { access: 'full-reach' } as const;
 /** `GET` and `POST /me/password`: changes the password and signs the person out everywhere else. The password alone
  * confirms nothing: this session stays what it was. */
 export function registerChangePasswordRoutes(scope: Http, context: SessionContext): void {
-  const { browser, door, passwordAuthenticator, audit } = context;
+  const { browser, door, passwordAuthenticator } = context;
 
   door.page(scope, '/me/password', rule, async ({ reply, csrf, person }) =>
     sendPage(reply, changePasswordPage({ csrf, personal: [person.email, person.name] })),
   );
 
-  door.form(scope, '/me/password', rule, async ({ request, reply, csrf, person, form }) => {
-    const record = (outcome: 'success' | 'refused') =>
-      audit.record({
-        kind: 'password_changed',
-        outcome,
-        personId: person.personId,
-        origin: originOf(request),
-      });
+  door.form(scope, '/me/password', rule, async (call) => {
+    const { request, reply, csrf, person, form, record } = call;
     const next = form.get('new') ?? '';
     const personal = [person.email, person.name];
     const problem = await findPasswordProblem(next, personal);
@@ -177,15 +141,15 @@ export function registerChangePasswordRoutes(scope: Http, context: SessionContex
       origin,
     );
     if (result.person === undefined) {
-      await record('refused');
+      await record('password_changed', { outcome: 'refused' });
       const [status, error] = result.needsProvider
         ? [403, 'You sign in with a provider, so your password can’t be used or changed.']
         : [401, 'Incorrect current password.'];
       return sendPage(reply, changePasswordPage({ csrf, personal, error, status }));
     }
-    await browser.renew(request, reply);
+    await browser.renew(request, reply, false);
     await changePassword(context, person, next);
-    await record('success');
+    await record('password_changed');
     return seeOther(reply, '/me?done=password');
   });
 }

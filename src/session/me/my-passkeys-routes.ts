@@ -2,18 +2,30 @@ import type { FastifyReply } from 'fastify';
 import { readFormats } from '../../account/person-store.ts';
 import { browserTimeZone } from '../../http/browser-time-zone.ts';
 import type { Http } from '../../http/create-http.ts';
+import { endOtherSessions } from '../browser/browser-session-store.ts';
 import type { PageCall } from '../browser/page-door.ts';
-import { originOf } from '../form.ts';
-import { browserName, messagePage, pageTime, seeOther, sendPage } from '../pages/layout.ts';
+import {
+  backToMe,
+  browserName,
+  messagePage,
+  pageTime,
+  seeOther,
+  sendPage,
+} from '../pages/layout.ts';
 import { newPasskeyPage, passkeyPage } from '../pages/passkey-pages.ts';
 import { recoveryCodesPage } from '../pages/recovery-codes-page.ts';
-import { maxPasskeys } from '../passkey/passkey-store.ts';
+import {
+  listPasskeys,
+  maxPasskeys,
+  removePasskey,
+  renamePasskey,
+} from '../passkey/passkey-store.ts';
 import type { SessionContext } from '../session-context.ts';
-import { backToMe } from './my-providers-routes.ts';
 
 const maxNameLength = 60;
 const newPage = '/me/passkeys/new';
 const confirmed = { access: 'full-reach', confirmed: true } as const;
+const onMe = { ...confirmed, page: '/me' } as const;
 
 /**
  * `GET /me/passkeys/new` and `POST /me/passkeys`: add a passkey; the first second factor also signs out all other browsers
@@ -21,7 +33,8 @@ const confirmed = { access: 'full-reach', confirmed: true } as const;
  * All ask people to confirm who they are.
  */
 export function registerMyPasskeysRoutes(scope: Http, context: SessionContext): void {
-  const { database, browser, door, passkeys, secondFactors, recoveryCodes, audit } = context;
+  const { door, passkeys, secondFactors, recoveryCodes } = context;
+  const { kysely } = context.database;
 
   door.page(scope, newPage, confirmed, (call) => showNew(call));
 
@@ -38,21 +51,21 @@ export function registerMyPasskeysRoutes(scope: Http, context: SessionContext): 
       const error = `The passkey wasn’t added. The page may have expired, or you already have ${maxPasskeys}. Try again.`;
       return showNew(call, error);
     }
-    await record('passkey_added', call, { name });
+    await call.record('passkey_added', { detail: { name } });
     if (!isFirst) return seeOther(reply, '/me?done=passkey');
     // The other browsers signed in with the password alone.
-    await browser.endOthers(call.person);
+    await endOtherSessions(kysely, call.person);
     const codes = await recoveryCodes.renew(personId);
-    await record('recovery_codes_made', call);
+    await call.record('recovery_codes_made');
     return sendPage(reply, recoveryCodesPage(codes));
   });
 
   door.page(scope, '/me/passkeys/:id', confirmed, async ({ request, reply, csrf, person }) => {
     const { id: asked } = request.params as { readonly id: string };
     const [list, hasAuthenticator, formats] = await Promise.all([
-      passkeys.store.list(person.personId),
+      listPasskeys(kysely, person.personId),
       secondFactors.hasAuthenticator(person.personId),
-      readFormats(database.kysely, person.personId),
+      readFormats(kysely, person.personId),
     ]);
     const passkey = list.find(({ id }) => id === asked);
     if (passkey === undefined) return seeOther(reply, '/me');
@@ -62,27 +75,17 @@ export function registerMyPasskeysRoutes(scope: Http, context: SessionContext): 
     return sendPage(reply, passkeyPage({ csrf, passkey, isLastFactor, time }));
   });
 
-  door.form(
-    scope,
-    '/me/passkeys/rename',
-    { ...confirmed, page: '/me' },
-    async ({ reply, person, form }) => {
-      const name = nameOf(form.get('name'));
-      const id = form.get('passkey') ?? '';
-      if (name === undefined || !(await passkeys.store.rename(person.personId, id, name)))
-        return seeOther(reply, '/me');
-      return seeOther(reply, '/me?done=renamed');
-    },
-  );
-
-  door.form(scope, '/me/passkeys/remove', { ...confirmed, page: '/me' }, async (call) => {
-    const { reply, form } = call;
+  door.form(scope, '/me/passkeys/rename', onMe, async ({ reply, person, form }) => {
+    const name = nameOf(form.get('name'));
     const id = form.get('passkey') ?? '';
-    const { personId } = call.person;
-    const name = (await passkeys.store.list(personId)).find((one) => one.id === id)?.name;
-    if (name === undefined || !(await passkeys.store.remove(personId, id)))
-      return seeOther(reply, '/me');
-    await record('passkey_removed', call, { name });
+    const renamed = name !== undefined && (await renamePasskey(kysely, person.personId, id, name));
+    return seeOther(reply, renamed ? '/me?done=renamed' : '/me');
+  });
+
+  door.form(scope, '/me/passkeys/remove', onMe, async ({ reply, person, form, record }) => {
+    const name = await removePasskey(kysely, person.personId, form.get('passkey') ?? '');
+    if (name === undefined) return seeOther(reply, '/me');
+    await record('passkey_removed', { detail: { name } });
     return seeOther(reply, '/me?done=passkey-removed');
   });
 
@@ -98,16 +101,6 @@ export function registerMyPasskeysRoutes(scope: Http, context: SessionContext): 
     const name = browserName(request.headers['user-agent'] ?? '');
     const first = !(await secondFactors.has(person.personId));
     return sendPage(reply, newPasskeyPage({ csrf, prompt, name, first, error }));
-  }
-
-  function record(
-    kind: string,
-    { request, person }: PageCall,
-    detail: Readonly<Record<string, string>> = {},
-  ): Promise<void> {
-    const { personId } = person;
-    const origin = originOf(request);
-    return audit.record({ kind, outcome: 'success', personId, origin, detail });
   }
 }
 

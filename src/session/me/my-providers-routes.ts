@@ -3,16 +3,15 @@ import {
   describeLockout,
   lockoutScopeOf,
 } from '../../access/lockout-store.ts';
-import { AuditStore } from '../../audit/audit-store.ts';
+import { recordAuditEvent } from '../../audit/audit-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { Http } from '../../http/create-http.ts';
 import { notifyPerson } from '../../outbox/security-notice-store.ts';
 import { originOf } from '../form.ts';
-import { messagePage, seeOther, sendPage } from '../pages/layout.ts';
+import { backToMe, messagePage, seeOther, sendPage } from '../pages/layout.ts';
 import type { SessionContext } from '../session-context.ts';
-import { ProviderUnavailable } from '../single-sign-on/provider-client.ts';
 import { removeProviderIdentity } from '../single-sign-on/provider-identity-store.ts';
-import { signInFailureText } from '../single-sign-on/sign-in-failures.ts';
+import { sendToProvider } from '../single-sign-on/sign-in-oidc-routes.ts';
 
 const rule = { access: 'full-reach', confirmed: true, page: '/me' } as const;
 
@@ -20,39 +19,34 @@ const rule = { access: 'full-reach', confirmed: true, page: '/me' } as const;
  * `POST /me/providers/connect` sends a person to a provider to connect it (`finishSignInOidc` ends that), `POST
  * /me/providers/disconnect` disconnects one and ends the sessions that it began. Both ask people to confirm who they are.
  */
-export function registerMyProvidersRoutes(
-  scope: Http,
-  { database, facts, door, providers, providerClient, flows }: SessionContext,
-): void {
+export function registerMyProvidersRoutes(scope: Http, context: SessionContext): void {
+  const { database, facts, door, providers } = context;
+
   door.form(scope, '/me/providers/connect', rule, async ({ request, reply, person, form }) => {
-    const { personId } = person;
+    const { personId, email } = person;
     const account = form.get('account');
     const offered = await providers.listFor(person);
     const provider = offered.find(({ accountId }) => accountId === account);
     if (provider === undefined) return seeOther(reply, '/me');
-    const flow = flows.begin(request, reply, provider, {
-      purpose: 'link',
-      personId,
-      next: '/me',
-    });
-    try {
-      const href = await providerClient.authorizationUrl(provider, flow);
-      // A link, because the page's policy lets forms lead only to this service.
-      return sendPage(
-        reply,
-        messagePage(
-          `Connect ${provider.name}`,
-          `Sign in to ${provider.name} as the user that you want to connect to ${person.email}.`,
-          200,
-          { href, label: `Continue with ${provider.name}` },
+    const options = { purpose: 'link', personId, next: '/me' } as const;
+    // A link, because the page's policy lets forms lead only to this service.
+    return sendToProvider(
+      context,
+      request,
+      reply,
+      provider,
+      options,
+      async (_, to, { name }, href) =>
+        sendPage(
+          to,
+          messagePage(
+            `Connect ${name}`,
+            `Sign in to ${name} as the user that you want to connect to ${email}.`,
+            200,
+            { href, label: `Continue with ${name}` },
+          ),
         ),
-      );
-    } catch (error) {
-      if (!(error instanceof ProviderUnavailable)) throw error;
-      request.log.warn({ err: error, issuer: provider.issuer }, 'sign-in provider unavailable');
-      const text = signInFailureText('provider-down') ?? '';
-      return sendPage(reply, messagePage('Not connected', text, 503, backToMe));
-    }
+    );
   });
 
   door.form(scope, '/me/providers/disconnect', rule, async ({ request, reply, person, form }) => {
@@ -61,9 +55,8 @@ export function registerMyProvidersRoutes(
       const id = form.get('identity') ?? '';
       const issuer = await removeProviderIdentity(transaction, person, id);
       if (issuer === undefined) return;
-      await new AuditStore({ kysely: transaction }).record({
+      await recordAuditEvent(transaction, {
         kind: 'sign_in_provider_disconnected',
-        outcome: 'success',
         personId,
         origin: originOf(request),
         detail: { provider: issuer },
@@ -82,6 +75,3 @@ export function registerMyProvidersRoutes(
         );
   });
 }
-
-/** Where pages about connecting a provider lead. */
-export const backToMe = { href: '/me', label: 'Back to sign-in and security' } as const;

@@ -3,13 +3,15 @@ import { renderSVG } from 'uqr';
 import { Html } from '../../foundation/html.ts';
 import type { PersonId } from '../../foundation/ids.ts';
 import type { Http } from '../../http/create-http.ts';
+import { endOtherSessions } from '../browser/browser-session-store.ts';
 import type { PageCall } from '../browser/page-door.ts';
-import { originOf } from '../form.ts';
 import { SlowDown } from '../oauth-errors.ts';
 import { seeOther, sendPage } from '../pages/layout.ts';
 import { enrollPage, secondFactorStatePage } from '../pages/me-page.ts';
 import { recoveryCodesPage } from '../pages/recovery-codes-page.ts';
+import { listPasskeys } from '../passkey/passkey-store.ts';
 import type { Enrollment } from '../second-factor.ts';
+import { countRecoveryCodes, removeAuthenticator } from '../second-factor-store.ts';
 import type { SessionContext } from '../session-context.ts';
 import { waitText } from '../sign-in-routes.ts';
 
@@ -23,14 +25,15 @@ const wrongCode = 'Incorrect or already used code. Enter the next one from your 
  * …/remove` removes the app. All ask people to confirm who they are.
  */
 export function registerSecondFactorRoutes(scope: Http, context: SessionContext): void {
-  const { browser, door, secondFactors, recoveryCodes, passkeys, audit } = context;
+  const { door, secondFactors, recoveryCodes } = context;
+  const { kysely } = context.database;
 
   async function showState({ reply, csrf, person }: PageCall, error?: string) {
     const { personId } = person;
     const [hasAuthenticator, list, remaining] = await Promise.all([
       secondFactors.hasAuthenticator(personId),
-      passkeys.store.list(personId),
-      recoveryCodes.countRemaining(personId),
+      listPasskeys(kysely, personId),
+      countRecoveryCodes(kysely, personId),
     ]);
     return sendPage(
       reply,
@@ -70,13 +73,8 @@ export function registerSecondFactorRoutes(scope: Http, context: SessionContext)
   async function showNewCodes(call: PageCall) {
     const codes = await recoveryCodes.renew(call.person.personId);
     if (codes.length === 0) return seeOther(call.reply, page);
-    await record('recovery_codes_made', call);
+    await call.record('recovery_codes_made');
     return sendPage(call.reply, recoveryCodesPage(codes));
-  }
-
-  function record(kind: string, { request, person }: PageCall): Promise<void> {
-    const origin = originOf(request);
-    return audit.record({ kind, outcome: 'success', personId: person.personId, origin });
   }
 
   door.page(scope, page, rule, (call) => showState(call));
@@ -98,18 +96,18 @@ export function registerSecondFactorRoutes(scope: Http, context: SessionContext)
       if (failure.retryAfter !== undefined) reply.header('retry-after', failure.retryAfter);
       return showEnrollment(call, pending, failure);
     }
-    await record('second_factor_added', call);
+    await call.record('second_factor_added');
     if (!isFirst) return seeOther(reply, '/me?done=authenticator');
     // The other browsers signed in with the password alone.
-    await browser.endOthers(call.person);
+    await endOtherSessions(kysely, call.person);
     return showNewCodes(call);
   });
 
   door.form(scope, `${page}/recovery-codes`, rule, (call) => showNewCodes(call));
 
   door.form(scope, `${page}/remove`, rule, async (call) => {
-    await secondFactors.remove(call.person.personId);
-    await record('second_factor_removed', call);
+    await removeAuthenticator(kysely, call.person.personId);
+    await call.record('second_factor_removed');
     return seeOther(call.reply, '/me?done=removed');
   });
 }

@@ -15,6 +15,21 @@ export function errorBox(text: string | undefined): Html | undefined {
 /** Between two ways to do the same. */
 export const orLine = html`<p class="or">or</p>`;
 
+/**
+ * The beginning of a form.
+ * @param hidden fields that people don't see; one without a value is omitted
+ */
+export function openForm(
+  action: string,
+  hidden: Readonly<Record<string, string | undefined>>,
+  className?: string,
+): Html {
+  const fields = Object.entries(hidden).map(([name, value]) =>
+    value === undefined ? '' : html`\n<input type="hidden" name="${name}" value="${value}">`,
+  );
+  return html`<form method="post" action="${action}"${className && html` class="${className}"`}>${fields}`;
+}
+
 /** A notice; empty if undefined. */
 export function noticeBox(text: string | undefined): Html | undefined {
   return text === undefined ? undefined : html`<p class="note" role="status">${text}</p>`;
@@ -41,6 +56,20 @@ export interface Page {
   readonly formAction?: string;
   readonly status?: number;
   readonly script?: PageScript;
+}
+
+/** What every page with a form shows. */
+export interface FormPage {
+  readonly csrf: string;
+  /** Why the last attempt failed. */
+  readonly error?: string | undefined;
+  readonly status?: number;
+}
+
+/** A page with a form of the way to another page. */
+export interface StepPage extends FormPage {
+  /** The local path to go to afterwards. */
+  readonly next: string;
 }
 
 /**
@@ -95,6 +124,9 @@ interface PageLink {
   readonly href: string;
   readonly label: string;
 }
+
+/** Where pages about a person's sign-in lead. */
+export const backToMe = { href: '/me', label: 'Back to sign-in and security' } as const;
 
 /** A page with a message and optionally links: the next step, and a way back. */
 export function messagePage(

@@ -9,7 +9,15 @@ import type { ListedBrowserSession } from '../browser/browser-session-store.ts';
 import type { ListedPasskey } from '../passkey/passkey-store.ts';
 import type { ListedProviderIdentity } from '../single-sign-on/provider-identity-store.ts';
 import type { SignInProvider } from '../single-sign-on/sign-in-provider.ts';
-import { browserName, errorBox, noticeBox, type Page, pageTime } from './layout.ts';
+import {
+  browserName,
+  errorBox,
+  type FormPage,
+  noticeBox,
+  openForm,
+  type Page,
+  pageTime,
+} from './layout.ts';
 import { copyScript, passwordHint, passwordScript } from './page-script.ts';
 import { passkeySection, passwordGrantNote } from './passkey-pages.ts';
 
@@ -46,8 +54,7 @@ export function mePage(page: MePage): Page {
   const body = html`<div class="wide">
 <div class="head">
 <div><h1>Sign-in and security</h1><p class="soft">${name} · ${email}</p></div>
-<form method="post" action="/sign-out" class="row">
-<input type="hidden" name="csrf" value="${csrf}">
+${openForm('/sign-out', { csrf }, 'row')}
 <a class="button quiet small" href="/console">Go to the console</a>
 <button type="submit" class="quiet small">Sign out</button>
 </form>
@@ -105,8 +112,7 @@ function providerSection(page: MePage): Html | undefined {
       identity.lastUsedAt === null
         ? 'never used'
         : html`last used ${time(page, identity.lastUsedAt)}`;
-    return html`<li><span>${name} <span class="soft">connected ${time(page, identity.createdAt)}, ${used}</span></span><form method="post" action="/me/providers/disconnect">
-<input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="identity" value="${identity.id}">
+    return html`<li><span>${name} <span class="soft">connected ${time(page, identity.createdAt)}, ${used}</span></span>${openForm('/me/providers/disconnect', { csrf, identity: identity.id })}
 <button type="submit" class="quiet small" aria-label="Disconnect ${name}">Disconnect</button></form></li>`;
   });
   const others = providers
@@ -118,8 +124,7 @@ function providerSection(page: MePage): Html | undefined {
       ({
         accountId,
         name,
-      }) => html`<li><span>${name}</span><form method="post" action="/me/providers/connect">
-<input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="account" value="${accountId ?? ''}">
+      }) => html`<li><span>${name}</span>${openForm('/me/providers/connect', { csrf, account: accountId ?? '' })}
 <button type="submit" class="quiet small">Connect ${name}</button></form></li>`,
     );
   return html`<section aria-labelledby="providers">
@@ -165,8 +170,7 @@ function languageSection({ csrf, formats, timeZone }: MePage, locale: Locale): H
   });
   return html`<section aria-labelledby="language-title">
 <h2 id="language-title">Language and formats</h2>
-<form method="post" action="/me/language">
-<input type="hidden" name="csrf" value="${csrf}">
+${openForm('/me/language', { csrf })}
 <label for="language">Language for account emails</label>
 <select id="language" name="language">${options}</select>
 <label for="formats">Dates and numbers</label>
@@ -180,14 +184,12 @@ function sessionItem(page: MePage, session: ListedBrowserSession): Html {
   const { csrf, sessionId } = page;
   const what = html`<span>${browserName(session.userAgent)} <span class="soft">Last used ${time(page, session.lastUsedAt)} from ${session.remoteAddress} (${describePlace(session.remoteAddress)})<br>Signed in ${time(page, session.createdAt)}</span></span>`;
   if (session.id === sessionId) return html`<li>${what}<span class="tag">This browser</span></li>`;
-  return html`<li>${what}<form method="post" action="/me/sessions/end">
-<input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="session" value="${session.id}">
+  return html`<li>${what}${openForm('/me/sessions/end', { csrf, session: session.id })}
 <button type="submit" class="quiet small" aria-label="Sign out ${browserName(session.userAgent)} at ${session.remoteAddress}">Sign out</button></form></li>`;
 }
 
 function endOthersForm(csrf: string): Html {
-  return html`<form method="post" action="/me/sessions/end-others">
-<input type="hidden" name="csrf" value="${csrf}">
+  return html`${openForm('/me/sessions/end-others', { csrf })}
 <div class="actions"><button type="submit" class="quiet small">Sign out everywhere else</button></div>
 </form>`;
 }
@@ -198,8 +200,7 @@ function consentList(page: MePage): Html {
   const items = consents.map(
     (
       consent,
-    ) => html`<li><span>${consent.integrationName} <span class="soft">in ${consent.accountName}, since ${time(page, consent.grantedAt)}</span></span><form method="post" action="/me/consents/withdraw">
-<input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="client_id" value="${consent.clientId}">
+    ) => html`<li><span>${consent.integrationName} <span class="soft">in ${consent.accountName}, since ${time(page, consent.grantedAt)}</span></span>${openForm('/me/consents/withdraw', { csrf, client_id: consent.clientId })}
 <button type="submit" class="quiet small" aria-label="Revoke ${consent.integrationName}">Revoke</button></form></li>`,
   );
   return html`<ul class="plain" aria-labelledby="integrations">${items}</ul>`;
@@ -209,19 +210,15 @@ function time({ formats, timeZone }: MePage, at: Date): Html {
   return pageTime(at, formats, timeZone);
 }
 
-export interface PasswordPage {
-  readonly csrf: string;
+export interface PasswordPage extends FormPage {
   readonly personal: readonly string[];
-  readonly error?: string | undefined;
-  readonly status?: number;
 }
 
 /** Asks for the current password and a new one. */
 export function changePasswordPage({ csrf, personal, error, status }: PasswordPage): Page {
   const body = html`<h1>Change your password</h1>
 ${errorBox(error)}
-<form method="post" action="/me/password">
-<input type="hidden" name="csrf" value="${csrf}">
+${openForm('/me/password', { csrf })}
 <label for="password">Current password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required>
 ${newPasswordField(personal)}
@@ -242,14 +239,11 @@ export function newPasswordField(personal: readonly string[]): Html {
 <p id="rule" class="soft" aria-live="polite">${passwordHint}</p>`;
 }
 
-export interface SecondFactorStatePage {
-  readonly csrf: string;
+export interface SecondFactorStatePage extends FormPage {
   readonly hasAuthenticator: boolean;
   readonly hasPasskey: boolean;
   /** Number of unused recovery codes. */
   readonly recoveryCodes: number;
-  readonly error?: string | undefined;
-  readonly status?: number;
 }
 
 /** Offers to set up an authenticator app or, if there is one, to remove it; and to create new recovery codes. */
@@ -257,9 +251,7 @@ export function secondFactorStatePage(page: SecondFactorStatePage): Page {
   const { csrf, hasAuthenticator, hasPasskey, recoveryCodes, error } = page;
   const isOn = hasAuthenticator || hasPasskey;
   const title = isOn ? 'Second factor' : 'Add a second factor';
-  const csrfField = html`<input type="hidden" name="csrf" value="${csrf}">`;
-  const begin = html`<form method="post" action="/me/second-factor/begin">
-${csrfField}
+  const begin = html`${openForm('/me/second-factor/begin', { csrf })}
 <div class="actions"><button type="submit">Set up an authenticator app</button></div>
 </form>`;
   const intro = isOn
@@ -268,14 +260,12 @@ ${csrfField}
 <p class="soft">${passwordGrantNote}</p>`;
   const codes = html`<h2>Recovery codes</h2>
 <p>You have ${recoveryCodes === 1 ? '1 recovery code' : `${recoveryCodes} recovery codes`} left. Each replaces your second factor once. New codes replace the old ones.</p>
-<form method="post" action="/me/second-factor/recovery-codes">
-${csrfField}
+${openForm('/me/second-factor/recovery-codes', { csrf })}
 <div class="actions"><button type="submit" class="quiet">Create new recovery codes</button></div>
 </form>`;
   const app = hasAuthenticator
     ? html`<p>Your authenticator app is set up. ${hasPasskey ? 'If you remove it, you’ll use a passkey after your password.' : 'If you remove it, you’ll sign in with your password only, and your recovery codes are deleted.'}</p>
-<form method="post" action="/me/second-factor/remove">
-${csrfField}
+${openForm('/me/second-factor/remove', { csrf })}
 <div class="actions"><button type="submit" class="danger">Remove authenticator app</button></div>
 </form>`
     : html`${isOn ? html`<p>You have a passkey. An authenticator app is another way to sign in after your password.</p>` : ''}${begin}`;
@@ -289,14 +279,10 @@ ${isOn ? codes : ''}
   return { title, body, status: page.status ?? 200 };
 }
 
-export interface EnrollPage {
-  readonly csrf: string;
+export interface EnrollPage extends FormPage {
   readonly secret: string;
   /** The QR code as SVG. */
   readonly picture: Html;
-  /** Why the last code was refused. */
-  readonly error?: string | undefined;
-  readonly status?: number;
 }
 
 /** Shows the secret until a first code is right, as a QR code and as text. */
@@ -307,9 +293,7 @@ ${errorBox(error)}
 <div class="qr" role="img" aria-label="QR code with the key below">${picture}</div>
 <p class="soft">Can’t scan it? Enter this key in your app:</p>
 <p class="key" data-copy="${secret}"><code>${secret.replace(/(.{4})(?=.)/g, '$1 ')}</code><button type="button" class="quiet small" hidden>Copy</button></p>
-<form method="post" action="/me/second-factor/confirm">
-<input type="hidden" name="csrf" value="${csrf}">
-<input type="hidden" name="secret" value="${secret}">
+${openForm('/me/second-factor/confirm', { csrf, secret })}
 <label for="code">6-digit code</label>
 <input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9 ]*" maxlength="12" required${error === undefined ? '' : html` aria-describedby="problem" aria-invalid="true" autofocus`}>
 <div class="actions"><button type="submit">Turn on</button></div>

@@ -1,7 +1,7 @@
 import { type Html, html } from '../../foundation/html.ts';
 import type { ListedPasskey } from '../passkey/passkey-store.ts';
 import type { PasskeyPrompt } from '../passkey/passkeys.ts';
-import { errorBox, type Page } from './layout.ts';
+import { errorBox, type FormPage, openForm, type Page } from './layout.ts';
 import { passkeyScript } from './page-script.ts';
 
 interface PasskeyForm {
@@ -57,14 +57,12 @@ ${add}`;
 export const passwordGrantNote =
   'Programs that get tokens with your password (the API’s password grant) stop working; use a service user for them.';
 
-interface NewPasskeyPage {
-  readonly csrf: string;
+interface NewPasskeyPage extends FormPage {
   readonly prompt: PasskeyPrompt;
   /** Suggested name. */
   readonly name: string;
   /** The person has no second factor yet. */
   readonly first: boolean;
-  readonly error?: string | undefined;
 }
 
 /** Asks for a name and creates a passkey. */
@@ -100,13 +98,11 @@ export function passkeyPage({ csrf, passkey, isLastFactor, time }: PasskeyPage):
   const { id, name, createdAt, lastUsedAt } = passkey;
   const body = html`<h1>Passkey</h1>
 <p class="soft">Added ${time(createdAt)}, ${lastUsedAt === null ? 'never used' : html`last used ${time(lastUsedAt)}`}.</p>
-<form method="post" action="/me/passkeys/rename">
-<input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="passkey" value="${id}">
+${openForm('/me/passkeys/rename', { csrf, passkey: id })}
 ${nameField(name)}
 <div class="actions"><button type="submit">Save name</button></div>
 </form>
-<form method="post" action="/me/passkeys/remove" class="foot">
-<input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="passkey" value="${id}">
+${openForm('/me/passkeys/remove', { csrf, passkey: id }, 'foot')}
 <h2>Remove this passkey</h2>
 <p>It stops working immediately${isLastFactor ? ', and your recovery codes are deleted. Your password alone will sign you in' : ''}. Also delete it on your device.</p>
 <div class="actions"><button type="submit" class="danger">Remove passkey</button></div>

@@ -1,5 +1,5 @@
 import { html } from '../../foundation/html.ts';
-import type { Page } from './layout.ts';
+import { errorBox, openForm, type Page, type StepPage } from './layout.ts';
 import { copyScript } from './page-script.ts';
 
 /** Shows new recovery codes. They can't be shown again. */
@@ -16,22 +16,12 @@ export function recoveryCodesPage(codes: readonly string[]): Page {
   return { title, body, script: copyScript };
 }
 
-export interface RecoveryCodePage {
-  readonly csrf: string;
-  readonly next: string;
-  readonly error?: string | undefined;
-  readonly status?: number;
-}
-
 /** Asks for a recovery code instead of the authenticator's code. */
-export function recoveryCodePage(page: RecoveryCodePage): Page {
+export function recoveryCodePage(page: StepPage): Page {
   const failed = page.error !== undefined;
-  const problem = failed ? html`<p id="problem" class="error" role="alert">${page.error}</p>` : '';
   const body = html`<h1>Use a recovery code</h1>
-${problem}
-<form method="post" action="/sign-in/recovery-code">
-<input type="hidden" name="csrf" value="${page.csrf}">
-<input type="hidden" name="next" value="${page.next}">
+${errorBox(page.error)}
+${openForm('/sign-in/recovery-code', { csrf: page.csrf, next: page.next })}
 <label for="code">Recovery code</label>
 <input id="code" name="code" type="text" autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="40" required aria-describedby="hint${failed ? ' problem' : ''}" ${failed ? html`aria-invalid="true"` : ''}>
 <p id="hint" class="soft">A code you saved when you turned on the second factor. It works once. If you’ve lost these too, ask an operator of this service.</p>

@@ -1,23 +1,17 @@
 import { type Html, html } from '../../foundation/html.ts';
 import type { PasskeyPrompt } from '../passkey/passkeys.ts';
 import { providerSignInPath, type SignInProvider } from '../single-sign-on/sign-in-provider.ts';
-import { errorBox, noticeBox, orLine, type Page } from './layout.ts';
+import { errorBox, noticeBox, openForm, orLine, type Page, type StepPage } from './layout.ts';
 import { passkeyScript } from './page-script.ts';
 import { passkeyForm } from './passkey-pages.ts';
 
-export interface SignInPage {
-  readonly csrf: string;
-  /** The local path to go to afterwards. */
-  readonly next: string;
+export interface SignInPage extends StepPage {
   readonly email?: string;
   /** Undefined: this service can't have passkeys. */
   readonly prompt?: PasskeyPrompt | undefined;
   /** Undefined: the installation has none. */
   readonly provider?: Pick<SignInProvider, 'name'> | undefined;
-  /** The error of the last attempt. */
-  readonly error?: string | undefined;
   readonly note?: string;
-  readonly status?: number;
 }
 
 /** Asks for email address and password, or a passkey. */
@@ -40,9 +34,7 @@ export function signInPage(page: SignInPage): Page {
     html`<div class="actions"><a class="button quiet" href="${providerSignInPath({}, next)}">Sign in with ${provider.name}</a></div>`;
   const body = html`<h1>Sign in</h1>
 ${errorBox(page.error)}${noticeBox(page.note)}
-<form method="post" action="/sign-in">
-<input type="hidden" name="csrf" value="${page.csrf}">
-<input type="hidden" name="next" value="${page.next}">
+${openForm('/sign-in', { csrf: page.csrf, next: page.next })}
 <label for="email">Email address</label>
 <input id="email" name="email" type="email" autocomplete="username${passkey === undefined ? '' : ' webauthn'}" required maxlength="254" value="${page.email ?? ''}">
 <div class="label"><label for="password">Password</label><button type="button" class="link" data-reveal="password" hidden>Show</button></div>
@@ -56,14 +48,10 @@ ${withProvider}
   return { title, body, ...(prompt && { script: passkeyScript }), status: page.status ?? 200 };
 }
 
-export interface SecondFactorPage {
-  readonly csrf: string;
-  readonly next: string;
+export interface SecondFactorPage extends StepPage {
   /** Undefined: the person has no passkey. */
   readonly prompt?: PasskeyPrompt | undefined;
   readonly hasAuthenticator: boolean;
-  readonly error?: string | undefined;
-  readonly status?: number;
 }
 
 /** Asks for the second factor: a passkey, or a code of the authenticator app. */
@@ -78,9 +66,7 @@ ${passkey}
 ${passkey !== undefined && hasAuthenticator ? orLine : ''}
 ${passkey === undefined || hasAuthenticator ? '' : html`<noscript><p class="error">Passkeys need JavaScript. Use a recovery code.</p></noscript>`}
 ${hasAuthenticator ? codeForm(page) : ''}
-<form method="post" action="/sign-out" class="foot">
-<input type="hidden" name="csrf" value="${csrf}">
-<input type="hidden" name="next" value="${next}">
+${openForm('/sign-out', { csrf, next }, 'foot')}
 <p>Lost your ${hasAuthenticator ? 'authenticator' : 'passkey'}? <a href="/sign-in/recovery-code?${new URLSearchParams({ next }).toString()}">Use a recovery code</a></p>
 <button type="submit" class="link">Sign in as someone else</button>
 </form>`;
@@ -94,9 +80,7 @@ ${hasAuthenticator ? codeForm(page) : ''}
 
 function codeForm(page: SecondFactorPage): Html {
   const invalid = page.error === undefined ? '' : html`aria-invalid="true"`;
-  return html`<form method="post" action="/sign-in/code">
-<input type="hidden" name="csrf" value="${page.csrf}">
-<input type="hidden" name="next" value="${page.next}">
+  return html`${openForm('/sign-in/code', { csrf: page.csrf, next: page.next })}
 <label for="code">6-digit code</label>
 <input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9 ]*" maxlength="12" required${page.prompt === undefined ? ' autofocus' : ''} aria-describedby="hint${page.error === undefined ? '' : ' problem'}" ${invalid}>
 <p id="hint" class="soft">From your authenticator app.</p>

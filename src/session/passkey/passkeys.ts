@@ -6,13 +6,19 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
-import { Ajv, type ValidateFunction } from 'ajv';
+import { Ajv } from 'ajv';
 import { type TSchema, Type } from 'typebox';
-import type { Clock } from '../../foundation/clock.ts';
 import type { PersonId } from '../../foundation/ids.ts';
-import type { MasterKey } from '../../foundation/master-key.ts';
+import type { SessionModuleDependencies } from '../session-dependencies.ts';
 import { type ChallengeScope, challengeMs, PasskeyChallenges } from './passkey-challenges.ts';
-import type { PasskeyStore, StoredPasskey } from './passkey-store.ts';
+import {
+  findPasskey,
+  listPasskeys,
+  type PasskeyCredential,
+  recordPasskeyUse,
+  type StoredPasskey,
+  savePasskey,
+} from './passkey-store.ts';
 
 /** The site that passkeys of this service are bound to (WebAuthn Level 2, relying party). */
 interface PasskeySite {
@@ -47,15 +53,6 @@ export function passkeySupport(publicUrl: string): PasskeySupport {
 /** COSE algorithms in order of preference: EdDSA, ES256, RS256. */
 const algorithms = [-8, -7, -257];
 
-interface PasskeysDependencies {
-  readonly store: PasskeyStore;
-  readonly key: MasterKey;
-  readonly clock: Clock;
-  /** The public base URL. */
-  readonly publicUrl: () => string;
-  readonly isOperator: (personId: PersonId) => Promise<boolean>;
-}
-
 /** A request to the browser for a passkey, as a page carries it. */
 export interface PasskeyPrompt {
   readonly purpose: ChallengeScope['purpose'];
@@ -76,10 +73,10 @@ interface PasskeyOwner {
  * asked for: any authenticator is welcome.
  */
 export class Passkeys {
-  readonly #dependencies: PasskeysDependencies;
+  readonly #dependencies: SessionModuleDependencies;
   readonly #challenges: PasskeyChallenges;
 
-  constructor(dependencies: PasskeysDependencies) {
+  constructor(dependencies: SessionModuleDependencies) {
     this.#dependencies = dependencies;
     this.#challenges = new PasskeyChallenges(dependencies.key, dependencies.clock);
   }
@@ -88,13 +85,9 @@ export class Passkeys {
   async problemFor(personId: PersonId): Promise<string | undefined> {
     const support = passkeySupport(this.#dependencies.publicUrl());
     if (!('problem' in support)) return undefined;
-    return (await this.#dependencies.isOperator(personId))
+    return (await this.#dependencies.facts.isOperator(personId))
       ? support.problem
       : 'Not available here. If you need them, ask an operator.';
-  }
-
-  get store(): PasskeyStore {
-    return this.#dependencies.store;
   }
 
   /** What the browser needs to create a passkey; undefined if this service can't have any. */
@@ -102,7 +95,7 @@ export class Passkeys {
     const site = this.#site();
     if (site === undefined) return undefined;
     const { personId, email, name } = owner;
-    const existing = await this.#dependencies.store.listCredentials(personId);
+    const existing = await listPasskeys(this.#dependencies.database.kysely, personId);
     const options: PublicKeyCredentialCreationOptionsJSON = {
       rp: { id: site.rpId, name: 'Signalpost' },
       // Not personal data: authenticators may show it without verifying their user (WebAuthn Level 2, 14.6.1).
@@ -125,7 +118,7 @@ export class Passkeys {
     text: string,
   ): Promise<boolean> {
     const site = this.#site();
-    const answer = readRegistration(text);
+    const answer = readAnswer<RegistrationResponseJSON>(registrationSchema, text);
     if (site === undefined || answer === undefined) return false;
     const { response, challenge } = answer;
     const live = this.#challenges.read(challenge, { purpose: 'register', csrf, personId });
@@ -141,7 +134,8 @@ export class Passkeys {
     }).catch(() => undefined);
     if (verified?.verified !== true) return false;
     const { credential } = verified.registrationInfo;
-    return this.#dependencies.store.add(
+    return savePasskey(
+      this.#dependencies.database.kysely,
       {
         personId,
         credentialId: Buffer.from(credential.id, 'base64url'),
@@ -165,7 +159,9 @@ export class Passkeys {
     if (site === undefined) return undefined;
     const { personId } = scope;
     const own =
-      personId === undefined ? [] : await this.#dependencies.store.listCredentials(personId);
+      personId === undefined
+        ? []
+        : await listPasskeys(this.#dependencies.database.kysely, personId);
     if (personId !== undefined && own.length === 0) return undefined;
     const options: PublicKeyCredentialRequestOptionsJSON = {
       challenge: this.#challenges.create(scope),
@@ -183,14 +179,14 @@ export class Passkeys {
    */
   async verify(scope: ChallengeScope, text: string): Promise<PersonId | undefined> {
     const site = this.#site();
-    const answer = readAssertion(text);
+    const answer = readAnswer<AuthenticationResponseJSON>(assertionSchema, text);
     if (site === undefined || answer === undefined) return undefined;
     const { response, challenge } = answer;
     // Checked first, so that strangers cost no query and no signature check.
     const live = this.#challenges.read(challenge, scope);
     if (live === undefined) return undefined;
-    const { store } = this.#dependencies;
-    const passkey = await store.find(Buffer.from(response.id, 'base64url'));
+    const { kysely } = this.#dependencies.database;
+    const passkey = await findPasskey(kysely, Buffer.from(response.id, 'base64url'));
     if (passkey === undefined || !isOwner(passkey, scope, response.response.userHandle))
       return undefined;
     const { verifyAuthenticationResponse } = await import('@simplewebauthn/server');
@@ -208,7 +204,9 @@ export class Passkeys {
     }).catch(() => undefined);
     if (verified?.verified !== true) return undefined;
     const { newCounter } = verified.authenticationInfo;
-    return (await store.recordUse(passkey, newCounter, live)) ? passkey.personId : undefined;
+    return (await recordPasskeyUse(kysely, passkey, newCounter, live))
+      ? passkey.personId
+      : undefined;
   }
 
   #site(): PasskeySite | undefined {
@@ -244,10 +242,7 @@ function userHandleOf(personId: PersonId): string {
   return Buffer.from(personId.replaceAll('-', ''), 'hex').toString('base64url');
 }
 
-function describe({
-  credentialId,
-  transports,
-}: Pick<StoredPasskey, 'credentialId' | 'transports'>) {
+function describe({ credentialId, transports }: PasskeyCredential) {
   return {
     id: credentialId.toString('base64url'),
     type: 'public-key' as const,
@@ -289,29 +284,18 @@ const registrationSchema = answerSchema(
 
 const ajv = new Ajv();
 
-/** A well-formed response of a browser to a passkey request, with the challenge that it claims to sign. */
-interface PasskeyAnswer<Response> {
-  readonly response: Response;
-  readonly challenge: string;
-}
-
-/** @returns undefined if the text isn't the JSON form of an assertion (WebAuthn Level 3, section 5.1.9) */
-function readAssertion(text: string): PasskeyAnswer<AuthenticationResponseJSON> | undefined {
-  return readAnswer(ajv.compile<AuthenticationResponseJSON>(assertionSchema), text);
-}
-
-/** @returns undefined if the text isn't the JSON form of a registration */
-function readRegistration(text: string): PasskeyAnswer<RegistrationResponseJSON> | undefined {
-  return readAnswer(ajv.compile<RegistrationResponseJSON>(registrationSchema), text);
-}
-
+/**
+ * Reads the JSON form of a browser's response to a passkey request (WebAuthn Level 3, section 5.1.9), and the challenge that it
+ * claims to sign.
+ * @returns undefined if it isn't well-formed
+ */
 function readAnswer<Response extends { readonly response: { readonly clientDataJSON: string } }>(
-  isValid: ValidateFunction<Response>,
+  schema: TSchema,
   text: string,
-): PasskeyAnswer<Response> | undefined {
+): { readonly response: Response; readonly challenge: string } | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    if (!isValid(value)) return undefined;
+    if (!ajv.compile<Response>(schema)(value)) return undefined;
     const clientData: unknown = JSON.parse(
       Buffer.from(value.response.clientDataJSON, 'base64url').toString('utf8'),
     );

@@ -3,10 +3,11 @@ import { readPerson } from '../../account/person-store.ts';
 import type { Http } from '../../http/create-http.ts';
 import { withOwnSecondFactor } from '../browser/browser-session-store.ts';
 import { completeSignIn } from '../complete-sign-in.ts';
-import { formOf, originOf } from '../form.ts';
+import { formOf, recordRequest } from '../form.ts';
 import { localPath, signInPath } from '../local-path.ts';
 import { seeOther } from '../pages/layout.ts';
 import type { SessionContext } from '../session-context.ts';
+import { mustUseProvider } from '../single-sign-on/account-provider-store.ts';
 
 /** `POST /sign-in/passkey`: signs in with a passkey, alone or after the password, and continues to the local path `next`. */
 export function registerSignInPasskeyRoutes(scope: Http, context: SessionContext): void {
@@ -14,32 +15,23 @@ export function registerSignInPasskeyRoutes(scope: Http, context: SessionContext
 }
 
 async function signInWithPasskey(
-  { database, browser, devices, passkeys, notices, audit, mustUseProvider }: SessionContext,
+  context: SessionContext,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
+  const { database, browser, passkeys, facts } = context;
   const form = formOf(request);
   const next = localPath(form.get('next'));
   const visit = await browser.visit(request, reply);
   if (visit.isSignedIn) return seeOther(reply, next);
   if (!browser.hasValidCsrfToken(request, form)) return seeOther(reply, signInPath(next));
   const { csrf, awaitingSecondFactor: halfway } = visit;
+  const detail = { passkey: true, ...(halfway && { secondFactor: true }) };
   const record = (outcome: 'success' | 'refused', personId: string) =>
-    audit.record({
-      kind: 'sign_in',
-      outcome,
-      personId,
-      origin: originOf(request),
-      detail: { passkey: true, ...(halfway === undefined ? {} : { secondFactor: true }) },
-    });
-  const response = form.get('answer') ?? '';
-  const personId =
-    halfway === undefined
-      ? await passkeys.verify({ purpose: 'sign-in', csrf }, response)
-      : await passkeys.verify(
-          { purpose: 'second-factor', csrf, personId: halfway.personId },
-          response,
-        );
+    recordRequest(database, request, { kind: 'sign_in', outcome, personId, detail });
+  const purpose = halfway === undefined ? 'sign-in' : 'second-factor';
+  const scope = { purpose, csrf, personId: halfway?.personId } as const;
+  const personId = await passkeys.verify(scope, form.get('answer') ?? '');
   const person = personId && (await readPerson(database.kysely, personId));
   if (person === undefined) {
     // Strangers can't fill the audit log.
@@ -48,7 +40,10 @@ async function signInWithPasskey(
     return seeOther(reply, `${page}?${new URLSearchParams({ next, failed: 'passkey' })}`);
   }
   // After a sign-in with a provider, the passkey is the second factor.
-  if (halfway?.identityId === undefined && (await mustUseProvider(person))) {
+  if (
+    halfway?.identityId === undefined &&
+    (await mustUseProvider(database.kysely, person.id, facts.provider))
+  ) {
     await record('refused', person.id);
     return seeOther(reply, `/sign-in?${new URLSearchParams({ next, failed: 'needs-provider' })}`);
   }
@@ -57,7 +52,7 @@ async function signInWithPasskey(
     email: person.email,
     provider: halfway && withOwnSecondFactor(halfway),
   };
-  await completeSignIn({ browser, devices, notices }, request, reply, signedIn);
+  await completeSignIn(context, request, reply, signedIn);
   await record('success', person.id);
   return seeOther(reply, next);
 }

@@ -33,15 +33,10 @@ type StoredRule =
   | { readonly role: ProviderRole; readonly group: string }
   | { readonly role: ProviderRole; readonly domain: string };
 
-interface Row {
-  readonly account_id: AccountId;
-  readonly link: string;
-  readonly name: string;
-  readonly issuer: string;
-  readonly client_id: string;
-  readonly client_secret: Buffer;
-  readonly trust_email: boolean;
-  readonly members: readonly StoredRule[];
+interface Row extends Pick<SignInProvider, 'link' | 'name' | 'issuer' | 'clientId' | 'trustEmail'> {
+  readonly accountId: AccountId;
+  readonly sealed: Buffer;
+  readonly rules: readonly StoredRule[];
 }
 
 /** The sign-in providers of accounts. Nothing is cached: they are read once for each sign-in. */
@@ -59,18 +54,14 @@ export class AccountProviderStore {
 
   async #select(kysely: Kysely, condition: RawBuilder<unknown>): Promise<SignInProvider[]> {
     const { rows } = await sql<Row>`
-      select account_id, link, name, issuer, client_id, client_secret, trust_email, members
+      select account_id as "accountId", link, name, issuer, client_id as "clientId", client_secret as sealed,
+        trust_email as "trustEmail", members as rules
       from account_sign_in_provider where ${condition} order by account_id`.execute(kysely);
-    return rows.map((row) => ({
-      accountId: row.account_id,
-      link: row.link,
-      name: row.name,
-      issuer: row.issuer,
-      clientId: row.client_id,
-      clientSecret: unsealAny(this.#keys, row.account_id, row.client_secret).toString(),
-      trustEmail: row.trust_email,
+    return rows.map(({ sealed, rules, ...provider }) => ({
+      ...provider,
+      clientSecret: unsealAny(this.#keys, provider.accountId, sealed).toString(),
       // Whatever is stored, it concerns this account only.
-      members: row.members.map(({ role, ...who }) => ({ accountId: row.account_id, role, who })),
+      members: rules.map(({ role, ...who }) => ({ accountId: provider.accountId, role, who })),
     }));
   }
 

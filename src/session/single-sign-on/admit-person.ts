@@ -1,7 +1,7 @@
 import type { SignInSettings } from '../../access/authorize.ts';
 import { lockActiveAccount } from '../../account/account-store.ts';
 import { createPerson, findPersonByEmail } from '../../account/person-store.ts';
-import { AuditStore, type RequestOrigin } from '../../audit/audit-store.ts';
+import { type RequestOrigin, recordAuditEvent } from '../../audit/audit-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { PersonId } from '../../foundation/ids.ts';
 import { hasVerifiedDomain } from '../../sender/sending-domain-store.ts';
@@ -127,9 +127,8 @@ async function bringIn(
     linked: false,
   });
   if (identityId === undefined) throw new Error('the identity was created concurrently');
-  await new AuditStore({ kysely: transaction }).record({
+  await recordAuditEvent(transaction, {
     kind: 'person_created',
-    outcome: 'success',
     personId,
     accountId: provider.accountId,
     origin,

@@ -17,12 +17,11 @@ import {
   fetchUserInfo,
   type ServerMetadata,
 } from 'openid-client';
-import type { Clock } from '../../foundation/clock.ts';
-import type { HostNames } from '../../foundation/dns/host-names.ts';
 import { Busy } from '../../foundation/errors.ts';
 import { Limiter } from '../../foundation/limiter.ts';
-import type { PublicNetworks } from '../../foundation/network/public-networks.ts';
+import { PublicNetworks } from '../../foundation/network/public-networks.ts';
 import { policies } from '../../foundation/policies.ts';
+import type { SessionModuleDependencies } from '../session-dependencies.ts';
 import { fetchFromProvider, isLoopback } from './provider-fetch.ts';
 import { type ProviderClaims, readProviderClaims } from './read-provider-claims.ts';
 import type { SignInProvider } from './sign-in-provider.ts';
@@ -69,23 +68,18 @@ export interface ProviderRequest {
   readonly startedAt: number;
 }
 
-export interface ProviderClientDependencies {
-  readonly clock: Clock;
-  /** Where accounts' providers may be; the installation's may be anywhere. */
-  readonly networks: PublicNetworks;
-  /** Resolves the names of accounts' providers. */
-  readonly hostNames: HostNames;
-}
-
 /** Talks to OpenID Connect providers: authorization code flow with PKCE, state and nonce. */
 export class ProviderClient {
-  readonly #dependencies: ProviderClientDependencies;
+  readonly #dependencies: SessionModuleDependencies;
+  /** Where accounts' providers may be; the installation's may be anywhere. */
+  readonly #networks: PublicNetworks;
   readonly #metadata: LRUCache<string, Promise<ServerMetadata>>;
   // Strangers can cause requests to a provider, so a slow provider must not delay the others.
   readonly #slots = new Limiter(policies.providerRequests);
 
-  constructor(dependencies: ProviderClientDependencies) {
+  constructor(dependencies: SessionModuleDependencies) {
     this.#dependencies = dependencies;
+    this.#networks = new PublicNetworks(dependencies.providerNetworks);
     this.#metadata = new LRUCache({
       max: maxCachedProviders,
       ttl: metadataMs,
@@ -230,7 +224,7 @@ export class ProviderClient {
   }
 
   #networksOf({ accountId }: SignInProvider): PublicNetworks | undefined {
-    return accountId === undefined ? undefined : this.#dependencies.networks;
+    return accountId === undefined ? undefined : this.#networks;
   }
 
   #mayUseHttp(provider: SignInProvider, host: string): boolean {

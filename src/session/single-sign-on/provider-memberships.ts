@@ -8,7 +8,7 @@ import {
   removeMembership,
   saveMembership,
 } from '../../account/membership-store.ts';
-import { AuditStore, type RequestOrigin } from '../../audit/audit-store.ts';
+import { type RequestOrigin, recordAuditEvent } from '../../audit/audit-store.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { AccountId, PersonId } from '../../foundation/ids.ts';
 import type { ProviderClaims } from './read-provider-claims.ts';
@@ -65,9 +65,8 @@ export async function syncMemberships(
   { settings, provider, personId, granted, mayBegin, origin }: MembershipSync,
 ): Promise<readonly Membership[]> {
   const grantedBy = provider.accountId === undefined ? 'installation' : 'account';
-  const audit = new AuditStore({ kysely: transaction });
   const record = (kind: string, accountId: AccountId, role: Role) =>
-    audit.record({ kind, outcome: 'success', personId, accountId, origin, detail: { role } });
+    recordAuditEvent(transaction, { kind, personId, accountId, origin, detail: { role } });
   const before = await readMemberships(transaction, { personId, reach: 'all' });
   const own = before.filter(
     ({ accountId, grantedBy: by }) =>

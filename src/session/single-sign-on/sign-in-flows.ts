@@ -1,12 +1,11 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '../../foundation/clock.ts';
 import type { AccountId, PersonId } from '../../foundation/ids.ts';
-import type { MasterKey } from '../../foundation/master-key.ts';
 import type { PurposeKeys } from '../../foundation/purpose-keys.ts';
 import { seal, unsealAny } from '../../foundation/seal.ts';
 import { HostCookie, type TlsCheck } from '../browser/browser-sessions.ts';
 import type { LiveChallenge } from '../passkey/passkey-challenges.ts';
+import type { SessionModuleDependencies } from '../session-dependencies.ts';
 import type { ProviderRequest } from './provider-client.ts';
 import { callbackPath, type SignInProvider } from './sign-in-provider.ts';
 
@@ -26,26 +25,19 @@ export interface SignInFlow extends ProviderRequest {
   readonly next: string;
 }
 
-export interface SignInFlowsDependencies {
-  readonly browser: TlsCheck;
-  readonly key: MasterKey;
-  readonly clock: Clock;
-  readonly publicUrl: () => string;
-}
-
 /**
  * What a sign-in with a provider has to remember until the browser returns, in an encrypted cookie: so it can only be finished
  * by the browser that began it (RFC 9700 section 4.7.1), and a flood of strangers stores nothing.
  */
 export class SignInFlows {
-  readonly #dependencies: SignInFlowsDependencies;
+  readonly #dependencies: SessionModuleDependencies;
   readonly #keys: PurposeKeys;
   readonly #cookie: HostCookie;
 
-  constructor(dependencies: SignInFlowsDependencies) {
+  constructor(dependencies: SessionModuleDependencies, browser: TlsCheck) {
     this.#dependencies = dependencies;
     this.#keys = dependencies.key.keysFor('sign-in flow');
-    this.#cookie = new HostCookie('signalpost-provider', dependencies.browser);
+    this.#cookie = new HostCookie('signalpost-provider', browser);
   }
 
   /** Begins a flow; one that the browser began before is given up. */

@@ -2,15 +2,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isOperator } from '../../access/operator-store.ts';
 import { readAccounts } from '../../account/account-store.ts';
 import { reachOf } from '../../account/reach.ts';
-import { AuditStore } from '../../audit/audit-store.ts';
+import { recordAuditEvent } from '../../audit/audit-store.ts';
 import { isUniqueViolation } from '../../foundation/database/sqlstate.ts';
 import type { Http } from '../../http/create-http.ts';
 import { notifyPerson } from '../../outbox/security-notice-store.ts';
 import { completeSignIn } from '../complete-sign-in.ts';
-import { originOf } from '../form.ts';
+import { originOf, recordRequest } from '../form.ts';
 import { localPath } from '../local-path.ts';
-import { backToMe } from '../me/my-providers-routes.ts';
-import { messagePage, seeOther, sendPage } from '../pages/layout.ts';
+import { backToMe, messagePage, seeOther, sendPage } from '../pages/layout.ts';
 import { spendChallenge } from '../passkey/passkey-store.ts';
 import type { SessionContext } from '../session-context.ts';
 import { queryOf } from '../sign-in-routes.ts';
@@ -64,7 +63,8 @@ export function registerSignInOidcRoutes(scope: Http, context: SessionContext): 
     scope.get(path, (request, reply) => finish(context, request, reply));
 }
 
-async function sendToProvider(
+/** Begins a flow with a provider, and shows the way there. */
+export async function sendToProvider(
   context: SessionContext,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -80,7 +80,7 @@ async function sendToProvider(
   } catch (error) {
     if (!(error instanceof ProviderUnavailable)) throw error;
     log.warn({ err: error, issuer: provider.issuer }, 'sign-in provider unavailable');
-    return showFailure(reply, flow, 'provider-down');
+    return showFailure(reply, flow, 'provider-down', 503);
   }
 }
 
@@ -155,21 +155,18 @@ interface EndedFlow {
 }
 
 async function signIn(
-  { database, facts, browser, devices, notices, secondFactors, clock }: SessionContext,
+  context: SessionContext,
   { request, reply, flow, provider, claims }: EndedFlow,
 ): Promise<FastifyReply> {
+  const { database, facts, browser, secondFactors, clock } = context;
   const origin = originOf(request);
   let admission: Admission;
   try {
     admission = await database.kysely.transaction().execute(async (transaction) => {
-      const admitted = await admitPerson(transaction, {
-        settings: facts,
-        provider,
-        claims,
-        origin,
-      });
+      const asked = { settings: facts, provider, claims, origin };
+      const admitted = await admitPerson(transaction, asked);
       const { refusal: reason, personId } = admitted;
-      await new AuditStore({ kysely: transaction }).record({
+      await recordAuditEvent(transaction, {
         kind: 'sign_in',
         outcome: reason === undefined ? 'success' : 'refused',
         personId,
@@ -197,11 +194,11 @@ async function signIn(
   };
   const { next } = flow;
   if (!complete) {
-    await browser.awaitSecondFactor(request, reply, personId, proof);
+    await browser.signIn(request, reply, personId, proof, false);
     return seeOther(reply, `/sign-in/code?${new URLSearchParams({ next })}`);
   }
   const signedIn = { personId, email, provider: proof };
-  await completeSignIn({ browser, devices, notices }, request, reply, signedIn);
+  await completeSignIn(context, request, reply, signedIn);
   return seeOther(reply, next);
 }
 
@@ -215,15 +212,14 @@ async function confirm(
     return showFailure(reply, { ...flow, purpose: 'sign-in' }, 'flow-expired');
   const identity = await findProviderIdentity(database.kysely, provider.accountId, claims);
   const isSame = identity !== undefined && identity.id === person.identityId;
-  await new AuditStore(database).record({
+  await recordRequest(database, request, {
     kind: 'sign_in_confirmed',
     outcome: isSame ? 'success' : 'refused',
     personId: person.personId,
-    origin: originOf(request),
     detail: { provider: provider.issuer },
   });
   if (!isSame) return showFailure(reply, flow, 'other-person');
-  await browser.confirm(request, reply);
+  await browser.renew(request, reply, true);
   return seeOther(reply, flow.next);
 }
 
@@ -248,9 +244,8 @@ async function connect(
       linked: true,
     });
     if (identityId === undefined) return 'taken';
-    await new AuditStore({ kysely: transaction }).record({
+    await recordAuditEvent(transaction, {
       kind: 'sign_in_provider_connected',
-      outcome: 'success',
       personId,
       accountId: provider.accountId,
       origin: originOf(request),
@@ -268,10 +263,11 @@ function showFailure(
   reply: FastifyReply,
   { purpose, next }: Pick<SignInFlow, 'purpose' | 'next'>,
   failed: SignInFailure,
+  status = 409,
 ): FastifyReply {
   if (purpose === 'link') {
     const text = signInFailureText(failed) ?? '';
-    return sendPage(reply, messagePage('Not connected', text, 409, backToMe));
+    return sendPage(reply, messagePage('Not connected', text, status, backToMe));
   }
   const page = purpose === 'confirm' ? '/sign-in/confirm' : '/sign-in';
   return seeOther(reply, `${page}?${new URLSearchParams({ next, failed })}`);
