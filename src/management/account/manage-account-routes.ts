@@ -4,7 +4,13 @@ import type { Account } from '../../account/account.ts';
 import { readAccount, readAccountPage } from '../../account/account-store.ts';
 import { saveMembership } from '../../account/membership-store.ts';
 import { readQuotaUsage } from '../../account/quota-usage-store.ts';
-import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
+import {
+  NamedObject,
+  Nullable,
+  StrictObject,
+  strict,
+  Time,
+} from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { domainOf, normalizeAddress, parseEmailAddress } from '../../foundation/email-address.ts';
 import { AccountSchema } from '../../manifest/manifest-schema.ts';
@@ -15,33 +21,30 @@ import { accountOf, actorOf, defineOperation, type OperationCall } from '../oper
 import { resourceRoutes } from '../resource-routes.ts';
 import { applyAccount, applyManifestPart } from '../save-resource.ts';
 
-export const AccountView = Type.Object(
-  {
-    id: Type.String(),
-    name: Type.String(),
-    addOns: Type.Array(Type.String(), { description: 'Enabled add-ons.' }),
-    suspended: Type.Boolean({ description: 'Suspended accounts can’t send.' }),
-    retentionDays: Type.Integer({ description: 'How many days messages are kept: 30, 90 or 400.' }),
-    quota: Type.Object(
-      {
-        perHour: Nullable(Type.Integer()),
-        perDay: Nullable(Type.Integer({ description: 'Per UTC day.' })),
-      },
-      { ...strict, description: 'Max accepted messages; null: no limit.' },
-    ),
-    archiveAddress: Type.String({
+export const AccountView = NamedObject('Account', {
+  id: Type.String(),
+  name: Type.String(),
+  addOns: Type.Array(Type.String(), { description: 'Enabled add-ons.' }),
+  suspended: Type.Boolean({ description: 'Suspended accounts can’t send.' }),
+  retentionDays: Type.Integer({ description: 'How many days messages are kept: 30, 90 or 400.' }),
+  quota: Type.Object(
+    {
+      perHour: Nullable(Type.Integer()),
+      perDay: Nullable(Type.Integer({ description: 'Per UTC day.' })),
+    },
+    { ...strict, description: 'Max accepted messages; null: no limit.' },
+  ),
+  archiveAddress: Type.String({
+    description:
+      'Gets a blind copy of every message, except of templates with secret fields. Empty: none.',
+  }),
+  attachmentLimit: Nullable(
+    Type.Integer({
       description:
-        'Gets a blind copy of every message, except of templates with secret fields. Empty: none.',
+        'Max bytes of a message with attachments as sent; 0: no attachments. Null: the installation’s default.',
     }),
-    attachmentLimit: Nullable(
-      Type.Integer({
-        description:
-          'Max bytes of a message with attachments as sent; 0: no attachments. Null: the installation’s default.',
-      }),
-    ),
-  },
-  { ...strict, title: 'Account' },
-);
+  ),
+});
 
 export function viewAccount(account: Account): Static<typeof AccountView> {
   const {
@@ -102,13 +105,10 @@ export const accountRoutes = resourceRoutes({
     summary: 'Rename an account or set its archive address',
     description:
       'An omitted archive address stays unchanged; an empty one removes it. A change of it requires `policy:write` and a confirmation.',
-    body: Type.Object(
-      {
-        name: AccountSchema.properties.name,
-        archiveAddress: AccountSchema.properties.archiveAddress,
-      },
-      strict,
-    ),
+    body: StrictObject({
+      name: AccountSchema.properties.name,
+      archiveAddress: AccountSchema.properties.archiveAddress,
+    }),
     write: (call) => async (transaction, before) => {
       const { archiveAddress } = call.body;
       // Whoever sets it reads the account's mail, so programs can't.
@@ -141,18 +141,15 @@ export const anyAccountRoutes = resourceRoutes({
     summary: 'Create or update any account',
     description:
       'Sets the name, add-ons, quota, retention, suspension, archive address and attachment limit. When updating, omitted members stay unchanged. The operator who creates an account becomes its first owner.',
-    body: Type.Object(
-      {
-        name: AccountSchema.properties.name,
-        addOns: AccountSchema.properties.addOns,
-        suspended: AccountSchema.properties.suspended,
-        retentionDays: AccountSchema.properties.retentionDays,
-        quota: Type.Optional(QuotaBody),
-        archiveAddress: AccountSchema.properties.archiveAddress,
-        attachmentLimit: AccountSchema.properties.attachmentLimit,
-      },
-      strict,
-    ),
+    body: StrictObject({
+      name: AccountSchema.properties.name,
+      addOns: AccountSchema.properties.addOns,
+      suspended: AccountSchema.properties.suspended,
+      retentionDays: AccountSchema.properties.retentionDays,
+      quota: Type.Optional(QuotaBody),
+      archiveAddress: AccountSchema.properties.archiveAddress,
+      attachmentLimit: AccountSchema.properties.attachmentLimit,
+    }),
     write: (call) => async (transaction, before) => {
       const { accountId } = call.params;
       const { quota, ...rest } = call.body;
@@ -198,22 +195,16 @@ export async function requireProvenAddress(
   );
 }
 
-const WindowView = Type.Object(
-  {
-    limit: Nullable(Type.Integer({ description: 'Null: no limit.' })),
-    used: Type.Integer({
-      description:
-        'Recipients of messages accepted in this window. Under load, includes what processes have reserved for the next second.',
-    }),
-    endsAt: Time('When the window ends and the count resets.'),
-  },
-  { ...strict, title: 'QuotaWindow' },
-);
+const WindowView = NamedObject('QuotaWindow', {
+  limit: Nullable(Type.Integer({ description: 'Null: no limit.' })),
+  used: Type.Integer({
+    description:
+      'Recipients of messages accepted in this window. Under load, includes what processes have reserved for the next second.',
+  }),
+  endsAt: Time('When the window ends and the count resets.'),
+});
 
-const QuotaUseView = Type.Object(
-  { hour: WindowView, day: WindowView },
-  { ...strict, title: 'QuotaUse' },
-);
+const QuotaUseView = NamedObject('QuotaUse', { hour: WindowView, day: WindowView });
 
 function viewWindow(
   limit: number | undefined,

@@ -3,7 +3,7 @@ import { authorize } from '../../access/authorize.ts';
 import { changeWithoutLockout } from '../../access/lockout-store.ts';
 import { type AccessPolicy, secondFactorRules, signInRules } from '../../account/account.ts';
 import { readAccount } from '../../account/account-store.ts';
-import { Nullable, strict } from '../../foundation/common-schemas.ts';
+import { NamedObject, Nullable } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { PolicySchema } from '../../manifest/manifest-schema.ts';
 import { invalidField, Problem } from '../answer/problem.ts';
@@ -15,29 +15,26 @@ import { requireProvenAddress } from './manage-account-routes.ts';
 const Networks = (who: string) =>
   Type.Array(Type.String(), { description: `Where ${who} may come from; empty: anywhere.` });
 
-const PolicyView = Type.Object(
-  {
-    signIn: Type.Enum([...signInRules], {
-      description:
-        '`single-sign-on`: people sign in with a provider; never the role `service` and operators.',
+const PolicyView = NamedObject('AccessPolicy', {
+  signIn: Type.Enum([...signInRules], {
+    description:
+      '`single-sign-on`: people sign in with a provider; never the role `service` and operators.',
+  }),
+  secondFactor: Type.Enum([...secondFactorRules], {
+    description: 'Who needs a second factor; never the role `service`.',
+  }),
+  signInHours: Nullable(
+    Type.Integer({
+      description: 'Hours after which people confirm who they are again; null: never.',
     }),
-    secondFactor: Type.Enum([...secondFactorRules], {
-      description: 'Who needs a second factor; never the role `service`.',
-    }),
-    signInHours: Nullable(
-      Type.Integer({
-        description: 'Hours after which people confirm who they are again; null: never.',
-      }),
-    ),
-    peopleNetworks: Networks('people'),
-    programNetworks: Networks('API keys and access tokens'),
-    securityAddress: Type.String({
-      description:
-        'Gets the security notices about the account, its owners and operators too. Empty: none.',
-    }),
-  },
-  { ...strict, title: 'AccessPolicy' },
-);
+  ),
+  peopleNetworks: Networks('people'),
+  programNetworks: Networks('API keys and access tokens'),
+  securityAddress: Type.String({
+    description:
+      'Gets the security notices about the account, its owners and operators too. Empty: none.',
+  }),
+});
 
 function viewPolicy(policy: AccessPolicy | undefined): Static<typeof PolicyView> {
   return {

@@ -5,7 +5,13 @@ import { personOf } from '../../access/principal.ts';
 import type { Role } from '../../account/account.ts';
 import { removeMembership } from '../../account/membership-store.ts';
 import { readPerson } from '../../account/person-store.ts';
-import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
+import {
+  NamedObject,
+  Nullable,
+  StrictObject,
+  strict,
+  Time,
+} from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { comparableAddress } from '../../foundation/email-address.ts';
 import type { PersonId } from '../../foundation/ids.ts';
@@ -27,24 +33,21 @@ import {
   requireResource,
 } from '../save-resource.ts';
 
-const UserView = Type.Object(
-  {
-    email: Type.String(),
-    name: Type.String(),
-    role: UserSchema.properties.role,
-    disabled: Type.Boolean(),
-    hasPassword: Type.Boolean(),
-    hasSecondFactor: Type.Boolean(),
-    since: Time('When the user joined the account or was invited.'),
-    invitation: Nullable(
-      Type.Object(
-        { invitedBy: Type.String(), expiresAt: Time('When the invitation expires.') },
-        { ...strict, description: 'Null once accepted.' },
-      ),
+const UserView = NamedObject('User', {
+  email: Type.String(),
+  name: Type.String(),
+  role: UserSchema.properties.role,
+  disabled: Type.Boolean(),
+  hasPassword: Type.Boolean(),
+  hasSecondFactor: Type.Boolean(),
+  since: Time('When the user joined the account or was invited.'),
+  invitation: Nullable(
+    Type.Object(
+      { invitedBy: Type.String(), expiresAt: Time('When the invitation expires.') },
+      { ...strict, description: 'Null once accepted.' },
     ),
-  },
-  { ...strict, title: 'User' },
-);
+  ),
+});
 
 function viewUser({ personId: _, ...facts }: MemberFacts): Wire<Static<typeof UserView>> {
   return facts;
@@ -63,18 +66,15 @@ function userOf(call: OperationCall) {
   };
 }
 
-const KeyTransferQuery = Type.Object(
-  {
-    keysTo: Type.Optional(
-      Type.String({
-        description:
-          'Email of another owner, who takes over the API keys that this user created. Without it, the keys are revoked when the user loses the role.',
-        maxLength: 320,
-      }),
-    ),
-  },
-  strict,
-);
+const KeyTransferQuery = StrictObject({
+  keysTo: Type.Optional(
+    Type.String({
+      description:
+        'Email of another owner, who takes over the API keys that this user created. Without it, the keys are revoked when the user loses the role.',
+      maxLength: 320,
+    }),
+  ),
+});
 
 /**
  * Transfers the API keys a person created to another owner. Keys that remain are revoked with the role.

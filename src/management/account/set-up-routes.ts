@@ -5,7 +5,7 @@ import { maxPasswordLength, minPasswordLength } from '../../account/hash-passwor
 import { findGuessReason } from '../../account/password-strength.ts';
 import { findPersonByEmail, setOperator } from '../../account/person-store.ts';
 import { recordChange } from '../../change/actor.ts';
-import { strict } from '../../foundation/common-schemas.ts';
+import { NamedObject, StrictObject } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
 import { isDemoApplied } from '../../manifest/demo-store.ts';
@@ -19,15 +19,12 @@ import { applyAccount, callerOf, inTransaction } from '../save-resource.ts';
 export const getSetUp = defineOperation({
   id: 'getSetUp',
   summary: 'Check whether setup is open',
-  answer: Type.Object(
-    {
-      open: Type.Boolean({
-        description: 'Whether the first owner can be created with a setup link.',
-      }),
-      demo: Type.Boolean({ description: 'Whether the demo was set up and can be signed in to.' }),
-    },
-    { ...strict, title: 'SetUp' },
-  ),
+  answer: NamedObject('SetUp', {
+    open: Type.Boolean({
+      description: 'Whether the first owner can be created with a setup link.',
+    }),
+    demo: Type.Boolean({ description: 'Whether the demo was set up and can be signed in to.' }),
+  }),
   async handle(call) {
     const { kysely } = call.dependencies.database;
     const open = await isSetUpOpen(kysely);
@@ -41,26 +38,23 @@ export const setUp = defineOperation({
   summary: 'Create the first owner and account',
   description:
     'Works once, while demo users are the only users. Requires the code from the setup link, which is printed at startup and by `bin/signalpost set-up-link`. The owner becomes an operator of the installation and is signed in.',
-  body: Type.Object(
-    {
-      code: Type.String({
-        description: 'Code from the setup link.',
-        examples: ['code-of-the-link'],
-        maxLength: 100,
-      }),
-      email: UserSchema.properties.email,
-      name: AccountSchema.properties.name,
-      password: Type.String({
-        description: 'At least 12 characters, and not like a common one.',
-        examples: ['twelve blue teapots'],
-        maxLength: maxPasswordLength,
-      }),
-      accountId: AccountSchema.properties.id,
-      accountName: AccountSchema.properties.name,
-    },
-    strict,
-  ),
-  answer: Type.Object({ accountId: Type.String() }, { ...strict, title: 'SetUpDone' }),
+  body: StrictObject({
+    code: Type.String({
+      description: 'Code from the setup link.',
+      examples: ['code-of-the-link'],
+      maxLength: 100,
+    }),
+    email: UserSchema.properties.email,
+    name: AccountSchema.properties.name,
+    password: Type.String({
+      description: 'At least 12 characters, and not like a common one.',
+      examples: ['twelve blue teapots'],
+      maxLength: maxPasswordLength,
+    }),
+    accountId: AccountSchema.properties.id,
+    accountName: AccountSchema.properties.name,
+  }),
+  answer: NamedObject('SetUpDone', { accountId: Type.String() }),
   status: 201,
   async handle(call) {
     const { request, reply, dependencies } = call;

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { type Principal, personOf } from '../../access/principal.ts';
 import { erasePerson, exportPerson } from '../../feedback/privacy/person-data-store.ts';
 import { readRetentionRule, saveRetentionRule } from '../../feedback/privacy/retention-store.ts';
-import { Nullable, strict } from '../../foundation/common-schemas.ts';
+import { NamedObject, Nullable, StrictObject } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { ComparableAddress } from '../../foundation/email-address.ts';
 import { addressHashKey } from '../../foundation/hash-address.ts';
@@ -19,16 +19,13 @@ function days(description: string) {
   return Nullable(Type.Integer({ description, minimum: 3, maximum: 400 }));
 }
 
-const RuleView = Type.Object(
-  {
-    contentDays: days(
-      'Days to keep values, subject and preview text. Messages still waiting by then are canceled.',
-    ),
-    addressDays: days('Days to keep addresses and all other personal data of a message.'),
-    engagementDays: days('Days to keep opens and clicks.'),
-  },
-  { ...strict, title: 'RetentionRule' },
-);
+const RuleView = NamedObject('RetentionRule', {
+  contentDays: days(
+    'Days to keep values, subject and preview text. Messages still waiting by then are canceled.',
+  ),
+  addressDays: days('Days to keep addresses and all other personal data of a message.'),
+  engagementDays: days('Days to keep opens and clicks.'),
+});
 
 function ruleChange(call: OperationCall) {
   const { id } = accountOf(call);
@@ -123,24 +120,18 @@ export const erasePersonData = defineOperation({
   summary: 'Erase all data about an address',
   description:
     'Cancels messages waiting to be sent to it, and deletes captured mail to it and replies from it. You can’t undo this.',
-  query: Type.Object(
-    {
-      keepSuppressions: Type.Optional(
-        Type.Boolean({
-          description: 'Keep suppressions of the address. Default: true.',
-        }),
-      ),
-    },
-    strict,
-  ),
-  answer: Type.Object(
-    {
-      messages: Type.Integer(),
-      contacts: Type.Integer(),
-      suppressions: Type.Integer(),
-    },
-    { ...strict, title: 'Erased' },
-  ),
+  query: StrictObject({
+    keepSuppressions: Type.Optional(
+      Type.Boolean({
+        description: 'Keep suppressions of the address. Default: true.',
+      }),
+    ),
+  }),
+  answer: NamedObject('Erased', {
+    messages: Type.Integer(),
+    contacts: Type.Integer(),
+    suppressions: Type.Integer(),
+  }),
   async handle(call) {
     const { keepSuppressions = true } = call.query;
     const request = { ...requestOf(call), keepSuppressions };

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
-import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
+import { NamedObject, Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { domainOf, type EmailAddress } from '../../foundation/email-address.ts';
 import { SenderSchema } from '../../manifest/manifest-schema.ts';
@@ -12,36 +12,31 @@ import { accountOf, actorOf, defineOperation, type OperationCall } from '../oper
 import { resourceRoutes } from '../resource-routes.ts';
 import { applyManifestPart, recordAudit, requireResource } from '../save-resource.ts';
 
-const SenderView = Type.Object(
-  {
-    address: Type.String(),
-    displayNames: Type.Array(Type.String(), {
-      description: 'Allowed display names. The first is the default; `*` allows any.',
+const SenderView = NamedObject('Sender', {
+  address: Type.String(),
+  displayNames: Type.Array(Type.String(), {
+    description: 'Allowed display names. The first is the default; `*` allows any.',
+  }),
+  verified: Type.Boolean({ description: 'Only verified senders can send.' }),
+  verifiedBy: Nullable(
+    Type.Enum(['domain', 'link', 'operator'], {
+      description: 'How it was verified; `operator` also for manifests. Null: it isn’t.',
     }),
-    verified: Type.Boolean({ description: 'Only verified senders can send.' }),
-    verifiedBy: Nullable(
-      Type.Enum(['domain', 'link', 'operator'], {
-        description: 'How it was verified; `operator` also for manifests. Null: it isn’t.',
-      }),
-    ),
-    sendingDomain: Nullable(
-      Type.String({
-        description: 'The domain of the account that signs its mail; null: none is set up.',
-      }),
-    ),
-    domainState: Nullable(
-      Type.Enum(['pending', 'verified', 'broken'], {
-        description: 'State of its sending domain; null: the domain isn’t set up.',
-      }),
-    ),
-    linkExpiresAt: Nullable(
-      Time(
-        'When the emailed verification link expires; null: none was sent, or it no longer works.',
-      ),
-    ),
-  },
-  { ...strict, title: 'Sender' },
-);
+  ),
+  sendingDomain: Nullable(
+    Type.String({
+      description: 'The domain of the account that signs its mail; null: none is set up.',
+    }),
+  ),
+  domainState: Nullable(
+    Type.Enum(['pending', 'verified', 'broken'], {
+      description: 'State of its sending domain; null: the domain isn’t set up.',
+    }),
+  ),
+  linkExpiresAt: Nullable(
+    Time('When the emailed verification link expires; null: none was sent, or it no longer works.'),
+  ),
+});
 
 function viewSender({ displayNames, ...details }: SenderDetails) {
   return { ...details, displayNames: [...displayNames] };

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
 import { readTemplateUsage } from '../../feedback/template-usage/template-usage-store.ts';
-import { strict } from '../../foundation/common-schemas.ts';
+import { NamedObject, StrictObject } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { parseTemplateId } from '../../foundation/ids.ts';
 import {
@@ -38,13 +38,10 @@ import { findBrokenUsage } from './find-broken-usage.ts';
 import { draftOf, requireTemplate } from './manage-templates-routes.ts';
 import { contentOf, TemplateView, usedContent, type VersionContent } from './template-views.ts';
 
-const PublishedView = Type.Object(
-  {
-    version: Type.Integer({ description: 'The published version.' }),
-    notes: Type.Array(Type.String(), { description: 'Warnings about the template.' }),
-  },
-  { ...strict, title: 'Published' },
-);
+const PublishedView = NamedObject('Published', {
+  version: Type.Integer({ description: 'The published version.' }),
+  notes: Type.Array(Type.String(), { description: 'Warnings about the template.' }),
+});
 
 const Force = Type.Optional(
   Type.Boolean({
@@ -126,7 +123,7 @@ export const publishTemplate = defineOperation({
   summary: 'Publish the draft as the next version',
   description:
     'Fails with 409 if the version would break calls seen in the last 30 days, unless `force` is set. Publishing unchanged content creates no new version. Send the ETag of the draft in `If-Match` to publish exactly what you reviewed.',
-  body: Type.Object({ force: Force, revealedFields: RevealedFields }, strict),
+  body: StrictObject({ force: Force, revealedFields: RevealedFields }),
   answer: PublishedView,
   status: 200,
   conditional: true,
@@ -178,10 +175,11 @@ export const rollBackTemplate = defineOperation({
   summary: 'Roll back to an earlier version',
   description:
     'The draft doesn’t change. Recent callers are checked as when publishing. Send the ETag of the template in `If-Match` so you don’t undo a publication you haven’t seen.',
-  body: Type.Object(
-    { version: Type.Integer({ minimum: 1 }), force: Force, revealedFields: RevealedFields },
-    strict,
-  ),
+  body: StrictObject({
+    version: Type.Integer({ minimum: 1 }),
+    force: Force,
+    revealedFields: RevealedFields,
+  }),
   answer: PublishedView,
   status: 200,
   conditional: true,
@@ -206,10 +204,7 @@ export const duplicateTemplate = defineOperation({
   id: 'duplicateTemplate',
   summary: 'Duplicate a template',
   description: 'Creates a new template with this content as its draft.',
-  body: Type.Object(
-    { id: TemplateSchema.properties.id, name: TemplateSchema.properties.name },
-    strict,
-  ),
+  body: StrictObject({ id: TemplateSchema.properties.id, name: TemplateSchema.properties.name }),
   answer: TemplateView,
   status: 201,
   handle: (call) =>

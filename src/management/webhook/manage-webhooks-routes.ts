@@ -1,7 +1,14 @@
 import { isIP } from 'node:net';
 import { type Static, Type } from 'typebox';
 import { accountLimits } from '../../account/account-limits.ts';
-import { Nullable, strict, Time, Uuid } from '../../foundation/common-schemas.ts';
+import {
+  NamedObject,
+  Nullable,
+  StrictObject,
+  strict,
+  Time,
+  Uuid,
+} from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { webhookKinds } from '../../message/event-kinds.ts';
 import {
@@ -40,48 +47,42 @@ const members = {
   createdAt: Time('When it was created.'),
 };
 
-const WebhookView = Type.Object(members, { ...strict, title: 'Webhook' });
+const WebhookView = NamedObject('Webhook', members);
 
-const ListedWebhookView = Type.Object(
-  {
-    ...members,
-    latest: Nullable(
-      Type.Object(
-        {
-          at: Time('When it occurred.'),
-          state: DeliveryStateView,
-          status: Nullable(
-            Type.Integer({ description: 'Of the last attempt; 0 if there was no response.' }),
-          ),
-        },
-        { ...strict, description: 'Its newest event.' },
-      ),
+const ListedWebhookView = NamedObject('ListedWebhook', {
+  ...members,
+  latest: Nullable(
+    Type.Object(
+      {
+        at: Time('When it occurred.'),
+        state: DeliveryStateView,
+        status: Nullable(
+          Type.Integer({ description: 'Of the last attempt; 0 if there was no response.' }),
+        ),
+      },
+      { ...strict, description: 'Its newest event.' },
     ),
-  },
-  { ...strict, title: 'ListedWebhook' },
-);
+  ),
+});
 
-const WebhookSettings = Type.Object(
-  {
-    url: Type.String({
-      description: 'HTTPS URL that events are posted to.',
-      examples: ['https://shop.example/hooks/mail'],
-      maxLength: 2_000,
-    }),
-    kinds: Type.Array(Type.Enum([...webhookKinds]), {
-      description: 'Event kinds to deliver.',
-      minItems: 1,
-      maxItems: webhookKinds.length,
-      uniqueItems: true,
-    }),
-  },
-  strict,
-);
+const WebhookSettings = StrictObject({
+  url: Type.String({
+    description: 'HTTPS URL that events are posted to.',
+    examples: ['https://shop.example/hooks/mail'],
+    maxLength: 2_000,
+  }),
+  kinds: Type.Array(Type.Enum([...webhookKinds]), {
+    description: 'Event kinds to deliver.',
+    minItems: 1,
+    maxItems: webhookKinds.length,
+    uniqueItems: true,
+  }),
+});
 
-const SecretView = Type.Object(
-  { id: Uuid, secret: Type.String({ description: 'Signing secret. Shown only once.' }) },
-  { ...strict, title: 'WebhookSecret' },
-);
+const SecretView = NamedObject('WebhookSecret', {
+  id: Uuid,
+  secret: Type.String({ description: 'Signing secret. Shown only once.' }),
+});
 
 function webhookChange(call: OperationCall) {
   const { webhookId } = call.params;
