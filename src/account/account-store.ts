@@ -106,7 +106,11 @@ export function toPolicy(policy: AccessPolicy): AccessPolicy | undefined {
   return isEmpty ? undefined : policy;
 }
 
-function toQuota(perHour: number | undefined, perDay: number | undefined): Quota | undefined {
+/** Undefined for one without limits. */
+export function toQuota(
+  perHour: number | undefined,
+  perDay: number | undefined,
+): Quota | undefined {
   return perHour === undefined && perDay === undefined ? undefined : { perHour, perDay };
 }
 

@@ -13,13 +13,15 @@ import {
 } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { domainOf, normalizeAddress, parseEmailAddress } from '../../foundation/email-address.ts';
+import { applyEntry } from '../../manifest/apply-manifest.ts';
 import { AccountSchema } from '../../manifest/manifest-schema.ts';
+import { accountResource } from '../../manifest/resource-sections.ts';
 import { readSender } from '../../sender/sender-store.ts';
 import { hasVerifiedDomain } from '../../sender/sending-domain-store.ts';
 import { invalidField } from '../answer/problem.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
-import { applyAccount, applyManifestPart } from '../save-resource.ts';
+import { entryScope } from '../save-resource.ts';
 
 export const AccountView = NamedObject('Account', {
   id: Type.String(),
@@ -82,7 +84,7 @@ function withoutNulls({ perHour, perDay }: Static<typeof QuotaBody>): {
   };
 }
 
-function accountResource(call: OperationCall) {
+function shownAccountOf(call: OperationCall) {
   const { accountId } = call.params;
   return {
     kind: 'account',
@@ -98,7 +100,7 @@ export const accountRoutes = resourceRoutes({
   path: '/accounts/:accountId',
   access: { read: 'account:read', write: 'account:write' },
   view: AccountView,
-  resource: accountResource,
+  resource: shownAccountOf,
   get: { id: 'getAccount', summary: 'Get an account' },
   put: {
     id: 'putAccount',
@@ -116,7 +118,8 @@ export const accountRoutes = resourceRoutes({
         await call.requirePermission('policy:write', { field: 'archiveAddress', confirmed: true });
       const addresses = { given: archiveAddress, before: before?.archiveAddress };
       await requireProvenAddress(call, transaction, 'archiveAddress', addresses);
-      await applyManifestPart(call, transaction, call.body);
+      const settings = { id: call.params.accountId, ...call.body };
+      await applyEntry(accountResource, settings, entryScope(call, transaction));
     },
   },
 });
@@ -125,7 +128,7 @@ export const anyAccountRoutes = resourceRoutes({
   path: '/installation/accounts/:accountId',
   access: { read: 'operate', write: 'operate' },
   view: AccountView,
-  resource: accountResource,
+  resource: shownAccountOf,
   list: {
     id: 'listAllAccounts',
     summary: 'List all accounts',
@@ -155,11 +158,8 @@ export const anyAccountRoutes = resourceRoutes({
       const { quota, ...rest } = call.body;
       const addresses = { given: rest.archiveAddress, before: before?.archiveAddress };
       await requireProvenAddress(call, transaction, 'archiveAddress', addresses);
-      await applyAccount(call.dependencies.key, transaction, {
-        id: accountId,
-        ...rest,
-        ...(quota && { quota: withoutNulls(quota) }),
-      });
+      const settings = { id: accountId, ...rest, ...(quota && { quota: withoutNulls(quota) }) };
+      await applyEntry(accountResource, settings, entryScope(call, transaction));
       const personId = personOf(actorOf(call));
       if (before === undefined && personId !== undefined)
         await saveMembership(transaction, { accountId, personId, role: 'owner' });

@@ -5,11 +5,13 @@ import { type AccessPolicy, secondFactorRules, signInRules } from '../../account
 import { readAccount } from '../../account/account-store.ts';
 import { NamedObject, Nullable } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import { applyEntry } from '../../manifest/apply-manifest.ts';
 import { PolicySchema } from '../../manifest/manifest-schema.ts';
+import { accountResource } from '../../manifest/resource-sections.ts';
 import { invalidField, Problem } from '../answer/problem.ts';
 import { accountOf, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
-import { applyManifestPart } from '../save-resource.ts';
+import { entryScope } from '../save-resource.ts';
 import { requireProvenAddress } from './manage-account-routes.ts';
 
 const Networks = (who: string) =>
@@ -73,7 +75,9 @@ export const policyRoutes = resourceRoutes({
       const { facts } = call.dependencies.access;
       const scope = { accounts: [accountOf(call).id], operators: false };
       const locked = await changeWithoutLockout(transaction, facts, scope, async () => {
-        await applyManifestPart(call, transaction, { policy: call.body });
+        const { id, name } = accountOf(call);
+        const settings = { id, name, policy: call.body };
+        await applyEntry(accountResource, settings, entryScope(call, transaction));
         await requireStillPermitted(call, transaction);
       });
       if (locked !== undefined)

@@ -3,7 +3,7 @@ import { transferApiKeys } from '../../access/api-key-store.ts';
 import { changeWithoutLockout, lastOwnerReason } from '../../access/lockout-store.ts';
 import { personOf } from '../../access/principal.ts';
 import type { Role } from '../../account/account.ts';
-import { removeMembership } from '../../account/membership-store.ts';
+import { removeMembership, saveMembership } from '../../account/membership-store.ts';
 import { readPerson } from '../../account/person-store.ts';
 import {
   NamedObject,
@@ -26,12 +26,7 @@ import {
 import { invalidField, noSystemMail, Problem } from '../answer/problem.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
-import {
-  applyManifestPart,
-  inTransaction,
-  recordAudit,
-  requireResource,
-} from '../save-resource.ts';
+import { inTransaction, recordAudit, requireResource } from '../save-resource.ts';
 
 const UserView = NamedObject('User', {
   email: Type.String(),
@@ -83,10 +78,10 @@ const KeyTransferQuery = StrictObject({
 async function transferKeys(
   transaction: DatabaseTransaction,
   call: OperationCall<Static<typeof KeyTransferQuery>>,
-  from: PersonId | undefined,
+  from: PersonId,
 ): Promise<void> {
   const { keysTo } = call.query;
-  if (keysTo === undefined || from === undefined) return;
+  if (keysTo === undefined) return;
   const { id } = accountOf(call);
   const [newOwner] = await readMemberFacts(transaction, id, {
     email: comparableAddress(keysTo),
@@ -153,9 +148,11 @@ export const userRoutes = resourceRoutes({
       if (before.invitation !== null)
         return changeInvitation(transaction, accountOf(call).id, email, { role, name });
       const [member] = await readMemberFacts(transaction, accountOf(call).id, { email });
-      await transferKeys(transaction, call, member?.personId ?? undefined);
+      if (member?.personId == null) throw new Error('a user without a person');
+      const { personId } = member;
+      await transferKeys(transaction, call, personId);
       return keepingOwners(transaction, call, () =>
-        applyManifestPart(call, transaction, { users: [{ email, role }] }),
+        saveMembership(transaction, { accountId: accountOf(call).id, personId, role }),
       );
     },
   },

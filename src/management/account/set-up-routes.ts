@@ -1,20 +1,26 @@
 import { Type } from 'typebox';
 import { isSetUpOpen } from '../../access/operator-store.ts';
 import { hashToken } from '../../access/token-mint.ts';
-import { maxPasswordLength, minPasswordLength } from '../../account/hash-password.ts';
+import { hashPassword, maxPasswordLength, minPasswordLength } from '../../account/hash-password.ts';
+import { saveMembership } from '../../account/membership-store.ts';
 import { findGuessReason } from '../../account/password-strength.ts';
-import { findPersonByEmail, setOperator } from '../../account/person-store.ts';
+import { createPerson, findPersonByEmail, setOperator } from '../../account/person-store.ts';
 import { recordChange } from '../../change/actor.ts';
 import { NamedObject, StrictObject } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import { parseAccountId } from '../../foundation/ids.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
+import { applyEntry, buildEntry } from '../../manifest/apply-manifest.ts';
 import { isDemoApplied } from '../../manifest/demo-store.ts';
 import { AccountSchema, UserSchema } from '../../manifest/manifest-schema.ts';
+import { accountResource } from '../../manifest/resource-sections.ts';
+import { buildUser } from '../../manifest/user-section.ts';
 import { consumeOneTimeLink, isValidOneTimeLink } from '../../session/one-time-link-store.ts';
 import { consoleHeader } from '../access/admit-actor.ts';
 import { invalidField, Problem } from '../answer/problem.ts';
 import { defineOperation } from '../operation.ts';
-import { applyAccount, callerOf, inTransaction } from '../save-resource.ts';
+import { malformedParam } from '../path-params.ts';
+import { callerOf, inTransaction } from '../save-resource.ts';
 
 export const getSetUp = defineOperation({
   id: 'getSetUp',
@@ -61,7 +67,9 @@ export const setUp = defineOperation({
     const sameOrigin = isSameOrigin(request) && request.headers[consoleHeader] !== undefined;
     if (!sameOrigin)
       throw new Problem('forbidden', 'Setup only works from the setup page of this service');
-    const { code, email, name, password, accountId, accountName } = call.body;
+    const { code, email, name, password, accountName } = call.body;
+    const accountId = parseAccountId(call.body.accountId);
+    if (accountId === undefined) throw malformedParam('accountId');
     const codeHash = hashToken(code);
     // Checked before locking or hashing, so unauthenticated requests stay cheap.
     await requireOpen(dependencies.database.kysely);
@@ -75,13 +83,14 @@ export const setUp = defineOperation({
       if (!(await consumeOneTimeLink(transaction, 'set-up', codeHash))) throw wrongCode();
       if ((await findPersonByEmail(transaction, email)) !== undefined)
         throw new Problem('conflict', 'This address belongs to a demo user. Use another one');
-      const users = [{ email, name, password, role: 'owner' as const }];
       // The first owner runs the installation and has no operator to ask for the add-on.
       const addOns: ['transactional'] = ['transactional'];
-      const account = { id: accountId, name: accountName, addOns, users };
-      await applyAccount(dependencies.key, transaction, account);
-      const person = await findPersonByEmail(transaction, email);
-      if (person === undefined) throw new Error('the first owner was not stored');
+      const account = { id: accountId, name: accountName, addOns };
+      await applyEntry(accountResource, account, { transaction, key: dependencies.key, accountId });
+      await buildEntry(buildUser, { email, name, password, role: 'owner' });
+      const passwordHash = await hashPassword(password);
+      const person = await createPerson(transaction, { email, name, passwordHash });
+      await saveMembership(transaction, { accountId, personId: person.id, role: 'owner' });
       await setOperator(transaction, person.id, true);
       const principal = {
         kind: 'person',

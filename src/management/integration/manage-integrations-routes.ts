@@ -4,7 +4,9 @@ import { findPersonByEmail } from '../../account/person-store.ts';
 import { NamedObject, Nullable, StrictObject, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { Wire } from '../../foundation/wire.ts';
+import { applyEntry } from '../../manifest/apply-manifest.ts';
 import { IntegrationSchema } from '../../manifest/manifest-schema.ts';
+import { integrationSection } from '../../manifest/resource-sections.ts';
 import { ClientSecretHasher } from '../../session/authenticate-client.ts';
 import { readConsents, removeConsent } from '../../session/authorize/consent-store.ts';
 import {
@@ -26,8 +28,8 @@ import { notFound } from '../answer/problem.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import {
-  applyManifestPart,
   callerOf,
+  entryScope,
   inTransaction,
   recordAudit,
   requireResource,
@@ -136,9 +138,8 @@ export const integrationRoutes = resourceRoutes({
       const { requirePkce, disabled, ...integration } = call.body;
       const { clientId } = call.params;
       const secret = before === undefined ? { clientSecret: generateSecret() } : {};
-      await applyManifestPart(call, transaction, {
-        integrations: [{ ...integration, ...secret, clientId }],
-      });
+      const entry = { ...integration, ...secret, clientId };
+      await applyEntry(integrationSection, entry, entryScope(call, transaction));
       await changeIntegration(transaction, clientId, { requirePkce, disabled });
     },
   },

@@ -21,7 +21,9 @@ import {
   writeContacts,
 } from '../../list/contact-store.ts';
 import { type ContactList, readLists, removeList } from '../../list/list-store.ts';
+import { applyEntry } from '../../manifest/apply-manifest.ts';
 import { ListSchema } from '../../manifest/manifest-schema.ts';
+import { listSection } from '../../manifest/resource-sections.ts';
 import { pageOf } from '../answer/page.ts';
 import { invalidField } from '../answer/problem.ts';
 import { InvalidImportFile, type RowReader } from '../import/import-csv.ts';
@@ -35,7 +37,7 @@ import {
 import { importQuery, receiveImport } from '../import/receive-import.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
-import { applyManifestPart, requireResource } from '../save-resource.ts';
+import { entryScope, requireResource } from '../save-resource.ts';
 
 const ListView = NamedObject('ContactList', {
   id: Type.String(),
@@ -92,7 +94,11 @@ export const listRoutes = resourceRoutes({
     description: 'When updating, omitted members stay unchanged; defaults apply to new lists only.',
     body: Type.Omit(ListSchema, ['id', 'csv'], strict),
     write: (call) => (transaction) =>
-      applyManifestPart(call, transaction, { lists: [{ ...call.body, id: call.params.listId }] }),
+      applyEntry(
+        listSection,
+        { ...call.body, id: call.params.listId },
+        entryScope(call, transaction),
+      ),
   },
   remove: {
     id: 'deleteList',

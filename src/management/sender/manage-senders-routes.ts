@@ -3,14 +3,16 @@ import { personOf } from '../../access/principal.ts';
 import { NamedObject, Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { domainOf, type EmailAddress } from '../../foundation/email-address.ts';
+import { applyEntry } from '../../manifest/apply-manifest.ts';
 import { SenderSchema } from '../../manifest/manifest-schema.ts';
+import { senderSection } from '../../manifest/resource-sections.ts';
 import { readSenderDetails, removeSender, type SenderDetails } from '../../sender/sender-store.ts';
 import { verifySendersOfDomain } from '../../sender/sender-verification-store.ts';
 import { findOperatorProblem } from '../access/admit-actor.ts';
 import { noSystemMail, notFound, Problem } from '../answer/problem.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
-import { applyManifestPart, recordAudit, requireResource } from '../save-resource.ts';
+import { entryScope, recordAudit, requireResource } from '../save-resource.ts';
 
 const SenderView = NamedObject('Sender', {
   address: Type.String(),
@@ -83,7 +85,7 @@ export const senderRoutes = resourceRoutes({
         await recordAudit(call, transaction, 'sender_marked_verified', call.params.address);
       }
       const sender = { ...call.body, address: call.params.address };
-      await applyManifestPart(call, transaction, { senders: [sender] });
+      await applyEntry(senderSection, sender, entryScope(call, transaction));
       const domain = domainOf(call.params.address as EmailAddress);
       if (call.body.verified === undefined)
         await verifySendersOfDomain(transaction, accountOf(call).id, domain);

@@ -4,12 +4,11 @@ import { readTemplateUsage } from '../../feedback/template-usage/template-usage-
 import { NamedObject, StrictObject } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { parseTemplateId } from '../../foundation/ids.ts';
-import {
-  type CompiledContents,
-  NotCompiled,
-  withCompiledContents,
-} from '../../manifest/compiled-contents.ts';
+import { applyEntry, buildEntry } from '../../manifest/apply-manifest.ts';
+import { buildTemplate } from '../../manifest/build-template.ts';
+import { CompiledContents } from '../../manifest/compiled-contents.ts';
 import { TemplateSchema } from '../../manifest/manifest-schema.ts';
+import { readReferences, templateSection } from '../../manifest/template-section.ts';
 import { notifyOwners } from '../../outbox/security-notice-store.ts';
 import {
   type CompiledTemplate,
@@ -33,7 +32,7 @@ import {
 import { requirePreconditions } from '../answer/entity-tag.ts';
 import { invalidField, notFound, Problem } from '../answer/problem.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
-import { applyManifestPart, inTransaction, recordAudit } from '../save-resource.ts';
+import { entryScope, inTransaction, recordAudit } from '../save-resource.ts';
 import { findBrokenUsage } from './find-broken-usage.ts';
 import { draftOf, requireTemplate } from './manage-templates-routes.ts';
 import { contentOf, TemplateView, usedContent, type VersionContent } from './template-views.ts';
@@ -128,46 +127,40 @@ export const publishTemplate = defineOperation({
   status: 200,
   conditional: true,
   async handle(call) {
-    try {
-      return await withCompiledContents(accountOf(call).id, (contents) => publish(call, contents));
-    } catch (error) {
-      if (!(error instanceof NotCompiled)) throw error;
-      throw new Problem('conflict', 'The draft keeps changing. Read it again and retry');
-    }
+    const { id: accountId } = accountOf(call);
+    const { templateId } = call.params;
+    const contents = new CompiledContents(accountId);
+    const seen = await readDraftEntry(call, call.dependencies.database.kysely);
+    await contents.compile([await buildEntry(buildTemplate, seen)]);
+    return inTransaction(call, async (transaction) => {
+      const draft = await readDraftEntry(call, transaction);
+      if (contents.get(await buildEntry(buildTemplate, draft)) === undefined)
+        throw new Problem('conflict', 'The draft keeps changing. Read it again and retry');
+      const section = templateSection(await readReferences(transaction, accountId));
+      const scope = { ...entryScope(call, transaction), contents };
+      const notes = await applyEntry(section, draft, scope);
+      const published = await readTemplateVersion(transaction, accountId, templateId, 'published');
+      if (published === undefined) throw new Error('the published version was not stored');
+      await requireNoBrokenCallers(call, transaction, published.compiled);
+      await requireKeptSecrets(call, transaction, published.compiled);
+      await removeDraft(transaction, accountId, templateId);
+      const { version } = published;
+      await recordAudit(call, transaction, 'template_published', templateId, { version });
+      return { version, notes: notes.filter((note) => note.startsWith('warning')) };
+    });
   },
 });
 
-function publish(
-  call: OperationCall<
-    unknown,
-    { readonly force?: boolean; readonly revealedFields?: readonly string[] }
-  >,
-  contents: CompiledContents,
-) {
-  return inTransaction(call, async (transaction) => {
-    const { id: accountId } = accountOf(call);
-    const { templateId } = call.params;
-    const template = await requireTemplate(call, transaction);
-    const draft = await draftOf(call).read(transaction);
-    requirePreconditions(call.request, draft);
-    if (draft === undefined) throw new Problem('conflict', 'This template has no draft to publish');
-    const { name, createdBy } = template;
-    const changes = await applyManifestPart(
-      call,
-      transaction,
-      { templates: [{ id: templateId, name, createdBy, ...usedContent(draft.content) }] },
-      contents,
-    );
-    const published = await readTemplateVersion(transaction, accountId, templateId, 'published');
-    if (published === undefined) throw new Error('the published version was not stored');
-    await requireNoBrokenCallers(call, transaction, published.compiled);
-    await requireKeptSecrets(call, transaction, published.compiled);
-    await removeDraft(transaction, accountId, templateId);
-    const { version } = published;
-    await recordAudit(call, transaction, 'template_published', templateId, { version });
-    const notes = changes.find(({ kind }) => kind === 'template')?.notes ?? [];
-    return { version, notes: notes.filter((note) => note.startsWith('warning')) };
-  });
+/**
+ * The draft as an entry of a manifest.
+ * @throws Problem if there is none, or the preconditions of the request don't hold
+ */
+async function readDraftEntry(call: OperationCall, kysely: DatabaseTransaction) {
+  const { name, createdBy } = await requireTemplate(call, kysely);
+  const draft = await draftOf(call).read(kysely);
+  requirePreconditions(call.request, draft);
+  if (draft === undefined) throw new Problem('conflict', 'This template has no draft to publish');
+  return { id: call.params.templateId, name, createdBy, ...usedContent(draft.content) };
 }
 
 export const rollBackTemplate = defineOperation({
