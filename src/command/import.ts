@@ -2,7 +2,6 @@ import type { ProductFiles } from '../../packages/import/src/main.ts';
 import { suppressionReasons } from '../feedback/suppression/suppression.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { type CommandShell, type JsonOption, printResult } from './shell.ts';
-import { runTemplateCommand } from './template/run-template-command.ts';
 import { templateFiles } from './template/template-folder.ts';
 import { connectTo } from './types.ts';
 
@@ -16,9 +15,9 @@ export interface ImportOptions extends ProductFiles, JsonOption {
  * @throws OperatorError for problems that the caller can fix
  */
 export async function runImport(
+  shell: CommandShell,
   product: string,
   { url, ...options }: ImportOptions,
-  shell: CommandShell,
 ): Promise<number> {
   const { importFiles, ImportProblem } = await loadImports();
   const host = {
@@ -29,7 +28,7 @@ export async function runImport(
     connect: () => connectTo(url, shell),
   };
   try {
-    return await runTemplateCommand(() => importFiles(product, options, host));
+    return await importFiles(product, options, host);
   } catch (error) {
     if (!(error instanceof ImportProblem)) throw error;
     throw new OperatorError(`${error.message}.`, { cause: error });
