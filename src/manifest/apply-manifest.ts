@@ -9,18 +9,20 @@ import { ClientSecretHasher } from '../session/authenticate-client.ts';
 import { readTemplates, type TemplateRow } from '../template/template-store.ts';
 import { CompiledContents } from './compiled-contents.ts';
 import type { Manifest } from './manifest.ts';
-import {
-  type ApplyOptions,
-  type ManifestChange,
-  type ManifestResource,
-  type Placed,
-  type PlanContext,
-  type PlannedChange,
-  planEntries,
-  planSection,
+import type {
+  ApplyOptions,
+  ManifestChange,
+  PlanContext,
+  PlannedChange,
 } from './manifest-change.ts';
 import { ManifestFiles } from './manifest-files.ts';
 import { type ManifestPath, ProblemCollector } from './manifest-problems.ts';
+import {
+  type ManifestResource,
+  type Placed,
+  planEntries,
+  planSection,
+} from './manifest-resource.ts';
 import type { BuildContext } from './read-values.ts';
 import {
   accountResource,

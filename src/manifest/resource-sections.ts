@@ -31,14 +31,14 @@ import type {
   ManifestList,
   ManifestSender,
 } from './manifest.ts';
+import type { AccountPlanContext } from './manifest-change.ts';
+import type { ManifestPath, ProblemCollector } from './manifest-problems.ts';
 import {
-  type AccountPlanContext,
   changedMembers,
   type ManifestResource,
   planState,
   type Section,
-} from './manifest-change.ts';
-import type { ManifestPath, ProblemCollector } from './manifest-problems.ts';
+} from './manifest-resource.ts';
 import type {
   RawAccount,
   RawIntegration,

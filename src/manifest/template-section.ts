@@ -14,7 +14,8 @@ import {
 import { buildTemplate } from './build-template.ts';
 import { resolveCompiledContent } from './compiled-contents.ts';
 import type { ManifestTemplate } from './manifest.ts';
-import type { AccountPlanContext, Plan, PlannedChange, Section } from './manifest-change.ts';
+import type { AccountPlanContext, Plan, PlannedChange } from './manifest-change.ts';
+import type { Section } from './manifest-resource.ts';
 import type { RawTemplate } from './manifest-schema.ts';
 import type { PlannedPeople } from './user-section.ts';
 

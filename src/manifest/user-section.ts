@@ -17,8 +17,9 @@ import {
 import { newPersonId, type PersonId } from '../foundation/ids.ts';
 import { replacePersonPassword } from '../session/change-password.ts';
 import type { ManifestUser } from './manifest.ts';
-import type { ChangeAction, PlanContext, Section } from './manifest-change.ts';
+import type { ChangeAction, PlanContext } from './manifest-change.ts';
 import type { ManifestPath } from './manifest-problems.ts';
+import type { Section } from './manifest-resource.ts';
 import type { RawUser } from './manifest-schema.ts';
 import {
   type BuildContext,

@@ -13,7 +13,8 @@ import { isFinalState } from '../../message/message-state.ts';
 import type { StoredMessage } from '../../message/message-status-store.ts';
 import { findSecretNames } from '../message/mask-content.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
-import { inTransaction, recordAudit, saveResource } from '../save-resource.ts';
+import { resourceRoutes } from '../resource-routes.ts';
+import { inTransaction, recordAudit } from '../save-resource.ts';
 
 function days(description: string) {
   return Nullable(Type.Integer({ description, minimum: 3, maximum: 400 }));
@@ -27,35 +28,24 @@ const RuleView = NamedObject('RetentionRule', {
   engagementDays: days('Days to keep opens and clicks.'),
 });
 
-function ruleChange(call: OperationCall) {
-  const { id } = accountOf(call);
-  return {
+export const retentionRuleRoutes = resourceRoutes({
+  path: '/accounts/:accountId/retention-rule',
+  access: { read: 'privacy:read', write: 'privacy:write' },
+  view: RuleView,
+  resource: ({ params: { accountId } }) => ({
     kind: 'retention_rule',
-    id,
-    read: (transaction: DatabaseTransaction) => readRetentionRule(transaction, id),
-  };
-}
-
-export const getRetentionRule = defineOperation({
-  id: 'getRetentionRule',
-  summary: 'Get the retention rule for personal data',
-  answer: RuleView,
-  handle: (call) => ruleChange(call).read(call.dependencies.database.kysely),
-});
-
-export const putRetentionRule = defineOperation({
-  id: 'putRetentionRule',
-  confirmed: true,
-  summary: 'Set the retention rule for personal data',
-  description: 'Null keeps the data as long as the message. Applies to existing data too.',
-  body: RuleView,
-  answer: RuleView,
-  conditional: true,
-  handle: (call) =>
-    saveResource(call, {
-      ...ruleChange(call),
-      write: (transaction) => saveRetentionRule(transaction, accountOf(call).id, call.body),
-    }),
+    id: accountId,
+    read: (transaction: DatabaseTransaction) => readRetentionRule(transaction, accountId),
+  }),
+  get: { id: 'getRetentionRule', summary: 'Get the retention rule for personal data' },
+  put: {
+    id: 'putRetentionRule',
+    confirmed: true,
+    summary: 'Set the retention rule for personal data',
+    description: 'Null keeps the data as long as the message. Applies to existing data too.',
+    body: RuleView,
+    write: (call) => (transaction) => saveRetentionRule(transaction, accountOf(call).id, call.body),
+  },
 });
 
 function requestOf(call: OperationCall) {

@@ -26,13 +26,8 @@ import { actorPermissions } from '../access/admit-actor.ts';
 import { pageOf } from '../answer/page.ts';
 import { invalidField, notFound, Problem } from '../answer/problem.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
-import {
-  inTransaction,
-  recordAudit,
-  removeResource,
-  requireResource,
-  saveResource,
-} from '../save-resource.ts';
+import { resourceRoutes } from '../resource-routes.ts';
+import { inTransaction, recordAudit, requireResource } from '../save-resource.ts';
 
 export const DeliveryStateView = Type.Enum(['pending', 'delivered', 'failed']);
 
@@ -90,6 +85,7 @@ function webhookChange(call: OperationCall) {
     kind: 'webhook',
     unrecorded: ['url'] as const,
     id: webhookId,
+    mustExist: true,
     auditName: auditNameOf,
     read: (transaction: DatabaseTransaction) =>
       readEndpoint(transaction, accountOf(call).id, webhookId),
@@ -147,11 +143,28 @@ export const listWebhooks = defineOperation({
   },
 });
 
-export const getWebhook = defineOperation({
-  id: 'getWebhook',
-  summary: 'Get a webhook',
-  answer: WebhookView,
-  handle: requireWebhook,
+export const webhookRoutes = resourceRoutes({
+  path: '/accounts/:accountId/webhooks/:webhookId',
+  access: { read: 'webhooks:read', write: 'webhooks:write' },
+  view: WebhookView,
+  resource: webhookChange,
+  get: { id: 'getWebhook', summary: 'Get a webhook' },
+  put: {
+    id: 'putWebhook',
+    summary: 'Update a webhook',
+    body: WebhookSettings,
+    async write(call) {
+      const settings = await readSettings(call);
+      return (transaction) =>
+        changeEndpoint(transaction, accountOf(call).id, call.params.webhookId, settings);
+    },
+  },
+  remove: {
+    id: 'deleteWebhook',
+    summary: 'Delete a webhook and its delivery log',
+    write: (call) => (transaction) =>
+      removeEndpoint(transaction, accountOf(call).id, call.params.webhookId),
+  },
 });
 
 export const createWebhook = defineOperation({
@@ -178,36 +191,6 @@ export const createWebhook = defineOperation({
       return created;
     });
   },
-});
-
-export const putWebhook = defineOperation({
-  id: 'putWebhook',
-  summary: 'Update a webhook',
-  body: WebhookSettings,
-  answer: WebhookView,
-  conditional: true,
-  async handle(call) {
-    const settings = await readSettings(call);
-    return saveResource(call, {
-      ...webhookChange(call),
-      mustExist: true,
-      write: (transaction) =>
-        changeEndpoint(transaction, accountOf(call).id, call.params.webhookId, settings),
-    });
-  },
-});
-
-export const deleteWebhook = defineOperation({
-  id: 'deleteWebhook',
-  summary: 'Delete a webhook and its delivery log',
-  conditional: true,
-  handle: (call) =>
-    removeResource(call, {
-      ...webhookChange(call),
-      async write(transaction) {
-        await removeEndpoint(transaction, accountOf(call).id, call.params.webhookId);
-      },
-    }),
 });
 
 export const rotateWebhookSecret = defineOperation({
