@@ -5,7 +5,7 @@ import type { ClientSecretHasher } from '../session/authenticate-client.ts';
 import type { CompiledContents } from './compiled-contents.ts';
 import type { ManifestPath, ProblemCollector } from './manifest-problems.ts';
 
-export type ChangeKind = 'account' | 'user' | 'sender' | 'integration' | 'template' | 'list';
+type ChangeKind = 'account' | 'user' | 'sender' | 'integration' | 'template' | 'list';
 
 export type ChangeAction = 'created' | 'changed' | 'unchanged' | 'removed';
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DatabaseTransaction } from '../foundation/database/open-database.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { ManifestAccount, ManifestSection } from './manifest.ts';
-import type { AccountPlanContext, ChangeKind, Plan, PlannedChange } from './manifest-change.ts';
+import type { AccountPlanContext, ManifestChange, Plan, PlannedChange } from './manifest-change.ts';
 import type { ManifestPath } from './manifest-problems.ts';
 import type { BuildContext } from './read-values.ts';
 
@@ -24,7 +24,7 @@ export interface ManifestResource<
   Entry extends Placed<Key>,
   Stored extends Readonly<Record<Key, string>>,
 > {
-  readonly kind: ChangeKind;
+  readonly kind: ManifestChange['kind'];
   readonly key: Key;
   /** Converts an entry that fits the schema, and collects its problems. */
   build(raw: Raw, path: ManifestPath, context: BuildContext): Entry | Promise<Entry>;
