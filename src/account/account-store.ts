@@ -3,7 +3,7 @@ import { announceChange } from '../foundation/database/announce.ts';
 import type { Database, Tables } from '../foundation/database/open-database.ts';
 import type { EmailAddress } from '../foundation/email-address.ts';
 import type { AccountId } from '../foundation/ids.ts';
-import type { AccessPolicy, Account, RetentionDays } from './account.ts';
+import type { AccessPolicy, Account, Quota, RetentionDays } from './account.ts';
 
 type Kysely = Database['kysely'];
 
@@ -62,15 +62,14 @@ function toAccount(row: AccountRow): Account {
     programNetworks: row.program_networks,
     securityAddress: (row.security_address ?? undefined) as EmailAddress | undefined,
   });
-  const perHour = row.quota_per_hour ?? undefined;
-  const perDay = row.quota_per_day ?? undefined;
+  const quota = toQuota(row.quota_per_hour ?? undefined, row.quota_per_day ?? undefined);
   return {
     id: row.id as AccountId,
     name: row.name,
     addOns: new Set(row.add_ons),
     suspended: row.suspended_at !== null,
     retentionDays: row.retention_days as RetentionDays,
-    ...(perHour === undefined && perDay === undefined ? {} : { quota: { perHour, perDay } }),
+    ...(quota && { quota }),
     ...(row.archive_address === null
       ? {}
       : { archiveAddress: row.archive_address as EmailAddress }),
@@ -90,6 +89,14 @@ export function toPolicy(policy: AccessPolicy): AccessPolicy | undefined {
     policy.securityAddress === undefined &&
     peopleNetworks.length + programNetworks.length === 0;
   return isEmpty ? undefined : policy;
+}
+
+/** Undefined for one without limits. */
+export function toQuota(
+  perHour: number | undefined,
+  perDay: number | undefined,
+): Quota | undefined {
+  return perHour === undefined && perDay === undefined ? undefined : { perHour, perDay };
 }
 
 /** Creates or updates an account and notifies all nodes at commit. */

@@ -28,11 +28,11 @@ export interface AddUserOptions extends JsonOption {
  * @throws OperatorError if the user already belongs to the account, or is disabled
  */
 export async function addUser(
+  shell: CommandShell,
   accountText: string,
   emailText: string,
   options: AddUserOptions,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const accountId = readAccountId(accountText);
   const email = readUserAddress(emailText);
   const role = readRole(options.role);
@@ -69,7 +69,6 @@ export async function addUser(
     ];
     const result = { email, account: accountId, role, passwordLink: link ?? null };
     printResult(shell, options, text.join('\n'), result);
-    return 0;
   });
 }
 
@@ -85,11 +84,11 @@ export interface InviteOptions extends JsonOption {
  * @throws OperatorError if system mail isn't configured, the user already belongs to the account, or a limit is reached
  */
 export async function inviteToAccount(
+  shell: CommandShell,
   accountText: string,
   emailText: string,
   options: InviteOptions,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const accountId = readAccountId(accountText);
   const email = readUserAddress(emailText);
   const role = readRole(options.role);
@@ -135,7 +134,6 @@ export async function inviteToAccount(
       `Done: ${email} gets an invitation from ${inviter.name} (${inviter.email}). It expires after 7 days.`,
       { email, account: accountId, role, invitedBy: inviter.email },
     );
-    return 0;
   });
 }
 

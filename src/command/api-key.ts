@@ -33,10 +33,10 @@ const dayMs = 86_400_000;
  * @throws OperatorError if the key can't be created
  */
 export async function createKey(
+  shell: CommandShell,
   accountText: string,
   options: CreateKeyOptions,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const { name, expiresInDays, network, template } = options;
   if (!/\S/.test(name) || isLonger(name, maxNameLength))
     throw new OperatorError(
@@ -71,7 +71,6 @@ export async function createKey(
     printResult(shell, options, key, { id, key, expiresAt: expiresAt ?? null });
     const until = expiresAt === undefined ? '' : ` It works until ${expiresAt.toISOString()}.`;
     shell.err(`This is shown once. The key’s ID is ${result.id}.${until}\n`);
-    return 0;
   });
 }
 
@@ -108,10 +107,10 @@ function readList(option: string, texts: readonly string[] | undefined): string[
 
 /** `key list ACCOUNT`: the API keys of an account, newest first. */
 export function listKeys(
+  shell: CommandShell,
   accountText: string,
   options: JsonOption,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   return withAccount(accountText, shell, async ({ database }, accountId) => {
     printTable<ApiKey>(shell, options, await readApiKeys(database.kysely, accountId), [
       ['id', ({ id }) => id],
@@ -126,7 +125,6 @@ export function listKeys(
       ['expires', ({ expiresAt }) => expiresAt?.toISOString() ?? 'never'],
       ['last used', ({ lastUsedAt }) => lastUsedAt?.toISOString() ?? 'never'],
     ]);
-    return 0;
   });
 }
 
@@ -140,11 +138,11 @@ export interface RotateKeyOptions extends JsonOption {
  * @throws OperatorError if the account has no such live key
  */
 export async function rotateKey(
+  shell: CommandShell,
   accountText: string,
   idText: string,
   options: RotateKeyOptions,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const id = readKeyId(idText);
   const overlapHours = readInteger('--overlap-hours', options.overlapHours, 0, maxOverlapHours);
   return withAccount(accountText, shell, async ({ database }, accountId) => {
@@ -176,17 +174,16 @@ export async function rotateKey(
     shell.err(
       `This is shown once. The new key’s ID is ${newKey.id}. The old key ${oldKeyState}.\n`,
     );
-    return 0;
   });
 }
 
 /** `key revoke ACCOUNT ID`: revokes an API key. @throws OperatorError if the account has no such key */
 export async function revokeKey(
+  shell: CommandShell,
   accountText: string,
   idText: string,
   options: JsonOption,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const id = readKeyId(idText);
   return withAccount(accountText, shell, async ({ database }, accountId) => {
     await runChange({ database }, accountId, async (transaction) => {
@@ -200,6 +197,5 @@ export async function revokeKey(
       id,
       revoked: true,
     });
-    return 0;
   });
 }

@@ -20,9 +20,9 @@ import { exitOnSignal } from './stop-service.ts';
  * @throws OperatorError if the manifest can't be read, or the installation can't be reached
  */
 export async function applyCommand(
+  shell: CommandShell,
   file: string,
   options: ApplyOptions & JsonOption,
-  shell: CommandShell,
 ): Promise<number> {
   const config = readConfig(shell.environment);
   exitOnSignal();

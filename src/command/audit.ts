@@ -17,7 +17,7 @@ export interface AuditOptions extends JsonOption {
 }
 
 /** `audit`: prints the latest matching audit log entries, newest first, as a table or as JSON lines. */
-export async function auditCommand(options: AuditOptions, shell: CommandShell): Promise<number> {
+export async function auditCommand(shell: CommandShell, options: AuditOptions): Promise<void> {
   const query = {
     email: options.person,
     clientId: options.client,
@@ -38,7 +38,6 @@ export async function auditCommand(options: AuditOptions, shell: CommandShell): 
       ['address', ({ remoteAddress }) => remoteAddress ?? undefined],
       ['detail', ({ detail }) => describeDetail(detail)],
     ]);
-    return 0;
   });
 }
 

@@ -1,13 +1,12 @@
 import { type Command, Option } from 'commander';
-import type { RestoreOptions, VerifyOptions } from './backup.ts';
-import type { CommandShell, JsonOption } from './shell.ts';
+import type { CommandRunner } from './command-runner.ts';
 
 const targetHelp = 'a folder or s3://bucket/prefix; by default BACKUP_TO';
 const identityHelp = 'file with the private key, from `backup create-key`';
 const toHelp = 'restore to this time, such as 2026-11-26T04:30:00Z, instead of the latest';
 
 /** Adds `backup …` and `restore`: backups of the embedded database. */
-export function addBackupCommands(program: Command, shell: CommandShell): void {
+export function addBackupCommands(program: Command, run: CommandRunner): void {
   const backup = program
     .command('backup')
     .description('back up the embedded database and the key, encrypted, while the service runs');
@@ -15,18 +14,12 @@ export function addBackupCommands(program: Command, shell: CommandShell): void {
     .command('create', { isDefault: true })
     .description('back up now; the command name may be omitted: backup /mnt/backup')
     .argument('[target]', targetHelp)
-    .action(async (target: string | undefined, options: JsonOption) => {
-      const { createBackup } = await import('./backup.ts');
-      shell.exitCode = await createBackup(target, options, shell);
-    });
+    .action(run(async () => (await import('./backup.ts')).createBackup));
   backup
     .command('list')
     .description('list the complete backups')
     .argument('[target]', targetHelp)
-    .action(async (target: string | undefined, options: JsonOption) => {
-      const { listBackups } = await import('./backup.ts');
-      shell.exitCode = await listBackups(target, options, shell);
-    });
+    .action(run(async () => (await import('./backup.ts')).listBackups));
   backup
     .command('verify')
     .description('restore the latest backup into a temporary folder and read everything in it')
@@ -34,18 +27,12 @@ export function addBackupCommands(program: Command, shell: CommandShell): void {
     .requiredOption('--identity <file>', identityHelp)
     .option('--to <time>', toHelp)
     .option('--scratch <folder>', 'where to create the temporary folder; by default TMPDIR')
-    .action(async (target: string | undefined, options: VerifyOptions) => {
-      const { verifyBackup } = await import('./backup.ts');
-      shell.exitCode = await verifyBackup(target, options, shell);
-    });
+    .action(run(async () => (await import('./backup.ts')).verifyBackup));
   backup
     .command('create-key')
     .description('create a key pair for backups; keep the file away from this machine')
     .argument('<file>', 'new file for the private key')
-    .action(async (file: string, options: JsonOption) => {
-      const { createBackupKey } = await import('./backup.ts');
-      shell.exitCode = await createBackupKey(file, options, shell);
-    });
+    .action(run(async () => (await import('./backup.ts')).createBackupKey));
   program
     .command('restore')
     .description('restore a backup into DATA_DIR, which must be empty')
@@ -60,8 +47,5 @@ export function addBackupCommands(program: Command, shell: CommandShell): void {
         .choices(['hold', 'resend', 'drop'])
         .default('hold'),
     )
-    .action(async (target: string | undefined, options: RestoreOptions) => {
-      const { restore } = await import('./backup.ts');
-      shell.exitCode = await restore(target, options, shell);
-    });
+    .action(run(async () => (await import('./backup.ts')).restore));
 }

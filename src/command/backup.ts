@@ -39,14 +39,13 @@ export interface VerifyOptions extends JsonOption {
 
 /**
  * `backup [TARGET]`: backs up the embedded database of the running service.
- * @returns the exit code: 0
  * @throws OperatorError if no service is running, the target can't be used, or BACKUP_RECIPIENT is missing
  */
 export async function createBackup(
+  shell: CommandShell,
   targetText: string | undefined,
   options: JsonOption,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const config = readConfig(shell.environment);
   refuseUnsupported(config);
   const target = requireTarget(config, targetText);
@@ -85,15 +84,14 @@ export async function createBackup(
     `Backed up to ${state.target} as ${id}, ${formatSize(bytes)} encrypted for ${recipients.join(', ')}.`,
     state,
   );
-  return 0;
 }
 
 /** `backup list [TARGET]`: lists the complete backups, oldest first. */
 export async function listBackups(
+  shell: CommandShell,
   targetText: string | undefined,
   options: JsonOption,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const config = readConfig(shell.environment);
   const target = requireTarget(config, targetText);
   const manifests = await readBackupManifests(await openBackupRepository(target, config.backup.s3));
@@ -111,19 +109,17 @@ export async function listBackups(
     ['release', ({ release }) => release],
     ['postgresql', ({ postgres }) => postgres],
   ]);
-  return 0;
 }
 
 /**
  * `backup verify [TARGET]`: restores a backup into a temporary folder, reads every row, and removes it.
- * @returns the exit code: 0
  * @throws OperatorError if the backup can't be restored
  */
 export async function verifyBackup(
+  shell: CommandShell,
   targetText: string | undefined,
   options: VerifyOptions,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const config = readConfig(shell.environment);
   refuseUnsupported(config);
   const target = requireTarget(config, targetText);
@@ -150,7 +146,7 @@ export async function verifyBackup(
       `The backup ${recovered.manifest.id} can be restored, with all changes until ${recoveredTo}: ${rows.toLocaleString('en')} rows in ${tables} tables, and the key fits.`,
       { backup: recovered.manifest.id, recoveredTo, tables, rows },
     );
-    return 0;
+    return undefined;
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
@@ -161,10 +157,10 @@ export async function verifyBackup(
  * @throws OperatorError if the file exists, or is on the disk that the backups protect
  */
 export async function createBackupKey(
+  shell: CommandShell,
   file: string,
   options: JsonOption,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const { dataDir } = readConfig({ DATA_DIR: shell.environment.DATA_DIR });
   if (`${dirname(resolve(file))}/`.startsWith(`${dataDir}/`))
     throw new OperatorError(
@@ -177,7 +173,6 @@ export async function createBackupKey(
     `Set BACKUP_RECIPIENT=${recipient}\nMove ${file} to a safe place away from this machine, and keep a second copy. Without it, no backup can be restored.`,
     { recipient, file },
   );
-  return 0;
 }
 
 /** @throws OperatorError with DATABASE_URL, and on Windows, which lacks the shell that PostgreSQL needs for WAL */
@@ -227,14 +222,13 @@ export interface RestoreOptions extends JsonOption {
 
 /**
  * `restore [TARGET]`: restores a backup into DATA_DIR, and prints what happens to mail.
- * @returns the exit code: 0
  * @throws OperatorError if DATA_DIR isn't empty or the backup can't be restored; a service doesn't start on it then
  */
 export async function restore(
+  shell: CommandShell,
   targetText: string | undefined,
   options: RestoreOptions,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const config = readConfig(shell.environment);
   refuseUnsupported(config);
   const target = requireTarget(config, targetText);
@@ -263,7 +257,7 @@ export async function restore(
       accounts: messages,
     };
     printResult(shell, options, describeRestore(summary, config.dataDir), summary);
-    return 0;
+    return undefined;
   } finally {
     folder.release();
   }

@@ -14,12 +14,15 @@ interface Completions {
  * start a process.
  * @throws OperatorError for an unknown shell
  */
-export function printCompletion(shell: CommandShell, name: string, program: Command): number {
+export async function printCompletion(
+  program: Command,
+  shell: CommandShell,
+  name: string,
+): Promise<void> {
   const write = scripts[name];
   if (write === undefined)
     throw new OperatorError(`"${name}" is not one of ${Object.keys(scripts).join(', ')}.`);
   print(shell, write(completionsOf(program, [])));
-  return 0;
 }
 
 function completionsOf(command: Command, path: readonly string[]): Completions[] {

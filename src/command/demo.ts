@@ -7,8 +7,11 @@ import type { CommandShell } from './shell.ts';
 /** How long reports and search may take to follow. */
 const timeoutMs = 120_000;
 
-/** `demo fill`. @returns 0 @throws OperatorError if it can't be filled */
-export async function fillDemoCommand(count: number, shell: CommandShell): Promise<number> {
+/** `demo fill`. @throws OperatorError if it can't be filled */
+export async function fillDemoCommand(
+  shell: CommandShell,
+  { messages: count }: { readonly messages: number },
+): Promise<void> {
   return withRunningInstallation(shell, async ({ config, database, key }) => {
     const started = Date.now();
     const dependencies = { database, key: await key(), log: createLog('warn'), now: started };
@@ -21,15 +24,13 @@ export async function fillDemoCommand(count: number, shell: CommandShell): Promi
     if (!isShown)
       shell.out('Search and reports show them once a worker of the service has read them.\n');
     shell.out(`Look at it: ${serviceUrl(config)}/console/demo\nRemove it: signalpost demo clear\n`);
-    return 0;
   });
 }
 
-/** `demo clear`. @returns 0 @throws OperatorError if there is no demo data */
-export async function clearDemoCommand(shell: CommandShell): Promise<number> {
+/** `demo clear`. @throws OperatorError if there is no demo data */
+export async function clearDemoCommand(shell: CommandShell): Promise<void> {
   return withRunningInstallation(shell, async ({ database }) => {
     await clearDemo({ database });
     shell.out('Removed the account demo with everything in it.\n');
-    return 0;
   });
 }

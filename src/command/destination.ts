@@ -13,7 +13,7 @@ import { recordCommand } from './record-command.ts';
 import { type CommandShell, type JsonOption, printResult, printTable } from './shell.ts';
 
 /** `destination list`: the known destinations with their limits. */
-export async function listDestinations(options: JsonOption, shell: CommandShell): Promise<number> {
+export async function listDestinations(shell: CommandShell, options: JsonOption): Promise<void> {
   return withRunningInstallation(shell, async ({ database }) => {
     const destinations = await new ShapingStore(database, newId(), Date.now).list();
     printTable<DestinationState>(shell, options, destinations, [
@@ -32,16 +32,15 @@ export async function listDestinations(options: JsonOption, shell: CommandShell)
       ['sending', ({ othersSent }) => formatRate(othersSent)],
       ['throttled', describeSlowdown],
     ]);
-    return 0;
   });
 }
 
 /** `destination set NAME`: overrides rate, connections and messages per connection. Omitted limits are learned. */
 export async function setDestination(
+  shell: CommandShell,
   name: string,
   options: Readonly<Record<string, string | boolean>> & JsonOption,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const learn = options.learn === true;
   const rateOverride: RateOverride = {
     rate: readNumber('--rate', options.rate),
@@ -68,7 +67,6 @@ export async function setDestination(
         ...rateOverride,
       },
     );
-    return 0;
   });
 }
 

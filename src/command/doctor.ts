@@ -45,7 +45,7 @@ export interface DoctorOptions extends JsonOption {
  * `doctor`: checks everything that the service depends on and suggests fixes. Changes nothing.
  * @returns 0 if everything is fine, 1 if something needs the operator
  */
-export async function doctor(options: DoctorOptions, shell: CommandShell): Promise<number> {
+export async function doctor(shell: CommandShell, options: DoctorOptions): Promise<number> {
   const context = await openDoctorContext(readConfig(shell.environment));
   let healthy = true;
   try {

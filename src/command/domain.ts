@@ -37,33 +37,35 @@ export interface TrackingOptions extends JsonOption {
   readonly off?: boolean;
 }
 
-export type DomainAction = 'list' | 'show' | 'check' | 'rotate' | 'remove';
+/** `domain list`: the domains of an account with their state. */
+export async function listDomainsCommand(
+  shell: CommandShell,
+  accountText: string,
+  options: JsonOption,
+): Promise<void> {
+  const accountId = readAccountId(accountText);
+  return withRunningInstallation(shell, async ({ database: { kysely } }) => {
+    await requireAccount(kysely, accountId);
+    const domains = await readSendingDomains(kysely, accountId);
+    const shown = domains.map(({ domain, state }) => ({ domain, state }));
+    printTable(shell, options, shown, [
+      ['domain', ({ domain }) => domain],
+      ['state', ({ state }) => state],
+    ]);
+  });
+}
 
-/** `domain list|show|check|rotate|remove`. @returns 0, or 1 if a check finds the domain unverified */
+/** `domain show|check|rotate|remove`. @returns 0, or 1 if a check finds the domain unverified */
 export async function domainCommand(
-  action: DomainAction,
+  action: 'show' | 'check' | 'rotate' | 'remove',
+  shell: CommandShell,
   accountText: string,
   domainText: string,
   options: JsonOption,
-  shell: CommandShell,
 ): Promise<number> {
   const accountId = readAccountId(accountText);
   return withRunningInstallation(shell, async (installation) => {
-    const { kysely } = installation.database;
-    await requireAccount(kysely, accountId);
-    if (action === 'list') {
-      const domains = await readSendingDomains(kysely, accountId);
-      printTable(
-        shell,
-        options,
-        domains.map(({ domain, state }) => ({ domain, state })),
-        [
-          ['domain', ({ domain }) => domain],
-          ['state', ({ state }) => state],
-        ],
-      );
-      return 0;
-    }
+    await requireAccount(installation.database.kysely, accountId);
     const domain = await findDomain(installation, accountId, domainText);
     if (action === 'remove') {
       await dropResource(installation, commandLine(accountId), {
@@ -89,11 +91,11 @@ export async function domainCommand(
 
 /** `domain add`. @throws OperatorError if the account or domain is invalid, or the account already has the domain */
 export async function addDomainCommand(
+  shell: CommandShell,
   accountText: string,
   domainText: string,
   options: AddDomainOptions,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const accountId = readAccountId(accountText);
   const name = readName(domainText);
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(options.returnPath))
@@ -108,17 +110,16 @@ export async function addDomainCommand(
     if (!added) throw new OperatorError(`The account ${accountId} already has the domain ${name}.`);
     const domain = await findDomain(installation, accountId, name);
     await show(installation, sendingDomains, domain, options, shell);
-    return 0;
   });
 }
 
 /** `domain warm-up`. @throws OperatorError without a valid `--goal` or `--off` */
 export async function warmUpCommand(
+  shell: CommandShell,
   accountText: string,
   domainText: string,
   options: WarmUpOptions & JsonOption,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const accountId = readAccountId(accountText);
   const warmUp = readWarmUp(options);
   return withRunningInstallation(shell, async (installation) => {
@@ -128,18 +129,17 @@ export async function warmUpCommand(
       domain: found.domain,
       warmUp: warmUp ?? null,
     });
-    return 0;
   });
 }
 
 /** `domain pool`. @throws OperatorError if DIRECT_SOURCES doesn't have the pool */
 export async function poolCommand(
+  shell: CommandShell,
   accountText: string,
   domainText: string,
   pool: string,
   options: JsonOption,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const accountId = readAccountId(accountText);
   return withRunningInstallation(shell, async (installation) => {
     const found = await findDomain(installation, accountId, domainText);
@@ -150,18 +150,17 @@ export async function poolCommand(
       domain: found.domain,
       pool,
     });
-    return 0;
   });
 }
 
 /** `domain tracking`. @throws OperatorError if the host isn't a subdomain of the domain */
 export async function trackingCommand(
+  shell: CommandShell,
   accountText: string,
   domainText: string,
   hostText: string | undefined,
   options: TrackingOptions,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const accountId = readAccountId(accountText);
   if ((hostText === undefined) === (options.off !== true))
     throw new OperatorError('Name a host for tracked links, or use --off.');
@@ -184,7 +183,6 @@ export async function trackingCommand(
       options,
       shell,
     );
-    return 0;
   });
 }
 

@@ -19,13 +19,12 @@ import type { CommandShell } from './shell.ts';
 /**
  * `export [FOLDER]`: writes the manifest of the installation to standard output; with a folder, to `manifest.yaml`
  * there, with a CSV file of the contacts of each list and the images of templates. Unpublished templates are skipped and named on standard error.
- * @returns the exit code: 0
  * @throws OperatorError if the folder can't be written, or the installation can't be reached
  */
 export async function exportCommand(
-  folder: string | undefined,
   shell: CommandShell,
-): Promise<number> {
+  folder: string | undefined,
+): Promise<void> {
   await withRunningInstallation(shell, async ({ database }) => {
     await inSnapshot(database, async (kysely) => {
       if (folder === undefined) shell.out(await writeYaml(kysely, noFiles));
@@ -33,7 +32,6 @@ export async function exportCommand(
       await reportSkippedTemplates(kysely, shell);
     });
   });
-  return 0;
 }
 
 /** Reads everything from one snapshot, so that the manifest and the contacts of its lists are consistent. */

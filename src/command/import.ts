@@ -4,7 +4,6 @@ import { suppressionReasons } from '../feedback/suppression/suppression.ts';
 import { detectCsvForm, findAddressColumn } from '../foundation/csv-file.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { type CommandShell, type JsonOption, printResult } from './shell.ts';
-import { runTemplateCommand } from './template/run-template-command.ts';
 import { templateFiles } from './template/template-folder.ts';
 import { connectTo } from './types.ts';
 
@@ -18,9 +17,9 @@ export interface ImportOptions extends ProductFiles, JsonOption {
  * @throws OperatorError for problems that the caller can fix
  */
 export async function runImport(
+  shell: CommandShell,
   product: string,
   { url, ...options }: ImportOptions,
-  shell: CommandShell,
 ): Promise<number> {
   const { importFiles, ImportProblem } = await loadImports();
   const host = {
@@ -36,7 +35,7 @@ export async function runImport(
     connect: () => connectTo(url, shell),
   };
   try {
-    return await runTemplateCommand(() => importFiles(product, options, host));
+    return await importFiles(product, options, host);
   } catch (error) {
     if (!(error instanceof ImportProblem)) throw error;
     throw new OperatorError(`${error.message}.`, { cause: error });

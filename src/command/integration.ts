@@ -30,10 +30,10 @@ export interface RotateSecretOptions extends JsonOption {
 
 /** `integration list [ACCOUNT]`: the integrations of an account, or all. */
 export async function listIntegrationsCommand(
+  shell: CommandShell,
   accountText: string | undefined,
   options: JsonOption,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const accountId = accountText === undefined ? undefined : readAccountId(accountText);
   return withRunningInstallation(shell, async ({ database }) => {
     if (accountId !== undefined) await requireAccount(database.kysely, accountId);
@@ -45,16 +45,15 @@ export async function listIntegrationsCommand(
       ['name', ({ name }) => name],
       ['state', stateOf],
     ]);
-    return 0;
   });
 }
 
 /** `integration show CLIENT`: its registration and its token requests in the last hour. */
 export async function showIntegration(
+  shell: CommandShell,
   clientText: string,
   options: JsonOption,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const clientId = readClientId(clientText);
   return withRunningInstallation(shell, async ({ database }) => {
     const [integration] = await readIntegrationOverviews(database.kysely, clientId);
@@ -74,16 +73,15 @@ export async function showIntegration(
       ...usage.map(({ email, used, left }) => `  ${email}: ${used} used, ${left} left this hour`),
     ];
     printResult(shell, options, lines.join('\n'), { ...integration, usage });
-    return 0;
   });
 }
 
 /** `integration set CLIENT`: disables or enables it, requires PKCE, or raises the allowance. */
 export async function setIntegration(
+  shell: CommandShell,
   clientText: string,
   options: IntegrationOptions,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const clientId = readClientId(clientText);
   const settings: IntegrationSettings = {
     ...(options.disabled && { disabled: readChoice('--disabled', options.disabled, 'yes', 'no') }),
@@ -108,16 +106,15 @@ export async function setIntegration(
         ...settings,
       },
     );
-    return 0;
   });
 }
 
 /** `integration rotate-secret CLIENT`: prints the new secret once; the old one works for the overlap. */
 export async function rotateClientSecretCommand(
+  shell: CommandShell,
   clientText: string,
   options: RotateSecretOptions,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const clientId = readClientId(clientText);
   const seconds = readDuration(options.overlap);
   return withRunningInstallation(shell, async ({ database, key }) => {
@@ -132,7 +129,6 @@ export async function rotateClientSecretCommand(
     printResult(shell, options, secret, { clientId, clientSecret: secret });
     const old = seconds === 0 ? 'no longer works' : `works for another ${options.overlap}`;
     shell.err(`This is shown once. The old secret of ${clientId} ${old}.\n`);
-    return 0;
   });
 }
 

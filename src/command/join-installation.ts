@@ -50,8 +50,8 @@ export async function joinInstallation(config: Config): Promise<Installation> {
 export async function withAccount(
   accountText: string,
   shell: CommandShell,
-  use: (installation: Installation, accountId: AccountId) => Promise<number>,
-): Promise<number> {
+  use: (installation: Installation, accountId: AccountId) => Promise<void>,
+): Promise<void> {
   const accountId = readAccountId(accountText);
   const config = readConfig(shell.environment);
   // A new database would have no account, and its files would look like an installation.
@@ -63,7 +63,7 @@ export async function withAccount(
   const installation = await joinInstallation(config);
   try {
     await requireAccount(installation.database.kysely, accountId);
-    return await use(installation, accountId);
+    await use(installation, accountId);
   } finally {
     await installation.close();
   }

@@ -1,32 +1,23 @@
 import type { Command } from 'commander';
-import type { CommandShell, JsonOption } from './shell.ts';
+import type { CommandRunner } from './command-runner.ts';
 
 /** Adds `set-up-link`, `inbox-link` and `operator …`: first access and operators. */
-export function addLinkCommands(program: Command, shell: CommandShell): void {
+export function addLinkCommands(program: Command, run: CommandRunner): void {
   program
     .command('set-up-link')
     .description('print a link that creates the first owner; it works once, within a day')
-    .action(async (options: JsonOption) => {
-      const { printSetUpLink } = await import('./print-link.ts');
-      shell.exitCode = await printSetUpLink(options, shell);
-    });
+    .action(run(async () => (await import('./print-link.ts')).printSetUpLink));
   program
     .command('inbox-link')
     .description('print a link that opens the inbox in a browser; it works once, within a day')
-    .action(async (options: JsonOption) => {
-      const { printInboxLink } = await import('./print-link.ts');
-      shell.exitCode = await printInboxLink(options, shell);
-    });
+    .action(run(async () => (await import('./print-link.ts')).printInboxLink));
   const operator = program
     .command('operator')
     .description('list, add and remove operators, who run the whole installation');
   operator
     .command('list')
     .description('list operators by email address')
-    .action(async (options: JsonOption) => {
-      const { listOperatorsCommand } = await import('./operator.ts');
-      shell.exitCode = await listOperatorsCommand(options, shell);
-    });
+    .action(run(async () => (await import('./operator.ts')).listOperatorsCommand));
   for (const [action, description] of [
     ['add', 'make a user an operator'],
     ['remove', 'remove a user’s operator role'],
@@ -35,9 +26,8 @@ export function addLinkCommands(program: Command, shell: CommandShell): void {
       .command(action)
       .description(description)
       .argument('<email>')
-      .action(async (email: string, options: JsonOption) => {
-        const { changeOperatorCommand } = await import('./operator.ts');
-        shell.exitCode = await changeOperatorCommand(action, email, options, shell);
-      });
+      .action(
+        run(async () => (await import('./operator.ts')).changeOperatorCommand.bind(null, action)),
+      );
   }
 }

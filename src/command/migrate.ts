@@ -31,7 +31,7 @@ export interface MigrateOptions extends JsonOption {
 export async function migrateCommand(
   shell: CommandShell,
   options: MigrateOptions = {},
-): Promise<number> {
+): Promise<void> {
   const config = readConfig(shell.environment);
   exitOnSignal();
   if (options.plan === true) return printPlan(config, options, shell);
@@ -40,7 +40,6 @@ export async function migrateCommand(
   await installation.close();
   const text = ['The database is up to date.', ...(advice === undefined ? [] : [advice])];
   printResult(shell, options, text.join('\n'), { migrated: true, advice: advice ?? null });
-  return 0;
 }
 
 /** The last migration before releases could run beside the next one. */
@@ -58,11 +57,7 @@ function describeMigration({ name, compatible, locks }: PlannedMigration): strin
   ];
 }
 
-async function printPlan(
-  config: Config,
-  options: JsonOption,
-  shell: CommandShell,
-): Promise<number> {
+async function printPlan(config: Config, options: JsonOption, shell: CommandShell): Promise<void> {
   const running =
     config.databaseUrl === undefined
       ? await findRunningEmbedded(config.dataDir)
@@ -101,7 +96,7 @@ async function printPlan(
     if (changes.length > 0)
       lines.push('', 'Manual changes required:', ...changes.map((change) => `  ${change}`));
     printResult(shell, options, lines.join('\n'), { migrations: planned, manualChanges: changes });
-    return 0;
+    return;
   } finally {
     await database.close();
     await embedded?.stop();

@@ -42,7 +42,7 @@ export interface MoveOptions extends JsonOption {
  * @throws OperatorError if the service runs, a database can't be used, or the copy differs; the same command continues after
  * an interruption
  */
-export async function moveCommand(options: MoveOptions, shell: CommandShell): Promise<number> {
+export async function moveCommand(shell: CommandShell, options: MoveOptions): Promise<number> {
   const { to, cancel = false } = options;
   if ((to === undefined) !== cancel)
     throw new OperatorError('Choose either --to with the URL of the other database, or --cancel.');

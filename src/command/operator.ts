@@ -9,13 +9,12 @@ import { type CommandShell, type JsonOption, printResult, printTable } from './s
 
 /** `operator list`: their email addresses. */
 export async function listOperatorsCommand(
-  options: JsonOption,
   shell: CommandShell,
-): Promise<number> {
+  options: JsonOption,
+): Promise<void> {
   return withRunningInstallation(shell, async ({ database }) => {
     const operators = (await listOperators(database.kysely)).map((email) => ({ email }));
     printTable(shell, options, operators, [['email', ({ email }) => email]]);
-    return 0;
   });
 }
 
@@ -25,10 +24,10 @@ export async function listOperatorsCommand(
  */
 export async function changeOperatorCommand(
   action: 'add' | 'remove',
+  shell: CommandShell,
   email: string,
   options: JsonOption,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   return withRunningInstallation(shell, async ({ config, database }) => {
     const person = await findPersonByEmail(database.kysely, email);
     if (person === undefined) throw new OperatorError(`User "${email}" not found.`);
@@ -46,6 +45,5 @@ export async function changeOperatorCommand(
       `Done: ${person.email} is ${operator ? 'an operator' : 'no longer an operator'}.`,
       { email: person.email, operator },
     );
-    return 0;
   });
 }

@@ -11,7 +11,7 @@ import { type CommandShell, type JsonOption, printResult } from './shell.ts';
  * `set-up-link`: prints the link that creates the first owner and invalidates the previous one.
  * @throws OperatorError if the installation already has its owner
  */
-export async function printSetUpLink(options: JsonOption, shell: CommandShell): Promise<number> {
+export async function printSetUpLink(shell: CommandShell, options: JsonOption): Promise<void> {
   return withRunningInstallation(shell, async (installation) => {
     if (!(await isSetUpOpen(installation.database.kysely))) {
       throw new OperatorError(
@@ -26,7 +26,7 @@ export async function printSetUpLink(options: JsonOption, shell: CommandShell): 
  * `inbox-link`: prints a link to the inbox and invalidates the previous one; browsers that opened one keep access.
  * @throws OperatorError if mail is not captured
  */
-export async function printInboxLink(options: JsonOption, shell: CommandShell): Promise<number> {
+export async function printInboxLink(shell: CommandShell, options: JsonOption): Promise<void> {
   return withRunningInstallation(shell, async (installation) => {
     const { delivery } = installation.config;
     if (delivery !== 'inbox') {
@@ -42,12 +42,11 @@ async function printLink(
   options: JsonOption,
   { config, database }: RunningInstallation,
   shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const link = await database.kysely.transaction().execute(async (transaction) => {
     const kind = `${purpose.replaceAll('-', '_')}_link_made`;
     await recordCommand(transaction, { kind });
     return createOneTimeLink({ kysely: transaction }, purpose, serviceUrl(config));
   });
   printResult(shell, options, link, { link });
-  return 0;
 }

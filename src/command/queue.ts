@@ -1,5 +1,5 @@
 import { OperatorError } from '../foundation/errors.ts';
-import { parseMessageId } from '../foundation/ids.ts';
+import { type MessageId, parseMessageId } from '../foundation/ids.ts';
 import { parseDomainName } from '../foundation/mail-domain.ts';
 import { readWaitingDestinations } from '../management/message/queue-page-store.ts';
 import { readMessageStatus } from '../message/message-status-store.ts';
@@ -25,10 +25,16 @@ const done: Readonly<Record<QueueAction, string>> = {
  */
 export async function queueCommand(
   action: QueueAction,
-  options: QueueCommandOptions,
   shell: CommandShell,
+  account: string | undefined,
+  message: string | undefined,
+  options: QueueCommandOptions,
 ): Promise<number> {
-  const requested = readSelection(action, options);
+  const requested = readSelection(action, {
+    ...options,
+    account: account ?? options.account,
+    message: message ?? options.message,
+  });
   return withRunningInstallation(shell, async ({ database }) => {
     await requireAccount(database.kysely, requested.accountId);
     const store = new QueueControlStore(database);
@@ -80,9 +86,7 @@ function readSelection(action: QueueAction, options: QueueCommandOptions): Queue
   const { message, destination } = options;
   if (message !== undefined && destination !== undefined)
     throw new OperatorError('Name a message or use --destination, not both.');
-  const messageId = message === undefined ? undefined : parseMessageId(message);
-  if (message !== undefined && messageId === undefined)
-    throw new OperatorError(`"${message}" is not a valid message ID.`);
+  const messageId = readMessageId(message);
   if (destination === undefined) return { accountId, messageId };
   const domain = parseDomainName(destination);
   if (domain === undefined && action === 'pause')
@@ -90,6 +94,13 @@ function readSelection(action: QueueAction, options: QueueCommandOptions): Queue
       `--destination must be a domain name with at least two labels, such as example.com, not "${destination}".`,
     );
   return { accountId, destination: domain ?? destination.toLowerCase() };
+}
+
+function readMessageId(text: string | undefined): MessageId | undefined {
+  if (text === undefined) return undefined;
+  const messageId = parseMessageId(text);
+  if (messageId === undefined) throw new OperatorError(`"${text}" is not a valid message ID.`);
+  return messageId;
 }
 
 /** Earlier releases accepted invalid domain names, and those pauses must remain removable. */
@@ -110,13 +121,13 @@ async function findPause(
  * @throws OperatorError for invalid or unknown IDs, or an installation that can't be reached
  */
 export async function listQueue(
-  options: QueueCommandOptions,
   shell: CommandShell,
+  account: string | undefined,
+  message: string | undefined,
+  options: QueueCommandOptions,
 ): Promise<number> {
-  const accountId = readAccountId(options.account);
-  const messageId = options.message === undefined ? undefined : parseMessageId(options.message);
-  if (options.message !== undefined && messageId === undefined)
-    throw new OperatorError(`"${options.message}" is not a valid message ID.`);
+  const accountId = readAccountId(account ?? options.account);
+  const messageId = readMessageId(message ?? options.message);
   return withRunningInstallation(shell, async ({ database: { kysely } }) => {
     await requireAccount(kysely, accountId);
     if (messageId === undefined) {

@@ -17,14 +17,13 @@ const dayMs = 86_400_000;
  * `report reclassify ACCOUNT --from DAY`: reclassifies the opens and clicks since a day (UTC) with the programs
  * and networks that this release knows, and recalculates the report for that time, day by day. Rejects days with
  * deleted data, because they would be lost from the report.
- * @returns the exit code
  * @throws OperatorError for an invalid account or day, or an installation that can't be reached
  */
 export async function reclassifyReport(
+  shell: CommandShell,
   accountText: string | undefined,
   options: ReclassifyOptions,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const accountId = readAccountId(accountText ?? options.account);
   const from = parseTimestamp(`${options.from}T00:00:00Z`)?.getTime();
   if (!/^\d{4}-\d\d-\d\d$/.test(options.from) || from === undefined)
@@ -52,6 +51,5 @@ export async function reclassifyReport(
       `${changed} ${changed === 1 ? 'open or click was' : 'opens and clicks were'} reclassified; the report was recalculated from ${options.from}.`,
       { reclassified: changed, from: options.from },
     );
-    return 0;
   });
 }

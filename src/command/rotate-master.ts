@@ -51,8 +51,8 @@ const pollIntervalMs = 250;
  * switches the current one, and accept both until `--finish --yes`.
  */
 export async function rotateMaster(
-  { finish = false, yes = false, json = false }: RotateMasterOptions,
   shell: CommandShell,
+  { finish = false, yes = false, json = false }: RotateMasterOptions,
 ): Promise<number> {
   return await withRunningInstallation(shell, async ({ config, database, key }) => {
     // Rejects a key that doesn't belong to the database.

@@ -2,18 +2,14 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { maxDemoMessages } from '../demo-data/demo-limits.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { nodeRoles } from '../foundation/processes/node-role.ts';
-import type { ApplyOptions } from '../manifest/manifest-change.ts';
+import { TypesFailure } from '../template-types/management-connection.ts';
 import { addBackupCommands } from './backup-commands.ts';
+import { type CommandRunner, commandRunner } from './command-runner.ts';
 import { addDirectCommands } from './direct-commands.ts';
-import type { DoctorOptions } from './doctor.ts';
 import { addKeyCommands } from './key.ts';
 import { addLinkCommands } from './link-commands.ts';
-import type { MigrateOptions } from './migrate.ts';
-import type { MoveOptions } from './move.ts';
-import { type QueueAction, type QueueCommandOptions, queueActions } from './queue-actions.ts';
+import { type QueueAction, queueActions } from './queue-actions.ts';
 import { readReleaseVersion } from './read-version.ts';
-import type { ReclassifyOptions } from './report.ts';
-import type { SendTestOptions } from './send-test.ts';
 import { addSessionCommands } from './session-commands.ts';
 import type { CommandShell, Terminal } from './shell.ts';
 import { addTemplateCommands } from './template-commands.ts';
@@ -25,23 +21,9 @@ function readCount(text: string): number {
   return count;
 }
 
-type Named = string | undefined;
-
 /** How an account or message was named before it became an argument. */
 function formerOption(flags: string): Option {
   return new Option(flags).hideHelp();
-}
-
-function withNamed(
-  options: QueueCommandOptions,
-  account: Named,
-  message: Named,
-): QueueCommandOptions {
-  return {
-    ...options,
-    ...(account !== undefined && { account }),
-    ...(message !== undefined && { message }),
-  };
 }
 
 /** Commands that run until they are stopped, or print a document of their own. */
@@ -64,6 +46,7 @@ export function leavesOf(command: Command): Command[] {
  * load the others.
  */
 export async function createProgram(shell: CommandShell): Promise<Command> {
+  const run = commandRunner(shell);
   const program = new Command('signalpost')
     .description('Sends one email to one person because something happened.')
     .version(await readReleaseVersion())
@@ -79,10 +62,7 @@ export async function createProgram(shell: CommandShell): Promise<Command> {
     .description(
       'run the whole service in one process, with an embedded database unless DATABASE_URL is set',
     )
-    .action(async () => {
-      const { start } = await import('./start.ts');
-      shell.exitCode = await start(shell);
-    });
+    .action(run(async () => (await import('./start.ts')).start));
   program
     .command('serve')
     .description('run one of several nodes on your own database (DATABASE_URL)')
@@ -93,18 +73,12 @@ export async function createProgram(shell: CommandShell): Promise<Command> {
       readCount,
     )
     .addHelpText('after', '\nWithout --processes, one process per core.')
-    .action(async (options: { role: string; processes?: number }) => {
-      const { serve } = await import('./serve.ts');
-      shell.exitCode = await serve(shell, options.role, options.processes);
-    });
+    .action(run(async () => (await import('./serve.ts')).serve));
   program
     .command('migrate')
     .description('migrate the database to this release; every start does this too')
     .option('--plan', 'list migrations and required manual changes without applying anything')
-    .action(async (options: MigrateOptions) => {
-      const { migrateCommand } = await import('./migrate.ts');
-      shell.exitCode = await migrateCommand(shell, options);
-    });
+    .action(run(async () => (await import('./migrate.ts')).migrateCommand));
   const queue = program
     .command('queue')
     .description('list, pause, resume, cancel and retry queued messages');
@@ -116,10 +90,7 @@ export async function createProgram(shell: CommandShell): Promise<Command> {
     .argument('[message]', 'only this message')
     .addOption(formerOption('--account <id>'))
     .addOption(formerOption('--message <id>'))
-    .action(async (account: Named, message: Named, options: QueueCommandOptions) => {
-      const { listQueue } = await import('./queue.ts');
-      shell.exitCode = await listQueue(withNamed(options, account, message), shell);
-    });
+    .action(run(async () => (await import('./queue.ts')).listQueue));
   for (const [action, description] of Object.entries(queueActions)) {
     queue
       .command(action)
@@ -130,11 +101,11 @@ export async function createProgram(shell: CommandShell): Promise<Command> {
       .addOption(formerOption('--account <id>'))
       .addOption(formerOption('--message <id>'))
       .option('--destination <domain>', 'only messages to this domain')
-      .action(async (account: Named, message: Named, options: QueueCommandOptions) => {
-        const { queueCommand } = await import('./queue.ts');
-        const named = withNamed(options, account, message);
-        shell.exitCode = await queueCommand(action as QueueAction, named, shell);
-      });
+      .action(
+        run(async () =>
+          (await import('./queue.ts')).queueCommand.bind(null, action as QueueAction),
+        ),
+      );
   }
   program
     .command('report')
@@ -147,10 +118,7 @@ export async function createProgram(shell: CommandShell): Promise<Command> {
     .argument('[account]', 'the account')
     .addOption(formerOption('--account <id>'))
     .requiredOption('--from <day>', 'first day (UTC), such as 2026-11-22')
-    .action(async (account: Named, options: ReclassifyOptions) => {
-      const { reclassifyReport } = await import('./report.ts');
-      shell.exitCode = await reclassifyReport(account, options, shell);
-    });
+    .action(run(async () => (await import('./report.ts')).reclassifyReport));
   program
     .command('apply')
     .description('create and update the resources in a manifest; safe to repeat')
@@ -161,10 +129,7 @@ export async function createProgram(shell: CommandShell): Promise<Command> {
       'after',
       '\nStrings can refer to environment variables, so that secrets stay out of the file.',
     )
-    .action(async (file: string, options: ApplyOptions) => {
-      const { applyCommand } = await import('./apply.ts');
-      shell.exitCode = await applyCommand(file, options, shell);
-    });
+    .action(run(async () => (await import('./apply.ts')).applyCommand));
   program
     .command('export')
     .description('write a manifest that recreates this installation')
@@ -172,19 +137,13 @@ export async function createProgram(shell: CommandShell): Promise<Command> {
       '[folder]',
       'target folder, also for contact lists; default: standard output, without contacts',
     )
-    .action(async (folder: string | undefined) => {
-      const { exportCommand } = await import('./export.ts');
-      shell.exitCode = await exportCommand(folder, shell);
-    });
+    .action(run(async () => (await import('./export.ts')).exportCommand));
   program
     .command('doctor')
     .description('check the database, key, mail connection, clock and disk, and suggest fixes')
     .option('--production', 'also check what production needs')
-    .action(async (options: DoctorOptions) => {
-      const { doctor } = await import('./doctor.ts');
-      shell.exitCode = await doctor(options, shell);
-    });
-  addBackupCommands(program, shell);
+    .action(run(async () => (await import('./doctor.ts')).doctor));
+  addBackupCommands(program, run);
   program
     .command('move')
     .description('move the stopped installation to another PostgreSQL')
@@ -192,16 +151,13 @@ export async function createProgram(shell: CommandShell): Promise<Command> {
     .option('--cancel', 'stay with this database, or go back to it')
     .option('--yes', 'with --cancel: go back although the installation runs on the other database')
     .addHelpText('after', '\nAfter an interruption, run it again; it continues.')
-    .action(async (options: MoveOptions) => {
-      const { moveCommand } = await import('./move.ts');
-      shell.exitCode = await moveCommand(options, shell);
-    });
-  addDemoCommands(program, shell);
-  addDirectCommands(program, shell);
-  addLinkCommands(program, shell);
-  addSessionCommands(program, shell);
-  addKeyCommands(program, shell);
-  addTemplateCommands(program, shell);
+    .action(run(async () => (await import('./move.ts')).moveCommand));
+  addDemoCommands(program, run);
+  addDirectCommands(program, run);
+  addLinkCommands(program, run);
+  addSessionCommands(program, run);
+  addKeyCommands(program, run);
+  addTemplateCommands(program, run);
   program
     .command('send-test')
     .description('send a template with its sample values through the running service, and wait')
@@ -210,19 +166,13 @@ export async function createProgram(shell: CommandShell): Promise<Command> {
     .argument('<to>', 'the recipient’s address')
     .option('--url <url>', 'the service; default: the one that runs on this machine')
     .option('--wait <seconds>', 'how long to wait for the outcome, 0 to 600', '60')
-    .action(async (account: string, template: string, to: string, options: SendTestOptions) => {
-      const { sendTest } = await import('./send-test.ts');
-      shell.exitCode = await sendTest({ account, template, to }, options, shell);
-    });
+    .action(run(async () => (await import('./send-test.ts')).sendTest));
   program
     .command('completion')
     .description('print a script that completes commands and options in a shell')
     .argument('<shell>', 'bash, zsh or fish')
     .addHelpText('after', '\nFor example, in ~/.bashrc: source <(signalpost completion bash)')
-    .action(async (name: string) => {
-      const { printCompletion } = await import('./completion.ts');
-      shell.exitCode = printCompletion(shell, name, program);
-    });
+    .action(run(async () => (await import('./completion.ts')).printCompletion.bind(null, program)));
   for (const command of leavesOf(program))
     if (!withoutResult.has(command.name()))
       command.option('--json', 'print JSON, one object per line');
@@ -246,8 +196,9 @@ export async function runCommand(
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;
-    if (!(error instanceof OperatorError)) throw error;
-    shell.err(`signalpost: ${error.message}\n`);
+    if (error instanceof OperatorError) shell.err(`signalpost: ${error.message}\n`);
+    else if (error instanceof TypesFailure) shell.err(`signalpost: ${error.message}.\n`);
+    else throw error;
     return 1;
   }
   return shell.exitCode;
@@ -262,21 +213,15 @@ function readMessages(text: string): number {
 }
 
 /** Adds `demo fill` and `demo clear`: an account with a month of messages that look real. */
-function addDemoCommands(program: Command, shell: CommandShell): void {
+function addDemoCommands(program: Command, run: CommandRunner): void {
   const demo = program.command('demo').description('fill a demo account with generated messages');
   demo
     .command('fill')
     .description('add the account demo with 30 days of messages; nothing is sent')
     .option('--messages <number>', 'number of messages', readMessages, defaultMessages)
-    .action(async (options: { readonly messages: number }) => {
-      const { fillDemoCommand } = await import('./demo.ts');
-      shell.exitCode = await fillDemoCommand(options.messages, shell);
-    });
+    .action(run(async () => (await import('./demo.ts')).fillDemoCommand));
   demo
     .command('clear')
     .description('remove the account demo and everything in it')
-    .action(async () => {
-      const { clearDemoCommand } = await import('./demo.ts');
-      shell.exitCode = await clearDemoCommand(shell);
-    });
+    .action(run(async () => (await import('./demo.ts')).clearDemoCommand));
 }

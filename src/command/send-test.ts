@@ -30,21 +30,22 @@ const keyMinutes = 5;
  * @throws OperatorError if the service can't be reached or refuses
  */
 export async function sendTest(
-  what: { readonly account: string; readonly template: string; readonly to: string },
-  options: SendTestOptions,
   shell: CommandShell,
+  account: string,
+  template: string,
+  recipient: string,
+  options: SendTestOptions,
 ): Promise<number> {
-  const accountId = readAccountId(what.account);
-  if (!isPublicId(what.template))
-    throw new OperatorError(`"${what.template}" is not a valid template ID.`);
-  const to = readUserAddress(what.to);
+  const accountId = readAccountId(account);
+  if (!isPublicId(template)) throw new OperatorError(`"${template}" is not a valid template ID.`);
+  const to = readUserAddress(recipient);
   const waitSeconds = readInteger('--wait', options.wait, 0, 600);
   return withRunningInstallation(shell, async (installation) => {
     const { config, database } = installation;
     await requireAccount(database.kysely, accountId);
     const messageId = await withTemporaryKey(installation, accountId, async (key) => {
       const connection = new ManagementConnection(options.url ?? localServiceUrl(config), key);
-      const path = `/templates/${what.template}/test-send`;
+      const path = `/templates/${template}/test-send`;
       const { body } = await connection.call('POST', path, { body: { to } });
       return (body as { readonly messageId: MessageId }).messageId;
     });

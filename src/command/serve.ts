@@ -15,16 +15,20 @@ import { warnAboutLimits, warnAboutServer } from './startup-warnings.ts';
 import { aborted, drain, stopSignal, stopWithTimeout } from './stop-service.ts';
 import { reportUrl, superviseProcesses } from './supervise-processes.ts';
 
+interface ServeOptions {
+  readonly role: string;
+  /** Number of processes that share the port and the work; one per core by default. */
+  readonly processes?: number;
+}
+
 /**
  * `serve`: one of several nodes on the operator's own database, with the given roles. One without `http` and
  * `management` listens too, for /healthz, /readyz and /metrics.
- * @param processes number of processes that share the port and the work; one per core by default
  * @throws OperatorError without DATABASE_URL or for an unknown role
  */
 export async function serve(
   shell: CommandShell,
-  roleText: string,
-  processes = availableParallelism(),
+  { role: roleText, processes = availableParallelism() }: ServeOptions,
 ): Promise<number> {
   if (cluster.isWorker) {
     // The channel to the first process must not keep this one alive once it is done.

@@ -9,7 +9,7 @@ import { recordCommand } from './record-command.ts';
 import { type CommandShell, type JsonOption, printResult, printTable } from './shell.ts';
 
 /** `source list`: the addresses in DIRECT_SOURCES. */
-export async function listSources(options: JsonOption, shell: CommandShell): Promise<number> {
+export async function listSources(shell: CommandShell, options: JsonOption): Promise<number> {
   return withRunningInstallation(shell, async ({ config, database }) => {
     const store = new WarmUpStore(database, newId());
     const day = dayOf(Date.now());
@@ -38,10 +38,10 @@ export async function listSources(options: JsonOption, shell: CommandShell): Pro
 
 /** `source warm-up ADDRESS`. @throws OperatorError if the address is not in DIRECT_SOURCES */
 export async function warmUpSource(
+  shell: CommandShell,
   address: string,
   options: WarmUpOptions & JsonOption,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const warmUp = readWarmUp(options);
   return withRunningInstallation(shell, async ({ config, database }) => {
     const known = config.direct.sources.some((source) => source.address === address);
@@ -59,7 +59,6 @@ export async function warmUpSource(
       address,
       warmUp: warmUp ?? null,
     });
-    return 0;
   });
 }
 

@@ -14,10 +14,10 @@ const dayMs = 86_400_000;
 
 /** `destination tls`: the results by day and domain. @throws OperatorError for an invalid number of days */
 export async function listTlsResultsCommand(
+  shell: CommandShell,
   domain: string | undefined,
   options: TlsResultOptions,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const days = Number(options.days);
   if (!Number.isInteger(days) || days < 1 || days > retentionDays)
     throw new OperatorError(`--days must be a whole number from 1 to ${retentionDays}.`);
@@ -33,7 +33,6 @@ export async function listTlsResultsCommand(
       ['failed', ({ failed }) => String(failed)],
       ['failures', ({ failures }) => describeFailures(failures)],
     ]);
-    return 0;
   });
 }
 

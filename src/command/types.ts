@@ -1,4 +1,3 @@
-import { OperatorError } from '../foundation/errors.ts';
 import { viewFields } from '../management/template/template-views.ts';
 import { describeProblems } from '../manifest/describe-changes.ts';
 import type { ManifestTemplate } from '../manifest/manifest.ts';
@@ -30,14 +29,12 @@ export interface TypesOptions {
 /**
  * `types`: writes TypeScript types of published templates, from a running service or a manifest.
  * @returns the exit code: 0, or 1 if the manifest is invalid or, with `check`, the file doesn't fit
- * @throws OperatorError for problems that the caller can fix
+ * @throws TypesFailure for problems that the caller can fix
  */
-export async function typesCommand(options: TypesOptions, shell: CommandShell): Promise<number> {
+export async function typesCommand(shell: CommandShell, options: TypesOptions): Promise<number> {
   try {
     return await saveTypes(await readTemplates(options, shell), options, shell);
   } catch (error) {
-    if (error instanceof TypesFailure)
-      throw new OperatorError(`${error.message}.`, { cause: error });
     if (!(error instanceof ManifestError)) throw error;
     shell.err(describeProblems(options.manifest ?? '', error.problems));
     return 1;

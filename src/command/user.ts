@@ -92,10 +92,10 @@ const actions: Readonly<Record<UserActionName, UserAction>> = {
  */
 export async function userCommand(
   name: UserActionName,
+  shell: CommandShell,
   email: string,
   options: UserOptions,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const action = actions[name];
   return withRunningInstallation(shell, async (installation) => {
     const { database } = installation;
@@ -111,7 +111,6 @@ export async function userCommand(
       email: person.email,
       [name === 'password-link' ? 'link' : 'detail']: details?.trim() ?? null,
     });
-    return 0;
   });
 }
 
@@ -150,15 +149,15 @@ const pageSize = 1_000;
  * @throws OperatorError if the account doesn't exist
  */
 export async function listUsers(
+  shell: CommandShell,
   accountText: string | undefined,
   options: JsonOption,
-  shell: CommandShell,
-): Promise<number> {
+): Promise<void> {
   const accountId = accountText === undefined ? undefined : readAccountId(accountText);
   return withRunningInstallation(shell, async ({ database: { kysely } }) => {
     if (accountId === undefined) {
       printPeople(shell, options, await readAll((page) => readPeople(kysely, page)));
-      return 0;
+      return undefined;
     }
     await requireAccount(kysely, accountId);
     const members = await readAll((page) => readMemberFacts(kysely, accountId, page));
@@ -175,7 +174,6 @@ export async function listUsers(
         ['since', ({ since }) => since.toISOString()],
       ],
     );
-    return 0;
   });
 }
 

@@ -1,7 +1,17 @@
-import { type TSchema, Type } from 'typebox';
+import { type TProperties, type TSchema, Type } from 'typebox';
 
 /** Rejects unknown members instead of ignoring them. */
 export const strict = { additionalProperties: false } as const;
+
+/** An object that rejects unknown members. */
+export function StrictObject<Members extends TProperties>(members: Members) {
+  return Type.Object(members, strict);
+}
+
+/** A strict object with the name that it has in the OpenAPI document. */
+export function NamedObject<Members extends TProperties>(title: string, members: Members) {
+  return Type.Object(members, { ...strict, title });
+}
 
 /** A timestamp (RFC 3339). */
 export function Time(description: string) {

@@ -201,9 +201,7 @@ const rows: readonly RouteRow[] = [
 
   ['GET', `${account}/webhooks`, 'webhooks:read', webhooks.listWebhooks],
   ['POST', `${account}/webhooks`, 'webhooks:write', webhooks.createWebhook],
-  ['GET', webhook, 'webhooks:read', webhooks.getWebhook],
-  ['PUT', webhook, 'webhooks:write', webhooks.putWebhook],
-  ['DELETE', webhook, 'webhooks:write', webhooks.deleteWebhook],
+  ...webhooks.webhookRoutes,
   ['POST', `${webhook}/secret`, 'webhooks:write', webhooks.rotateWebhookSecret],
   ['POST', `${webhook}/pause`, 'webhooks:write', webhooks.pauseWebhook],
   ['POST', `${webhook}/resume`, 'webhooks:write', webhooks.resumeWebhook],
@@ -218,8 +216,7 @@ const rows: readonly RouteRow[] = [
   ['GET', `${account}/reports`, 'reports:read', reports.getReport],
   ['GET', `${account}/reports-export`, 'reports:read', reports.exportReport],
 
-  ['GET', `${account}/retention-rule`, 'privacy:read', privacy.getRetentionRule],
-  ['PUT', `${account}/retention-rule`, 'privacy:write', privacy.putRetentionRule],
+  ...privacy.retentionRuleRoutes,
   ['GET', `${account}/people/:address`, 'privacy:read', privacy.exportPersonData],
   ['DELETE', `${account}/people/:address`, 'privacy:write', privacy.erasePersonData],
 

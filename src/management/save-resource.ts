@@ -10,16 +10,10 @@ import {
   runChange,
 } from '../change/change-resource.ts';
 import type { DatabaseTransaction } from '../foundation/database/open-database.ts';
-import { applyInTransaction } from '../manifest/apply-manifest.ts';
-import { buildManifest } from '../manifest/build-manifest.ts';
-import { CompiledContents } from '../manifest/compiled-contents.ts';
-import type { ManifestChange } from '../manifest/manifest-change.ts';
-import { ManifestFiles } from '../manifest/manifest-files.ts';
-import { ProblemCollector } from '../manifest/manifest-problems.ts';
-import type { RawAccount } from '../manifest/manifest-schema.ts';
+import type { EntryScope } from '../manifest/apply-manifest.ts';
 import { requirePreconditions } from './answer/entity-tag.ts';
 import { Problem } from './answer/problem.ts';
-import { accountOf, type ManagementOperation, membersOf, type OperationCall } from './operation.ts';
+import { type ManagementOperation, membersOf, type OperationCall } from './operation.ts';
 
 /** The caller, for the audit log. */
 export function callerOf({ actor, account, params, request }: OperationCall): Actor {
@@ -163,34 +157,7 @@ function requireUnchanged(readOnly: Members, before: unknown): void {
   throw new Problem('validation-failed', `${first.field} ${first.reason}`, { errors });
 }
 
-/**
- * Applies part of a manifest to the account of the path, so changes through the API follow the rules of `apply`.
- * Omitted settings stay unchanged.
- * @param contents compiled templates of the part
- * @throws ManifestError with every problem
- */
-export async function applyManifestPart(
-  call: Pick<OperationCall, 'account' | 'dependencies'>,
-  transaction: DatabaseTransaction,
-  part: Partial<RawAccount>,
-  contents?: CompiledContents,
-): Promise<readonly ManifestChange[]> {
-  const { id, name } = accountOf(call);
-  return applyAccount(call.dependencies.key, transaction, { id, name, ...part }, contents);
-}
-
-/** `applyManifestPart` for a whole account, which may be new. */
-export async function applyAccount(
-  key: OperationCall['dependencies']['key'],
-  transaction: DatabaseTransaction,
-  account: RawAccount,
-  contents = new CompiledContents(),
-): Promise<readonly ManifestChange[]> {
-  const noPath = () => undefined;
-  const problems = new ProblemCollector(noPath);
-  // The API's schemas don't allow file references.
-  const files = new ManifestFiles('');
-  const manifest = await buildManifest({ accounts: [account] }, noPath, { files, problems });
-  problems.throwIfAny();
-  return applyInTransaction(transaction, key, manifest, contents);
+/** Where a change through the API applies an entry of a manifest to the account of the path. */
+export function entryScope(call: OperationCall, transaction: DatabaseTransaction): EntryScope {
+  return { transaction, key: call.dependencies.key, accountId: call.params.accountId };
 }

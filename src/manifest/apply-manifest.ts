@@ -3,9 +3,11 @@ import { recordAuditEvent } from '../audit/audit-store.ts';
 import { type Actor, commandLine, recordChange } from '../change/actor.ts';
 import { runLocked } from '../change/change-lock-store.ts';
 import type { Database, DatabaseTransaction } from '../foundation/database/open-database.ts';
+import type { AccountId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import { ClientSecretHasher } from '../session/authenticate-client.ts';
-import { type CompiledContents, withCompiledContents } from './compiled-contents.ts';
+import { readTemplates, type TemplateRow } from '../template/template-store.ts';
+import { CompiledContents } from './compiled-contents.ts';
 import type { Manifest } from './manifest.ts';
 import type {
   ApplyOptions,
@@ -13,10 +15,23 @@ import type {
   PlanContext,
   PlannedChange,
 } from './manifest-change.ts';
-import { ProblemCollector } from './manifest-problems.ts';
-import { planAccount, planIntegrations, planLists, planSenders } from './plan-resources.ts';
-import { planTemplates, requireCompiled } from './plan-templates.ts';
-import { planPeople, planUsers } from './plan-users.ts';
+import { ManifestFiles } from './manifest-files.ts';
+import { type ManifestPath, ProblemCollector } from './manifest-problems.ts';
+import {
+  type ManifestResource,
+  type Placed,
+  planEntries,
+  planSection,
+} from './manifest-resource.ts';
+import type { BuildContext } from './read-values.ts';
+import {
+  accountResource,
+  integrationSection,
+  listSection,
+  senderSection,
+} from './resource-sections.ts';
+import { hasContent, readReferences, templateSection } from './template-section.ts';
+import { planPeople, userSection } from './user-section.ts';
 
 /** Rolls back a dry run; never leaves this file. */
 class DryRunRollback extends Error {
@@ -29,29 +44,18 @@ class DryRunRollback extends Error {
 }
 
 /**
- * Applies a manifest in one transaction. Resources that already match aren't touched, and concurrent applies run one at
- * a time.
+ * Applies a manifest in one transaction, after compiling new content of templates. Resources that already match aren't touched,
+ * and concurrent applies run one at a time.
  * @returns the changes, in the order of the manifest
  * @throws ManifestError if anything is invalid; then nothing changes
  */
-export function applyManifest(
+export async function applyManifest(
   database: Database,
   key: MasterKey,
   manifest: Manifest,
   options: ApplyOptions = {},
 ): Promise<readonly ManifestChange[]> {
-  return withCompiledContents(undefined, (contents) =>
-    applyCompiled(database, key, manifest, options, contents),
-  );
-}
-
-async function applyCompiled(
-  database: Database,
-  key: MasterKey,
-  manifest: Manifest,
-  options: ApplyOptions,
-  contents: CompiledContents,
-): Promise<readonly ManifestChange[]> {
+  const contents = await compileNew(database.kysely, manifest);
   try {
     return await runLocked(database, undefined, async (transaction) => {
       const changes = await applyWithoutLockout(transaction, key, manifest, contents, options);
@@ -63,6 +67,20 @@ async function applyCompiled(
     if (error instanceof DryRunRollback) return error.changes;
     throw error;
   }
+}
+
+/** Compiles the templates whose published content is another one. */
+async function compileNew(
+  kysely: Database['kysely'],
+  { accounts }: Manifest,
+): Promise<CompiledContents> {
+  const contents = new CompiledContents();
+  for (const { id, templates } of accounts) {
+    const existing = templates.length === 0 ? [] : await readTemplates(kysely, id);
+    const rows = new Map<string, TemplateRow>(existing.map((row) => [row.id, row]));
+    await contents.compile(templates.filter((one) => !hasContent(rows.get(one.id), one)));
+  }
+  return contents;
 }
 
 /** @throws ManifestError if an account would lose its last owner who can sign in, or the installation its last operator */
@@ -97,7 +115,7 @@ async function applyWithoutLockout(
 
 /**
  * Like `applyManifest`, but within the caller's transaction, which holds the lock (`src/change/change-lock-store.ts`).
- * @throws NotCompiled if a template has new content that isn't compiled
+ * @param contents compiled templates of the manifest
  */
 export async function applyInTransaction(
   transaction: DatabaseTransaction,
@@ -107,41 +125,83 @@ export async function applyInTransaction(
   options: ApplyOptions = {},
 ): Promise<readonly ManifestChange[]> {
   const problems = new ProblemCollector(manifest.locate);
-  const context = {
-    transaction,
-    secrets: new ClientSecretHasher(key),
-    problems,
-    options,
-    contents,
-  };
-  await requireCompiled(manifest.accounts, context);
-  const planned = await plan(manifest, context);
+  const secrets = new ClientSecretHasher(key);
+  const planned = await plan(manifest, { transaction, secrets, problems, options, contents });
   problems.throwIfAny();
   for (const change of planned) await change.run?.();
   return planned.map(({ run: _, ...change }) => change);
 }
 
-async function plan(manifest: Manifest, context: PlanContext): Promise<PlannedChange[]> {
-  const people = await planPeople(manifest, context);
+async function plan({ accounts }: Manifest, shared: PlanContext): Promise<PlannedChange[]> {
+  const users = accounts.flatMap((account) => account.users);
+  const people = await planPeople(users, shared);
   const changes: PlannedChange[] = [];
-  for (const account of manifest.accounts) {
-    const users = await planUsers(account, people, context);
-    const senders = await planSenders(account, context);
-    const references = {
-      members: users.members,
-      senders: senders.addresses,
-      changes: [...users.changes, ...senders.changes],
-    };
+  for (const account of accounts) {
+    const { id: accountId, integrations, templates, lists } = account;
+    const context = { ...shared, accountId };
+    const referable = [
+      ...(await planSection(userSection(people), account.users, account, context)),
+      ...(await planSection(senderSection, account.senders, account, context)),
+    ];
+    const references = await readReferences(shared.transaction, accountId, referable, people);
     changes.push(
-      await planAccount(account, context),
-      ...users.changes,
-      ...senders.changes,
-      ...(await planIntegrations(account, context)),
-      ...(await planTemplates(account, references, context)),
-      ...(await planLists(account, context)),
+      ...(await planEntries(accountResource, [account], context)).changes,
+      ...referable,
+      ...(await planSection(integrationSection, integrations, account, context)),
+      ...(await planSection(templateSection(references), templates, account, context)),
+      ...(await planSection(listSection, lists, account, context)),
     );
   }
   return changes;
+}
+
+/**
+ * Converts a single entry of a manifest.
+ * @throws ManifestError with every problem; its paths start at the entry
+ */
+export async function buildEntry<Raw, Entry>(
+  build: (raw: Raw, path: ManifestPath, context: BuildContext) => Entry | Promise<Entry>,
+  raw: Raw,
+): Promise<Entry> {
+  const problems = new ProblemCollector(() => undefined);
+  // The API's schemas don't allow file references.
+  const entry = await build(raw, [], { files: new ManifestFiles(''), problems });
+  problems.throwIfAny();
+  return entry;
+}
+
+/** Where an entry is applied by itself. */
+export interface EntryScope {
+  readonly transaction: DatabaseTransaction;
+  readonly key: MasterKey;
+  readonly accountId: AccountId;
+  /** Compiled templates. */
+  readonly contents?: CompiledContents;
+}
+
+/**
+ * Applies a single entry, so changes through the API follow the rules of `apply`. Omitted settings stay unchanged.
+ * @returns what people should know
+ * @throws ManifestError with every problem; its paths start at the entry
+ */
+export async function applyEntry<
+  Key extends string,
+  Raw,
+  Entry extends Placed<Key>,
+  Stored extends Readonly<Record<Key, string>>,
+>(
+  resource: ManifestResource<Key, Raw, Entry, Stored>,
+  raw: Raw,
+  { transaction, key, accountId, contents = new CompiledContents() }: EntryScope,
+): Promise<readonly string[]> {
+  const entry = await buildEntry(resource.build, raw);
+  const problems = new ProblemCollector(() => undefined);
+  const secrets = new ClientSecretHasher(key);
+  const context = { transaction, secrets, problems, options: {}, contents, accountId };
+  const { changes } = await planEntries(resource, [entry], context);
+  problems.throwIfAny();
+  for (const change of changes) await change.run?.();
+  return changes.flatMap(({ notes }) => notes);
 }
 
 /**

@@ -5,18 +5,10 @@ import type { TemplateProblem } from '../template/template-problem.ts';
 import type { ManifestTemplate } from './manifest.ts';
 import type { ProblemCollector } from './manifest-problems.ts';
 
-/** Thrown if a change needs contents that aren't compiled yet. They are compiled before the change is retried. */
-export class NotCompiled extends Error {
-  override name = 'NotCompiled';
-  readonly templates: readonly ManifestTemplate[];
-
-  constructor(templates: readonly ManifestTemplate[]) {
-    super('templates kept changing while they were being compiled');
-    this.templates = templates;
-  }
-}
-
-/** Template contents with their compilation results. */
+/**
+ * Template contents with their compilation results. They are compiled before the change that needs them, so no transaction or
+ * lock lasts as long as a compilation.
+ */
 export class CompiledContents {
   readonly #group: string | undefined;
   readonly #results = new Map<string, CompileResult>();
@@ -31,42 +23,14 @@ export class CompiledContents {
       this.#results.set(keyOf(template), await compileTemplate(template.source, this.#group));
   }
 
-  has(template: ManifestTemplate): boolean {
-    return this.#results.has(keyOf(template));
-  }
-
-  /** @throws NotCompiled */
-  get(template: ManifestTemplate): CompileResult {
-    const result = this.#results.get(keyOf(template));
-    if (result === undefined) throw new NotCompiled([template]);
-    return result;
+  /** Undefined if it isn't compiled. */
+  get(template: ManifestTemplate): CompileResult | undefined {
+    return this.#results.get(keyOf(template));
   }
 }
 
 function keyOf({ contentHash }: ManifestTemplate): string {
   return contentHash.toString('base64');
-}
-
-const maxAttempts = 5;
-
-/**
- * Runs a change that needs compiled templates. If one isn't compiled, the change is aborted and retried after compiling, so
- * no transaction or lock lasts as long as a compilation.
- * @throws NotCompiled if the templates keep changing
- */
-export async function withCompiledContents<Result>(
-  group: string | undefined,
-  change: (contents: CompiledContents) => Promise<Result>,
-): Promise<Result> {
-  const contents = new CompiledContents(group);
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await change(contents);
-    } catch (error) {
-      if (!(error instanceof NotCompiled) || attempt >= maxAttempts) throw error;
-      await contents.compile(error.templates);
-    }
-  }
 }
 
 /** A template's content, compiled as a version. */
@@ -78,14 +42,18 @@ interface CompiledContent {
 /**
  * Converts the content of a template to a version.
  * @returns undefined if it doesn't compile; the reasons are in `problems`
- * @throws NotCompiled
  */
 export function resolveCompiledContent(
   template: ManifestTemplate,
   contents: CompiledContents,
   problems: ProblemCollector,
 ): CompiledContent | undefined {
-  const { compiled, problems: found } = contents.get(template);
+  const result = contents.get(template);
+  if (result === undefined) {
+    problems.add(template.path, 'was changed at the same time; apply the manifest again');
+    return undefined;
+  }
+  const { compiled, problems: found } = result;
   for (const problem of found) {
     if (problem.severity === 'error')
       problems.add([...template.path, ...placeOf(problem)], describe(problem, template));

@@ -3,7 +3,6 @@ import type { DatabaseTransaction } from '../foundation/database/open-database.t
 import type { AccountId } from '../foundation/ids.ts';
 import type { ClientSecretHasher } from '../session/authenticate-client.ts';
 import type { CompiledContents } from './compiled-contents.ts';
-import type { ManifestAccount, ManifestSection } from './manifest.ts';
 import type { ManifestPath, ProblemCollector } from './manifest-problems.ts';
 
 type ChangeKind = 'account' | 'user' | 'sender' | 'integration' | 'template' | 'list';
@@ -25,10 +24,13 @@ export interface ManifestChange {
   readonly changed?: readonly string[];
 }
 
-/** A change with the function that makes it; `run` is absent if there is nothing to do. */
-export interface PlannedChange extends ManifestChange {
-  readonly run?: () => Promise<void>;
+/** What happens to a resource; `run` is absent if there is nothing to do. */
+export interface Plan extends Pick<ManifestChange, 'action' | 'notes' | 'changed'> {
+  readonly run?: () => Promise<unknown>;
 }
+
+/** A change with the function that makes it. */
+export interface PlannedChange extends ManifestChange, Plan {}
 
 export interface ApplyOptions {
   /** By default, those of an installation without a provider. */
@@ -49,15 +51,7 @@ export interface PlanContext {
   readonly contents: CompiledContents;
 }
 
-/** With prune: those in `existing` that the manifest doesn't name, unless it omits their whole section. */
-export function toRemove<Item>(
-  { options }: PlanContext,
-  { sections }: ManifestAccount,
-  section: ManifestSection,
-  existing: readonly Item[],
-  isNamed: (item: Item) => boolean,
-): readonly Item[] {
-  return options.prune === true && sections.has(section)
-    ? existing.filter((item) => !isNamed(item))
-    : [];
+/** Dependencies of planning what an account has. */
+export interface AccountPlanContext extends PlanContext {
+  readonly accountId: AccountId;
 }

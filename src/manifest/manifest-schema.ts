@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { roles, secondFactorRules, signInRules } from '../account/account.ts';
 import { maxPasswordLength } from '../account/hash-password.ts';
-import { Nullable } from '../foundation/common-schemas.ts';
+import { NamedObject, Nullable, StrictObject, strict } from '../foundation/common-schemas.ts';
 import { maxAttachmentLimit } from '../message/attachment.ts';
 import { imageTypes } from '../submission/check-image.ts';
 import { type FieldValue, structureSchemas } from '../template/field-value.ts';
@@ -43,8 +43,6 @@ function Flag(description: string) {
   return Type.Optional(Type.Boolean({ description }));
 }
 
-const strict = { additionalProperties: false } as const;
-
 /** Max characters of a template source, and max bytes of a source file; publishing has a lower limit. */
 export const maxSourceText = 2 * 1024 * 1024;
 
@@ -64,15 +62,12 @@ function TextOrFile(description: string) {
   return Type.Union(
     [
       Type.String({ maxLength: maxSourceText }),
-      Type.Object(
-        {
-          file: Type.String({
-            description: 'Path of a UTF-8 file, relative to the manifest.',
-            ...path,
-          }),
-        },
-        strict,
-      ),
+      StrictObject({
+        file: Type.String({
+          description: 'Path of a UTF-8 file, relative to the manifest.',
+          ...path,
+        }),
+      }),
     ],
     { description },
   );
@@ -178,22 +173,19 @@ function fieldsOf(depth: number): TSchema {
     description: 'The fields of a list’s items, or of an object, by name.',
     maxProperties: 1_000,
     propertyNames: { type: 'string', maxLength: 1_000 },
-    additionalProperties: Type.Object(itemFieldProperties(depth - 1), {
-      ...strict,
-      title: `ItemFieldSettings${depth - 1}`,
-    }),
+    additionalProperties: NamedObject(
+      `ItemFieldSettings${depth - 1}`,
+      itemFieldProperties(depth - 1),
+    ),
   });
 }
 
-const FieldSchema = Type.Object(
-  {
-    ...itemFieldProperties(MAX_FIELD_DEPTH),
-    secret: Flag(
-      'Values are masked, and erased once the message is final. Links that contain them are never tracked.',
-    ),
-  },
-  strict,
-);
+const FieldSchema = StrictObject({
+  ...itemFieldProperties(MAX_FIELD_DEPTH),
+  secret: Flag(
+    'Values are masked, and erased once the message is final. Links that contain them are never tracked.',
+  ),
+});
 
 /** Max characters of an image's content in base64. */
 const maxImageText = Math.ceil(MAX_IMAGE_BYTES / 3) * 4;
@@ -225,22 +217,18 @@ export const imageContent = Type.String({
   maxLength: maxImageText,
 });
 
-const ImageSchema = Type.Object(
-  {
-    ...imageProperties,
-    content: Type.Union(
-      [
-        imageContent,
-        Type.Object(
-          { file: Type.String({ description: 'Path, relative to the manifest.', ...path }) },
-          strict,
-        ),
-      ],
-      { description: 'The content in base64, or a file.' },
-    ),
-  },
-  strict,
-);
+const ImageSchema = StrictObject({
+  ...imageProperties,
+  content: Type.Union(
+    [
+      imageContent,
+      StrictObject({
+        file: Type.String({ description: 'Path, relative to the manifest.', ...path }),
+      }),
+    ],
+    { description: 'The content in base64, or a file.' },
+  ),
+});
 
 const subject = Type.String({
   description: 'The subject, with {{fields}}.',
@@ -264,10 +252,7 @@ const bodies = {
 
 /** The variants of a template by locale. @param parts the schemas of the bodies */
 export function VariantsSchema<Parts extends Record<string, TSchema>>(parts: Parts) {
-  const variant = Type.Object(
-    { subject, previewText, ...parts },
-    { ...strict, title: 'TemplateVariant' },
-  );
+  const variant = NamedObject('TemplateVariant', { subject, previewText, ...parts });
   return Type.Optional(
     Type.Unsafe<Readonly<Record<string, Static<typeof variant>>>>({
       type: 'object',

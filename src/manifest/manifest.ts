@@ -1,11 +1,10 @@
-import type { AccessPolicy, Quota, RetentionDays, Role } from '../account/account.ts';
-import type { ComparableAddress, EmailAddress } from '../foundation/email-address.ts';
-import type { AccountId, ClientId, ListId, TemplateId } from '../foundation/ids.ts';
+import type { Account } from '../account/account.ts';
+import type { AccountId, ListId, TemplateId } from '../foundation/ids.ts';
 import type { AttachmentContent } from '../message/attachment-store.ts';
-import type { GrantType } from '../session/integration-store.ts';
 import type { TemplateSource } from '../template/template-source.ts';
 import type { WhenUncertain } from '../template/template-store.ts';
 import type { Locate, ManifestPath } from './manifest-problems.ts';
+import type { RawIntegration, RawSender, RawUser } from './manifest-schema.ts';
 
 /** A parsed manifest: every value is valid on its own and its files are read. Omitted members are undefined. */
 export interface Manifest {
@@ -16,17 +15,8 @@ export interface Manifest {
 export interface ManifestAccount {
   readonly path: ManifestPath;
   readonly id: AccountId;
-  readonly name: string;
-  readonly addOns: readonly string[] | undefined;
-  readonly suspended: boolean | undefined;
-  readonly retentionDays: RetentionDays | undefined;
-  /** No quota if both are undefined. */
-  readonly quota: Quota | undefined;
-  /** Empty: none. */
-  readonly archiveAddress: EmailAddress | '' | undefined;
-  /** Null: the installation's default. */
-  readonly attachmentLimit: number | null | undefined;
-  readonly policy: AccessPolicy | undefined;
+  /** The settings that the file has; undefined: it removes them. */
+  readonly settings: Partial<Account> & Pick<Account, 'name'>;
   /** The sections that the file has. Nothing is removed from others. */
   readonly sections: ReadonlySet<ManifestSection>;
   readonly users: readonly ManifestUser[];
@@ -40,31 +30,12 @@ export const manifestSections = ['users', 'senders', 'integrations', 'templates'
 
 export type ManifestSection = (typeof manifestSections)[number];
 
-export interface ManifestUser {
-  readonly path: ManifestPath;
-  /** In lower case, like all addresses in a manifest. */
-  readonly email: ComparableAddress;
-  readonly name: string | undefined;
-  readonly password: string | undefined;
-  readonly role: Role;
-  readonly operator: boolean | undefined;
-}
+/** An entry of a section, with its place. Addresses are in lower case. */
+type Placed<Raw> = Readonly<Raw> & { readonly path: ManifestPath };
 
-export interface ManifestSender {
-  readonly path: ManifestPath;
-  readonly address: ComparableAddress;
-  readonly displayNames: readonly string[] | undefined;
-  readonly verified: boolean | undefined;
-}
-
-export interface ManifestIntegration {
-  readonly path: ManifestPath;
-  readonly clientId: ClientId;
-  readonly clientSecret: string | undefined;
-  readonly name: string;
-  readonly redirectUri: string | undefined;
-  readonly grants: readonly GrantType[] | undefined;
-}
+export type ManifestUser = Placed<RawUser>;
+export type ManifestSender = Placed<RawSender>;
+export type ManifestIntegration = Placed<RawIntegration>;
 
 export type SourceFiles = Readonly<Partial<Record<'html' | 'mjml' | 'text', string>>>;
 
@@ -72,8 +43,8 @@ export interface ManifestTemplate {
   readonly path: ManifestPath;
   readonly id: TemplateId;
   readonly name: string;
-  readonly createdBy: ComparableAddress;
-  readonly sender: ComparableAddress | undefined;
+  readonly createdBy: string;
+  readonly sender: string | undefined;
   readonly freshnessSeconds: number;
   /** Undefined: unchanged, or `resend` for a new template. */
   readonly whenUncertain: WhenUncertain | undefined;
@@ -92,8 +63,8 @@ export interface ManifestList {
   readonly path: ManifestPath;
   readonly id: ListId;
   readonly name: string;
-  readonly folderName: string | undefined;
-  readonly description: string | undefined;
+  readonly folderName?: string;
+  readonly description?: string;
   readonly contacts: ManifestContacts | undefined;
 }
 
@@ -104,7 +75,7 @@ export interface ManifestContacts {
 }
 
 export interface ManifestContact {
-  readonly email: ComparableAddress;
+  readonly email: string;
   /** The other columns by name. */
   readonly fields: Readonly<Record<string, string>>;
 }

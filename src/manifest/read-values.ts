@@ -26,21 +26,26 @@ export function parseManifestAddress(
   return text.toLowerCase() as ComparableAddress;
 }
 
-/** Keeps the case of the local part, which the receiving server may distinguish; an empty text is kept. */
+/** Keeps the case of the local part, which the receiving server may distinguish. Undefined for an empty text. */
 export function parseOptionalAddress(
-  text: string | undefined,
+  text: string,
   path: ManifestPath,
   problems: ProblemCollector,
-): EmailAddress | '' | undefined {
-  if (text === undefined || text === '') return text;
+): EmailAddress | undefined {
+  if (text === '') return undefined;
   const parsed = parseEmailAddress(text);
   if (parsed.ok) return parsed.address;
   problems.add(path, `is not a valid email address: it ${parsed.reason}`);
-  return '';
+  return undefined;
 }
 
 /** Names appear in pages and headers, so control characters and unpaired surrogates are rejected. */
-export function checkText(text: string, path: ManifestPath, problems: ProblemCollector): string {
+export function checkText<Text extends string | undefined>(
+  text: Text,
+  path: ManifestPath,
+  problems: ProblemCollector,
+): Text {
+  if (text === undefined) return text;
   if (/\p{Cc}/u.test(text)) problems.add(path, 'contains a control character');
   if (!text.isWellFormed()) problems.add(path, 'contains an unpaired surrogate');
   return text;
@@ -51,14 +56,13 @@ export function checkPassword(
   text: string | undefined,
   path: ManifestPath,
   problems: ProblemCollector,
-): string | undefined {
-  if (text === undefined) return undefined;
+): void {
+  if (text === undefined) return;
   const length = Array.from(text).length;
   if (length < minPasswordLength)
     problems.add(path, `must have at least ${minPasswordLength} characters`);
   if (length > maxPasswordLength)
     problems.add(path, `must have at most ${maxPasswordLength} characters`);
-  return text;
 }
 
 /** VSCHAR of RFC 6749 appendix A.2; long enough to resist guessing, even though only a fast hash is stored. */
@@ -66,29 +70,7 @@ export function checkSecret(
   text: string | undefined,
   path: ManifestPath,
   problems: ProblemCollector,
-): string | undefined {
+): void {
   if (text !== undefined && !/^[ -~]{24,1000}$/.test(text))
     problems.add(path, 'must be 24 to 1000 printable ASCII characters');
-  return text;
-}
-
-const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost']);
-
-/**
- * Why a redirect URL can't be registered, or undefined. RFC 6749 section 3.1.2: absolute, without a fragment. RFC 8252
- * section 7: plain http only on loopback; a private scheme is a reversed domain, so it contains a dot.
- */
-export function findRedirectUriProblem(text: string): string | undefined {
-  const url = URL.parse(text);
-  if (url === null) return 'must be an absolute URL';
-  if (/[^\x21-\x7e]/.test(text)) return 'must consist of ASCII characters without spaces';
-  if (text.includes('#')) return 'must not have a fragment (#…)';
-  if (url.username !== '' || url.password !== '') return 'must not contain a user or password';
-  if (url.protocol === 'https:') return undefined;
-  if (url.protocol === 'http:')
-    return loopbackHosts.has(url.hostname)
-      ? undefined
-      : 'must be https unless the host is loopback';
-  if (url.protocol.includes('.')) return undefined;
-  return 'must be https, http on loopback, or a private scheme such as com.example.app:/callback';
 }

@@ -1,5 +1,5 @@
-import { type Static, type TSchemaOptions, type TStringOptions, Type } from 'typebox';
-import { StringMap } from '../foundation/common-schemas.ts';
+import { type Static, Type } from 'typebox';
+import { NamedObject, StrictObject, StringMap, strict } from '../foundation/common-schemas.ts';
 import { maxBatchMessages } from '../http/limits/route-limits.ts';
 import { maxAttachments } from '../message/attachment.ts';
 import {
@@ -24,88 +24,84 @@ const maxName = 1_000;
 /** As long as the name of a sender. */
 export const maxRecipientName = 200;
 
-const strict = { additionalProperties: false } as const;
-
-function optionalText(options: TStringOptions) {
-  return Type.Optional(Type.String(options));
-}
-
-function optionalFlag(options: TSchemaOptions) {
-  return Type.Optional(Type.Boolean(options));
-}
-
-const envelope = Type.Object(
-  {
-    toAddress: Type.String({
-      description: 'Recipient.',
-      examples: ['ada@customer.example'],
-      maxLength: maxAddress,
-    }),
-    toDisplayName: optionalText({
+const envelope = StrictObject({
+  toAddress: Type.String({
+    description: 'Recipient.',
+    examples: ['ada@customer.example'],
+    maxLength: maxAddress,
+  }),
+  toDisplayName: Type.Optional(
+    Type.String({
       description: 'The recipient’s name in the To header. Default: only the address.',
       maxLength: maxRecipientName,
     }),
-    ccAddressList: Type.Optional(
-      Type.Array(Type.String({ maxLength: maxAddress }), {
-        maxItems: maxCc,
-        description: 'Addresses of the Cc header.',
-      }),
-    ),
-    bccAddressList: Type.Optional(
-      Type.Array(Type.String({ maxLength: maxAddress }), {
-        maxItems: maxBcc,
-        description: 'Recipients that no header shows. Refused for templates with secret fields.',
-      }),
-    ),
-    fromAddress: optionalText({
+  ),
+  ccAddressList: Type.Optional(
+    Type.Array(Type.String({ maxLength: maxAddress }), {
+      maxItems: maxCc,
+      description: 'Addresses of the Cc header.',
+    }),
+  ),
+  bccAddressList: Type.Optional(
+    Type.Array(Type.String({ maxLength: maxAddress }), {
+      maxItems: maxBcc,
+      description: 'Recipients that no header shows. Refused for templates with secret fields.',
+    }),
+  ),
+  fromAddress: Type.Optional(
+    Type.String({
       description:
         'A verified sender. Default: the sender selected in the template, otherwise the template creator.',
       maxLength: maxAddress,
     }),
-    fromDisplayName: optionalText({
+  ),
+  fromDisplayName: Type.Optional(
+    Type.String({
       description: 'A name registered for that sender. Default: the first registered one.',
       maxLength: maxName,
     }),
-    replyToAddress: optionalText({
+  ),
+  replyToAddress: Type.Optional(
+    Type.String({
       description: 'A verified sender. Default: the value of fromAddress.',
       maxLength: maxAddress,
     }),
-  },
-  strict,
-);
+  ),
+});
 
-const attachment = Type.Object(
-  {
-    filename: Type.String({
-      minLength: 1,
-      maxLength: 255,
-      description: 'Shown to the recipient; any letters, but no slashes.',
-    }),
-    contentType: Type.String({
-      minLength: 1,
-      maxLength: 127,
-      description: 'Media type, such as `application/pdf`.',
-    }),
-    content: Type.String({
-      minLength: 1,
-      description: 'Base64 (RFC 4648) with padding and without line breaks.',
-    }),
-    contentId: optionalText({
+const attachment = NamedObject('Attachment', {
+  filename: Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: 'Shown to the recipient; any letters, but no slashes.',
+  }),
+  contentType: Type.String({
+    minLength: 1,
+    maxLength: 127,
+    description: 'Media type, such as `application/pdf`.',
+  }),
+  content: Type.String({
+    minLength: 1,
+    description: 'Base64 (RFC 4648) with padding and without line breaks.',
+  }),
+  contentId: Type.Optional(
+    Type.String({
       maxLength: 100,
       description: 'Makes it an inline part that the template’s HTML shows as `cid:…`.',
     }),
-  },
-  { ...strict, title: 'Attachment' },
-);
+  ),
+});
 
 /** @param value schema of one value */
 function makeContent<Value extends FieldValue>(value: object) {
   return Type.Object(
     {
-      subjectLine: optionalText({
-        maxLength: maxSubjectLength,
-        description: 'Default: the template’s subject.',
-      }),
+      subjectLine: Type.Optional(
+        Type.String({
+          maxLength: maxSubjectLength,
+          description: 'Default: the template’s subject.',
+        }),
+      ),
       personalizationDataMap: Type.Optional(
         // Not a pattern record: `.` would exclude keys with a line break.
         Type.Unsafe<Record<string, Value>>({
@@ -114,15 +110,19 @@ function makeContent<Value extends FieldValue>(value: object) {
           description: `Values by name of the template’s personalization fields: strings, or what a field of kind \`list\` or \`object\` declares, at most ${MAX_STRUCTURED_TEXT} of lists and objects.`,
         }),
       ),
-      previewText: optionalText({
-        maxLength: maxPreviewLength,
-        description: 'Default: the template’s preview text.',
-      }),
-      locale: optionalText({
-        maxLength: maxLocaleLength,
-        description:
-          'The recipient’s language (BCP 47), such as `de` or `pt-BR`. The template’s best match is sent (RFC 4647 section 3.4). Default: the template’s default content.',
-      }),
+      previewText: Type.Optional(
+        Type.String({
+          maxLength: maxPreviewLength,
+          description: 'Default: the template’s preview text.',
+        }),
+      ),
+      locale: Type.Optional(
+        Type.String({
+          maxLength: maxLocaleLength,
+          description:
+            'The recipient’s language (BCP 47), such as `de` or `pt-BR`. The template’s best match is sent (RFC 4647 section 3.4). Default: the template’s default content.',
+        }),
+      ),
       headers: Type.Optional(
         StringMap(
           'Headers by name: `X-…`, `List-…` except unsubscribe, `References`, `In-Reply-To`, `Importance` and `Feedback-ID`. Each has at most 998 octets together with its name.',
@@ -141,75 +141,77 @@ function makeContent<Value extends FieldValue>(value: object) {
   );
 }
 
-const metadata = Type.Object(
-  {
-    transactional: optionalFlag({
+const metadata = StrictObject({
+  transactional: Type.Optional(
+    Type.Boolean({
       description:
         'True for critical, non-commercial email; needs the transactional add-on. Default: false.',
     }),
-    externalId: optionalText({
-      maxLength: 128,
-      description: 'Identifier from the caller’s own system.',
+  ),
+  externalId: Type.Optional(
+    Type.String({ maxLength: 128, description: 'Identifier from the caller’s own system.' }),
+  ),
+  tagList: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 48 }), {
+      maxItems: 1,
+      description: 'Groups the reports of messages sent from one template.',
     }),
-    tagList: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 48 }), {
-        maxItems: 1,
-        description: 'Groups the reports of messages sent from one template.',
-      }),
-    ),
-    attributes: Type.Optional(
-      StringMap('Your own data by name, returned with the message, in search and in webhooks.', {
-        members: maxAttributes,
-        nameLength: maxAttributeName,
-        length: maxAttributeValue,
-      }),
-    ),
-  },
-  strict,
-);
+  ),
+  attributes: Type.Optional(
+    StringMap('Your own data by name, returned with the message, in search and in webhooks.', {
+      members: maxAttributes,
+      nameLength: maxAttributeName,
+      length: maxAttributeValue,
+    }),
+  ),
+});
 
-const actions = Type.Object(
-  {
-    trackOpens: Type.Boolean(),
-    trackClicks: Type.Boolean(),
-    deliveryWhenDelayed: optionalText({
+const actions = StrictObject({
+  trackOpens: Type.Boolean(),
+  trackClicks: Type.Boolean(),
+  deliveryWhenDelayed: Type.Optional(
+    Type.String({
       pattern: '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|)$',
       description:
         '`TRUE` or `FALSE` in any case. `FALSE`: not delivered later than the template’s freshness window. Default: `TRUE`.',
     }),
-    sendAt: optionalText({
+  ),
+  sendAt: Type.Optional(
+    Type.String({
       maxLength: maxTimestampLength,
       description:
         'When to send it (RFC 3339), up to 365 days ahead. Default: now. A time up to 5 minutes in the past means now.',
     }),
-    deliverBefore: optionalText({
+  ),
+  deliverBefore: Type.Optional(
+    Type.String({
       maxLength: maxTimestampLength,
       description:
         'A time (RFC 3339) after which it is no longer delivered; it then ends as `expired`. Default: 48 hours after its send time, or the freshness window.',
     }),
-    receiveReplies: optionalFlag({
+  ),
+  receiveReplies: Type.Optional(
+    Type.Boolean({
       description:
         'True: Reply-To is an address of this service, and replies go to webhooks as `message.replied`. Not with `replyToAddress`, or for templates with secret fields. Default: false.',
     }),
-    templateVersion: optionalText({
+  ),
+  templateVersion: Type.Optional(
+    Type.String({
       pattern: '^(accepted|due|)$',
       description:
         '`accepted` or `due`. `due`: uses the template version that is published at `sendAt`. Default: `accepted`.',
     }),
-  },
-  strict,
-);
+  ),
+});
 
 function makeBody<Value extends FieldValue>(value: object) {
-  return Type.Object(
-    {
-      envelope,
-      content: Type.Optional(makeContent<Value>(value)),
-      metadata: Type.Optional(metadata),
-      actions,
-    },
-    strict,
-  );
+  return StrictObject({
+    envelope,
+    content: Type.Optional(makeContent<Value>(value)),
+    metadata: Type.Optional(metadata),
+    actions,
+  });
 }
 
 const anyValue = { anyOf: [{ type: 'string' }, ...structureSchemas()] };
@@ -230,24 +232,20 @@ export type SendBody<Value extends FieldValue = FieldValue> = Static<
 const { attachments: _, ...batchContent } = makeContent<FieldValue>(anyValue).properties;
 
 /** The body of a batch, for its documentation; `readBatch` validates it. */
-export const batchBodySchema = Type.Object(
-  {
-    messages: Type.Array(
-      Type.Object(
-        {
-          ...sendBodySchema.properties,
-          content: Type.Optional(Type.Object(batchContent, strict)),
-          idempotencyKey: optionalText({
-            minLength: 1,
-            maxLength: 255,
-            pattern: '^[ -~]+$',
-            description: 'As the header `Idempotency-Key` of a single request.',
-          }),
-        },
-        { ...strict, title: 'BatchMessage' },
+export const batchBodySchema = NamedObject('SendBatch', {
+  messages: Type.Array(
+    NamedObject('BatchMessage', {
+      ...sendBodySchema.properties,
+      content: Type.Optional(StrictObject(batchContent)),
+      idempotencyKey: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 255,
+          pattern: '^[ -~]+$',
+          description: 'As the header `Idempotency-Key` of a single request.',
+        }),
       ),
-      { maxItems: maxBatchMessages },
-    ),
-  },
-  { ...strict, title: 'SendBatch' },
-);
+    }),
+    { maxItems: maxBatchMessages },
+  ),
+});

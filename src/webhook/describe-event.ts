@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Permission } from '../access/permission.ts';
-import { Nullable, strict, Time, Uuid } from '../foundation/common-schemas.ts';
+import { NamedObject, Nullable, Time, Uuid } from '../foundation/common-schemas.ts';
 import type { Wire } from '../foundation/wire.ts';
 import { type EventKind, eventKinds } from '../message/event-kinds.ts';
 import type { AccountEvent } from './account-event-store.ts';
@@ -12,37 +12,34 @@ const anyObject = (description: string) =>
 export const eventFields = {
   type: Type.String({ description: 'The kind of the event, such as `message.delivered`.' }),
   timestamp: Time('When it happened.'),
-  data: Type.Object(
-    {
-      eventId: Uuid,
-      messageId: Uuid,
-      externalId: Nullable(
-        Type.String({
-          description:
-            'Null, like `tag`, for a webhook that was last saved by a key without `messages:read`.',
-        }),
-      ),
-      templateId: Nullable(Type.String()),
-      tag: Nullable(Type.String()),
-      attributes: Type.Unsafe<Readonly<Record<string, string>>>({
-        type: 'object',
-        additionalProperties: { type: 'string' },
+  data: NamedObject('EventData', {
+    eventId: Uuid,
+    messageId: Uuid,
+    externalId: Nullable(
+      Type.String({
         description:
-          'Those of the message; none for a webhook that was last saved by a key without `messages:read`.',
+          'Null, like `tag`, for a webhook that was last saved by a key without `messages:read`.',
       }),
-      recipient: Nullable(
-        Type.Integer({ description: '0 is To, the others count the Cc addresses from 1.' }),
-      ),
-      address: Nullable(
-        Type.String({
-          description:
-            'The recipient; null once personal data is erased, and for a webhook that was last saved by a key without `messages:read` and `messages:status`.',
-        }),
-      ),
-      detail: anyObject('More about events of this kind.'),
-    },
-    { ...strict, title: 'EventData' },
-  ),
+    ),
+    templateId: Nullable(Type.String()),
+    tag: Nullable(Type.String()),
+    attributes: Type.Unsafe<Readonly<Record<string, string>>>({
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description:
+        'Those of the message; none for a webhook that was last saved by a key without `messages:read`.',
+    }),
+    recipient: Nullable(
+      Type.Integer({ description: '0 is To, the others count the Cc addresses from 1.' }),
+    ),
+    address: Nullable(
+      Type.String({
+        description:
+          'The recipient; null once personal data is erased, and for a webhook that was last saved by a key without `messages:read` and `messages:status`.',
+      }),
+    ),
+    detail: anyObject('More about events of this kind.'),
+  }),
 };
 
 const EventSchema = Type.Object(eventFields);

@@ -1,22 +1,19 @@
 import { Type } from 'typebox';
 import { authenticationResults, type ReplyPart } from '../feedback/reply/reply-content.ts';
 import type { StoredReply } from '../feedback/reply/reply-store.ts';
-import { Nullable, strict, Time, Uuid } from '../foundation/common-schemas.ts';
+import { NamedObject, Nullable, strict, Time, Uuid } from '../foundation/common-schemas.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
 
-const Mailbox = Type.Object(
-  { address: Type.String(), name: Type.String({ description: 'Empty if there is none.' }) },
-  { ...strict, title: 'ReplyMailbox' },
-);
+const Mailbox = NamedObject('ReplyMailbox', {
+  address: Type.String(),
+  name: Type.String({ description: 'Empty if there is none.' }),
+});
 
-const CheckResult = Type.Object(
-  {
-    result: Type.Enum([...authenticationResults]),
-    domain: Nullable(Type.String({ description: 'The domain that it is about.' })),
-  },
-  { ...strict, title: 'AuthenticationResult' },
-);
+const CheckResult = NamedObject('AuthenticationResult', {
+  result: Type.Enum([...authenticationResults]),
+  domain: Nullable(Type.String({ description: 'The domain that it is about.' })),
+});
 
 const partUrl = 'where to download it with an API key that has `messages:read`';
 
@@ -51,17 +48,14 @@ const replyFields = {
   cc: Type.Array(Mailbox),
   replyTo: Type.Array(Mailbox),
   date: Nullable(Type.String({ description: 'As the reply claims (RFC 3339).' })),
-  headers: Type.Object(
-    {
-      messageId: Nullable(Type.String()),
-      inReplyTo: Nullable(Type.String()),
-      references: Type.Array(Type.String()),
-      autoSubmitted: Nullable(
-        Type.String({ description: 'The keyword of Auto-Submitted (RFC 3834).' }),
-      ),
-    },
-    { ...strict, title: 'ReplyHeaders' },
-  ),
+  headers: NamedObject('ReplyHeaders', {
+    messageId: Nullable(Type.String()),
+    inReplyTo: Nullable(Type.String()),
+    references: Type.Array(Type.String()),
+    autoSubmitted: Nullable(
+      Type.String({ description: 'The keyword of Auto-Submitted (RFC 3834).' }),
+    ),
+  }),
   authentication: Nullable(
     Type.Object(
       {
@@ -84,21 +78,18 @@ const replyFields = {
   ),
   htmlUrl: Nullable(Type.String({ description: `For HTML that is too large: ${partUrl}.` })),
   attachments: Type.Array(
-    Type.Object(
-      {
-        filename: Type.String(),
-        contentType: Type.String({ description: 'As its sender claims.' }),
-        contentId: Nullable(Type.String({ description: 'The HTML shows it as `cid:…`.' })),
-        size: Type.Integer({ description: 'Bytes.' }),
-        content: Nullable(Type.String({ description: 'Base64; null if it has a `url`.' })),
-        url: Nullable(Type.String({ description: `For a large file: ${partUrl}.` })),
-      },
-      { ...strict, title: 'ReplyAttachment' },
-    ),
+    NamedObject('ReplyAttachment', {
+      filename: Type.String(),
+      contentType: Type.String({ description: 'As its sender claims.' }),
+      contentId: Nullable(Type.String({ description: 'The HTML shows it as `cid:…`.' })),
+      size: Type.Integer({ description: 'Bytes.' }),
+      content: Nullable(Type.String({ description: 'Base64; null if it has a `url`.' })),
+      url: Nullable(Type.String({ description: `For a large file: ${partUrl}.` })),
+    }),
   ),
 };
 
-export const ReplyView = Type.Object(replyFields, { ...strict, title: 'Reply' });
+export const ReplyView = NamedObject('Reply', replyFields);
 
 type Reply = Type.Static<typeof ReplyView>;
 

@@ -190,11 +190,14 @@ describe('references to the environment', () => {
   test('values are substituted literally, also within other text', async () => {
     const environment = { SHOP: 'a: "b" ${X} {{Y}}', OTHER: 'Ω' };
     const manifest = await parse(named('x ${SHOP} ${OTHER}'), { environment });
-    assert.equal(manifest.accounts[0]?.name, 'x a: "b" ${X} {{Y}} Ω');
+    assert.equal(manifest.accounts[0]?.settings.name, 'x a: "b" ${X} {{Y}} Ω');
   });
 
   test('$${ is a literal ${, and a single $ is literal', async () => {
-    assert.equal((await parse(named('$${SHOP} $5 $$'))).accounts[0]?.name, '${SHOP} $5 $$');
+    assert.equal(
+      (await parse(named('$${SHOP} $5 $$'))).accounts[0]?.settings.name,
+      '${SHOP} $5 $$',
+    );
   });
 
   test('unset and empty variables are reported with their path', async () => {

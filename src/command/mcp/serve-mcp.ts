@@ -1,7 +1,5 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { OperatorError } from '../../foundation/errors.ts';
-import { TypesFailure } from '../../template-types/management-connection.ts';
 import { readReleaseVersion } from '../read-version.ts';
 import type { CommandShell } from '../shell.ts';
 import { connectTo } from '../types.ts';
@@ -15,31 +13,24 @@ To find out why an email hasn't arrived: find_messages by recipient, then explai
 /**
  * `mcp`: serves tools for agents (Model Context Protocol) over standard input and output until the input ends. What the
  * tools may do is what the API key may do.
- * @returns the exit code
- * @throws OperatorError if the address or the key is malformed
+ * @throws TypesFailure if the address or the key is malformed
  */
 export async function serveMcp(
-  { url, allowWrite = false }: { readonly url?: string; readonly allowWrite?: boolean },
   shell: CommandShell,
-): Promise<number> {
-  try {
-    const connection = connectTo(url, shell);
-    const version = await readReleaseVersion();
-    const { promise: ended, resolve } = Promise.withResolvers<void>();
-    process.stdin.once('end', resolve).once('close', resolve);
-    serveStdio(
-      () => {
-        const server = new McpServer({ name: 'signalpost', version }, { instructions });
-        for (const tool of allowWrite ? [...readTools, ...writeTools] : readTools)
-          registerTool(server, connection, tool);
-        return server;
-      },
-      { onerror: (error) => shell.err(`signalpost: ${error.message}\n`) },
-    );
-    await ended;
-    return 0;
-  } catch (error) {
-    if (!(error instanceof TypesFailure)) throw error;
-    throw new OperatorError(`${error.message}.`, { cause: error });
-  }
+  { url, allowWrite = false }: { readonly url?: string; readonly allowWrite?: boolean },
+): Promise<void> {
+  const connection = connectTo(url, shell);
+  const version = await readReleaseVersion();
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  process.stdin.once('end', resolve).once('close', resolve);
+  serveStdio(
+    () => {
+      const server = new McpServer({ name: 'signalpost', version }, { instructions });
+      for (const tool of allowWrite ? [...readTools, ...writeTools] : readTools)
+        registerTool(server, connection, tool);
+      return server;
+    },
+    { onerror: (error) => shell.err(`signalpost: ${error.message}\n`) },
+  );
+  await ended;
 }

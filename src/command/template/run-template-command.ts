@@ -74,13 +74,3 @@ export async function readTemplateFolders(
   if (templates.length === 0) throw new TypesFailure(`${folder} has no templates`);
   return templates;
 }
-
-/** Shows failures as those of other commands. @throws OperatorError */
-export async function runTemplateCommand(run: () => Promise<number>): Promise<number> {
-  try {
-    return await run();
-  } catch (error) {
-    if (!(error instanceof TypesFailure)) throw error;
-    throw new OperatorError(`${error.message}.`, { cause: error });
-  }
-}

@@ -35,9 +35,9 @@ const pullFirst =
  * @returns the exit code: 0, or 1 for conflicts
  */
 export async function pushTemplates(
+  shell: CommandShell,
   ids: readonly string[],
   options: TemplateOptions,
-  shell: CommandShell,
 ): Promise<number> {
   if (options.react !== undefined) {
     const { compileReactTemplates } = await import('./react-templates.ts');
@@ -133,9 +133,9 @@ function describe({ status, code, message }: ManagementProblem): string {
  * @returns the exit code: 0, or 1 if a template has local changes that nobody pushed
  */
 export async function pullTemplates(
+  shell: CommandShell,
   ids: readonly string[],
   options: TemplateOptions,
-  shell: CommandShell,
 ): Promise<number> {
   await mkdir(options.dir, { recursive: true });
   const { service, state } = await openTemplates(options, shell);
@@ -211,9 +211,9 @@ const contextLines = 2;
  * @returns the exit code: 0, or with `exitCode` 1 if there are changes
  */
 export async function diffTemplates(
+  shell: CommandShell,
   ids: readonly string[],
   options: TemplateOptions,
-  shell: CommandShell,
 ): Promise<number> {
   const templates = await readTemplateFolders(ids, options.dir);
   const { service } = await openTemplates(options, shell);

@@ -4,44 +4,49 @@ import type { Account } from '../../account/account.ts';
 import { readAccount, readAccountPage } from '../../account/account-store.ts';
 import { saveMembership } from '../../account/membership-store.ts';
 import { readQuotaUsage } from '../../account/quota-usage-store.ts';
-import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
+import {
+  NamedObject,
+  Nullable,
+  StrictObject,
+  strict,
+  Time,
+} from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { domainOf, normalizeAddress, parseEmailAddress } from '../../foundation/email-address.ts';
+import { applyEntry } from '../../manifest/apply-manifest.ts';
 import { AccountSchema } from '../../manifest/manifest-schema.ts';
+import { accountResource } from '../../manifest/resource-sections.ts';
 import { readSender } from '../../sender/sender-store.ts';
 import { hasVerifiedDomain } from '../../sender/sending-domain-store.ts';
 import { invalidField } from '../answer/problem.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
-import { applyAccount, applyManifestPart } from '../save-resource.ts';
+import { entryScope } from '../save-resource.ts';
 
-export const AccountView = Type.Object(
-  {
-    id: Type.String(),
-    name: Type.String(),
-    addOns: Type.Array(Type.String(), { description: 'Enabled add-ons.' }),
-    suspended: Type.Boolean({ description: 'Suspended accounts can’t send.' }),
-    retentionDays: Type.Integer({ description: 'How many days messages are kept: 30, 90 or 400.' }),
-    quota: Type.Object(
-      {
-        perHour: Nullable(Type.Integer()),
-        perDay: Nullable(Type.Integer({ description: 'Per UTC day.' })),
-      },
-      { ...strict, description: 'Max accepted messages; null: no limit.' },
-    ),
-    archiveAddress: Type.String({
+export const AccountView = NamedObject('Account', {
+  id: Type.String(),
+  name: Type.String(),
+  addOns: Type.Array(Type.String(), { description: 'Enabled add-ons.' }),
+  suspended: Type.Boolean({ description: 'Suspended accounts can’t send.' }),
+  retentionDays: Type.Integer({ description: 'How many days messages are kept: 30, 90 or 400.' }),
+  quota: Type.Object(
+    {
+      perHour: Nullable(Type.Integer()),
+      perDay: Nullable(Type.Integer({ description: 'Per UTC day.' })),
+    },
+    { ...strict, description: 'Max accepted messages; null: no limit.' },
+  ),
+  archiveAddress: Type.String({
+    description:
+      'Gets a blind copy of every message, except of templates with secret fields. Empty: none.',
+  }),
+  attachmentLimit: Nullable(
+    Type.Integer({
       description:
-        'Gets a blind copy of every message, except of templates with secret fields. Empty: none.',
+        'Max bytes of a message with attachments as sent; 0: no attachments. Null: the installation’s default.',
     }),
-    attachmentLimit: Nullable(
-      Type.Integer({
-        description:
-          'Max bytes of a message with attachments as sent; 0: no attachments. Null: the installation’s default.',
-      }),
-    ),
-  },
-  { ...strict, title: 'Account' },
-);
+  ),
+});
 
 export function viewAccount(account: Account): Static<typeof AccountView> {
   const {
@@ -79,7 +84,7 @@ function withoutNulls({ perHour, perDay }: Static<typeof QuotaBody>): {
   };
 }
 
-function accountResource(call: OperationCall) {
+function shownAccountOf(call: OperationCall) {
   const { accountId } = call.params;
   return {
     kind: 'account',
@@ -95,20 +100,17 @@ export const accountRoutes = resourceRoutes({
   path: '/accounts/:accountId',
   access: { read: 'account:read', write: 'account:write' },
   view: AccountView,
-  resource: accountResource,
+  resource: shownAccountOf,
   get: { id: 'getAccount', summary: 'Get an account' },
   put: {
     id: 'putAccount',
     summary: 'Rename an account or set its archive address',
     description:
       'An omitted archive address stays unchanged; an empty one removes it. A change of it requires `policy:write` and a confirmation.',
-    body: Type.Object(
-      {
-        name: AccountSchema.properties.name,
-        archiveAddress: AccountSchema.properties.archiveAddress,
-      },
-      strict,
-    ),
+    body: StrictObject({
+      name: AccountSchema.properties.name,
+      archiveAddress: AccountSchema.properties.archiveAddress,
+    }),
     write: (call) => async (transaction, before) => {
       const { archiveAddress } = call.body;
       // Whoever sets it reads the account's mail, so programs can't.
@@ -116,7 +118,8 @@ export const accountRoutes = resourceRoutes({
         await call.requirePermission('policy:write', { field: 'archiveAddress', confirmed: true });
       const addresses = { given: archiveAddress, before: before?.archiveAddress };
       await requireProvenAddress(call, transaction, 'archiveAddress', addresses);
-      await applyManifestPart(call, transaction, call.body);
+      const settings = { id: call.params.accountId, ...call.body };
+      await applyEntry(accountResource, settings, entryScope(call, transaction));
     },
   },
 });
@@ -125,7 +128,7 @@ export const anyAccountRoutes = resourceRoutes({
   path: '/installation/accounts/:accountId',
   access: { read: 'operate', write: 'operate' },
   view: AccountView,
-  resource: accountResource,
+  resource: shownAccountOf,
   list: {
     id: 'listAllAccounts',
     summary: 'List all accounts',
@@ -141,28 +144,22 @@ export const anyAccountRoutes = resourceRoutes({
     summary: 'Create or update any account',
     description:
       'Sets the name, add-ons, quota, retention, suspension, archive address and attachment limit. When updating, omitted members stay unchanged. The operator who creates an account becomes its first owner.',
-    body: Type.Object(
-      {
-        name: AccountSchema.properties.name,
-        addOns: AccountSchema.properties.addOns,
-        suspended: AccountSchema.properties.suspended,
-        retentionDays: AccountSchema.properties.retentionDays,
-        quota: Type.Optional(QuotaBody),
-        archiveAddress: AccountSchema.properties.archiveAddress,
-        attachmentLimit: AccountSchema.properties.attachmentLimit,
-      },
-      strict,
-    ),
+    body: StrictObject({
+      name: AccountSchema.properties.name,
+      addOns: AccountSchema.properties.addOns,
+      suspended: AccountSchema.properties.suspended,
+      retentionDays: AccountSchema.properties.retentionDays,
+      quota: Type.Optional(QuotaBody),
+      archiveAddress: AccountSchema.properties.archiveAddress,
+      attachmentLimit: AccountSchema.properties.attachmentLimit,
+    }),
     write: (call) => async (transaction, before) => {
       const { accountId } = call.params;
       const { quota, ...rest } = call.body;
       const addresses = { given: rest.archiveAddress, before: before?.archiveAddress };
       await requireProvenAddress(call, transaction, 'archiveAddress', addresses);
-      await applyAccount(call.dependencies.key, transaction, {
-        id: accountId,
-        ...rest,
-        ...(quota && { quota: withoutNulls(quota) }),
-      });
+      const settings = { id: accountId, ...rest, ...(quota && { quota: withoutNulls(quota) }) };
+      await applyEntry(accountResource, settings, entryScope(call, transaction));
       const personId = personOf(actorOf(call));
       if (before === undefined && personId !== undefined)
         await saveMembership(transaction, { accountId, personId, role: 'owner' });
@@ -198,22 +195,16 @@ export async function requireProvenAddress(
   );
 }
 
-const WindowView = Type.Object(
-  {
-    limit: Nullable(Type.Integer({ description: 'Null: no limit.' })),
-    used: Type.Integer({
-      description:
-        'Recipients of messages accepted in this window. Under load, includes what processes have reserved for the next second.',
-    }),
-    endsAt: Time('When the window ends and the count resets.'),
-  },
-  { ...strict, title: 'QuotaWindow' },
-);
+const WindowView = NamedObject('QuotaWindow', {
+  limit: Nullable(Type.Integer({ description: 'Null: no limit.' })),
+  used: Type.Integer({
+    description:
+      'Recipients of messages accepted in this window. Under load, includes what processes have reserved for the next second.',
+  }),
+  endsAt: Time('When the window ends and the count resets.'),
+});
 
-const QuotaUseView = Type.Object(
-  { hour: WindowView, day: WindowView },
-  { ...strict, title: 'QuotaUse' },
-);
+const QuotaUseView = NamedObject('QuotaUse', { hour: WindowView, day: WindowView });
 
 function viewWindow(
   limit: number | undefined,

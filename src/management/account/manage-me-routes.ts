@@ -5,7 +5,7 @@ import { readAccounts } from '../../account/account-store.ts';
 import { readMemberships } from '../../account/membership-store.ts';
 import { personFormats } from '../../account/person-formats.ts';
 import { readFormats, readPerson } from '../../account/person-store.ts';
-import { Nullable, strict } from '../../foundation/common-schemas.ts';
+import { NamedObject, Nullable, strict } from '../../foundation/common-schemas.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import { canOperate } from '../access/admit-actor.ts';
 import { Problem } from '../answer/problem.ts';
@@ -13,45 +13,39 @@ import { readableInbox } from '../inbox/manage-inbox-routes.ts';
 import { actorOf, defineOperation } from '../operation.ts';
 import { AccountView, viewAccount } from './manage-account-routes.ts';
 
-const MyAccountView = Type.Object(
-  {
-    ...AccountView.properties,
-    demo: Type.Boolean({ description: 'Its messages are made up by `demo fill`.' }),
-    role: Nullable(Type.String({ description: 'Null for an API key.' })),
-    permissions: Type.Array(Type.Enum([...permissions])),
-  },
-  { ...strict, title: 'MyAccount' },
-);
+const MyAccountView = NamedObject('MyAccount', {
+  ...AccountView.properties,
+  demo: Type.Boolean({ description: 'Its messages are made up by `demo fill`.' }),
+  role: Nullable(Type.String({ description: 'Null for an API key.' })),
+  permissions: Type.Array(Type.Enum([...permissions])),
+});
 
 export const getMe = defineOperation({
   id: 'getMe',
   summary: 'Get the caller and their permissions',
-  answer: Type.Object(
-    {
-      person: Nullable(
-        Type.Object(
-          {
-            id: Type.String(),
-            email: Type.String(),
-            name: Type.String(),
-            formats: Type.Enum([...personFormats], {
-              description: 'The region whose dates and numbers the person reads.',
-            }),
-          },
-          { ...strict, description: 'Null for an API key.' },
-        ),
+  answer: NamedObject('Me', {
+    person: Nullable(
+      Type.Object(
+        {
+          id: Type.String(),
+          email: Type.String(),
+          name: Type.String(),
+          formats: Type.Enum([...personFormats], {
+            description: 'The region whose dates and numbers the person reads.',
+          }),
+        },
+        { ...strict, description: 'Null for an API key.' },
       ),
-      operator: Type.Boolean({
-        description: 'Whether the caller is an operator of the installation.',
-      }),
-      inbox: Type.Boolean({
-        description: 'Whether mail is captured and the caller may see that of every account.',
-      }),
-      address: Type.String({ description: 'The IP address that the call comes from.' }),
-      accounts: Type.Array(MyAccountView),
-    },
-    { ...strict, title: 'Me' },
-  ),
+    ),
+    operator: Type.Boolean({
+      description: 'Whether the caller is an operator of the installation.',
+    }),
+    inbox: Type.Boolean({
+      description: 'Whether mail is captured and the caller may see that of every account.',
+    }),
+    address: Type.String({ description: 'The IP address that the call comes from.' }),
+    accounts: Type.Array(MyAccountView),
+  }),
   async handle(call) {
     const actor = actorOf(call);
     // Bypasses the cache, so callers see their own changes before the change notification reaches this process.

@@ -3,41 +3,40 @@ import { authorize } from '../../access/authorize.ts';
 import { changeWithoutLockout } from '../../access/lockout-store.ts';
 import { type AccessPolicy, secondFactorRules, signInRules } from '../../account/account.ts';
 import { readAccount } from '../../account/account-store.ts';
-import { Nullable, strict } from '../../foundation/common-schemas.ts';
+import { NamedObject, Nullable } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import { applyEntry } from '../../manifest/apply-manifest.ts';
 import { PolicySchema } from '../../manifest/manifest-schema.ts';
+import { accountResource } from '../../manifest/resource-sections.ts';
 import { invalidField, Problem } from '../answer/problem.ts';
 import { accountOf, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
-import { applyManifestPart } from '../save-resource.ts';
+import { entryScope } from '../save-resource.ts';
 import { requireProvenAddress } from './manage-account-routes.ts';
 
 const Networks = (who: string) =>
   Type.Array(Type.String(), { description: `Where ${who} may come from; empty: anywhere.` });
 
-const PolicyView = Type.Object(
-  {
-    signIn: Type.Enum([...signInRules], {
-      description:
-        '`single-sign-on`: people sign in with a provider; never the role `service` and operators.',
+const PolicyView = NamedObject('AccessPolicy', {
+  signIn: Type.Enum([...signInRules], {
+    description:
+      '`single-sign-on`: people sign in with a provider; never the role `service` and operators.',
+  }),
+  secondFactor: Type.Enum([...secondFactorRules], {
+    description: 'Who needs a second factor; never the role `service`.',
+  }),
+  signInHours: Nullable(
+    Type.Integer({
+      description: 'Hours after which people confirm who they are again; null: never.',
     }),
-    secondFactor: Type.Enum([...secondFactorRules], {
-      description: 'Who needs a second factor; never the role `service`.',
-    }),
-    signInHours: Nullable(
-      Type.Integer({
-        description: 'Hours after which people confirm who they are again; null: never.',
-      }),
-    ),
-    peopleNetworks: Networks('people'),
-    programNetworks: Networks('API keys and access tokens'),
-    securityAddress: Type.String({
-      description:
-        'Gets the security notices about the account, its owners and operators too. Empty: none.',
-    }),
-  },
-  { ...strict, title: 'AccessPolicy' },
-);
+  ),
+  peopleNetworks: Networks('people'),
+  programNetworks: Networks('API keys and access tokens'),
+  securityAddress: Type.String({
+    description:
+      'Gets the security notices about the account, its owners and operators too. Empty: none.',
+  }),
+});
 
 function viewPolicy(policy: AccessPolicy | undefined): Static<typeof PolicyView> {
   return {
@@ -76,7 +75,9 @@ export const policyRoutes = resourceRoutes({
       const { facts } = call.dependencies.access;
       const scope = { accounts: [accountOf(call).id], operators: false };
       const locked = await changeWithoutLockout(transaction, facts, scope, async () => {
-        await applyManifestPart(call, transaction, { policy: call.body });
+        const { id, name } = accountOf(call);
+        const settings = { id, name, policy: call.body };
+        await applyEntry(accountResource, settings, entryScope(call, transaction));
         await requireStillPermitted(call, transaction);
       });
       if (locked !== undefined)

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { type Static, Type } from 'typebox';
 import { changeWithoutLockout } from '../../access/lockout-store.ts';
-import { Nullable, strict } from '../../foundation/common-schemas.ts';
+import { NamedObject, Nullable, StrictObject } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { parseMailDomain } from '../../foundation/mail-domain.ts';
 import type { Wire } from '../../foundation/wire.ts';
@@ -22,82 +22,70 @@ import { resourceRoutes } from '../resource-routes.ts';
 
 const maxRules = 200;
 
-const RuleView = Type.Object(
-  {
-    role: Type.Enum([...providerRoles]),
-    group: Nullable(Type.String({ description: 'Of the claim `groups`.' })),
-    domain: Nullable(Type.String({ description: 'Of a verified email address.' })),
-  },
-  { ...strict, title: 'SignInProviderRule' },
-);
+const RuleView = NamedObject('SignInProviderRule', {
+  role: Type.Enum([...providerRoles]),
+  group: Nullable(Type.String({ description: 'Of the claim `groups`.' })),
+  domain: Nullable(Type.String({ description: 'Of a verified email address.' })),
+});
 
-const SignInProviderView = Type.Object(
-  {
-    name: Type.String(),
-    issuer: Type.String(),
-    clientId: Type.String(),
-    trustEmail: Type.Boolean(),
-    members: Type.Array(RuleView),
-    callbackUrl: Type.String({ description: 'The redirect URI to register at the provider.' }),
-    signInUrl: Type.String({ description: 'Where the account’s people sign in.' }),
-  },
-  { ...strict, title: 'SignInProvider' },
-);
+const SignInProviderView = NamedObject('SignInProvider', {
+  name: Type.String(),
+  issuer: Type.String(),
+  clientId: Type.String(),
+  trustEmail: Type.Boolean(),
+  members: Type.Array(RuleView),
+  callbackUrl: Type.String({ description: 'The redirect URI to register at the provider.' }),
+  signInUrl: Type.String({ description: 'Where the account’s people sign in.' }),
+});
 
-const SignInProviderBody = Type.Object(
-  {
-    name: Type.String({
-      description: 'Name of the provider: “Sign in with …”.',
-      examples: ['Shop'],
+const SignInProviderBody = StrictObject({
+  name: Type.String({
+    description: 'Name of the provider: “Sign in with …”.',
+    examples: ['Shop'],
+    minLength: 1,
+    maxLength: 100,
+    pattern: '^[^\\u0000-\\u001f]+$',
+  }),
+  issuer: Type.String({
+    description: 'Issuer of the OpenID Connect provider, an https URL.',
+    examples: ['https://login.shop.example'],
+    maxLength: 500,
+  }),
+  clientId: Type.String({
+    examples: ['signalpost'],
+    minLength: 1,
+    maxLength: 300,
+    pattern: '^[\\x20-\\x7e]+$',
+  }),
+  clientSecret: Type.Optional(
+    Type.String({
+      description: 'Client secret. Default: the stored one, if issuer and client ID stay.',
       minLength: 1,
-      maxLength: 100,
-      pattern: '^[^\\u0000-\\u001f]+$',
-    }),
-    issuer: Type.String({
-      description: 'Issuer of the OpenID Connect provider, an https URL.',
-      examples: ['https://login.shop.example'],
-      maxLength: 500,
-    }),
-    clientId: Type.String({
-      examples: ['signalpost'],
-      minLength: 1,
-      maxLength: 300,
+      maxLength: 1_000,
       pattern: '^[\\x20-\\x7e]+$',
     }),
-    clientSecret: Type.Optional(
-      Type.String({
-        description: 'Client secret. Default: the stored one, if issuer and client ID stay.',
-        minLength: 1,
-        maxLength: 1_000,
-        pattern: '^[\\x20-\\x7e]+$',
-      }),
-    ),
-    trustEmail: Type.Optional(
-      Type.Boolean({
-        description:
-          'Treats addresses as verified even if the provider doesn’t say so. Default: false.',
-      }),
-    ),
-    members: Type.Array(
-      Type.Object(
-        {
-          role: Type.Enum([...providerRoles]),
-          group: Type.Optional(
-            Nullable(Type.String({ minLength: 1, maxLength: 256, pattern: '^[^\\u0000]+$' })),
-          ),
-          domain: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 253 }))),
-        },
-        strict,
+  ),
+  trustEmail: Type.Optional(
+    Type.Boolean({
+      description:
+        'Treats addresses as verified even if the provider doesn’t say so. Default: false.',
+    }),
+  ),
+  members: Type.Array(
+    StrictObject({
+      role: Type.Enum([...providerRoles]),
+      group: Type.Optional(
+        Nullable(Type.String({ minLength: 1, maxLength: 256, pattern: '^[^\\u0000]+$' })),
       ),
-      {
-        description:
-          'Who becomes a member when they sign in: people in a group, or with an address in a verified domain of the account. The most powerful role applies.',
-        maxItems: maxRules,
-      },
-    ),
-  },
-  strict,
-);
+      domain: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 253 }))),
+    }),
+    {
+      description:
+        'Who becomes a member when they sign in: people in a group, or with an address in a verified domain of the account. The most powerful role applies.',
+      maxItems: maxRules,
+    },
+  ),
+});
 
 function viewProvider(
   call: OperationCall,

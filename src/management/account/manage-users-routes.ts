@@ -3,9 +3,15 @@ import { transferApiKeys } from '../../access/api-key-store.ts';
 import { changeWithoutLockout, lastOwnerReason } from '../../access/lockout-store.ts';
 import { personOf } from '../../access/principal.ts';
 import type { Role } from '../../account/account.ts';
-import { removeMembership } from '../../account/membership-store.ts';
+import { removeMembership, saveMembership } from '../../account/membership-store.ts';
 import { readPerson } from '../../account/person-store.ts';
-import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
+import {
+  NamedObject,
+  Nullable,
+  StrictObject,
+  strict,
+  Time,
+} from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { comparableAddress } from '../../foundation/email-address.ts';
 import type { PersonId } from '../../foundation/ids.ts';
@@ -21,31 +27,23 @@ import { sendInvitation } from '../../session/invitation/invitations.ts';
 import { invalidField, noSystemMail, Problem } from '../answer/problem.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
-import {
-  applyManifestPart,
-  inTransaction,
-  recordAudit,
-  requireResource,
-} from '../save-resource.ts';
+import { inTransaction, recordAudit, requireResource } from '../save-resource.ts';
 
-const UserView = Type.Object(
-  {
-    email: Type.String(),
-    name: Type.String(),
-    role: UserSchema.properties.role,
-    disabled: Type.Boolean(),
-    hasPassword: Type.Boolean(),
-    hasSecondFactor: Type.Boolean(),
-    since: Time('When the user joined the account or was invited.'),
-    invitation: Nullable(
-      Type.Object(
-        { invitedBy: Type.String(), expiresAt: Time('When the invitation expires.') },
-        { ...strict, description: 'Null once accepted.' },
-      ),
+const UserView = NamedObject('User', {
+  email: Type.String(),
+  name: Type.String(),
+  role: UserSchema.properties.role,
+  disabled: Type.Boolean(),
+  hasPassword: Type.Boolean(),
+  hasSecondFactor: Type.Boolean(),
+  since: Time('When the user joined the account or was invited.'),
+  invitation: Nullable(
+    Type.Object(
+      { invitedBy: Type.String(), expiresAt: Time('When the invitation expires.') },
+      { ...strict, description: 'Null once accepted.' },
     ),
-  },
-  { ...strict, title: 'User' },
-);
+  ),
+});
 
 function viewUser({ personId: _, ...facts }: MemberFacts): Wire<Static<typeof UserView>> {
   return facts;
@@ -64,18 +62,15 @@ function userOf(call: OperationCall) {
   };
 }
 
-const KeyTransferQuery = Type.Object(
-  {
-    keysTo: Type.Optional(
-      Type.String({
-        description:
-          'Email of another owner, who takes over the API keys that this user created. Without it, the keys are revoked when the user loses the role.',
-        maxLength: 320,
-      }),
-    ),
-  },
-  strict,
-);
+const KeyTransferQuery = StrictObject({
+  keysTo: Type.Optional(
+    Type.String({
+      description:
+        'Email of another owner, who takes over the API keys that this user created. Without it, the keys are revoked when the user loses the role.',
+      maxLength: 320,
+    }),
+  ),
+});
 
 /**
  * Transfers the API keys a person created to another owner. Keys that remain are revoked with the role.
@@ -84,10 +79,10 @@ const KeyTransferQuery = Type.Object(
 async function transferKeys(
   transaction: DatabaseTransaction,
   call: OperationCall<Static<typeof KeyTransferQuery>>,
-  from: PersonId | undefined,
+  from: PersonId,
 ): Promise<void> {
   const { keysTo } = call.query;
-  if (keysTo === undefined || from === undefined) return;
+  if (keysTo === undefined) return;
   const { id } = accountOf(call);
   const [newOwner] = await readMemberFacts(transaction, id, {
     email: comparableAddress(keysTo),
@@ -154,9 +149,11 @@ export const userRoutes = resourceRoutes({
       if (before.invitation !== null)
         return changeInvitation(transaction, accountOf(call).id, email, { role, name });
       const [member] = await readMemberFacts(transaction, accountOf(call).id, { email });
-      await transferKeys(transaction, call, member?.personId ?? undefined);
+      if (member?.personId == null) throw new Error('a user without a person');
+      const { personId } = member;
+      await transferKeys(transaction, call, personId);
       return keepingOwners(transaction, call, () =>
-        applyManifestPart(call, transaction, { users: [{ email, role }] }),
+        saveMembership(transaction, { accountId: accountOf(call).id, personId, role }),
       );
     },
   },

@@ -1,33 +1,36 @@
 import { Type } from 'typebox';
 import { isSetUpOpen } from '../../access/operator-store.ts';
 import { hashToken } from '../../access/token-mint.ts';
-import { maxPasswordLength, minPasswordLength } from '../../account/hash-password.ts';
+import { hashPassword, maxPasswordLength, minPasswordLength } from '../../account/hash-password.ts';
+import { saveMembership } from '../../account/membership-store.ts';
 import { findGuessReason } from '../../account/password-strength.ts';
-import { findPersonByEmail, setOperator } from '../../account/person-store.ts';
+import { createPerson, findPersonByEmail, setOperator } from '../../account/person-store.ts';
 import { recordChange } from '../../change/actor.ts';
-import { strict } from '../../foundation/common-schemas.ts';
+import { NamedObject, StrictObject } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
+import { parseAccountId } from '../../foundation/ids.ts';
 import { isSameOrigin } from '../../http/same-origin.ts';
+import { applyEntry, buildEntry } from '../../manifest/apply-manifest.ts';
 import { isDemoApplied } from '../../manifest/demo-store.ts';
 import { AccountSchema, UserSchema } from '../../manifest/manifest-schema.ts';
+import { accountResource } from '../../manifest/resource-sections.ts';
+import { buildUser } from '../../manifest/user-section.ts';
 import { consumeOneTimeLink, isValidOneTimeLink } from '../../session/one-time-link-store.ts';
 import { consoleHeader } from '../access/admit-actor.ts';
 import { invalidField, Problem } from '../answer/problem.ts';
 import { defineOperation } from '../operation.ts';
-import { applyAccount, callerOf, inTransaction } from '../save-resource.ts';
+import { malformedParam } from '../path-params.ts';
+import { callerOf, inTransaction } from '../save-resource.ts';
 
 export const getSetUp = defineOperation({
   id: 'getSetUp',
   summary: 'Check whether setup is open',
-  answer: Type.Object(
-    {
-      open: Type.Boolean({
-        description: 'Whether the first owner can be created with a setup link.',
-      }),
-      demo: Type.Boolean({ description: 'Whether the demo was set up and can be signed in to.' }),
-    },
-    { ...strict, title: 'SetUp' },
-  ),
+  answer: NamedObject('SetUp', {
+    open: Type.Boolean({
+      description: 'Whether the first owner can be created with a setup link.',
+    }),
+    demo: Type.Boolean({ description: 'Whether the demo was set up and can be signed in to.' }),
+  }),
   async handle(call) {
     const { kysely } = call.dependencies.database;
     const open = await isSetUpOpen(kysely);
@@ -41,33 +44,32 @@ export const setUp = defineOperation({
   summary: 'Create the first owner and account',
   description:
     'Works once, while demo users are the only users. Requires the code from the setup link, which is printed at startup and by `bin/signalpost set-up-link`. The owner becomes an operator of the installation and is signed in.',
-  body: Type.Object(
-    {
-      code: Type.String({
-        description: 'Code from the setup link.',
-        examples: ['code-of-the-link'],
-        maxLength: 100,
-      }),
-      email: UserSchema.properties.email,
-      name: AccountSchema.properties.name,
-      password: Type.String({
-        description: 'At least 12 characters, and not like a common one.',
-        examples: ['twelve blue teapots'],
-        maxLength: maxPasswordLength,
-      }),
-      accountId: AccountSchema.properties.id,
-      accountName: AccountSchema.properties.name,
-    },
-    strict,
-  ),
-  answer: Type.Object({ accountId: Type.String() }, { ...strict, title: 'SetUpDone' }),
+  body: StrictObject({
+    code: Type.String({
+      description: 'Code from the setup link.',
+      examples: ['code-of-the-link'],
+      maxLength: 100,
+    }),
+    email: UserSchema.properties.email,
+    name: AccountSchema.properties.name,
+    password: Type.String({
+      description: 'At least 12 characters, and not like a common one.',
+      examples: ['twelve blue teapots'],
+      maxLength: maxPasswordLength,
+    }),
+    accountId: AccountSchema.properties.id,
+    accountName: AccountSchema.properties.name,
+  }),
+  answer: NamedObject('SetUpDone', { accountId: Type.String() }),
   status: 201,
   async handle(call) {
     const { request, reply, dependencies } = call;
     const sameOrigin = isSameOrigin(request) && request.headers[consoleHeader] !== undefined;
     if (!sameOrigin)
       throw new Problem('forbidden', 'Setup only works from the setup page of this service');
-    const { code, email, name, password, accountId, accountName } = call.body;
+    const { code, email, name, password, accountName } = call.body;
+    const accountId = parseAccountId(call.body.accountId);
+    if (accountId === undefined) throw malformedParam('accountId');
     const codeHash = hashToken(code);
     // Checked before locking or hashing, so unauthenticated requests stay cheap.
     await requireOpen(dependencies.database.kysely);
@@ -81,13 +83,14 @@ export const setUp = defineOperation({
       if (!(await consumeOneTimeLink(transaction, 'set-up', codeHash))) throw wrongCode();
       if ((await findPersonByEmail(transaction, email)) !== undefined)
         throw new Problem('conflict', 'This address belongs to a demo user. Use another one');
-      const users = [{ email, name, password, role: 'owner' as const }];
       // The first owner runs the installation and has no operator to ask for the add-on.
       const addOns: ['transactional'] = ['transactional'];
-      const account = { id: accountId, name: accountName, addOns, users };
-      await applyAccount(dependencies.key, transaction, account);
-      const person = await findPersonByEmail(transaction, email);
-      if (person === undefined) throw new Error('the first owner was not stored');
+      const account = { id: accountId, name: accountName, addOns };
+      await applyEntry(accountResource, account, { transaction, key: dependencies.key, accountId });
+      await buildEntry(buildUser, { email, name, password, role: 'owner' });
+      const passwordHash = await hashPassword(password);
+      const person = await createPerson(transaction, { email, name, passwordHash });
+      await saveMembership(transaction, { accountId, personId: person.id, role: 'owner' });
       await setOperator(transaction, person.id, true);
       const principal = {
         kind: 'person',

@@ -121,14 +121,8 @@ function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 }
 
-/** The manifest path of the single resource in this request; callers don't see it. */
-const frame = /^accounts\[0\]\.?(?:\w+\[0\]\.?)?/;
-
 function fromManifest(error: ManifestError): Problem {
-  const errors = error.problems.map(({ path, message }) => ({
-    field: path.replace(frame, ''),
-    reason: message,
-  }));
+  const errors = error.problems.map(({ path, message }) => ({ field: path, reason: message }));
   const [first] = errors;
   return new Problem('validation-failed', `${first?.field ?? ''} ${first?.reason ?? ''}`.trim(), {
     errors,

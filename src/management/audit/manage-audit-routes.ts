@@ -1,7 +1,14 @@
 import { Readable } from 'node:stream';
 import { type Static, Type } from 'typebox';
 import { type AuditEntry, auditThings, readAuditPage } from '../../audit/audit-page-store.ts';
-import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
+import {
+  NamedObject,
+  Nullable,
+  StrictObject,
+  Time,
+  TimeOrDay,
+  Uuid,
+} from '../../foundation/common-schemas.ts';
 import { csvLine } from '../../foundation/csv-line.ts';
 import {
   comparableAddress,
@@ -14,30 +21,27 @@ import { pageOf, pageQuery, pageSizeOf, readCursor, writeCursor } from '../answe
 import { readOptionalTime } from '../answer/read-query.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 
-const AuditView = Type.Object(
-  {
-    id: Uuid,
-    at: Time('When it happened.'),
-    kind: Type.String({ description: 'What happened, such as `sender_changed`.' }),
-    outcome: Type.String(),
-    email: Nullable(
-      Type.String({ description: 'Who did it; null for API keys and the service itself.' }),
-    ),
-    name: Nullable(Type.String({ description: 'The name of that user.' })),
-    keyName: Nullable(
-      Type.String({ description: 'The name of the API key that did it, while it exists.' }),
-    ),
-    clientId: Nullable(Type.String()),
-    remoteAddress: Nullable(Type.String()),
-    requestId: Nullable(Type.String()),
-    detail: Type.Unsafe<Record<string, unknown>>({
-      type: 'object',
-      description:
-        'What it concerned, depending on the kind. `changes` lists changed settings as `name`, `from` and `to`.',
-    }),
-  },
-  { ...strict, title: 'AuditEvent' },
-);
+const AuditView = NamedObject('AuditEvent', {
+  id: Uuid,
+  at: Time('When it happened.'),
+  kind: Type.String({ description: 'What happened, such as `sender_changed`.' }),
+  outcome: Type.String(),
+  email: Nullable(
+    Type.String({ description: 'Who did it; null for API keys and the service itself.' }),
+  ),
+  name: Nullable(Type.String({ description: 'The name of that user.' })),
+  keyName: Nullable(
+    Type.String({ description: 'The name of the API key that did it, while it exists.' }),
+  ),
+  clientId: Nullable(Type.String()),
+  remoteAddress: Nullable(Type.String()),
+  requestId: Nullable(Type.String()),
+  detail: Type.Unsafe<Record<string, unknown>>({
+    type: 'object',
+    description:
+      'What it concerned, depending on the kind. `changes` lists changed settings as `name`, `from` and `to`.',
+  }),
+});
 
 const filters = {
   kind: Type.Optional(Type.String({ description: 'Only events of this kind.', maxLength: 100 })),
@@ -58,7 +62,7 @@ const filters = {
 };
 
 const query = pageQuery(filters);
-const exportQuery = Type.Object(filters, strict);
+const exportQuery = StrictObject(filters);
 
 type Filters = Static<typeof exportQuery>;
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { accountLimits } from '../../account/account-limits.ts';
-import { strict, Time } from '../../foundation/common-schemas.ts';
+import { NamedObject, StrictObject, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { type HostedImageRef, hostedImagePath } from '../../hosted-image/hosted-image-path.ts';
 import {
@@ -26,17 +26,14 @@ const maxImages = accountLimits.images.max;
 const maxTotalMebibytes = 256;
 const maxTotalBytes = maxTotalMebibytes * 1_024 * 1_024;
 
-const HostedImageView = Type.Object(
-  {
-    sha256: Type.String({ description: 'SHA-256 of the content, in hex.' }),
-    filename: Type.String(),
-    contentType: Type.String({ description: `${imageTypes.join(', ')}.` }),
-    size: Type.Integer({ description: 'Bytes of the content.' }),
-    url: Type.String({ description: 'Its public address, for the `src` of an image.' }),
-    createdAt: Time('When it was uploaded.'),
-  },
-  { ...strict, title: 'HostedImage' },
-);
+const HostedImageView = NamedObject('HostedImage', {
+  sha256: Type.String({ description: 'SHA-256 of the content, in hex.' }),
+  filename: Type.String(),
+  contentType: Type.String({ description: `${imageTypes.join(', ')}.` }),
+  size: Type.Integer({ description: 'Bytes of the content.' }),
+  url: Type.String({ description: 'Its public address, for the `src` of an image.' }),
+  createdAt: Time('When it was uploaded.'),
+});
 
 function viewOf(call: OperationCall, image: HostedImage) {
   const { sha256, filename, contentType, size, createdAt } = image;
@@ -98,18 +95,15 @@ export const listHostedImages = defineOperation({
   },
 });
 
-const Upload = Type.Object(
-  {
-    filename: Type.String({
-      description: 'A file name to find it by.',
-      examples: ['dot.gif'],
-      minLength: 1,
-      maxLength: 255,
-    }),
-    content: imageContent,
-  },
-  strict,
-);
+const Upload = StrictObject({
+  filename: Type.String({
+    description: 'A file name to find it by.',
+    examples: ['dot.gif'],
+    minLength: 1,
+    maxLength: 255,
+  }),
+  content: imageContent,
+});
 
 export const uploadHostedImage = defineOperation({
   id: 'uploadHostedImage',

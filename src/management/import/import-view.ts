@@ -1,6 +1,12 @@
 import { Readable } from 'node:stream';
 import { type Static, Type } from 'typebox';
-import { Nullable, strict, Time, Uuid } from '../../foundation/common-schemas.ts';
+import {
+  NamedObject,
+  Nullable,
+  StrictObject,
+  Time,
+  Uuid,
+} from '../../foundation/common-schemas.ts';
 import { csvLine, withoutFormulaGuard } from '../../foundation/csv-line.ts';
 import type { Database } from '../../foundation/database/open-database.ts';
 import type { Wire } from '../../foundation/wire.ts';
@@ -29,7 +35,7 @@ const progress = {
     description: 'Rows added, updated or already up to date.',
   }),
   rowsWrong: Type.Integer({ description: 'Invalid rows, which were skipped.' }),
-  problems: Type.Array(Type.Object({ line: Type.Integer(), reason: Type.String() }, strict), {
+  problems: Type.Array(StrictObject({ line: Type.Integer(), reason: Type.String() }), {
     description: 'Problems of the first 100 invalid rows. Line 0 is about the file as a whole.',
   }),
   rejectedRows: Type.Integer({
@@ -39,11 +45,8 @@ const progress = {
   changedAt: Time('When it last made progress.'),
 };
 
-export const ImportView = Type.Object(progress, { ...strict, title: 'FileImport' });
-export const ListedImportView = Type.Object(
-  { id: Uuid, ...progress },
-  { ...strict, title: 'ListedFileImport' },
-);
+export const ImportView = NamedObject('FileImport', progress);
+export const ListedImportView = NamedObject('ListedFileImport', { id: Uuid, ...progress });
 
 export function viewProgress(found: ImportProgress): Wire<Static<typeof ImportView>> {
   const { name, state, bytesTotal, bytesRead, rowsRead, rowsWritten, rowsWrong, problems } = found;

@@ -1,5 +1,11 @@
 import { Type } from 'typebox';
-import { Nullable, strict, Time, Uuid } from '../../foundation/common-schemas.ts';
+import {
+  NamedObject,
+  Nullable,
+  StrictObject,
+  Time,
+  Uuid,
+} from '../../foundation/common-schemas.ts';
 import type { CapturedMessageSummary, InboxMessageId } from '../../inbox/inbox-message.ts';
 import { canReadMailOfAccounts } from '../../inbox/inbox-reader-store.ts';
 import type { InboxStore } from '../../inbox/inbox-store.ts';
@@ -10,18 +16,15 @@ import { notFound, Problem } from '../answer/problem.ts';
 import { actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { inTransaction, recordAudit } from '../save-resource.ts';
 
-const InboxSummaryView = Type.Object(
-  {
-    id: Uuid,
-    receivedAt: Time('When it was captured.'),
-    envelopeFrom: Type.String(),
-    envelopeTo: Type.Array(Type.String()),
-    from: Nullable(Type.String({ description: 'The From header, decoded.' })),
-    subject: Type.String(),
-    beginning: Type.String({ description: 'The beginning of the text.' }),
-  },
-  { ...strict, title: 'InboxSummary' },
-);
+const InboxSummaryView = NamedObject('InboxSummary', {
+  id: Uuid,
+  receivedAt: Time('When it was captured.'),
+  envelopeFrom: Type.String(),
+  envelopeTo: Type.Array(Type.String()),
+  from: Nullable(Type.String({ description: 'The From header, decoded.' })),
+  subject: Type.String(),
+  beginning: Type.String({ description: 'The beginning of the text.' }),
+});
 
 /** The captured messages the caller may see; undefined if mail isn't captured, or the caller can't read that of every account. */
 export async function readableInbox(call: OperationCall): Promise<InboxStore | undefined> {
@@ -74,26 +77,23 @@ export const listInboxMessages = defineOperation({
 export const getInboxMessage = defineOperation({
   id: 'getInboxMessage',
   summary: 'Get a captured message',
-  answer: Type.Object(
-    {
-      id: Uuid,
-      receivedAt: Time('When it was captured.'),
-      envelopeFrom: Type.String(),
-      envelopeTo: Type.Array(Type.String()),
-      subject: Type.String(),
-      headers: Type.Array(Type.Object({ name: Type.String(), value: Type.String() }, strict)),
-      html: Nullable(
-        Type.String({ description: 'The HTML part, with its inline images as `data:` URLs.' }),
-      ),
-      text: Nullable(Type.String()),
-      unread: Type.Boolean({
-        description:
-          'Whether its parts couldn’t be read, so that there are only its headers and source.',
-      }),
-      source: Type.String({ description: 'The raw message as received.' }),
-    },
-    { ...strict, title: 'InboxMessage' },
-  ),
+  answer: NamedObject('InboxMessage', {
+    id: Uuid,
+    receivedAt: Time('When it was captured.'),
+    envelopeFrom: Type.String(),
+    envelopeTo: Type.Array(Type.String()),
+    subject: Type.String(),
+    headers: Type.Array(StrictObject({ name: Type.String(), value: Type.String() })),
+    html: Nullable(
+      Type.String({ description: 'The HTML part, with its inline images as `data:` URLs.' }),
+    ),
+    text: Nullable(Type.String()),
+    unread: Type.Boolean({
+      description:
+        'Whether its parts couldn’t be read, so that there are only its headers and source.',
+    }),
+    source: Type.String({ description: 'The raw message as received.' }),
+  }),
   async handle(call) {
     const message = await (await inboxOf(call)).read(call.params.inboxMessageId as InboxMessageId);
     if (message === undefined) throw notFound('message');

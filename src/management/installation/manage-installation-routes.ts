@@ -4,7 +4,7 @@ import { findPersonByEmail } from '../../account/person-store.ts';
 import { assessBackup } from '../../backup/assess-backup.ts';
 import { readLastBackupAt } from '../../backup/backup-state.ts';
 import { poolsOf } from '../../delivery/direct/source-pools.ts';
-import { Nullable, strict, Time, Uuid } from '../../foundation/common-schemas.ts';
+import { NamedObject, Nullable, strict, Time, Uuid } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { listProcesses } from '../../foundation/processes/process-store.ts';
 import { changeOperator } from '../../session/disable-person.ts';
@@ -34,29 +34,26 @@ export const getSettings = defineOperation({
   summary: 'Get the settings of the installation',
   description:
     'Set through environment variables. Secrets aren’t included. Only operators, and callers with `domains:read` in an account, see where mail is redirected, the allowed domains, the host name and the pools.',
-  answer: Type.Object(
-    {
-      version: Type.String(),
-      publicUrl: Type.String(),
-      delivery: Type.String({ description: '`inbox`, `relay` or `direct`.' }),
-      deliveryRedirect: Nullable(
-        Type.String({ description: 'If set, every message is sent to this address instead.' }),
-      ),
-      deliveryAllow: Type.Array(Type.String(), {
-        description: 'If not empty, only these domains are delivered to.',
-      }),
-      systemMail: Type.Boolean({
-        description:
-          'Whether invitations, sender verification links and security notices are sent; see `SYSTEM_MAIL_FROM`.',
-      }),
-      hostname: Nullable(Type.String({ description: 'Host name sent in EHLO.' })),
-      sourcePools: Type.Array(Type.String(), {
-        description: 'Source address pools available to sending domains.',
-      }),
-      smtpSubmission: Nullable(SmtpSubmissionView),
-    },
-    { ...strict, title: 'Settings' },
-  ),
+  answer: NamedObject('Settings', {
+    version: Type.String(),
+    publicUrl: Type.String(),
+    delivery: Type.String({ description: '`inbox`, `relay` or `direct`.' }),
+    deliveryRedirect: Nullable(
+      Type.String({ description: 'If set, every message is sent to this address instead.' }),
+    ),
+    deliveryAllow: Type.Array(Type.String(), {
+      description: 'If not empty, only these domains are delivered to.',
+    }),
+    systemMail: Type.Boolean({
+      description:
+        'Whether invitations, sender verification links and security notices are sent; see `SYSTEM_MAIL_FROM`.',
+    }),
+    hostname: Nullable(Type.String({ description: 'Host name sent in EHLO.' })),
+    sourcePools: Type.Array(Type.String(), {
+      description: 'Source address pools available to sending domains.',
+    }),
+    smtpSubmission: Nullable(SmtpSubmissionView),
+  }),
   async handle(call) {
     const { dependencies } = call;
     const {
@@ -92,10 +89,7 @@ function viewSubmission({ host, port, tlsPort }: SubmissionEndpoint) {
   return { host, port: port ?? null, tlsPort: tlsPort ?? null };
 }
 
-const OperatorView = Type.Object(
-  { email: Type.String(), name: Type.String() },
-  { ...strict, title: 'Operator' },
-);
+const OperatorView = NamedObject('Operator', { email: Type.String(), name: Type.String() });
 
 function operatorOf({ params: { email } }: OperationCall) {
   return {
@@ -149,15 +143,12 @@ export const getBackup = defineOperation({
   summary: 'Get the state of the backup',
   description:
     'The backup of the embedded database, as in `bin/signalpost doctor`. Your own PostgreSQL is backed up with its own tools, and isn’t checked.',
-  answer: Type.Object(
-    {
-      ok: Type.Boolean({ description: 'False if a backup that is set up fails or is late.' }),
-      finding: Type.String({ description: 'Where to, how old, and what is wrong.' }),
-      advice: Nullable(Type.String({ description: 'What to do about it.' })),
-      lastAt: Nullable(Time('When the last backup was finished.')),
-    },
-    { ...strict, title: 'Backup' },
-  ),
+  answer: NamedObject('Backup', {
+    ok: Type.Boolean({ description: 'False if a backup that is set up fails or is late.' }),
+    finding: Type.String({ description: 'Where to, how old, and what is wrong.' }),
+    advice: Nullable(Type.String({ description: 'What to do about it.' })),
+    lastAt: Nullable(Time('When the last backup was finished.')),
+  }),
   async handle({ dependencies: { facts } }) {
     const { ok, finding, advice = null } = assessBackup(facts, true);
     const lastAt = facts.databaseUrl === undefined ? readLastBackupAt(facts.dataDir) : undefined;
@@ -165,34 +156,31 @@ export const getBackup = defineOperation({
   },
 });
 
-const ProcessView = Type.Object(
-  {
-    id: Uuid,
-    host: Type.String({ description: 'Name of its machine or container.' }),
-    pid: Type.Integer({ description: 'Its process ID there.' }),
-    version: Type.String(),
-    roles: Type.Array(Type.String(), {
-      description: 'What it does: `http`, `management`, `smtp`, `worker`.',
-    }),
-    state: Type.Enum(['running', 'vanished'], {
+const ProcessView = NamedObject('ServiceProcess', {
+  id: Uuid,
+  host: Type.String({ description: 'Name of its machine or container.' }),
+  pid: Type.Integer({ description: 'Its process ID there.' }),
+  version: Type.String(),
+  roles: Type.Array(Type.String(), {
+    description: 'What it does: `http`, `management`, `smtp`, `worker`.',
+  }),
+  state: Type.Enum(['running', 'vanished'], {
+    description:
+      '`vanished`: it hasn’t reported for 15 seconds and didn’t say that it stops. It’s removed after an hour.',
+  }),
+  startedAt: Time('When it started.'),
+  seenAt: Time('When it last reported.'),
+  inFlight: Type.Integer({
+    description:
+      'Messages that it’s sending. Those of a vanished process go to others once their leases expire.',
+  }),
+  delayMs: Nullable(
+    Type.Integer({
       description:
-        '`vanished`: it hasn’t reported for 15 seconds and didn’t say that it stops. It’s removed after an hour.',
+        'How late its timers run, in milliseconds; more than a few dozen means that it’s overloaded. Null once it vanished.',
     }),
-    startedAt: Time('When it started.'),
-    seenAt: Time('When it last reported.'),
-    inFlight: Type.Integer({
-      description:
-        'Messages that it’s sending. Those of a vanished process go to others once their leases expire.',
-    }),
-    delayMs: Nullable(
-      Type.Integer({
-        description:
-          'How late its timers run, in milliseconds; more than a few dozen means that it’s overloaded. Null once it vanished.',
-      }),
-    ),
-  },
-  { ...strict, title: 'ServiceProcess' },
-);
+  ),
+});
 
 export const listServiceProcesses = defineOperation({
   id: 'listProcesses',

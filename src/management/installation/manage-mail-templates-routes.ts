@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { strict } from '../../foundation/common-schemas.ts';
+import { NamedObject, StrictObject } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { type SystemMailKind, systemAccountId, systemMailKinds } from '../../outbox/system-mail.ts';
 import { builtInTemplate } from '../../system-mail/built-in-templates.ts';
@@ -20,27 +20,21 @@ import { TemplateContentSchema } from '../template/template-views.ts';
 const { subject, previewText, html, mjml, text } = TemplateContentSchema.properties;
 const content = { subject, previewText, html, mjml, text };
 
-const MailTemplateView = Type.Object(
-  {
-    kind: Type.Enum([...systemMailKinds]),
-    replaced: Type.Boolean({
-      description: 'Whether an operator has replaced the built-in text.',
+const MailTemplateView = NamedObject('MailTemplate', {
+  kind: Type.Enum([...systemMailKinds]),
+  replaced: Type.Boolean({
+    description: 'Whether an operator has replaced the built-in text.',
+  }),
+  ...content,
+  fields: Type.Array(
+    StrictObject({
+      name: Type.String(),
+      description: Type.Optional(Type.String()),
+      secret: Type.Boolean({ description: 'Shown only in the mail itself.' }),
     }),
-    ...content,
-    fields: Type.Array(
-      Type.Object(
-        {
-          name: Type.String(),
-          description: Type.Optional(Type.String()),
-          secret: Type.Boolean({ description: 'Shown only in the mail itself.' }),
-        },
-        strict,
-      ),
-      { description: 'Fields the text can use.' },
-    ),
-  },
-  { ...strict, title: 'MailTemplate' },
-);
+    { description: 'Fields the text can use.' },
+  ),
+});
 
 async function readView(
   kysely: DatabaseTransaction,
@@ -99,7 +93,7 @@ export const mailTemplateRoutes = resourceRoutes({
     summary: 'Replace a system mail template',
     description:
       'Replaces the built-in text in every language. Mail with a link must use the field `Link` in both HTML and text; the link stays secret and is never tracked. If omitted, the preview text is empty and the text part is generated from the HTML.',
-    body: Type.Object(content, strict),
+    body: StrictObject(content),
     async write(call) {
       const { mailKind } = call.params;
       const result = await compileReplacement(mailKind, call.body);

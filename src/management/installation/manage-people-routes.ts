@@ -4,7 +4,7 @@ import { personOf } from '../../access/principal.ts';
 import { type PersonFacts, readPeople } from '../../account/people-page-store.ts';
 import { findPersonByEmail } from '../../account/person-store.ts';
 import { recordChange } from '../../change/actor.ts';
-import { strict } from '../../foundation/common-schemas.ts';
+import { NamedObject, StrictObject } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { PersonId } from '../../foundation/ids.ts';
 import { UserSchema } from '../../manifest/manifest-schema.ts';
@@ -14,19 +14,16 @@ import { actorOf, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { callerOf } from '../save-resource.ts';
 
-const PersonView = Type.Object(
-  {
-    id: Type.String(),
-    email: Type.String(),
-    name: Type.String(),
-    operator: Type.Boolean({ description: 'Whether the user is an operator.' }),
-    disabled: Type.Boolean({ description: 'Disabled users can’t sign in or use tokens.' }),
-    accounts: Type.Array(
-      Type.Object({ accountId: Type.String(), role: UserSchema.properties.role }, strict),
-    ),
-  },
-  { ...strict, title: 'Person' },
-);
+const PersonView = NamedObject('Person', {
+  id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  operator: Type.Boolean({ description: 'Whether the user is an operator.' }),
+  disabled: Type.Boolean({ description: 'Disabled users can’t sign in or use tokens.' }),
+  accounts: Type.Array(
+    StrictObject({ accountId: Type.String(), role: UserSchema.properties.role }),
+  ),
+});
 
 function viewPerson(person: PersonFacts): Static<typeof PersonView> {
   return { ...person, accounts: [...person.accounts] };
@@ -77,19 +74,16 @@ export const peopleRoutes = resourceRoutes({
     summary: 'Disable or enable a user',
     description:
       'Disabling revokes the user’s tokens, sessions and API keys on every node within a second. Roles are kept.',
-    query: Type.Object(
-      {
-        keysTo: Type.Optional(
-          Type.String({
-            description:
-              'Email of an owner who takes over the API keys that the disabled user created, in every account that this owner owns. The other keys are revoked.',
-            maxLength: 320,
-          }),
-        ),
-      },
-      strict,
-    ),
-    body: Type.Object({ disabled: Type.Boolean() }, strict),
+    query: StrictObject({
+      keysTo: Type.Optional(
+        Type.String({
+          description:
+            'Email of an owner who takes over the API keys that the disabled user created, in every account that this owner owns. The other keys are revoked.',
+          maxLength: 320,
+        }),
+      ),
+    }),
+    body: StrictObject({ disabled: Type.Boolean() }),
     write: (call) => async (transaction) => {
       const person = await findPersonByEmail(transaction, call.params.email);
       if (person === undefined) throw notFound('person');

@@ -5,45 +5,42 @@ import {
   type RateOverride,
   ShapingStore,
 } from '../../delivery/shaping/shaping-store.ts';
-import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
+import { NamedObject, Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { newId } from '../../foundation/ids.ts';
 import { pageOf } from '../answer/page.ts';
 import { defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 
-const ReceiverView = Type.Object(
-  {
-    name: Type.String(),
-    label: Type.String(),
-    rate: Type.Number({ description: 'Messages per second, across all nodes.' }),
-    connections: Type.Integer(),
-    sending: Type.Number({ description: 'Current messages per second.' }),
-    fixedRate: Nullable(Type.Number({ description: 'Set by an operator; null: learned.' })),
-    fixedConnections: Nullable(Type.Integer()),
-    messagesPerConnection: Type.Integer({ description: 'Max messages per connection.' }),
-    fixedMessagesPerConnection: Nullable(Type.Integer()),
-    session: Nullable(
-      Type.Object(
-        {
-          messagesPerConnection: Type.Integer(),
-          learntAt: Time('When it was learned.'),
-          reason: Type.String({
-            description: 'The receiving server’s reply when it stopped accepting messages.',
-          }),
-        },
-        {
-          ...strict,
-          title: 'LearntSession',
-          description: 'Learned limit per connection; null: the default applies.',
-        },
-      ),
+const ReceiverView = NamedObject('Receiver', {
+  name: Type.String(),
+  label: Type.String(),
+  rate: Type.Number({ description: 'Messages per second, across all nodes.' }),
+  connections: Type.Integer(),
+  sending: Type.Number({ description: 'Current messages per second.' }),
+  fixedRate: Nullable(Type.Number({ description: 'Set by an operator; null: learned.' })),
+  fixedConnections: Nullable(Type.Integer()),
+  messagesPerConnection: Type.Integer({ description: 'Max messages per connection.' }),
+  fixedMessagesPerConnection: Nullable(Type.Integer()),
+  session: Nullable(
+    Type.Object(
+      {
+        messagesPerConnection: Type.Integer(),
+        learntAt: Time('When it was learned.'),
+        reason: Type.String({
+          description: 'The receiving server’s reply when it stopped accepting messages.',
+        }),
+      },
+      {
+        ...strict,
+        title: 'LearntSession',
+        description: 'Learned limit per connection; null: the default applies.',
+      },
     ),
-    slowedAt: Nullable(Time('When the destination last throttled mail.')),
-    slowedReason: Nullable(Type.String({ description: 'The receiving server’s reply.' })),
-  },
-  { ...strict, title: 'Receiver' },
-);
+  ),
+  slowedAt: Nullable(Time('When the destination last throttled mail.')),
+  slowedReason: Nullable(Type.String({ description: 'The receiving server’s reply.' })),
+});
 
 function shapingStoreOf(call: OperationCall): ShapingStore {
   return new ShapingStore(call.dependencies.database, newId(), () => call.dependencies.clock.now());
@@ -104,7 +101,7 @@ const settings = {
   ),
 };
 
-const SettingsView = Type.Object(settings, { ...strict, title: 'ReceiverSettings' });
+const SettingsView = NamedObject('ReceiverSettings', settings);
 
 const SettingsBody = Type.Partial(Type.Object(settings), strict);
 

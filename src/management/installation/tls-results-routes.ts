@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { StsPolicyStore } from '../../delivery/mta-sts/sts-policy-store.ts';
 import { makeTlsReport } from '../../delivery/tls-report/tls-report.ts';
 import { type TlsDayCursor, TlsResultStore } from '../../delivery/tls-report/tls-result-store.ts';
-import { strict } from '../../foundation/common-schemas.ts';
+import { NamedObject, StrictObject } from '../../foundation/common-schemas.ts';
 import { newId } from '../../foundation/ids.ts';
 import { parseDomainName } from '../../foundation/mail-domain.ts';
 import { parseTimestamp } from '../../foundation/parse-timestamp.ts';
@@ -13,75 +13,51 @@ import { defineOperation, type OperationCall } from '../operation.ts';
 const dayPattern = '^\\d{4}-\\d{2}-\\d{2}$';
 const Day = (description: string) => Type.String({ description, pattern: dayPattern });
 
-const TlsDayView = Type.Object(
-  {
-    day: Day('In UTC.'),
-    domain: Type.String({ description: 'The recipients’ domain.' }),
-    policyType: Type.Enum(['sts', 'no-policy-found'], {
-      description: 'The policy applied: MTA-STS (`sts`) or none.',
+const TlsDayView = NamedObject('TlsDay', {
+  day: Day('In UTC.'),
+  domain: Type.String({ description: 'The recipients’ domain.' }),
+  policyType: Type.Enum(['sts', 'no-policy-found'], {
+    description: 'The policy applied: MTA-STS (`sts`) or none.',
+  }),
+  success: Type.Number({ description: 'Successful sessions.' }),
+  failed: Type.Number({ description: 'Failed sessions.' }),
+  failures: Type.Array(
+    NamedObject('TlsFailure', {
+      type: Type.String({ description: 'A result type of RFC 8460 section 4.3.' }),
+      host: Type.String({ description: 'The MX host; empty if none was reached.' }),
+      sessions: Type.Number(),
     }),
-    success: Type.Number({ description: 'Successful sessions.' }),
-    failed: Type.Number({ description: 'Failed sessions.' }),
-    failures: Type.Array(
-      Type.Object(
-        {
-          type: Type.String({ description: 'A result type of RFC 8460 section 4.3.' }),
-          host: Type.String({ description: 'The MX host; empty if none was reached.' }),
-          sessions: Type.Number(),
-        },
-        { ...strict, title: 'TlsFailure' },
-      ),
-      { description: 'Most sessions first.' },
-    ),
-  },
-  { ...strict, title: 'TlsDay' },
-);
+    { description: 'Most sessions first.' },
+  ),
+});
 
-const TlsReportView = Type.Object(
-  {
-    'organization-name': Type.String(),
-    'date-range': Type.Object(
-      { 'start-datetime': Type.String(), 'end-datetime': Type.String() },
-      strict,
-    ),
-    'contact-info': Type.String(),
-    'report-id': Type.String(),
-    policies: Type.Array(
-      Type.Object(
-        {
-          policy: Type.Object(
-            {
-              'policy-type': Type.String(),
-              'policy-string': Type.Optional(Type.Array(Type.String())),
-              'policy-domain': Type.String(),
-              'mx-host': Type.Optional(Type.Array(Type.String())),
-            },
-            strict,
-          ),
-          summary: Type.Object(
-            {
-              'total-successful-session-count': Type.Number(),
-              'total-failure-session-count': Type.Number(),
-            },
-            strict,
-          ),
-          'failure-details': Type.Array(
-            Type.Object(
-              {
-                'result-type': Type.String(),
-                'receiving-mx-hostname': Type.Optional(Type.String()),
-                'failed-session-count': Type.Number(),
-              },
-              strict,
-            ),
-          ),
-        },
-        strict,
+const TlsReportView = NamedObject('TlsReport', {
+  'organization-name': Type.String(),
+  'date-range': StrictObject({ 'start-datetime': Type.String(), 'end-datetime': Type.String() }),
+  'contact-info': Type.String(),
+  'report-id': Type.String(),
+  policies: Type.Array(
+    StrictObject({
+      policy: StrictObject({
+        'policy-type': Type.String(),
+        'policy-string': Type.Optional(Type.Array(Type.String())),
+        'policy-domain': Type.String(),
+        'mx-host': Type.Optional(Type.Array(Type.String())),
+      }),
+      summary: StrictObject({
+        'total-successful-session-count': Type.Number(),
+        'total-failure-session-count': Type.Number(),
+      }),
+      'failure-details': Type.Array(
+        StrictObject({
+          'result-type': Type.String(),
+          'receiving-mx-hostname': Type.Optional(Type.String()),
+          'failed-session-count': Type.Number(),
+        }),
       ),
-    ),
-  },
-  { ...strict, title: 'TlsReport' },
-);
+    }),
+  ),
+});
 
 function tlsResultStoreOf({ dependencies }: Pick<OperationCall, 'dependencies'>): TlsResultStore {
   return new TlsResultStore(dependencies.database, newId());
@@ -140,7 +116,7 @@ export const listTlsResults = defineOperation({
 export const getTlsReport = defineOperation({
   id: 'getTlsReport',
   summary: 'Get the TLS report for a domain and day (RFC 8460 section 4)',
-  query: Type.Object({ day: Day('In UTC.') }, strict),
+  query: StrictObject({ day: Day('In UTC.') }),
   answer: TlsReportView,
   async handle(call) {
     const { dependencies, params } = call;

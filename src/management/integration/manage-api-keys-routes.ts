@@ -11,7 +11,13 @@ import {
 } from '../../access/issue-api-key.ts';
 import { keyScopes, permissions } from '../../access/permission.ts';
 import { personOf } from '../../access/principal.ts';
-import { Nullable, strict, Time, Uuid } from '../../foundation/common-schemas.ts';
+import {
+  NamedObject,
+  Nullable,
+  StrictObject,
+  Time,
+  Uuid,
+} from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { Name } from '../../manifest/manifest-schema.ts';
 import { actorPermissions } from '../access/admit-actor.ts';
@@ -22,27 +28,24 @@ import { inTransaction, recordAudit } from '../save-resource.ts';
 
 const dayMs = 86_400_000;
 
-const ApiKeyView = Type.Object(
-  {
-    id: Uuid,
-    name: Type.String(),
-    hint: Nullable(Type.String({ description: 'The last characters before the checksum.' })),
-    scopes: Type.Array(Type.Enum([...permissions])),
-    networks: Nullable(Type.Array(Type.String(), { description: 'Null: any network.' })),
-    templates: Nullable(Type.Array(Type.String(), { description: 'Null: all templates.' })),
-    createdBy: Nullable(Type.String({ description: 'Null for keys created on the command line.' })),
-    createdAt: Time('When it was created.'),
-    expiresAt: Nullable(Time('When it expires.')),
-    lastUsedAt: Nullable(Time('When it was last used, to the minute.')),
-    replacedBy: Nullable({ ...Uuid, description: 'The key that replaced it.' }),
-  },
-  { ...strict, title: 'ApiKey' },
-);
+const ApiKeyView = NamedObject('ApiKey', {
+  id: Uuid,
+  name: Type.String(),
+  hint: Nullable(Type.String({ description: 'The last characters before the checksum.' })),
+  scopes: Type.Array(Type.Enum([...permissions])),
+  networks: Nullable(Type.Array(Type.String(), { description: 'Null: any network.' })),
+  templates: Nullable(Type.Array(Type.String(), { description: 'Null: all templates.' })),
+  createdBy: Nullable(Type.String({ description: 'Null for keys created on the command line.' })),
+  createdAt: Time('When it was created.'),
+  expiresAt: Nullable(Time('When it expires.')),
+  lastUsedAt: Nullable(Time('When it was last used, to the minute.')),
+  replacedBy: Nullable({ ...Uuid, description: 'The key that replaced it.' }),
+});
 
-const NewApiKeyView = Type.Object(
-  { id: Uuid, key: Type.String({ description: 'Shown only once.' }) },
-  { ...strict, title: 'NewApiKey' },
-);
+const NewApiKeyView = NamedObject('NewApiKey', {
+  id: Uuid,
+  key: Type.String({ description: 'Shown only once.' }),
+});
 
 export const listApiKeys = defineOperation({
   id: 'listApiKeys',
@@ -60,40 +63,37 @@ export const createApiKey = defineOperation({
   summary: 'Create an API key',
   description:
     'The key is shown once. Its scopes can’t go beyond your own permissions, and it’s revoked when you leave the account or lose your role, unless another owner takes it over. With `messages:send` it works on the send operation in place of an access token.',
-  body: Type.Object(
-    {
-      name: Name('What the key is for.'),
-      scopes: Type.Array(Type.Enum([...keyScopes]), {
-        minItems: 1,
-        maxItems: keyScopes.length,
-        uniqueItems: true,
+  body: StrictObject({
+    name: Name('What the key is for.'),
+    scopes: Type.Array(Type.Enum([...keyScopes]), {
+      minItems: 1,
+      maxItems: keyScopes.length,
+      uniqueItems: true,
+    }),
+    expiresInDays: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: maxKeyDays,
+        description: 'Default: it doesn’t expire.',
       }),
-      expiresInDays: Type.Optional(
-        Type.Integer({
-          minimum: 1,
-          maximum: maxKeyDays,
-          description: 'Default: it doesn’t expire.',
-        }),
-      ),
-      networks: Type.Optional(
-        Type.Array(Type.String({ maxLength: 50 }), {
-          minItems: 1,
-          maxItems: maxKeyLimits,
-          description:
-            'Networks that requests may come from, such as 192.0.2.0/24. Default: any network.',
-        }),
-      ),
-      templates: Type.Optional(
-        Type.Array(Type.String({ maxLength: 64 }), {
-          minItems: 1,
-          maxItems: maxKeyLimits,
-          description:
-            'Templates that the key may send with. Default: all. A key limited to templates can only have the scopes of the send, status and list operations.',
-        }),
-      ),
-    },
-    strict,
-  ),
+    ),
+    networks: Type.Optional(
+      Type.Array(Type.String({ maxLength: 50 }), {
+        minItems: 1,
+        maxItems: maxKeyLimits,
+        description:
+          'Networks that requests may come from, such as 192.0.2.0/24. Default: any network.',
+      }),
+    ),
+    templates: Type.Optional(
+      Type.Array(Type.String({ maxLength: 64 }), {
+        minItems: 1,
+        maxItems: maxKeyLimits,
+        description:
+          'Templates that the key may send with. Default: all. A key limited to templates can only have the scopes of the send, status and list operations.',
+      }),
+    ),
+  }),
   answer: NewApiKeyView,
   status: 201,
   async handle(call) {
@@ -123,18 +123,15 @@ export const rotateApiKey = defineOperation({
   summary: 'Replace an API key',
   description:
     'Creates a key with the same name, scopes and limits. The new key is shown once, and the old one expires after the overlap.',
-  body: Type.Object(
-    {
-      overlapHours: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: maxOverlapHours,
-          description: 'Hours during which both keys work. Default: 24.',
-        }),
-      ),
-    },
-    strict,
-  ),
+  body: StrictObject({
+    overlapHours: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: maxOverlapHours,
+        description: 'Hours during which both keys work. Default: 24.',
+      }),
+    ),
+  }),
   answer: NewApiKeyView,
   status: 201,
   handle: (call) =>

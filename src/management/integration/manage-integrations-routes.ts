@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { findPersonByEmail } from '../../account/person-store.ts';
-import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
+import { NamedObject, Nullable, StrictObject, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { Wire } from '../../foundation/wire.ts';
+import { applyEntry } from '../../manifest/apply-manifest.ts';
 import { IntegrationSchema } from '../../manifest/manifest-schema.ts';
+import { integrationSection } from '../../manifest/resource-sections.ts';
 import { ClientSecretHasher } from '../../session/authenticate-client.ts';
 import { readConsents, removeConsent } from '../../session/authorize/consent-store.ts';
 import {
@@ -26,35 +28,32 @@ import { notFound } from '../answer/problem.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import {
-  applyManifestPart,
   callerOf,
+  entryScope,
   inTransaction,
   recordAudit,
   requireResource,
   saveResource,
 } from '../save-resource.ts';
 
-const IntegrationView = Type.Object(
-  {
-    clientId: Type.String(),
-    name: Type.String(),
-    redirectUri: Type.String(),
-    grants: Type.Array(Type.String()),
-    requirePkce: Type.Boolean({ description: 'Whether the code grant must use PKCE (RFC 7636).' }),
-    disabled: Type.Boolean(),
-    previousSecretUntil: Nullable(Time('When the previous secret stops working.')),
-    allowance: Type.Integer({
-      description:
-        'Max initial token requests per user in a sliding hour. Only operators can change it.',
-    }),
-  },
-  { ...strict, title: 'Integration' },
-);
+const IntegrationView = NamedObject('Integration', {
+  clientId: Type.String(),
+  name: Type.String(),
+  redirectUri: Type.String(),
+  grants: Type.Array(Type.String()),
+  requirePkce: Type.Boolean({ description: 'Whether the code grant must use PKCE (RFC 7636).' }),
+  disabled: Type.Boolean(),
+  previousSecretUntil: Nullable(Time('When the previous secret stops working.')),
+  allowance: Type.Integer({
+    description:
+      'Max initial token requests per user in a sliding hour. Only operators can change it.',
+  }),
+});
 
-const SecretView = Type.Object(
-  { clientId: Type.String(), clientSecret: Type.String({ description: 'Shown only once.' }) },
-  { ...strict, title: 'ClientSecret' },
-);
+const SecretView = NamedObject('ClientSecret', {
+  clientId: Type.String(),
+  clientSecret: Type.String({ description: 'Shown only once.' }),
+});
 
 function viewIntegration(integration: StoredIntegration): Wire<Static<typeof IntegrationView>> {
   const { clientId, name, redirectUri, requirePkce, disabled, allowance } = integration;
@@ -124,27 +123,23 @@ export const integrationRoutes = resourceRoutes({
     summary: 'Register or update an OAuth app',
     description:
       'The secret of a new app isn’t shown; get one with `POST …/secret`. Disabling an app revokes its tokens on every node within a second. When updating, omitted members stay unchanged; defaults apply to new apps only.',
-    body: Type.Object(
-      {
-        name: IntegrationSchema.properties.name,
-        redirectUri: IntegrationSchema.properties.redirectUri,
-        grants: IntegrationSchema.properties.grants,
-        requirePkce: Type.Optional(
-          Type.Boolean({
-            description: 'Whether the code grant must use PKCE. Default: false.',
-          }),
-        ),
-        disabled: Type.Optional(Type.Boolean({ description: 'Default: false.' })),
-      },
-      strict,
-    ),
+    body: StrictObject({
+      name: IntegrationSchema.properties.name,
+      redirectUri: IntegrationSchema.properties.redirectUri,
+      grants: IntegrationSchema.properties.grants,
+      requirePkce: Type.Optional(
+        Type.Boolean({
+          description: 'Whether the code grant must use PKCE. Default: false.',
+        }),
+      ),
+      disabled: Type.Optional(Type.Boolean({ description: 'Default: false.' })),
+    }),
     write: (call) => async (transaction, before) => {
       const { requirePkce, disabled, ...integration } = call.body;
       const { clientId } = call.params;
       const secret = before === undefined ? { clientSecret: generateSecret() } : {};
-      await applyManifestPart(call, transaction, {
-        integrations: [{ ...integration, ...secret, clientId }],
-      });
+      const entry = { ...integration, ...secret, clientId };
+      await applyEntry(integrationSection, entry, entryScope(call, transaction));
       await changeIntegration(transaction, clientId, { requirePkce, disabled });
     },
   },
@@ -163,18 +158,15 @@ export const rotateIntegrationSecret = defineOperation({
   id: 'rotateIntegrationSecret',
   confirmed: true,
   summary: 'Rotate the client secret',
-  body: Type.Object(
-    {
-      overlapHours: Type.Optional(
-        Type.Number({
-          description: 'Hours during which the previous secret keeps working. Default: 0.',
-          minimum: 0,
-          maximum: 720,
-        }),
-      ),
-    },
-    strict,
-  ),
+  body: StrictObject({
+    overlapHours: Type.Optional(
+      Type.Number({
+        description: 'Hours during which the previous secret keeps working. Default: 0.',
+        minimum: 0,
+        maximum: 720,
+      }),
+    ),
+  }),
   answer: SecretView,
   handle: (call) =>
     inTransaction(call, async (transaction) => {
@@ -197,14 +189,11 @@ export const listConsents = defineOperation({
   id: 'listConsents',
   summary: 'List consents to an OAuth app',
   answer: pageOf(
-    Type.Object(
-      {
-        email: Type.String(),
-        accountId: Type.String(),
-        grantedAt: Time('When the user consented.'),
-      },
-      { ...strict, title: 'Consent' },
-    ),
+    NamedObject('Consent', {
+      email: Type.String(),
+      accountId: Type.String(),
+      grantedAt: Time('When the user consented.'),
+    }),
   ),
   async handle(call) {
     const { accountId, clientId } = integrationKey(call);
@@ -236,15 +225,12 @@ export const listAllowanceUses = defineOperation({
   description:
     'Initial token requests per user in the last hour. Users without requests aren’t listed. Refresh requests don’t count.',
   answer: pageOf(
-    Type.Object(
-      {
-        email: Type.String(),
-        used: Type.Integer(),
-        left: Type.Integer(),
-        freeAt: Nullable(Time('When the next request is allowed; null if some are left.')),
-      },
-      { ...strict, title: 'AllowanceUse' },
-    ),
+    NamedObject('AllowanceUse', {
+      email: Type.String(),
+      used: Type.Integer(),
+      left: Type.Integer(),
+      freeAt: Nullable(Time('When the next request is allowed; null if some are left.')),
+    }),
   ),
   async handle(call) {
     const { clientId } = await requireIntegration(call);
@@ -254,16 +240,13 @@ export const listAllowanceUses = defineOperation({
   },
 });
 
-const AllowanceView = Type.Object(
-  {
-    clientId: Type.String(),
-    accountId: Type.String(),
-    perHour: Type.Integer({
-      description: 'Max initial token requests per user in a sliding hour.',
-    }),
-  },
-  { ...strict, title: 'Allowance' },
-);
+const AllowanceView = NamedObject('Allowance', {
+  clientId: Type.String(),
+  accountId: Type.String(),
+  perHour: Type.Integer({
+    description: 'Max initial token requests per user in a sliding hour.',
+  }),
+});
 
 function allowanceChange(call: OperationCall) {
   const { clientId } = call.params;
@@ -289,7 +272,7 @@ export const putAllowance = defineOperation({
   summary: 'Set the token request limit of an OAuth app',
   description:
     'Takes effect immediately on every node, including for users who have reached the limit.',
-  body: Type.Object({ perHour: Type.Integer({ minimum: 1, maximum: maxAllowance }) }, strict),
+  body: StrictObject({ perHour: Type.Integer({ minimum: 1, maximum: maxAllowance }) }),
   answer: AllowanceView,
   conditional: true,
   async handle(call) {

@@ -1,5 +1,11 @@
 import { type Static, Type } from 'typebox';
-import { StringMap, strict, Time } from '../../foundation/common-schemas.ts';
+import {
+  NamedObject,
+  StrictObject,
+  StringMap,
+  strict,
+  Time,
+} from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { Wire } from '../../foundation/wire.ts';
 import { type FileContact, readContactHeader, writeContactFile } from '../../list/contact-file.ts';
@@ -15,7 +21,9 @@ import {
   writeContacts,
 } from '../../list/contact-store.ts';
 import { type ContactList, readLists, removeList } from '../../list/list-store.ts';
+import { applyEntry } from '../../manifest/apply-manifest.ts';
 import { ListSchema } from '../../manifest/manifest-schema.ts';
+import { listSection } from '../../manifest/resource-sections.ts';
 import { pageOf } from '../answer/page.ts';
 import { invalidField } from '../answer/problem.ts';
 import { InvalidImportFile, type RowReader } from '../import/import-csv.ts';
@@ -29,20 +37,17 @@ import {
 import { importQuery, receiveImport } from '../import/receive-import.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
-import { applyManifestPart, requireResource } from '../save-resource.ts';
+import { entryScope, requireResource } from '../save-resource.ts';
 
-const ListView = Type.Object(
-  {
-    id: Type.String(),
-    name: Type.String(),
-    folderName: Type.String(),
-    description: Type.String(),
-    size: Type.Integer({ description: 'Number of contacts.' }),
-    createdAt: Time('When it was created.'),
-    modifiedAt: Time('When the list or its contacts last changed.'),
-  },
-  { ...strict, title: 'ContactList' },
-);
+const ListView = NamedObject('ContactList', {
+  id: Type.String(),
+  name: Type.String(),
+  folderName: Type.String(),
+  description: Type.String(),
+  size: Type.Integer({ description: 'Number of contacts.' }),
+  createdAt: Time('When it was created.'),
+  modifiedAt: Time('When the list or its contacts last changed.'),
+});
 
 function viewList(list: ContactList): Wire<Static<typeof ListView>> {
   const { id, name, folderName, description, sourceSize, createdAt, modifiedAt } = list;
@@ -89,7 +94,11 @@ export const listRoutes = resourceRoutes({
     description: 'When updating, omitted members stay unchanged; defaults apply to new lists only.',
     body: Type.Omit(ListSchema, ['id', 'csv'], strict),
     write: (call) => (transaction) =>
-      applyManifestPart(call, transaction, { lists: [{ ...call.body, id: call.params.listId }] }),
+      applyEntry(
+        listSection,
+        { ...call.body, id: call.params.listId },
+        entryScope(call, transaction),
+      ),
   },
   remove: {
     id: 'deleteList',
@@ -99,14 +108,11 @@ export const listRoutes = resourceRoutes({
   },
 });
 
-const ContactView = Type.Object(
-  {
-    email: Type.String(),
-    fields: StringMap('The contact’s fields by column name.'),
-    createdAt: Time('When it was added.'),
-  },
-  { ...strict, title: 'Contact' },
-);
+const ContactView = NamedObject('Contact', {
+  email: Type.String(),
+  fields: StringMap('The contact’s fields by column name.'),
+  createdAt: Time('When it was added.'),
+});
 
 function listKeyOf(call: OperationCall) {
   return { accountId: accountOf(call).id, listId: call.params.listId };
@@ -147,17 +153,14 @@ export const contactRoutes = resourceRoutes({
   put: {
     id: 'putContact',
     summary: 'Create or update a contact',
-    body: Type.Object(
-      {
-        fields: StringMap('The contact’s fields by column name.', {
-          members: maxContactFields,
-          minNameLength: 1,
-          nameLength: maxContactFieldNameLength,
-          length: maxContactFieldLength,
-        }),
-      },
-      strict,
-    ),
+    body: StrictObject({
+      fields: StringMap('The contact’s fields by column name.', {
+        members: maxContactFields,
+        minNameLength: 1,
+        nameLength: maxContactFieldNameLength,
+        length: maxContactFieldLength,
+      }),
+    }),
     size: 'values',
     async write(call) {
       const { fields } = call.body;

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import { strict } from '../../foundation/common-schemas.ts';
+import { NamedObject } from '../../foundation/common-schemas.ts';
 import { type EventKind, eventKindNames } from '../../message/event-kinds.ts';
 import type { AccountEvent, EventPosition } from '../../webhook/account-event-store.ts';
 import { describeEvent, eventFields } from '../../webhook/describe-event.ts';
@@ -16,13 +16,10 @@ const maxCursor = 200;
 /** Kinds are separated by commas. */
 const maxKinds = eventKindNames.join().length;
 
-const EventView = Type.Object(
-  {
-    cursor: Type.String({ description: 'The position after this event.' }),
-    ...eventFields,
-  },
-  { ...strict, title: 'Event' },
-);
+const EventView = NamedObject('Event', {
+  cursor: Type.String({ description: 'The position after this event.' }),
+  ...eventFields,
+});
 
 export const listEvents = defineOperation({
   id: 'listEvents',
@@ -61,14 +58,11 @@ export const listEvents = defineOperation({
     },
     { additionalProperties: false },
   ),
-  answer: Type.Object(
-    {
-      items: Type.Array(EventView, { maxItems: maxEvents }),
-      cursor: Type.String({ description: 'Send it as `after` to continue.' }),
-      more: Type.Boolean({ description: 'More events may follow right away.' }),
-    },
-    { ...strict, title: 'Events' },
-  ),
+  answer: NamedObject('Events', {
+    items: Type.Array(EventView, { maxItems: maxEvents }),
+    cursor: Type.String({ description: 'Send it as `after` to continue.' }),
+    more: Type.Boolean({ description: 'More events may follow right away.' }),
+  }),
   limited: true,
   longLived: true,
   alsoProduces: 'text/event-stream',

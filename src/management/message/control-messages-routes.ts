@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { strict, Uuid } from '../../foundation/common-schemas.ts';
+import { NamedObject, Uuid } from '../../foundation/common-schemas.ts';
 import { domainOf } from '../../foundation/email-address.ts';
 import type { AccountId, MessageId, TemplateId } from '../../foundation/ids.ts';
 import { newMessageId } from '../../foundation/ids.ts';
@@ -32,15 +32,12 @@ import { recordAudit } from '../save-resource.ts';
 import { acceptManually } from './accept-manually.ts';
 import { requireMessage } from './manage-messages-routes.ts';
 
-const ControlView = Type.Object(
-  {
-    changed: Type.Integer({ description: 'Number of messages changed.' }),
-    busy: Type.Integer({
-      description: 'Messages skipped because they are being sent right now.',
-    }),
-  },
-  { ...strict, title: 'ControlResult' },
-);
+const ControlView = NamedObject('ControlResult', {
+  changed: Type.Integer({ description: 'Number of messages changed.' }),
+  busy: Type.Integer({
+    description: 'Messages skipped because they are being sent right now.',
+  }),
+});
 
 type Action = 'pause' | 'resume' | 'cancel' | 'retry';
 
@@ -177,7 +174,7 @@ export const resendMessage = defineOperation({
   summary: 'Resend a message',
   description:
     'Sends a new message with the same content and template version. Also requires `messages:send`, and for a message that isn’t made from a template `messages:send-content`. 409 if any of the content was erased, or the account can’t send it any more: its sender must be verified, and a transactional message needs the add-on.',
-  answer: Type.Object({ messageId: Uuid }, { ...strict, title: 'Sent' }),
+  answer: NamedObject('Sent', { messageId: Uuid }),
   status: 201,
   limited: true,
   async handle(call) {

@@ -1,6 +1,13 @@
 import { Readable } from 'node:stream';
 import { type Static, Type } from 'typebox';
-import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
+import {
+  NamedObject,
+  Nullable,
+  StrictObject,
+  Time,
+  TimeOrDay,
+  Uuid,
+} from '../../foundation/common-schemas.ts';
 import { csvLine } from '../../foundation/csv-line.ts';
 import { comparableAddress } from '../../foundation/email-address.ts';
 import type { MessageId, TemplateId } from '../../foundation/ids.ts';
@@ -36,27 +43,24 @@ const subject = Nullable(
   }),
 );
 
-const MessageLineView = Type.Object(
-  {
-    id: Uuid,
-    acceptedAt: Time('When it was accepted.'),
-    state: MessageStateSchema,
-    stateAt: Time('When the state last changed.'),
-    templateId: Type.String(),
-    templateVersion: Type.Integer({ description: 'Negative for a test message of a draft.' }),
-    to: Nullable(Type.String({ description: 'Null once personal data is erased.' })),
-    from: Nullable(Type.String()),
-    subject,
-    tag: Nullable(Type.String()),
-    externalId: Nullable(Type.String()),
-    locale: Nullable(Type.String({ description: 'The locale of the request.' })),
-    transactional: Type.Boolean(),
-    nextAttemptAt: Nullable(Time('When the next attempt is due.')),
-    reason: Nullable(Type.String({ description: 'Why it’s waiting.' })),
-    paused: Type.Boolean({ description: 'Whether it, its domain or all mail is paused.' }),
-  },
-  { ...strict, title: 'MessageLine' },
-);
+const MessageLineView = NamedObject('MessageLine', {
+  id: Uuid,
+  acceptedAt: Time('When it was accepted.'),
+  state: MessageStateSchema,
+  stateAt: Time('When the state last changed.'),
+  templateId: Type.String(),
+  templateVersion: Type.Integer({ description: 'Negative for a test message of a draft.' }),
+  to: Nullable(Type.String({ description: 'Null once personal data is erased.' })),
+  from: Nullable(Type.String()),
+  subject,
+  tag: Nullable(Type.String()),
+  externalId: Nullable(Type.String()),
+  locale: Nullable(Type.String({ description: 'The locale of the request.' })),
+  transactional: Type.Boolean(),
+  nextAttemptAt: Nullable(Time('When the next attempt is due.')),
+  reason: Nullable(Type.String({ description: 'Why it’s waiting.' })),
+  paused: Type.Boolean({ description: 'Whether it, its domain or all mail is paused.' }),
+});
 
 /** The response of the contract's message operation, plus the content. */
 const MessageView = Type.Object(
@@ -66,15 +70,12 @@ const MessageView = Type.Object(
     recipients: Type.Array(
       Type.Object({
         ...recipientFields,
-        explanation: Type.Object(
-          {
-            sentence: Type.String({
-              description: 'What happened to the message, in one sentence.',
-            }),
-            nextStep: Type.String({ description: 'What you can do next.' }),
-          },
-          { ...strict, title: 'Explanation' },
-        ),
+        explanation: NamedObject('Explanation', {
+          sentence: Type.String({
+            description: 'What happened to the message, in one sentence.',
+          }),
+          nextStep: Type.String({ description: 'What you can do next.' }),
+        }),
       }),
     ),
     content: Nullable(
@@ -126,7 +127,7 @@ export const messageFilters = {
   until: Type.Optional(TimeOrDay('Accepted before this time.')),
 };
 
-const exportQuery = Type.Object(messageFilters, strict);
+const exportQuery = StrictObject(messageFilters);
 
 function filterOf(
   query: Static<typeof exportQuery>,
@@ -252,18 +253,15 @@ export const getRenderedMessage = defineOperation({
   id: 'getRenderedMessage',
   summary: 'Render a message, with secret values masked',
   conflict: true,
-  answer: Type.Object(
-    {
-      subject: Type.String(),
-      html: Nullable(Type.String()),
-      text: Nullable(Type.String()),
-      images: Type.Array(ImageView, {
-        description:
-          'Images of the template that its HTML shows as `cid:…`, without those that an attachment replaces.',
-      }),
-    },
-    { ...strict, title: 'RenderedMessage' },
-  ),
+  answer: NamedObject('RenderedMessage', {
+    subject: Type.String(),
+    html: Nullable(Type.String()),
+    text: Nullable(Type.String()),
+    images: Type.Array(ImageView, {
+      description:
+        'Images of the template that its HTML shows as `cid:…`, without those that an attachment replaces.',
+    }),
+  }),
   async handle(call) {
     const { message } = await requireMessage(call);
     const { content } = message;

@@ -1,41 +1,35 @@
 import { Type } from 'typebox';
-import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
+import { NamedObject, Nullable, StrictObject, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import { recordAudit, removeResource, requireResource, saveResource } from '../save-resource.ts';
 import { readPausedAt, readWaitingDestinations } from './queue-page-store.ts';
 
-const QueueView = Type.Object(
-  {
-    destinations: Type.Array(
-      Type.Object(
-        {
-          destination: Type.String({ description: 'Domain of the To address.' }),
-          waiting: Type.Integer(),
-          held: Type.Integer({ description: 'How many of these are held for review.' }),
-          scheduled: Type.Integer({
-            description: 'How many of these wait for their send time. A retry doesn’t send them.',
-          }),
-          nextAttemptAt: Nullable(Time('When the next attempt is due.')),
-          reason: Nullable(
-            Type.String({
-              description: 'Most common reason for waiting; null if most are simply queued.',
-            }),
-          ),
-        },
-        { ...strict, title: 'Destination' },
+const QueueView = NamedObject('Queue', {
+  destinations: Type.Array(
+    NamedObject('Destination', {
+      destination: Type.String({ description: 'Domain of the To address.' }),
+      waiting: Type.Integer(),
+      held: Type.Integer({ description: 'How many of these are held for review.' }),
+      scheduled: Type.Integer({
+        description: 'How many of these wait for their send time. A retry doesn’t send them.',
+      }),
+      nextAttemptAt: Nullable(Time('When the next attempt is due.')),
+      reason: Nullable(
+        Type.String({
+          description: 'Most common reason for waiting; null if most are simply queued.',
+        }),
       ),
-    ),
-    partial: Type.Boolean({
-      description:
-        'True if 10,000 or more messages are waiting; the counts then cover the oldest 10,000.',
     }),
-    paused: Type.Array(Type.String(), {
-      description: 'Paused destination domains; `*` means all.',
-    }),
-  },
-  { ...strict, title: 'Queue' },
-);
+  ),
+  partial: Type.Boolean({
+    description:
+      'True if 10,000 or more messages are waiting; the counts then cover the oldest 10,000.',
+  }),
+  paused: Type.Array(Type.String(), {
+    description: 'Paused destination domains; `*` means all.',
+  }),
+});
 
 export const getQueue = defineOperation({
   id: 'getQueue',
@@ -55,18 +49,12 @@ function controlQueue(action: 'retry' | 'cancel') {
   return defineOperation({
     id: `${action}Queue`,
     summary: action === 'retry' ? 'Retry all queued messages now' : 'Cancel all queued messages',
-    body: Type.Object(
-      {
-        destination: Type.Optional(
-          Type.String({ description: 'Only mail to this domain.', maxLength: 253 }),
-        ),
-      },
-      strict,
-    ),
-    answer: Type.Object(
-      { changed: Type.Integer(), busy: Type.Integer() },
-      { ...strict, title: 'QueueControlResult' },
-    ),
+    body: StrictObject({
+      destination: Type.Optional(
+        Type.String({ description: 'Only mail to this domain.', maxLength: 253 }),
+      ),
+    }),
+    answer: NamedObject('QueueControlResult', { changed: Type.Integer(), busy: Type.Integer() }),
     async handle(call) {
       const destination = call.body.destination?.toLowerCase();
       const { id: accountId } = accountOf(call);
@@ -80,10 +68,10 @@ function controlQueue(action: 'retry' | 'cancel') {
 export const retryQueue = controlQueue('retry');
 export const cancelQueue = controlQueue('cancel');
 
-const PauseView = Type.Object(
-  { destination: Type.String(), pausedAt: Time('When it was paused.') },
-  { ...strict, title: 'Pause' },
-);
+const PauseView = NamedObject('Pause', {
+  destination: Type.String(),
+  pausedAt: Time('When it was paused.'),
+});
 
 function pauseChange(call: OperationCall, paused: boolean) {
   const { id: accountId } = accountOf(call);

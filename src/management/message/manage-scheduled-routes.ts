@@ -1,5 +1,12 @@
 import { Type } from 'typebox';
-import { Nullable, strict, Time, TimeOrDay, Uuid } from '../../foundation/common-schemas.ts';
+import {
+  NamedObject,
+  Nullable,
+  StrictObject,
+  Time,
+  TimeOrDay,
+  Uuid,
+} from '../../foundation/common-schemas.ts';
 import type { MessageId, TemplateId } from '../../foundation/ids.ts';
 import {
   type ScheduledMessage,
@@ -15,27 +22,23 @@ import { readOptionalTime } from '../answer/read-query.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { recordAudit } from '../save-resource.ts';
 
-const ScheduledMessageView = Type.Object(
-  {
-    messageId: Uuid,
-    sendAt: Time('When it will be sent.'),
-    acceptedAt: Time('When it was accepted.'),
-    deliverBefore: Nullable(Time('When it expires; null if it has no deadline of its own.')),
-    paused: Type.Boolean(),
-    templateId: Type.String(),
-    templateVersion: Type.Integer({ description: 'The version it was accepted with.' }),
-    to: Nullable(Type.String({ description: 'Null once personal data is erased.' })),
-    subject: Nullable(
-      Type.String({
-        description:
-          'Null once personal data is erased, and without the permission `messages:read`.',
-      }),
-    ),
-    tag: Nullable(Type.String()),
-    externalId: Nullable(Type.String()),
-  },
-  { ...strict, title: 'ScheduledMessage' },
-);
+const ScheduledMessageView = NamedObject('ScheduledMessage', {
+  messageId: Uuid,
+  sendAt: Time('When it will be sent.'),
+  acceptedAt: Time('When it was accepted.'),
+  deliverBefore: Nullable(Time('When it expires; null if it has no deadline of its own.')),
+  paused: Type.Boolean(),
+  templateId: Type.String(),
+  templateVersion: Type.Integer({ description: 'The version it was accepted with.' }),
+  to: Nullable(Type.String({ description: 'Null once personal data is erased.' })),
+  subject: Nullable(
+    Type.String({
+      description: 'Null once personal data is erased, and without the permission `messages:read`.',
+    }),
+  ),
+  tag: Nullable(Type.String()),
+  externalId: Nullable(Type.String()),
+});
 
 const tag = Type.String({ maxLength: 48, description: 'All messages with this tag.' });
 const externalId = Type.String({
@@ -50,16 +53,13 @@ const selectionMembers = {
   externalId: Type.Optional(externalId),
 };
 
-const ScheduleChangeView = Type.Object(
-  {
-    changed: Type.Integer({ description: 'Number of messages changed.' }),
-    skipped: Type.Integer({
-      description:
-        'Messages skipped because they are being sent right now, or their deadline isn’t after the new time.',
-    }),
-  },
-  { ...strict, title: 'ScheduleChange' },
-);
+const ScheduleChangeView = NamedObject('ScheduleChange', {
+  changed: Type.Integer({ description: 'Number of messages changed.' }),
+  skipped: Type.Integer({
+    description:
+      'Messages skipped because they are being sent right now, or their deadline isn’t after the new time.',
+  }),
+});
 
 export const listScheduledMessages = defineOperation({
   id: 'listScheduledMessages',
@@ -100,17 +100,14 @@ export const moveScheduledMessages = defineOperation({
   summary: 'Change the send time of scheduled messages',
   description:
     'Selects them by exactly one of `messageId`, `tag` and `externalId`. The current time sends them now. Messages whose send time has come don’t change.',
-  body: Type.Object(
-    {
-      ...selectionMembers,
-      sendAt: Type.String({
-        format: 'date-time',
-        maxLength: 64,
-        description: 'The new send time (RFC 3339), up to 365 days ahead.',
-      }),
-    },
-    strict,
-  ),
+  body: StrictObject({
+    ...selectionMembers,
+    sendAt: Type.String({
+      format: 'date-time',
+      maxLength: 64,
+      description: 'The new send time (RFC 3339), up to 365 days ahead.',
+    }),
+  }),
   answer: ScheduleChangeView,
   async handle(call) {
     const selection = selectionOf(call, call.body);
@@ -129,7 +126,7 @@ export const cancelScheduledMessages = defineOperation({
   summary: 'Cancel scheduled messages',
   description:
     'Selects them by exactly one of `messageId`, `tag` and `externalId`. Messages whose send time has come don’t change.',
-  body: Type.Object(selectionMembers, strict),
+  body: StrictObject(selectionMembers),
   answer: ScheduleChangeView,
   async handle(call) {
     const selection = selectionOf(call, call.body);

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { type ListedReply, listReplies, readReply } from '../../feedback/reply/reply-store.ts';
-import { Nullable, strict } from '../../foundation/common-schemas.ts';
+import { NamedObject, Nullable } from '../../foundation/common-schemas.ts';
 import {
   type ComparableAddress,
   normalizeAddress,
@@ -19,23 +19,20 @@ import { invalidField, notFound } from '../answer/problem.ts';
 import { sendDownload } from '../answer/send-download.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 
-const ReplySummary = Type.Object(
-  {
-    ...replySummaryFields,
-    preview: Type.String({
-      description: 'The first line of its text, cut to 120 characters; empty if unknown or erased.',
+const ReplySummary = NamedObject('ReplySummary', {
+  ...replySummaryFields,
+  preview: Type.String({
+    description: 'The first line of its text, cut to 120 characters; empty if unknown or erased.',
+  }),
+  authenticated: Nullable(
+    Type.Boolean({
+      description: 'Whether the domain of `from` confirms it (DMARC passes); null once erased.',
     }),
-    authenticated: Nullable(
-      Type.Boolean({
-        description: 'Whether the domain of `from` confirms it (DMARC passes); null once erased.',
-      }),
-    ),
-    messageSubject: Nullable(
-      Type.String({ description: 'Of the message; null once its personal data is erased.' }),
-    ),
-  },
-  { ...strict, title: 'ReplySummary' },
-);
+  ),
+  messageSubject: Nullable(
+    Type.String({ description: 'Of the message; null once its personal data is erased.' }),
+  ),
+});
 
 export const listMessageReplies = defineOperation({
   id: 'listReplies',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
-import { strict } from '../../foundation/common-schemas.ts';
+import { NamedObject, StrictObject } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { Problem } from '../answer/problem.ts';
 import { readOptionalLocale } from '../answer/read-query.ts';
@@ -17,27 +17,21 @@ import {
 const { search, state, templateId, recipient, tag, locale, externalId, attribute } = messageFilters;
 
 /** The filters of the console, whose periods are relative. */
-const SavedQuery = Type.Object(
-  {
-    search,
-    state,
-    templateId,
-    recipient,
-    tag,
-    locale,
-    externalId,
-    attribute,
-    period: Type.Optional(
-      Type.Enum(['1h', '24h', '7d', '30d'], { description: 'The time before now.' }),
-    ),
-  },
-  strict,
-);
+const SavedQuery = StrictObject({
+  search,
+  state,
+  templateId,
+  recipient,
+  tag,
+  locale,
+  externalId,
+  attribute,
+  period: Type.Optional(
+    Type.Enum(['1h', '24h', '7d', '30d'], { description: 'The time before now.' }),
+  ),
+});
 
-const SavedFilterView = Type.Object(
-  { name: Type.String(), query: SavedQuery },
-  { ...strict, title: 'SavedFilter' },
-);
+const SavedFilterView = NamedObject('SavedFilter', { name: Type.String(), query: SavedQuery });
 
 /** The caller, whose own the filters are; undefined for an API key, which has none. */
 function ownerOf(call: OperationCall) {
@@ -79,7 +73,7 @@ export const savedFilterRoutes = resourceRoutes({
     id: 'putSavedFilter',
     summary: 'Save a filter of messages under a name',
     description: `Only you see it. At most ${maxSavedFilters} per account.`,
-    body: Type.Object({ query: SavedQuery }, strict),
+    body: StrictObject({ query: SavedQuery }),
     write(call) {
       const { query } = call.body;
       readOptionalLocale(query.locale);

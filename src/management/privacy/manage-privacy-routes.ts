@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { type Principal, personOf } from '../../access/principal.ts';
 import { erasePerson, exportPerson } from '../../feedback/privacy/person-data-store.ts';
 import { readRetentionRule, saveRetentionRule } from '../../feedback/privacy/retention-store.ts';
-import { Nullable, strict } from '../../foundation/common-schemas.ts';
+import { NamedObject, Nullable, StrictObject } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { ComparableAddress } from '../../foundation/email-address.ts';
 import { addressHashKey } from '../../foundation/hash-address.ts';
@@ -13,52 +13,39 @@ import { isFinalState } from '../../message/message-state.ts';
 import type { StoredMessage } from '../../message/message-status-store.ts';
 import { findSecretNames } from '../message/mask-content.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
-import { inTransaction, recordAudit, saveResource } from '../save-resource.ts';
+import { resourceRoutes } from '../resource-routes.ts';
+import { inTransaction, recordAudit } from '../save-resource.ts';
 
 function days(description: string) {
   return Nullable(Type.Integer({ description, minimum: 3, maximum: 400 }));
 }
 
-const RuleView = Type.Object(
-  {
-    contentDays: days(
-      'Days to keep values, subject and preview text. Messages still waiting by then are canceled.',
-    ),
-    addressDays: days('Days to keep addresses and all other personal data of a message.'),
-    engagementDays: days('Days to keep opens and clicks.'),
-  },
-  { ...strict, title: 'RetentionRule' },
-);
-
-function ruleChange(call: OperationCall) {
-  const { id } = accountOf(call);
-  return {
-    kind: 'retention_rule',
-    id,
-    read: (transaction: DatabaseTransaction) => readRetentionRule(transaction, id),
-  };
-}
-
-export const getRetentionRule = defineOperation({
-  id: 'getRetentionRule',
-  summary: 'Get the retention rule for personal data',
-  answer: RuleView,
-  handle: (call) => ruleChange(call).read(call.dependencies.database.kysely),
+const RuleView = NamedObject('RetentionRule', {
+  contentDays: days(
+    'Days to keep values, subject and preview text. Messages still waiting by then are canceled.',
+  ),
+  addressDays: days('Days to keep addresses and all other personal data of a message.'),
+  engagementDays: days('Days to keep opens and clicks.'),
 });
 
-export const putRetentionRule = defineOperation({
-  id: 'putRetentionRule',
-  confirmed: true,
-  summary: 'Set the retention rule for personal data',
-  description: 'Null keeps the data as long as the message. Applies to existing data too.',
-  body: RuleView,
-  answer: RuleView,
-  conditional: true,
-  handle: (call) =>
-    saveResource(call, {
-      ...ruleChange(call),
-      write: (transaction) => saveRetentionRule(transaction, accountOf(call).id, call.body),
-    }),
+export const retentionRuleRoutes = resourceRoutes({
+  path: '/accounts/:accountId/retention-rule',
+  access: { read: 'privacy:read', write: 'privacy:write' },
+  view: RuleView,
+  resource: ({ params: { accountId } }) => ({
+    kind: 'retention_rule',
+    id: accountId,
+    read: (transaction: DatabaseTransaction) => readRetentionRule(transaction, accountId),
+  }),
+  get: { id: 'getRetentionRule', summary: 'Get the retention rule for personal data' },
+  put: {
+    id: 'putRetentionRule',
+    confirmed: true,
+    summary: 'Set the retention rule for personal data',
+    description: 'Null keeps the data as long as the message. Applies to existing data too.',
+    body: RuleView,
+    write: (call) => (transaction) => saveRetentionRule(transaction, accountOf(call).id, call.body),
+  },
 });
 
 function requestOf(call: OperationCall) {
@@ -123,24 +110,18 @@ export const erasePersonData = defineOperation({
   summary: 'Erase all data about an address',
   description:
     'Cancels messages waiting to be sent to it, and deletes captured mail to it and replies from it. You can’t undo this.',
-  query: Type.Object(
-    {
-      keepSuppressions: Type.Optional(
-        Type.Boolean({
-          description: 'Keep suppressions of the address. Default: true.',
-        }),
-      ),
-    },
-    strict,
-  ),
-  answer: Type.Object(
-    {
-      messages: Type.Integer(),
-      contacts: Type.Integer(),
-      suppressions: Type.Integer(),
-    },
-    { ...strict, title: 'Erased' },
-  ),
+  query: StrictObject({
+    keepSuppressions: Type.Optional(
+      Type.Boolean({
+        description: 'Keep suppressions of the address. Default: true.',
+      }),
+    ),
+  }),
+  answer: NamedObject('Erased', {
+    messages: Type.Integer(),
+    contacts: Type.Integer(),
+    suppressions: Type.Integer(),
+  }),
   async handle(call) {
     const { keepSuppressions = true } = call.query;
     const request = { ...requestOf(call), keepSuppressions };

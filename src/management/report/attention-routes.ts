@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { Account } from '../../account/account.ts';
 import { type QuotaUsage, readQuotaUsage } from '../../account/quota-usage-store.ts';
 import { formatRate } from '../../delivery/shaping/explain-throttle.ts';
-import { Nullable, strict, Uuid } from '../../foundation/common-schemas.ts';
+import { NamedObject, Nullable, Uuid } from '../../foundation/common-schemas.ts';
 import type { ReportColumnCounts } from '../../message/event-kinds.ts';
 import { readReport } from '../../report/read-report-store.ts';
 import { accountOf, defineOperation } from '../operation.ts';
@@ -19,24 +19,18 @@ const dayMs = 86_400_000;
 export const getAttention = defineOperation({
   id: 'getAttention',
   summary: 'List items that need attention',
-  answer: Type.Object(
-    {
-      items: Type.Array(
-        Type.Object(
-          {
-            kind: Type.String({ description: 'Stable identifier.' }),
-            severity: Type.Enum(['error', 'warning', 'info']),
-            subject: Nullable(Type.String({ description: 'The affected domain, address or URL.' })),
-            webhookId: Nullable(Uuid),
-            sentence: Type.String(),
-            nextStep: Type.String(),
-          },
-          { ...strict, title: 'Attention' },
-        ),
-      ),
-    },
-    { ...strict, title: 'AttentionList' },
-  ),
+  answer: NamedObject('AttentionList', {
+    items: Type.Array(
+      NamedObject('Attention', {
+        kind: Type.String({ description: 'Stable identifier.' }),
+        severity: Type.Enum(['error', 'warning', 'info']),
+        subject: Nullable(Type.String({ description: 'The affected domain, address or URL.' })),
+        webhookId: Nullable(Uuid),
+        sentence: Type.String(),
+        nextStep: Type.String(),
+      }),
+    ),
+  }),
   async handle(call) {
     const account = accountOf(call);
     const { kysely } = call.dependencies.database;
@@ -259,21 +253,18 @@ function notices(account: Account, facts: AttentionFacts): FoundItem[] {
 export const getSendReadiness = defineOperation({
   id: 'getSendReadiness',
   summary: 'Get the steps to a first message that are done',
-  answer: Type.Object(
-    {
-      sender: Type.Boolean({ description: 'There is a verified sender.' }),
-      template: Type.Boolean({
-        description: 'There is a published template whose sender is verified.',
-      }),
-      key: Type.Boolean({
-        description:
-          'There is an API key that can send, or an OAuth app with which a user can get a token that can.',
-      }),
-      message: Type.Boolean({
-        description: 'A message from a program was accepted; test messages don’t count.',
-      }),
-    },
-    { ...strict, title: 'SendReadiness' },
-  ),
+  answer: NamedObject('SendReadiness', {
+    sender: Type.Boolean({ description: 'There is a verified sender.' }),
+    template: Type.Boolean({
+      description: 'There is a published template whose sender is verified.',
+    }),
+    key: Type.Boolean({
+      description:
+        'There is an API key that can send, or an OAuth app with which a user can get a token that can.',
+    }),
+    message: Type.Boolean({
+      description: 'A message from a program was accepted; test messages don’t count.',
+    }),
+  }),
   handle: (call) => readSendReadiness(call.dependencies.database.kysely, accountOf(call).id),
 });

@@ -1,5 +1,11 @@
 import { type Static, type TInteger, Type } from 'typebox';
-import { Nullable, strict, TimeOrDay } from '../../foundation/common-schemas.ts';
+import {
+  NamedObject,
+  Nullable,
+  StrictObject,
+  strict,
+  TimeOrDay,
+} from '../../foundation/common-schemas.ts';
 import { type ReportColumn, reportColumns } from '../../message/event-kinds.ts';
 import { type ReportResultRow, readReport } from '../../report/read-report-store.ts';
 import { reportCsv } from '../../report/report-csv.ts';
@@ -14,38 +20,35 @@ import { invalidField } from '../answer/problem.ts';
 import { readOptionalLocale, readTime } from '../answer/read-query.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 
-const query = Type.Object(
-  {
-    from: TimeOrDay('Accepted at or after this time.'),
-    until: TimeOrDay('Accepted before this time.'),
-    group: Type.Optional(
-      Type.Enum([...reportGroups], {
-        description: 'What to group rows by. Default `none`: a single row.',
-      }),
-    ),
-    timeZone: Type.Optional(
-      Type.String({
-        description:
-          'Time zone of days and hours, such as Europe/Berlin. Default UTC. The name of an hour that its clocks show twice ends with the offset, as in 2026-10-25T02:00+01:00.',
-        maxLength: 64,
-      }),
-    ),
-    templateId: Type.Optional(Type.String({ maxLength: 64 })),
-    locale: Type.Optional(
-      Type.String({
-        description:
-          'Locale of the variant that was sent, such as `de`; `default`: the template’s own content. Can’t be combined with tag, sender and destination.',
-        maxLength: maxLocaleLength,
-      }),
-    ),
-    tag: Type.Optional(Type.String({ maxLength: 48 })),
-    senderDomain: Type.Optional(Type.String({ maxLength: 253 })),
-    destinationDomain: Type.Optional(
-      Type.String({ description: 'Can’t be combined with the other filters.', maxLength: 253 }),
-    ),
-  },
-  strict,
-);
+const query = StrictObject({
+  from: TimeOrDay('Accepted at or after this time.'),
+  until: TimeOrDay('Accepted before this time.'),
+  group: Type.Optional(
+    Type.Enum([...reportGroups], {
+      description: 'What to group rows by. Default `none`: a single row.',
+    }),
+  ),
+  timeZone: Type.Optional(
+    Type.String({
+      description:
+        'Time zone of days and hours, such as Europe/Berlin. Default UTC. The name of an hour that its clocks show twice ends with the offset, as in 2026-10-25T02:00+01:00.',
+      maxLength: 64,
+    }),
+  ),
+  templateId: Type.Optional(Type.String({ maxLength: 64 })),
+  locale: Type.Optional(
+    Type.String({
+      description:
+        'Locale of the variant that was sent, such as `de`; `default`: the template’s own content. Can’t be combined with tag, sender and destination.',
+      maxLength: maxLocaleLength,
+    }),
+  ),
+  tag: Type.Optional(Type.String({ maxLength: 48 })),
+  senderDomain: Type.Optional(Type.String({ maxLength: 253 })),
+  destinationDomain: Type.Optional(
+    Type.String({ description: 'Can’t be combined with the other filters.', maxLength: 253 }),
+  ),
+});
 
 function toReportQuery(params: Static<typeof query>): ReportQuery {
   const { group = 'none', from, until, ...filters } = params;
@@ -80,41 +83,35 @@ function toReportQuery(params: Static<typeof query>): ReportQuery {
   };
 }
 
-const Counts = Type.Object(
+const Counts = NamedObject(
+  'ReportCounts',
   Object.fromEntries(reportColumns.map((name) => [name, Type.Integer()])) as Record<
     ReportColumn,
     TInteger
   >,
-  { ...strict, title: 'ReportCounts' },
 );
 
-const ReportView = Type.Object(
-  {
-    rows: Type.Array(
-      Type.Object(
-        {
-          key: Type.String({
-            description:
-              'Template, locale, tag or domain; for hours and days, their start in local time.',
-          }),
-          counts: Counts,
-          latency: Nullable(
-            Type.Object(
-              { p50: Type.Integer(), p95: Type.Integer(), p99: Type.Integer() },
-              {
-                ...strict,
-                title: 'Latency',
-                description: 'Milliseconds to delivery; null if nothing was delivered.',
-              },
-            ),
-          ),
-        },
-        { ...strict, title: 'ReportRow' },
+const ReportView = NamedObject('Report', {
+  rows: Type.Array(
+    NamedObject('ReportRow', {
+      key: Type.String({
+        description:
+          'Template, locale, tag or domain; for hours and days, their start in local time.',
+      }),
+      counts: Counts,
+      latency: Nullable(
+        Type.Object(
+          { p50: Type.Integer(), p95: Type.Integer(), p99: Type.Integer() },
+          {
+            ...strict,
+            title: 'Latency',
+            description: 'Milliseconds to delivery; null if nothing was delivered.',
+          },
+        ),
       ),
-    ),
-  },
-  { ...strict, title: 'Report' },
-);
+    }),
+  ),
+});
 
 function readRows(call: OperationCall<Static<typeof query>>): Promise<ReportResultRow[]> {
   const { kysely } = call.dependencies.database;

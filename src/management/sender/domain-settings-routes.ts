@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { poolsOf } from '../../delivery/direct/source-pools.ts';
 import { dayOf, defaultWarmUpPlan } from '../../delivery/warm-up/warm-up-plan.ts';
-import { Nullable, strict } from '../../foundation/common-schemas.ts';
+import { NamedObject, Nullable, StrictObject } from '../../foundation/common-schemas.ts';
 import { parseDomainName } from '../../foundation/mail-domain.ts';
 import {
   domainSettings,
@@ -13,17 +13,14 @@ import { invalidField } from '../answer/problem.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { requireResource, saveResource } from '../save-resource.ts';
 
-const WarmUpSchema = Type.Object(
-  {
-    from: Type.String({ description: 'First day, in UTC.', format: 'date', maxLength: 10 }),
-    plan: Type.Array(Type.Integer({ minimum: 1, maximum: 100_000_000 }), {
-      description: 'Max messages for each day.',
-      minItems: 1,
-      maxItems: 366,
-    }),
-  },
-  { ...strict, title: 'WarmUp' },
-);
+const WarmUpSchema = NamedObject('WarmUp', {
+  from: Type.String({ description: 'First day, in UTC.', format: 'date', maxLength: 10 }),
+  plan: Type.Array(Type.Integer({ minimum: 1, maximum: 100_000_000 }), {
+    description: 'Max messages for each day.',
+    minItems: 1,
+    maxItems: 366,
+  }),
+});
 
 /** The editable settings of a domain, as opposed to its DNS records and their state. */
 export const domainSettingMembers = {
@@ -34,37 +31,34 @@ export const domainSettingMembers = {
   warmUp: Nullable(WarmUpSchema),
 };
 
-const SettingsView = Type.Object(domainSettingMembers, { ...strict, title: 'DomainSettings' });
+const SettingsView = NamedObject('DomainSettings', domainSettingMembers);
 
-const SettingsBody = Type.Object(
-  {
-    trackingHost: Type.Optional(
-      Nullable(
-        Type.String({
-          description:
-            'A subdomain to use in tracked links once its DNS record is found; null: the host of PUBLIC_URL.',
-          maxLength: 253,
-        }),
-      ),
-    ),
-    sourcePool: Type.Optional(
+const SettingsBody = StrictObject({
+  trackingHost: Type.Optional(
+    Nullable(
       Type.String({
-        description: '`default`, or a pool named in DIRECT_SOURCES. Only operators can change it.',
-        maxLength: 40,
-      }),
-    ),
-    warmUp: Type.Optional(Nullable(WarmUpSchema)),
-    warmUpGoal: Type.Optional(
-      Type.Integer({
         description:
-          'Use the default plan up to this daily volume, instead of your own plan. It starts at 50 messages today and doubles every two days.',
-        minimum: 51,
-        maximum: 100_000_000,
+          'A subdomain to use in tracked links once its DNS record is found; null: the host of PUBLIC_URL.',
+        maxLength: 253,
       }),
     ),
-  },
-  strict,
-);
+  ),
+  sourcePool: Type.Optional(
+    Type.String({
+      description: '`default`, or a pool named in DIRECT_SOURCES. Only operators can change it.',
+      maxLength: 40,
+    }),
+  ),
+  warmUp: Type.Optional(Nullable(WarmUpSchema)),
+  warmUpGoal: Type.Optional(
+    Type.Integer({
+      description:
+        'Use the default plan up to this daily volume, instead of your own plan. It starts at 50 messages today and doubles every two days.',
+      minimum: 51,
+      maximum: 100_000_000,
+    }),
+  ),
+});
 
 function settingsOf(call: OperationCall) {
   return domainSettings(accountOf(call).id, call.params.domain);

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
+import { NamedObject, Nullable, StrictObject, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { Wire } from '../../foundation/wire.ts';
 import { settingsOfDomain } from '../../sender/domain-settings.ts';
@@ -26,68 +26,60 @@ const domainFacts = {
   checkedAt: Nullable(Time('When its DNS records were last checked.')),
 };
 
-const DomainView = Type.Object(domainFacts, { ...strict, title: 'Domain' });
+const DomainView = NamedObject('Domain', domainFacts);
 
-const DomainDetailView = Type.Object(
-  {
-    ...domainFacts,
-    zone: Nullable(
-      Type.String({
-        description: 'The DNS zone that its records belong to, as of the last check.',
+const DomainDetailView = NamedObject('DomainDetail', {
+  ...domainFacts,
+  zone: Nullable(
+    Type.String({
+      description: 'The DNS zone that its records belong to, as of the last check.',
+    }),
+  ),
+  dnsProvider: Nullable(
+    Type.Enum([...dnsProviders], {
+      description: 'The DNS provider of the zone, if it is a known one.',
+    }),
+  ),
+  problems: Type.Array(
+    NamedObject('DomainProblem', {
+      setting: Type.String(),
+      sentence: Type.String(),
+      nextStep: Type.String(),
+    }),
+    { description: 'Settings of the installation that are missing for complete records.' },
+  ),
+  keys: Type.Array(
+    NamedObject('DomainKey', {
+      selector: Type.String(),
+      algorithm: Type.String({ description: '`rsa-sha256` or `ed25519-sha256`.' }),
+      state: Type.Enum(['pending', 'active', 'retired'], {
+        description:
+          '`pending`: waiting for its DNS record. `active`: signs mail. `retired`: no longer signs, but kept for mail in transit.',
       }),
-    ),
-    dnsProvider: Nullable(
-      Type.Enum([...dnsProviders], {
-        description: 'The DNS provider of the zone, if it is a known one.',
+      stateAt: Time('When the state last changed.'),
+    }),
+    { description: 'Oldest first.' },
+  ),
+  records: Type.Array(
+    NamedObject('DomainRecord', {
+      kind: Type.String({
+        description: '`dkim`, `spf`, `return-path`, `from-spf`, `dmarc` or `tracking`.',
       }),
-    ),
-    problems: Type.Array(
-      Type.Object(
-        { setting: Type.String(), sentence: Type.String(), nextStep: Type.String() },
-        { ...strict, title: 'DomainProblem' },
-      ),
-      { description: 'Settings of the installation that are missing for complete records.' },
-    ),
-    keys: Type.Array(
-      Type.Object(
-        {
-          selector: Type.String(),
-          algorithm: Type.String({ description: '`rsa-sha256` or `ed25519-sha256`.' }),
-          state: Type.Enum(['pending', 'active', 'retired'], {
-            description:
-              '`pending`: waiting for its DNS record. `active`: signs mail. `retired`: no longer signs, but kept for mail in transit.',
-          }),
-          stateAt: Time('When the state last changed.'),
-        },
-        { ...strict, title: 'DomainKey' },
-      ),
-      { description: 'Oldest first.' },
-    ),
-    records: Type.Array(
-      Type.Object(
-        {
-          kind: Type.String({
-            description: '`dkim`, `spf`, `return-path`, `from-spf`, `dmarc` or `tracking`.',
-          }),
-          name: Type.String(),
-          type: Type.String({ description: '`TXT`, `MX` or `CNAME`.' }),
-          expected: Type.String({ description: 'The exact value to publish.' }),
-          required: Type.Boolean(),
-          why: Type.String(),
-          state: Type.String({
-            description: '`ok`, `missing`, `wrong`, or `unknown` if not checked yet.',
-          }),
-          found: Type.Array(Type.String()),
-          explanation: Nullable(Type.String()),
-          resolver: Nullable(Type.String({ description: 'The DNS server queried.' })),
-          checkedAt: Nullable(Time('When it was last checked.')),
-        },
-        { ...strict, title: 'DomainRecord' },
-      ),
-    ),
-  },
-  { ...strict, title: 'DomainDetail' },
-);
+      name: Type.String(),
+      type: Type.String({ description: '`TXT`, `MX` or `CNAME`.' }),
+      expected: Type.String({ description: 'The exact value to publish.' }),
+      required: Type.Boolean(),
+      why: Type.String(),
+      state: Type.String({
+        description: '`ok`, `missing`, `wrong`, or `unknown` if not checked yet.',
+      }),
+      found: Type.Array(Type.String()),
+      explanation: Nullable(Type.String()),
+      resolver: Nullable(Type.String({ description: 'The DNS server queried.' })),
+      checkedAt: Nullable(Time('When it was last checked.')),
+    }),
+  ),
+});
 
 function viewDomain(domain: SendingDomain): Wire<Static<typeof DomainView>> {
   const { state, stateAt, returnPath, checkedAt = null } = domain;
@@ -179,18 +171,15 @@ export const putDomain = defineOperation({
   summary: 'Add a sending domain',
   description:
     'Creates DKIM keys for the domain. Once their DNS records are found, the keys sign mail and the senders of the domain become verified. If the domain already exists, nothing changes. Otherwise, omitted members get their defaults.',
-  body: Type.Object(
-    {
-      ed25519: Type.Optional(Type.Boolean({ description: 'Also create an Ed25519 key.' })),
-      returnPathLabel: Type.Optional(
-        Type.String({
-          description: 'First label of the return path host. Default `bounces`.',
-          pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
-        }),
-      ),
-    },
-    strict,
-  ),
+  body: StrictObject({
+    ed25519: Type.Optional(Type.Boolean({ description: 'Also create an Ed25519 key.' })),
+    returnPathLabel: Type.Optional(
+      Type.String({
+        description: 'First label of the return path host. Default `bounces`.',
+        pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
+      }),
+    ),
+  }),
   answer: DomainDetailView,
   conditional: true,
   async handle(call) {

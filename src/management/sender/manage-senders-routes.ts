@@ -1,47 +1,44 @@
 import { Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
-import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
+import { NamedObject, Nullable, strict, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { domainOf, type EmailAddress } from '../../foundation/email-address.ts';
+import { applyEntry } from '../../manifest/apply-manifest.ts';
 import { SenderSchema } from '../../manifest/manifest-schema.ts';
+import { senderSection } from '../../manifest/resource-sections.ts';
 import { readSenderDetails, removeSender, type SenderDetails } from '../../sender/sender-store.ts';
 import { verifySendersOfDomain } from '../../sender/sender-verification-store.ts';
 import { findOperatorProblem } from '../access/admit-actor.ts';
 import { noSystemMail, notFound, Problem } from '../answer/problem.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
-import { applyManifestPart, recordAudit, requireResource } from '../save-resource.ts';
+import { entryScope, recordAudit, requireResource } from '../save-resource.ts';
 
-const SenderView = Type.Object(
-  {
-    address: Type.String(),
-    displayNames: Type.Array(Type.String(), {
-      description: 'Allowed display names. The first is the default; `*` allows any.',
+const SenderView = NamedObject('Sender', {
+  address: Type.String(),
+  displayNames: Type.Array(Type.String(), {
+    description: 'Allowed display names. The first is the default; `*` allows any.',
+  }),
+  verified: Type.Boolean({ description: 'Only verified senders can send.' }),
+  verifiedBy: Nullable(
+    Type.Enum(['domain', 'link', 'operator'], {
+      description: 'How it was verified; `operator` also for manifests. Null: it isn’t.',
     }),
-    verified: Type.Boolean({ description: 'Only verified senders can send.' }),
-    verifiedBy: Nullable(
-      Type.Enum(['domain', 'link', 'operator'], {
-        description: 'How it was verified; `operator` also for manifests. Null: it isn’t.',
-      }),
-    ),
-    sendingDomain: Nullable(
-      Type.String({
-        description: 'The domain of the account that signs its mail; null: none is set up.',
-      }),
-    ),
-    domainState: Nullable(
-      Type.Enum(['pending', 'verified', 'broken'], {
-        description: 'State of its sending domain; null: the domain isn’t set up.',
-      }),
-    ),
-    linkExpiresAt: Nullable(
-      Time(
-        'When the emailed verification link expires; null: none was sent, or it no longer works.',
-      ),
-    ),
-  },
-  { ...strict, title: 'Sender' },
-);
+  ),
+  sendingDomain: Nullable(
+    Type.String({
+      description: 'The domain of the account that signs its mail; null: none is set up.',
+    }),
+  ),
+  domainState: Nullable(
+    Type.Enum(['pending', 'verified', 'broken'], {
+      description: 'State of its sending domain; null: the domain isn’t set up.',
+    }),
+  ),
+  linkExpiresAt: Nullable(
+    Time('When the emailed verification link expires; null: none was sent, or it no longer works.'),
+  ),
+});
 
 function viewSender({ displayNames, ...details }: SenderDetails) {
   return { ...details, displayNames: [...displayNames] };
@@ -88,7 +85,7 @@ export const senderRoutes = resourceRoutes({
         await recordAudit(call, transaction, 'sender_marked_verified', call.params.address);
       }
       const sender = { ...call.body, address: call.params.address };
-      await applyManifestPart(call, transaction, { senders: [sender] });
+      await applyEntry(senderSection, sender, entryScope(call, transaction));
       const domain = domainOf(call.params.address as EmailAddress);
       if (call.body.verified === undefined)
         await verifySendersOfDomain(transaction, accountOf(call).id, domain);

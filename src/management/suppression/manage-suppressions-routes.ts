@@ -14,7 +14,13 @@ import {
   readSuppressions,
   removeSuppression,
 } from '../../feedback/suppression/suppression-store.ts';
-import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
+import {
+  NamedObject,
+  Nullable,
+  StrictObject,
+  strict,
+  Time,
+} from '../../foundation/common-schemas.ts';
 import {
   describeRepeatedColumn,
   findAddressColumn,
@@ -51,21 +57,15 @@ const Reason = Type.Enum([...suppressionReasons], {
     'Why the address is suppressed. `unsubscribe` applies to non-transactional mail only.',
 });
 
-const SuppressionView = Type.Object(
-  {
-    address: Type.String(),
-    reason: Reason,
-    messageId: Nullable(Type.String({ description: 'The message that caused it.' })),
-    createdAt: Time('When it was suppressed.'),
-    expiresAt: Nullable(Time('When it expires; null: never.')),
-  },
-  { ...strict, title: 'Suppression' },
-);
+const SuppressionView = NamedObject('Suppression', {
+  address: Type.String(),
+  reason: Reason,
+  messageId: Nullable(Type.String({ description: 'The message that caused it.' })),
+  createdAt: Time('When it was suppressed.'),
+  expiresAt: Nullable(Time('When it expires; null: never.')),
+});
 
-const AddressView = Type.Object(
-  { items: Type.Array(SuppressionView) },
-  { ...strict, title: 'SuppressedAddress' },
-);
+const AddressView = NamedObject('SuppressedAddress', { items: Type.Array(SuppressionView) });
 
 function addressOf(call: OperationCall): ComparableAddress {
   return call.params.address as ComparableAddress;
@@ -124,7 +124,7 @@ export const suppressionRoutes = resourceRoutes({
     id: 'putSuppression',
     summary: 'Suppress an address',
     description: 'Existing reasons are kept. If omitted, the reason is `manual`.',
-    body: Type.Object({ reason: Type.Optional(Reason) }, strict),
+    body: StrictObject({ reason: Type.Optional(Reason) }),
     write: (call) => (transaction) => {
       const { reason = 'manual' } = call.body;
       const entry = { address: addressOf(call), reason };

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
 import { readMembers } from '../../account/membership-store.ts';
 import { findPersonByEmail } from '../../account/person-store.ts';
-import { strict, Time } from '../../foundation/common-schemas.ts';
+import { NamedObject, StrictObject, Time } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import type { PersonId } from '../../foundation/ids.ts';
 import { TemplateSchema } from '../../manifest/manifest-schema.ts';
@@ -81,20 +81,17 @@ export const templateRoutes = resourceRoutes({
     summary: 'Create or update a template',
     description:
       'Manages the settings. The content is in the draft. You can send with the template once a version is published. When updating, omitted members stay unchanged, also if the template was deleted; defaults apply to new templates only.',
-    body: Type.Object(
-      {
-        name: TemplateSchema.properties.name,
-        createdBy: Type.Optional(
-          Type.String({
-            description:
-              'Email of a user of the account, used as the sender if neither the request nor the template names one. Default: who created it, or the caller.',
-            maxLength: 320,
-          }),
-        ),
-        whenUncertain: Type.Optional(TemplateView.properties.whenUncertain),
-      },
-      strict,
-    ),
+    body: StrictObject({
+      name: TemplateSchema.properties.name,
+      createdBy: Type.Optional(
+        Type.String({
+          description:
+            'Email of a user of the account, used as the sender if neither the request nor the template names one. Default: who created it, or the caller.',
+          maxLength: 320,
+        }),
+      ),
+      whenUncertain: Type.Optional(TemplateView.properties.whenUncertain),
+    }),
     write: (call) => async (transaction) => {
       const { id: accountId } = accountOf(call);
       const { templateId: id } = call.params;
@@ -133,10 +130,10 @@ async function creatorFor(
   return creator;
 }
 
-const DraftView = Type.Object(
-  { content: DraftContentView, changedAt: Time('When it last changed.') },
-  { ...strict, title: 'TemplateDraft' },
-);
+const DraftView = NamedObject('TemplateDraft', {
+  content: DraftContentView,
+  changedAt: Time('When it last changed.'),
+});
 
 export function draftOf(call: OperationCall) {
   const { templateId } = call.params;

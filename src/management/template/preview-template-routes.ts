@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Nullable, strict } from '../../foundation/common-schemas.ts';
+import { NamedObject, Nullable, StrictObject } from '../../foundation/common-schemas.ts';
 import { parseMessageId } from '../../foundation/ids.ts';
 import { readMessageStatus } from '../../message/message-status-store.ts';
 import { currentFormat } from '../../template/compiled-template.ts';
@@ -25,22 +25,19 @@ import {
   viewFields,
 } from './template-views.ts';
 
-const ProblemView = Type.Object(
-  {
-    severity: Type.Enum(['error', 'warning'], { description: 'Errors block publishing.' }),
-    part: Type.String(),
-    variant: Type.Optional(
-      Type.String({
-        description: 'The locale of the variant that has it. Absent: the default content.',
-      }),
-    ),
-    rule: Type.String({ description: 'Stable identifier.' }),
-    message: Type.String(),
-    line: Type.Optional(Type.Integer()),
-    column: Type.Optional(Type.Integer()),
-  },
-  { ...strict, title: 'TemplateProblem' },
-);
+const ProblemView = NamedObject('TemplateProblem', {
+  severity: Type.Enum(['error', 'warning'], { description: 'Errors block publishing.' }),
+  part: Type.String(),
+  variant: Type.Optional(
+    Type.String({
+      description: 'The locale of the variant that has it. Absent: the default content.',
+    }),
+  ),
+  rule: Type.String({ description: 'Stable identifier.' }),
+  message: Type.String(),
+  line: Type.Optional(Type.Integer()),
+  column: Type.Optional(Type.Integer()),
+});
 
 /** Field values of a preview or test message. */
 export const Values = Type.Unsafe<GivenValues>({
@@ -62,65 +59,53 @@ export const LocaleChoice = Type.Optional(
   }),
 );
 
-const PreviewView = Type.Object(
-  {
-    problems: Type.Array(ProblemView),
-    fields: Type.Array(FieldView, { description: 'Fields found in the template.' }),
-    variant: Nullable(
-      Type.String({ description: 'The locale of the variant shown. Null: the default content.' }),
-    ),
-    rendered: Nullable(
-      Type.Object(
-        {
-          subject: Type.String(),
-          previewText: Type.String(),
-          html: Nullable(Type.String()),
-          text: Nullable(Type.String({ description: 'The plain text part.' })),
-          htmlBytes: Type.Integer(),
-          textBytes: Type.Integer(),
-        },
-        strict,
-      ),
-    ),
-    hints: Type.Array(
-      Type.Object(
-        {
-          kind: Type.Enum(['size', 'spam', 'accessibility', 'content']),
-          rule: Type.String(),
-          message: Type.String(),
-        },
-        { ...strict, title: 'TemplateHint' },
-      ),
-      { description: 'Advice that doesn’t block publishing.' },
-    ),
-  },
-  { ...strict, title: 'TemplatePreview' },
-);
+const PreviewView = NamedObject('TemplatePreview', {
+  problems: Type.Array(ProblemView),
+  fields: Type.Array(FieldView, { description: 'Fields found in the template.' }),
+  variant: Nullable(
+    Type.String({ description: 'The locale of the variant shown. Null: the default content.' }),
+  ),
+  rendered: Nullable(
+    StrictObject({
+      subject: Type.String(),
+      previewText: Type.String(),
+      html: Nullable(Type.String()),
+      text: Nullable(Type.String({ description: 'The plain text part.' })),
+      htmlBytes: Type.Integer(),
+      textBytes: Type.Integer(),
+    }),
+  ),
+  hints: Type.Array(
+    NamedObject('TemplateHint', {
+      kind: Type.Enum(['size', 'spam', 'accessibility', 'content']),
+      rule: Type.String(),
+      message: Type.String(),
+    }),
+    { description: 'Advice that doesn’t block publishing.' },
+  ),
+});
 
 export const previewTemplate = defineOperation({
   id: 'previewTemplate',
   summary: 'Preview a template with values',
   description:
     'Renders the given `content`, or else the given `version`, the draft or the published version. Fields without a value use their sample, default or name; `messageId` fills in the values of a message and requires `messages:read`. Of the variants, only the one shown is checked.',
-  body: Type.Object(
-    {
-      content: Type.Optional(DraftContentSchema),
-      version: Type.Optional(Type.Integer({ minimum: 1 })),
-      values: Type.Optional(Values),
-      messageId: Type.Optional(
-        Type.String({
-          format: 'uuid',
-          description:
-            'A message of this template, whose values are used where `values` has none. Secret and erased values aren’t.',
-          maxLength: 36,
-        }),
-      ),
-      locale: LocaleChoice,
-      subjectLine: Type.Optional(Type.String({ maxLength: 90 })),
-      previewText: Type.Optional(Type.String({ maxLength: 240 })),
-    },
-    strict,
-  ),
+  body: StrictObject({
+    content: Type.Optional(DraftContentSchema),
+    version: Type.Optional(Type.Integer({ minimum: 1 })),
+    values: Type.Optional(Values),
+    messageId: Type.Optional(
+      Type.String({
+        format: 'uuid',
+        description:
+          'A message of this template, whose values are used where `values` has none. Secret and erased values aren’t.',
+        maxLength: 36,
+      }),
+    ),
+    locale: LocaleChoice,
+    subjectLine: Type.Optional(Type.String({ maxLength: 90 })),
+    previewText: Type.Optional(Type.String({ maxLength: 240 })),
+  }),
   answer: PreviewView,
   async handle(call) {
     const { messageId } = call.body;

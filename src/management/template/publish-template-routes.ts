@@ -1,15 +1,14 @@
 import { Type } from 'typebox';
 import { personOf } from '../../access/principal.ts';
 import { readTemplateUsage } from '../../feedback/template-usage/template-usage-store.ts';
-import { strict } from '../../foundation/common-schemas.ts';
+import { NamedObject, StrictObject } from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { parseTemplateId } from '../../foundation/ids.ts';
-import {
-  type CompiledContents,
-  NotCompiled,
-  withCompiledContents,
-} from '../../manifest/compiled-contents.ts';
+import { applyEntry, buildEntry } from '../../manifest/apply-manifest.ts';
+import { buildTemplate } from '../../manifest/build-template.ts';
+import { CompiledContents } from '../../manifest/compiled-contents.ts';
 import { TemplateSchema } from '../../manifest/manifest-schema.ts';
+import { readReferences, templateSection } from '../../manifest/template-section.ts';
 import { notifyOwners } from '../../outbox/security-notice-store.ts';
 import {
   type CompiledTemplate,
@@ -33,18 +32,15 @@ import {
 import { requirePreconditions } from '../answer/entity-tag.ts';
 import { invalidField, notFound, Problem } from '../answer/problem.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
-import { applyManifestPart, inTransaction, recordAudit } from '../save-resource.ts';
+import { entryScope, inTransaction, recordAudit } from '../save-resource.ts';
 import { findBrokenUsage } from './find-broken-usage.ts';
 import { draftOf, requireTemplate } from './manage-templates-routes.ts';
 import { contentOf, TemplateView, usedContent, type VersionContent } from './template-views.ts';
 
-const PublishedView = Type.Object(
-  {
-    version: Type.Integer({ description: 'The published version.' }),
-    notes: Type.Array(Type.String(), { description: 'Warnings about the template.' }),
-  },
-  { ...strict, title: 'Published' },
-);
+const PublishedView = NamedObject('Published', {
+  version: Type.Integer({ description: 'The published version.' }),
+  notes: Type.Array(Type.String(), { description: 'Warnings about the template.' }),
+});
 
 const Force = Type.Optional(
   Type.Boolean({
@@ -126,51 +122,45 @@ export const publishTemplate = defineOperation({
   summary: 'Publish the draft as the next version',
   description:
     'Fails with 409 if the version would break calls seen in the last 30 days, unless `force` is set. Publishing unchanged content creates no new version. Send the ETag of the draft in `If-Match` to publish exactly what you reviewed.',
-  body: Type.Object({ force: Force, revealedFields: RevealedFields }, strict),
+  body: StrictObject({ force: Force, revealedFields: RevealedFields }),
   answer: PublishedView,
   status: 200,
   conditional: true,
   async handle(call) {
-    try {
-      return await withCompiledContents(accountOf(call).id, (contents) => publish(call, contents));
-    } catch (error) {
-      if (!(error instanceof NotCompiled)) throw error;
-      throw new Problem('conflict', 'The draft keeps changing. Read it again and retry');
-    }
+    const { id: accountId } = accountOf(call);
+    const { templateId } = call.params;
+    const contents = new CompiledContents(accountId);
+    const seen = await readDraftEntry(call, call.dependencies.database.kysely);
+    await contents.compile([await buildEntry(buildTemplate, seen)]);
+    return inTransaction(call, async (transaction) => {
+      const draft = await readDraftEntry(call, transaction);
+      if (contents.get(await buildEntry(buildTemplate, draft)) === undefined)
+        throw new Problem('conflict', 'The draft keeps changing. Read it again and retry');
+      const section = templateSection(await readReferences(transaction, accountId));
+      const scope = { ...entryScope(call, transaction), contents };
+      const notes = await applyEntry(section, draft, scope);
+      const published = await readTemplateVersion(transaction, accountId, templateId, 'published');
+      if (published === undefined) throw new Error('the published version was not stored');
+      await requireNoBrokenCallers(call, transaction, published.compiled);
+      await requireKeptSecrets(call, transaction, published.compiled);
+      await removeDraft(transaction, accountId, templateId);
+      const { version } = published;
+      await recordAudit(call, transaction, 'template_published', templateId, { version });
+      return { version, notes: notes.filter((note) => note.startsWith('warning')) };
+    });
   },
 });
 
-function publish(
-  call: OperationCall<
-    unknown,
-    { readonly force?: boolean; readonly revealedFields?: readonly string[] }
-  >,
-  contents: CompiledContents,
-) {
-  return inTransaction(call, async (transaction) => {
-    const { id: accountId } = accountOf(call);
-    const { templateId } = call.params;
-    const template = await requireTemplate(call, transaction);
-    const draft = await draftOf(call).read(transaction);
-    requirePreconditions(call.request, draft);
-    if (draft === undefined) throw new Problem('conflict', 'This template has no draft to publish');
-    const { name, createdBy } = template;
-    const changes = await applyManifestPart(
-      call,
-      transaction,
-      { templates: [{ id: templateId, name, createdBy, ...usedContent(draft.content) }] },
-      contents,
-    );
-    const published = await readTemplateVersion(transaction, accountId, templateId, 'published');
-    if (published === undefined) throw new Error('the published version was not stored');
-    await requireNoBrokenCallers(call, transaction, published.compiled);
-    await requireKeptSecrets(call, transaction, published.compiled);
-    await removeDraft(transaction, accountId, templateId);
-    const { version } = published;
-    await recordAudit(call, transaction, 'template_published', templateId, { version });
-    const notes = changes.find(({ kind }) => kind === 'template')?.notes ?? [];
-    return { version, notes: notes.filter((note) => note.startsWith('warning')) };
-  });
+/**
+ * The draft as an entry of a manifest.
+ * @throws Problem if there is none, or the preconditions of the request don't hold
+ */
+async function readDraftEntry(call: OperationCall, kysely: DatabaseTransaction) {
+  const { name, createdBy } = await requireTemplate(call, kysely);
+  const draft = await draftOf(call).read(kysely);
+  requirePreconditions(call.request, draft);
+  if (draft === undefined) throw new Problem('conflict', 'This template has no draft to publish');
+  return { id: call.params.templateId, name, createdBy, ...usedContent(draft.content) };
 }
 
 export const rollBackTemplate = defineOperation({
@@ -178,10 +168,11 @@ export const rollBackTemplate = defineOperation({
   summary: 'Roll back to an earlier version',
   description:
     'The draft doesn’t change. Recent callers are checked as when publishing. Send the ETag of the template in `If-Match` so you don’t undo a publication you haven’t seen.',
-  body: Type.Object(
-    { version: Type.Integer({ minimum: 1 }), force: Force, revealedFields: RevealedFields },
-    strict,
-  ),
+  body: StrictObject({
+    version: Type.Integer({ minimum: 1 }),
+    force: Force,
+    revealedFields: RevealedFields,
+  }),
   answer: PublishedView,
   status: 200,
   conditional: true,
@@ -206,10 +197,7 @@ export const duplicateTemplate = defineOperation({
   id: 'duplicateTemplate',
   summary: 'Duplicate a template',
   description: 'Creates a new template with this content as its draft.',
-  body: Type.Object(
-    { id: TemplateSchema.properties.id, name: TemplateSchema.properties.name },
-    strict,
-  ),
+  body: StrictObject({ id: TemplateSchema.properties.id, name: TemplateSchema.properties.name }),
   answer: TemplateView,
   status: 201,
   handle: (call) =>

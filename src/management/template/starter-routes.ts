@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { strict } from '../../foundation/common-schemas.ts';
+import { NamedObject, StrictObject } from '../../foundation/common-schemas.ts';
 import { currentFormat } from '../../template/compiled-template.ts';
 import { starterTemplates } from '../../template/starters/starter-templates.ts';
 import { notFound } from '../answer/problem.ts';
@@ -20,10 +20,7 @@ export const listStarters = defineOperation({
   id: 'listStarters',
   summary: 'List starters',
   description: 'Ready-made templates to start from.',
-  answer: Type.Object(
-    { items: Type.Array(Type.Object(starterFacts, { ...strict, title: 'Starter' })) },
-    strict,
-  ),
+  answer: StrictObject({ items: Type.Array(NamedObject('Starter', starterFacts)) }),
   handle: async (call) => ({
     items: starterTemplates(accountOf(call).name).map(({ id, name, description, attachment }) => ({
       id,
@@ -38,14 +35,11 @@ export const getStarter = defineOperation({
   id: 'getStarter',
   summary: 'Get a starter',
   description: 'With the name of the account, and rendered with samples.',
-  answer: Type.Object(
-    {
-      ...starterFacts,
-      content: TemplateContentSchema,
-      html: Type.String({ description: 'The HTML part, rendered with samples.' }),
-    },
-    { ...strict, title: 'StarterDetail' },
-  ),
+  answer: NamedObject('StarterDetail', {
+    ...starterFacts,
+    content: TemplateContentSchema,
+    html: Type.String({ description: 'The HTML part, rendered with samples.' }),
+  }),
   async handle(call) {
     const { id: accountId, name } = accountOf(call);
     const found = starterTemplates(name).find(({ id }) => id === call.params.starterId);

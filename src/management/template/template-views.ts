@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Nullable, strict, Time } from '../../foundation/common-schemas.ts';
+import { NamedObject, Nullable, Time } from '../../foundation/common-schemas.ts';
 import {
   imageContent,
   imageProperties,
@@ -41,37 +41,31 @@ const bodies = {
 };
 
 /** An image of a draft or version. Its content has a separate route. */
-export const ImageView = Type.Object(
-  {
-    contentId: imageProperties.contentId,
-    filename: Type.String({ description: 'Its name as a file.', maxLength: 255 }),
-    contentType: Type.String({ description: `${imageTypes.join(', ')}.`, maxLength: 100 }),
-    size: Type.Integer({ description: 'Bytes of the content.' }),
-    sha256: Type.String({ description: 'SHA-256 of the content, in hex.', maxLength: 64 }),
-  },
-  { ...strict, title: 'TemplateImage' },
-);
+export const ImageView = NamedObject('TemplateImage', {
+  contentId: imageProperties.contentId,
+  filename: Type.String({ description: 'Its name as a file.', maxLength: 255 }),
+  contentType: Type.String({ description: `${imageTypes.join(', ')}.`, maxLength: 100 }),
+  size: Type.Integer({ description: 'Bytes of the content.' }),
+  sha256: Type.String({ description: 'SHA-256 of the content, in hex.', maxLength: 64 }),
+});
 
 /** The content of a version: a template entry of the manifest with its parts inline. */
-export const TemplateContentSchema = Type.Object(
-  {
-    subject: templateProperties.subject,
-    previewText: templateProperties.previewText,
-    ...bodies,
-    locale: templateProperties.locale,
-    variants: VariantsSchema(bodies),
-    fields: templateProperties.fields,
-    images: Type.Optional(
-      Type.Array(ImageView, {
-        description: 'Images that the HTML shows as `cid:…`.',
-        maxItems: MAX_IMAGES,
-      }),
-    ),
-    sender: templateProperties.sender,
-    freshnessMinutes: templateProperties.freshnessMinutes,
-  },
-  { ...strict, title: 'TemplateContent' },
-);
+export const TemplateContentSchema = NamedObject('TemplateContent', {
+  subject: templateProperties.subject,
+  previewText: templateProperties.previewText,
+  ...bodies,
+  locale: templateProperties.locale,
+  variants: VariantsSchema(bodies),
+  fields: templateProperties.fields,
+  images: Type.Optional(
+    Type.Array(ImageView, {
+      description: 'Images that the HTML shows as `cid:…`.',
+      maxItems: MAX_IMAGES,
+    }),
+  ),
+  sender: templateProperties.sender,
+  freshnessMinutes: templateProperties.freshnessMinutes,
+});
 
 const unusedMarkup = Type.Optional(
   Type.Unsafe<Readonly<Record<string, string>>>({
@@ -85,10 +79,10 @@ const unusedMarkup = Type.Optional(
 );
 
 /** The content of a draft. */
-export const DraftContentView = Type.Object(
-  { ...TemplateContentSchema.properties, unusedMarkup },
-  { ...strict, title: 'TemplateDraftView' },
-);
+export const DraftContentView = NamedObject('TemplateDraftView', {
+  ...TemplateContentSchema.properties,
+  unusedMarkup,
+});
 
 /** The content of a draft without its unused markup, which versions don't have. */
 export function usedContent<Content extends object>(
@@ -98,38 +92,32 @@ export function usedContent<Content extends object>(
   return used;
 }
 
-const DraftImage = Type.Object(
-  {
-    ...imageProperties,
-    content: Type.Optional(imageContent),
-    sha256: Type.Optional(
-      Type.String({
-        description:
-          'Instead of `content`: SHA-256, in hex, of an image that the draft or a version of the template has.',
-        pattern: '^[0-9a-f]{64}$',
-        maxLength: 64,
-      }),
-    ),
-    size: Type.Optional(Type.Integer({ description: 'Ignored: follows from the content.' })),
-  },
-  { ...strict, title: 'TemplateDraftImage' },
-);
+const DraftImage = NamedObject('TemplateDraftImage', {
+  ...imageProperties,
+  content: Type.Optional(imageContent),
+  sha256: Type.Optional(
+    Type.String({
+      description:
+        'Instead of `content`: SHA-256, in hex, of an image that the draft or a version of the template has.',
+      pattern: '^[0-9a-f]{64}$',
+      maxLength: 64,
+    }),
+  ),
+  size: Type.Optional(Type.Integer({ description: 'Ignored: follows from the content.' })),
+});
 
 /** The content of a draft as a request gives it. */
-export const DraftContentSchema = Type.Object(
-  {
-    ...TemplateContentSchema.properties,
-    images: Type.Optional(
-      Type.Array(DraftImage, {
-        description:
-          'Images that the HTML shows as `cid:…`, 2 MiB together, each with `content` or `sha256`.',
-        maxItems: MAX_IMAGES,
-      }),
-    ),
-    unusedMarkup,
-  },
-  { ...strict, title: 'TemplateDraftContent' },
-);
+export const DraftContentSchema = NamedObject('TemplateDraftContent', {
+  ...TemplateContentSchema.properties,
+  images: Type.Optional(
+    Type.Array(DraftImage, {
+      description:
+        'Images that the HTML shows as `cid:…`, 2 MiB together, each with `content` or `sha256`.',
+      maxItems: MAX_IMAGES,
+    }),
+  ),
+  unusedMarkup,
+});
 
 export type DraftContent = Static<typeof DraftContentSchema>;
 
@@ -165,24 +153,21 @@ const ValueView = Type.Unsafe<FieldValue>({
   ],
 });
 
-export const TemplateView = Type.Object(
-  {
-    id: Type.String(),
-    name: Type.String(),
-    createdBy: Type.String({ description: 'Email of the user recorded as its creator.' }),
-    publishedVersion: Nullable(Type.Integer({ description: 'The version currently sent.' })),
-    latestVersion: Type.Integer({
-      description: 'The highest version; 0 if there is none.',
-    }),
-    hasDraft: Type.Boolean(),
-    subject: Nullable(Type.String()),
-    whenUncertain: Type.Enum(['resend', 'hold'], {
-      description: 'What to do with a message if it’s unknown whether an attempt succeeded.',
-    }),
-    changedAt: Time('When it last changed.'),
-  },
-  { ...strict, title: 'Template' },
-);
+export const TemplateView = NamedObject('Template', {
+  id: Type.String(),
+  name: Type.String(),
+  createdBy: Type.String({ description: 'Email of the user recorded as its creator.' }),
+  publishedVersion: Nullable(Type.Integer({ description: 'The version currently sent.' })),
+  latestVersion: Type.Integer({
+    description: 'The highest version; 0 if there is none.',
+  }),
+  hasDraft: Type.Boolean(),
+  subject: Nullable(Type.String()),
+  whenUncertain: Type.Enum(['resend', 'hold'], {
+    description: 'What to do with a message if it’s unknown whether an attempt succeeded.',
+  }),
+  changedAt: Time('When it last changed.'),
+});
 
 const itemFieldProperties = {
   name: Type.String(),
@@ -193,21 +178,18 @@ const itemFieldProperties = {
   description: Nullable(Type.String()),
 };
 
-const ItemFieldView = Type.Object(
-  {
-    ...itemFieldProperties,
-    required: Type.Boolean({
-      description:
-        'Each item must have a value, because the field has no default. A field that isn’t declared may have one outside of the item instead.',
+const ItemFieldView = NamedObject('TemplateItemField', {
+  ...itemFieldProperties,
+  required: Type.Boolean({
+    description:
+      'Each item must have a value, because the field has no default. A field that isn’t declared may have one outside of the item instead.',
+  }),
+  fields: Type.Optional(
+    Type.Array(Type.Unsafe<object>({ type: 'object' }), {
+      description: 'The fields of its items, in the same form.',
     }),
-    fields: Type.Optional(
-      Type.Array(Type.Unsafe<object>({ type: 'object' }), {
-        description: 'The fields of its items, in the same form.',
-      }),
-    ),
-  },
-  { ...strict, title: 'TemplateItemField' },
-);
+  ),
+});
 
 /** A field of items, as in responses. */
 interface ItemFieldJson {
@@ -221,47 +203,38 @@ interface ItemFieldJson {
   readonly fields?: ItemFieldJson[];
 }
 
-export const FieldView = Type.Object(
-  {
-    ...itemFieldProperties,
-    required: Type.Boolean({
-      description: 'Requests must supply a value, because the field has no default.',
+export const FieldView = NamedObject('TemplateField', {
+  ...itemFieldProperties,
+  required: Type.Boolean({
+    description: 'Requests must supply a value, because the field has no default.',
+  }),
+  secret: Type.Boolean(),
+  example: Type.Unsafe<FieldValue>({
+    ...ValueView,
+    description: 'An example value: the sample, or a generated one.',
+  }),
+  fields: Type.Optional(
+    Type.Unsafe<ItemFieldJson[]>({
+      type: 'array',
+      items: ItemFieldView,
+      description: 'The fields of a list’s items, or of an object; absent for texts.',
     }),
-    secret: Type.Boolean(),
-    example: Type.Unsafe<FieldValue>({
-      ...ValueView,
-      description: 'An example value: the sample, or a generated one.',
-    }),
-    fields: Type.Optional(
-      Type.Unsafe<ItemFieldJson[]>({
-        type: 'array',
-        items: ItemFieldView,
-        description: 'The fields of a list’s items, or of an object; absent for texts.',
-      }),
-    ),
-  },
-  { ...strict, title: 'TemplateField' },
-);
+  ),
+});
 
-export const VersionView = Type.Object(
-  {
-    version: Type.Integer(),
-    published: Type.Boolean({ description: 'Whether this version is currently sent.' }),
-    createdAt: Time('When it was first published.'),
-    subject: Type.String(),
-    locales: Type.Array(Type.String(), { description: 'The locales of its variants.' }),
-  },
-  { ...strict, title: 'TemplateVersion' },
-);
+export const VersionView = NamedObject('TemplateVersion', {
+  version: Type.Integer(),
+  published: Type.Boolean({ description: 'Whether this version is currently sent.' }),
+  createdAt: Time('When it was first published.'),
+  subject: Type.String(),
+  locales: Type.Array(Type.String(), { description: 'The locales of its variants.' }),
+});
 
-export const VersionDetailView = Type.Object(
-  {
-    ...VersionView.properties,
-    content: TemplateContentSchema,
-    fields: Type.Array(FieldView),
-  },
-  { ...strict, title: 'TemplateVersionDetail' },
-);
+export const VersionDetailView = NamedObject('TemplateVersionDetail', {
+  ...VersionView.properties,
+  content: TemplateContentSchema,
+  fields: Type.Array(FieldView),
+});
 
 /** The fields a version uses, with their declared settings. @param examples a value for each */
 export function viewFields(

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
-import { strict, Uuid } from '../../foundation/common-schemas.ts';
+import { NamedObject, StrictObject, Uuid } from '../../foundation/common-schemas.ts';
 import { comparableAddress, parseEmailAddress } from '../../foundation/email-address.ts';
 import { type ClientId, newMessageId } from '../../foundation/ids.ts';
 import { contentHashes } from '../../message/attachment.ts';
@@ -36,20 +36,17 @@ export const testSendTemplate = defineOperation({
   summary: 'Send a test message',
   description:
     'Sends the given `version`, or else the draft or the published version, like any other message. Fields without a value use their sample, default or name.',
-  body: Type.Object(
-    {
-      to: Type.String({
-        description: 'Recipient address.',
-        examples: ['ada@customer.example'],
-        maxLength: 320,
-      }),
-      version: Type.Optional(Type.Integer({ minimum: 1 })),
-      values: Type.Optional(Values),
-      locale: LocaleChoice,
-    },
-    strict,
-  ),
-  answer: Type.Object({ messageId: Uuid }, { ...strict, title: 'TestSent' }),
+  body: StrictObject({
+    to: Type.String({
+      description: 'Recipient address.',
+      examples: ['ada@customer.example'],
+      maxLength: 320,
+    }),
+    version: Type.Optional(Type.Integer({ minimum: 1 })),
+    values: Type.Optional(Values),
+    locale: LocaleChoice,
+  }),
+  answer: NamedObject('TestSent', { messageId: Uuid }),
   status: 202,
   limited: true,
   async handle(call) {

@@ -1,7 +1,14 @@
 import { isIP } from 'node:net';
 import { type Static, Type } from 'typebox';
 import { accountLimits } from '../../account/account-limits.ts';
-import { Nullable, strict, Time, Uuid } from '../../foundation/common-schemas.ts';
+import {
+  NamedObject,
+  Nullable,
+  StrictObject,
+  strict,
+  Time,
+  Uuid,
+} from '../../foundation/common-schemas.ts';
 import type { DatabaseTransaction } from '../../foundation/database/open-database.ts';
 import { webhookKinds } from '../../message/event-kinds.ts';
 import {
@@ -19,13 +26,8 @@ import { actorPermissions } from '../access/admit-actor.ts';
 import { pageOf } from '../answer/page.ts';
 import { invalidField, notFound, Problem } from '../answer/problem.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
-import {
-  inTransaction,
-  recordAudit,
-  removeResource,
-  requireResource,
-  saveResource,
-} from '../save-resource.ts';
+import { resourceRoutes } from '../resource-routes.ts';
+import { inTransaction, recordAudit, requireResource } from '../save-resource.ts';
 
 export const DeliveryStateView = Type.Enum(['pending', 'delivered', 'failed']);
 
@@ -40,48 +42,42 @@ const members = {
   createdAt: Time('When it was created.'),
 };
 
-const WebhookView = Type.Object(members, { ...strict, title: 'Webhook' });
+const WebhookView = NamedObject('Webhook', members);
 
-const ListedWebhookView = Type.Object(
-  {
-    ...members,
-    latest: Nullable(
-      Type.Object(
-        {
-          at: Time('When it occurred.'),
-          state: DeliveryStateView,
-          status: Nullable(
-            Type.Integer({ description: 'Of the last attempt; 0 if there was no response.' }),
-          ),
-        },
-        { ...strict, description: 'Its newest event.' },
-      ),
+const ListedWebhookView = NamedObject('ListedWebhook', {
+  ...members,
+  latest: Nullable(
+    Type.Object(
+      {
+        at: Time('When it occurred.'),
+        state: DeliveryStateView,
+        status: Nullable(
+          Type.Integer({ description: 'Of the last attempt; 0 if there was no response.' }),
+        ),
+      },
+      { ...strict, description: 'Its newest event.' },
     ),
-  },
-  { ...strict, title: 'ListedWebhook' },
-);
+  ),
+});
 
-const WebhookSettings = Type.Object(
-  {
-    url: Type.String({
-      description: 'HTTPS URL that events are posted to.',
-      examples: ['https://shop.example/hooks/mail'],
-      maxLength: 2_000,
-    }),
-    kinds: Type.Array(Type.Enum([...webhookKinds]), {
-      description: 'Event kinds to deliver.',
-      minItems: 1,
-      maxItems: webhookKinds.length,
-      uniqueItems: true,
-    }),
-  },
-  strict,
-);
+const WebhookSettings = StrictObject({
+  url: Type.String({
+    description: 'HTTPS URL that events are posted to.',
+    examples: ['https://shop.example/hooks/mail'],
+    maxLength: 2_000,
+  }),
+  kinds: Type.Array(Type.Enum([...webhookKinds]), {
+    description: 'Event kinds to deliver.',
+    minItems: 1,
+    maxItems: webhookKinds.length,
+    uniqueItems: true,
+  }),
+});
 
-const SecretView = Type.Object(
-  { id: Uuid, secret: Type.String({ description: 'Signing secret. Shown only once.' }) },
-  { ...strict, title: 'WebhookSecret' },
-);
+const SecretView = NamedObject('WebhookSecret', {
+  id: Uuid,
+  secret: Type.String({ description: 'Signing secret. Shown only once.' }),
+});
 
 function webhookChange(call: OperationCall) {
   const { webhookId } = call.params;
@@ -89,6 +85,7 @@ function webhookChange(call: OperationCall) {
     kind: 'webhook',
     unrecorded: ['url'] as const,
     id: webhookId,
+    mustExist: true,
     auditName: auditNameOf,
     read: (transaction: DatabaseTransaction) =>
       readEndpoint(transaction, accountOf(call).id, webhookId),
@@ -146,11 +143,28 @@ export const listWebhooks = defineOperation({
   },
 });
 
-export const getWebhook = defineOperation({
-  id: 'getWebhook',
-  summary: 'Get a webhook',
-  answer: WebhookView,
-  handle: requireWebhook,
+export const webhookRoutes = resourceRoutes({
+  path: '/accounts/:accountId/webhooks/:webhookId',
+  access: { read: 'webhooks:read', write: 'webhooks:write' },
+  view: WebhookView,
+  resource: webhookChange,
+  get: { id: 'getWebhook', summary: 'Get a webhook' },
+  put: {
+    id: 'putWebhook',
+    summary: 'Update a webhook',
+    body: WebhookSettings,
+    async write(call) {
+      const settings = await readSettings(call);
+      return (transaction) =>
+        changeEndpoint(transaction, accountOf(call).id, call.params.webhookId, settings);
+    },
+  },
+  remove: {
+    id: 'deleteWebhook',
+    summary: 'Delete a webhook and its delivery log',
+    write: (call) => (transaction) =>
+      removeEndpoint(transaction, accountOf(call).id, call.params.webhookId),
+  },
 });
 
 export const createWebhook = defineOperation({
@@ -177,36 +191,6 @@ export const createWebhook = defineOperation({
       return created;
     });
   },
-});
-
-export const putWebhook = defineOperation({
-  id: 'putWebhook',
-  summary: 'Update a webhook',
-  body: WebhookSettings,
-  answer: WebhookView,
-  conditional: true,
-  async handle(call) {
-    const settings = await readSettings(call);
-    return saveResource(call, {
-      ...webhookChange(call),
-      mustExist: true,
-      write: (transaction) =>
-        changeEndpoint(transaction, accountOf(call).id, call.params.webhookId, settings),
-    });
-  },
-});
-
-export const deleteWebhook = defineOperation({
-  id: 'deleteWebhook',
-  summary: 'Delete a webhook and its delivery log',
-  conditional: true,
-  handle: (call) =>
-    removeResource(call, {
-      ...webhookChange(call),
-      async write(transaction) {
-        await removeEndpoint(transaction, accountOf(call).id, call.params.webhookId);
-      },
-    }),
 });
 
 export const rotateWebhookSecret = defineOperation({

@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 import {
+  NamedObject,
   Nullable,
+  StrictObject,
   StringMap,
-  strict,
   Time,
   TimeOrDay,
   Uuid,
@@ -39,7 +40,7 @@ const members = {
   nextAt: Nullable(Time('When the next attempt is due; null if there is none.')),
 };
 
-const DeliveryView = Type.Object(members, { ...strict, title: 'WebhookDelivery' });
+const DeliveryView = NamedObject('WebhookDelivery', members);
 
 /** A request to an endpoint and its response. */
 const exchangeMembers = {
@@ -52,17 +53,13 @@ const exchangeMembers = {
   }),
 };
 
-const DeliveryDetailView = Type.Object(
-  {
-    ...members,
-    request: Type.String({ description: 'The body last sent, or else the one to be sent.' }),
-    tries: Type.Array(
-      Type.Object({ at: Time('When it ended.'), ...exchangeMembers }, { ...strict, title: 'Try' }),
-      { description: 'The latest attempts, newest first. Removed with personal data.' },
-    ),
-  },
-  { ...strict, title: 'WebhookDeliveryDetail' },
-);
+const DeliveryDetailView = NamedObject('WebhookDeliveryDetail', {
+  ...members,
+  request: Type.String({ description: 'The body last sent, or else the one to be sent.' }),
+  tries: Type.Array(NamedObject('Try', { at: Time('When it ended.'), ...exchangeMembers }), {
+    description: 'The latest attempts, newest first. Removed with personal data.',
+  }),
+});
 
 export const listWebhookDeliveries = defineOperation({
   id: 'listWebhookDeliveries',
@@ -117,28 +114,22 @@ export const replayWebhook = defineOperation({
   summary: 'Replay webhook events',
   description:
     'Redelivers one event, or those of a period in the background; `listWebhookReplays` has the progress. A webhook replays one period at a time.',
-  body: Type.Object(
-    {
-      eventId: Type.Optional(Uuid),
-      from: Type.Optional(TimeOrDay('Events at or after this time.')),
-      until: Type.Optional(TimeOrDay('Events before this time.')),
-      state: Type.Optional(
-        Type.Enum(['delivered', 'failed'], {
-          description: 'With a period: only events in this state.',
-        }),
-      ),
-    },
-    strict,
-  ),
-  answer: Type.Object(
-    {
-      events: Nullable(
-        Type.Integer({ description: 'Number of events to redeliver; null for a period.' }),
-      ),
-      replayId: Nullable(Type.String({ format: 'uuid', description: 'The replay of a period.' })),
-    },
-    { ...strict, title: 'WebhookReplayStart' },
-  ),
+  body: StrictObject({
+    eventId: Type.Optional(Uuid),
+    from: Type.Optional(TimeOrDay('Events at or after this time.')),
+    until: Type.Optional(TimeOrDay('Events before this time.')),
+    state: Type.Optional(
+      Type.Enum(['delivered', 'failed'], {
+        description: 'With a period: only events in this state.',
+      }),
+    ),
+  }),
+  answer: NamedObject('WebhookReplayStart', {
+    events: Nullable(
+      Type.Integer({ description: 'Number of events to redeliver; null for a period.' }),
+    ),
+    replayId: Nullable(Type.String({ format: 'uuid', description: 'The replay of a period.' })),
+  }),
   status: 202,
   async handle(call) {
     const { id: webhookId } = await requireWebhook(call);
@@ -187,21 +178,18 @@ function readSelection({ eventId, from, until, state }: ReplayBody) {
   return range;
 }
 
-const ReplayView = Type.Object(
-  {
-    id: Uuid,
-    from: Time('Start of the period.'),
-    until: Time('End of the period.'),
-    state: Nullable(selectable),
-    events: Type.Integer({ description: 'Events selected so far.' }),
-    waiting: Type.Integer({
-      description: `Of these, how many still wait to be delivered. Counted among the first ${maxCountedWaiting.toLocaleString('en')} events that wait.`,
-    }),
-    createdAt: Time('When it was started.'),
-    selectedAt: Nullable(Time('When all events of the period were selected.')),
-  },
-  { ...strict, title: 'WebhookReplay' },
-);
+const ReplayView = NamedObject('WebhookReplay', {
+  id: Uuid,
+  from: Time('Start of the period.'),
+  until: Time('End of the period.'),
+  state: Nullable(selectable),
+  events: Type.Integer({ description: 'Events selected so far.' }),
+  waiting: Type.Integer({
+    description: `Of these, how many still wait to be delivered. Counted among the first ${maxCountedWaiting.toLocaleString('en')} events that wait.`,
+  }),
+  createdAt: Time('When it was started.'),
+  selectedAt: Nullable(Time('When all events of the period were selected.')),
+});
 
 export const listWebhookReplays = defineOperation({
   id: 'listWebhookReplays',
@@ -222,15 +210,12 @@ export const testWebhook = defineOperation({
   summary: 'Send a test event',
   description:
     'Posts a sample event of a kind, signed like real ones and with `"test": true`, and waits for the response. It isn’t logged or retried, and also works while the webhook is paused.',
-  body: Type.Object({ kind: Type.Enum([...webhookKinds]) }, strict),
-  answer: Type.Object(
-    {
-      eventId: Uuid,
-      request: Type.String({ description: 'The body of the request.' }),
-      ...exchangeMembers,
-    },
-    { ...strict, title: 'WebhookTest' },
-  ),
+  body: StrictObject({ kind: Type.Enum([...webhookKinds]) }),
+  answer: NamedObject('WebhookTest', {
+    eventId: Uuid,
+    request: Type.String({ description: 'The body of the request.' }),
+    ...exchangeMembers,
+  }),
   longLived: true,
   limited: true,
   async handle(call) {

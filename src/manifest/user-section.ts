@@ -16,75 +16,67 @@ import {
 } from '../account/person-store.ts';
 import { newPersonId, type PersonId } from '../foundation/ids.ts';
 import { replacePersonPassword } from '../session/change-password.ts';
-import type { Manifest, ManifestAccount, ManifestUser } from './manifest.ts';
+import type { ManifestUser } from './manifest.ts';
+import type { ChangeAction, PlanContext } from './manifest-change.ts';
+import type { ManifestPath } from './manifest-problems.ts';
+import type { Section } from './manifest-resource.ts';
+import type { RawUser } from './manifest-schema.ts';
 import {
-  type ChangeAction,
-  type PlanContext,
-  type PlannedChange,
-  toRemove,
-} from './manifest-change.ts';
+  type BuildContext,
+  checkPassword,
+  checkText,
+  parseManifestAddress,
+} from './read-values.ts';
 
-/** The members of an account once the manifest is applied. */
-export type ResultingMembers = ReadonlyMap<string, PersonId>;
-
-/** Plans the changes of an account's users. */
-export async function planUsers(
-  account: ManifestAccount,
+/**
+ * Users of accounts.
+ * @param people the people of the manifest, who can be users of several accounts
+ */
+export function userSection(
   people: PlannedPeople,
-  context: PlanContext,
-): Promise<{ readonly changes: PlannedChange[]; readonly members: ResultingMembers }> {
-  const existing = await readMembers(context.transaction, account.id);
-  const after = new Map(existing.map((member) => [member.email, member.personId]));
-  const changes: PlannedChange[] = [];
-  for (const user of account.users) {
-    const person = people.get(user.email);
-    if (person === undefined) throw new Error('the user has no plan');
-    after.set(user.email, person.id);
-    const member = existing.find(({ email }) => email === user.email);
-    changes.push(planUser(account, user, person, member, context));
-  }
-  const named = new Set<string>(account.users.map(({ email }) => email));
-  for (const { email, personId } of toRemove(context, account, 'users', existing, ({ email }) =>
-    named.has(email),
-  )) {
-    after.delete(email);
-    changes.push({
-      account: account.id,
-      kind: 'user',
-      id: email,
-      action: 'removed',
-      path: undefined,
-      notes: [],
-      run: () => removeMembership(context.transaction, account.id, personId),
-    });
-  }
-  return { changes, members: after };
+): Section<'email', RawUser, ManifestUser, Member> {
+  return {
+    kind: 'user',
+    name: 'users',
+    key: 'email',
+    build: buildUser,
+    read: readMembers,
+    plan({ email, role }, member, { transaction, accountId }) {
+      const person = requirePlan(people, email);
+      // A role that people set counts for every sign-in, unlike one that a provider granted.
+      const isSet = member?.role === role && member.grantedBy === undefined;
+      const changes = !isSet || person.action !== 'unchanged';
+      return {
+        action: member === undefined ? 'created' : changes ? 'changed' : 'unchanged',
+        notes: person.notes,
+        run: async () => {
+          await person.run();
+          if (isSet) return;
+          await saveMembership(transaction, { accountId, personId: person.id, role });
+        },
+      };
+    },
+    remove: (transaction, accountId, { personId }) =>
+      removeMembership(transaction, accountId, personId),
+  };
 }
 
-function planUser(
-  account: ManifestAccount,
-  user: ManifestUser,
-  person: PlannedPerson,
-  member: Member | undefined,
-  { transaction }: PlanContext,
-): PlannedChange {
-  // A role that people set counts for every sign-in, unlike one that a provider granted.
-  const isSet = member?.role === user.role && member.grantedBy === undefined;
-  const changes = !isSet || person.action !== 'unchanged';
-  return {
-    account: account.id,
-    kind: 'user',
-    id: user.email,
-    action: member === undefined ? 'created' : changes ? 'changed' : 'unchanged',
-    path: user.path,
-    notes: person.notes,
-    run: async () => {
-      await person.run();
-      if (isSet) return;
-      const { id: accountId } = account;
-      await saveMembership(transaction, { accountId, personId: person.id, role: user.role });
-    },
-  };
+/** Converts an entry of `users`. */
+export function buildUser(
+  raw: RawUser,
+  path: ManifestPath,
+  { problems }: BuildContext,
+): ManifestUser {
+  const email = parseManifestAddress(raw.email, [...path, 'email'], problems);
+  checkText(raw.name, [...path, 'name'], problems);
+  checkPassword(raw.password, [...path, 'password'], problems);
+  return { ...raw, path, email };
+}
+
+function requirePlan(people: PlannedPeople, email: string): PlannedPerson {
+  const person = people.get(email);
+  if (person === undefined) throw new Error('the user has no plan');
+  return person;
 }
 
 /** A person in a manifest, across all accounts. */
@@ -97,12 +89,14 @@ interface PlannedPerson {
 }
 
 /** The people in a manifest, by address. */
-type PlannedPeople = ReadonlyMap<string, PlannedPerson>;
+export type PlannedPeople = ReadonlyMap<string, PlannedPerson>;
 
 /** Plans the changes of people; memberships are planned with the accounts. */
-export async function planPeople(manifest: Manifest, context: PlanContext): Promise<PlannedPeople> {
+export async function planPeople(
+  users: readonly ManifestUser[],
+  context: PlanContext,
+): Promise<PlannedPeople> {
   const people = new Map<string, PlannedPerson>();
-  const users = manifest.accounts.flatMap((account) => account.users);
   for (const { email } of users) {
     if (people.has(email)) continue;
     const same = users.filter((user) => user.email === email);
