@@ -1,11 +1,11 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { codeOf } from '../../foundation/database/sqlstate.ts';
 import { OperatorError } from '../../foundation/errors.ts';
 import type { Log } from '../../foundation/log.ts';
-import { metricOptions } from '../../foundation/metrics/metrics-table.ts';
+import { registerGauge } from '../../foundation/metrics/register-gauge.ts';
 
 /** A file and the setting that names it. */
 interface NamedFile {
@@ -202,10 +202,9 @@ export function registerCertificateMetrics(
   certificate: LiveCertificate,
   server: 'tls' | 'submission' | 'bounce' = 'tls',
 ): void {
-  new Gauge({
-    ...metricOptions(`signalpost_${server}_certificate_expiry_timestamp_seconds`, registry),
-    collect() {
-      this.set(certificate.current.leaf.validToDate.getTime() / 1_000);
-    },
-  });
+  registerGauge(
+    registry,
+    `signalpost_${server}_certificate_expiry_timestamp_seconds`,
+    () => certificate.current.leaf.validToDate.getTime() / 1_000,
+  );
 }
