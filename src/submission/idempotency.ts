@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { Fault } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
+import { within } from '../foundation/within.ts';
 import { hashInPieces } from './decode-base64.ts';
 
 export interface IdempotencyKey {
@@ -117,16 +118,7 @@ export function idempotencyInProgress(): Fault {
 }
 
 async function waitForEnd(end: Promise<void>, deadline: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(idempotencyInProgress()),
-      Math.max(0, deadline - performance.now()),
-    );
+  await within(end, Math.max(0, deadline - performance.now()), () => {
+    throw idempotencyInProgress();
   });
-  try {
-    await Promise.race([end, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

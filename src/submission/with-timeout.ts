@@ -1,4 +1,5 @@
 import { Fault } from '../foundation/errors.ts';
+import { within } from '../foundation/within.ts';
 
 /** How long a request waits for a lookup. */
 const defaultTimeoutMs = 4_000;
@@ -7,19 +8,11 @@ const defaultTimeoutMs = 4_000;
  * Limits the wait for a lookup, so that a database that hangs without closing its connections doesn't hang the caller.
  * @throws Fault IO_EXCEPTION on timeout
  */
-export async function withTimeout<Value>(
+export function withTimeout<Value>(
   lookup: Promise<Value>,
   timeoutMs = defaultTimeoutMs,
 ): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new Fault('IO_EXCEPTION', { cause: new Error('a lookup timed out') }));
-    }, timeoutMs);
+  return within(lookup, timeoutMs, () => {
+    throw new Fault('IO_EXCEPTION', { cause: new Error('a lookup timed out') });
   });
-  try {
-    return await Promise.race([lookup, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import type { ChangeListener } from '../foundation/change-listener.ts';
 import type { Clock } from '../foundation/clock.ts';
 import { announceChange } from '../foundation/database/announce.ts';
@@ -11,6 +10,7 @@ import type { MasterKey } from '../foundation/master-key.ts';
 import { PublicNetworks } from '../foundation/network/public-networks.ts';
 import { PeriodicTask } from '../foundation/periodic-task.ts';
 import type { Tracing } from '../foundation/tracing/tracing.ts';
+import { within } from '../foundation/within.ts';
 import type { AttachmentStore } from '../message/attachment-store.ts';
 import type { WebhookKind } from '../message/event-kinds.ts';
 import {
@@ -123,11 +123,7 @@ export function createWebhooks(dependencies: WebhookDependencies): Webhooks {
     },
     async stop() {
       await cleanup.stop();
-      const timeout = new AbortController();
-      await Promise.race([
-        worker.stop().finally(() => timeout.abort()),
-        setTimeout(maxStopMs, undefined, { signal: timeout.signal }).catch(() => undefined),
-      ]);
+      await within(worker.stop(), maxStopMs, () => undefined);
     },
     resume: (accountId, endpointId, commitWith) =>
       inTransaction(accountId, async (transaction) => {
