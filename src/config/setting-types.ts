@@ -18,7 +18,7 @@ import {
   providerRoles,
 } from '../session/single-sign-on/sign-in-provider.ts';
 import { type AttachmentRules, readAttachmentRules } from '../submission/attachment-types.ts';
-import { list, type SettingType, text } from './setting.ts';
+import { anyText, list, type SettingType } from './setting.ts';
 
 /** A network such as `10.1.0.0/16`. */
 export const network: SettingType<string> = (name, given) => {
@@ -37,7 +37,7 @@ const maxOrigins = 100;
 
 /** Comma-separated origins, as browsers send them. */
 export const origins: SettingType<readonly string[]> = (name, given) => {
-  const all = list(text)(name, given);
+  const all = list(anyText)(name, given);
   if (all.length > maxOrigins)
     throw new OperatorError(`${name} can list at most ${maxOrigins} origins.`);
   for (const origin of all)
@@ -130,7 +130,7 @@ export const headerName: SettingType<string> = (name, given) => {
 };
 
 export const attachmentRules: SettingType<AttachmentRules> = (name, given) => {
-  const rules = readAttachmentRules(list(text)(name, given));
+  const rules = readAttachmentRules(list(anyText)(name, given));
   if (typeof rules !== 'string') return rules;
   throw new OperatorError(
     `${name} must list extensions such as .exe, types such as application/x-msdownload, mismatch, default or none, not "${rules}".`,
@@ -138,7 +138,7 @@ export const attachmentRules: SettingType<AttachmentRules> = (name, given) => {
 };
 
 export const backupRecipients: SettingType<readonly string[]> = (name, given) =>
-  parseRecipients(name, list(text)(name, given));
+  parseRecipients(name, list(anyText)(name, given));
 
 /** The URL of an S3 service, without a slash at the end. */
 export const s3Endpoint: SettingType<string> = (name, given) => {
@@ -166,7 +166,7 @@ const maxMemberRules = 1_000;
 
 /** Comma-separated rules of who becomes a member of which account. */
 export const memberRules: SettingType<readonly ProviderMemberRule[]> = (name, given) => {
-  const rules = list(text)(name, given);
+  const rules = list(anyText)(name, given);
   if (rules.length > maxMemberRules)
     throw new OperatorError(`${name} can have at most ${maxMemberRules} rules.`);
   return rules.map((rule) => {

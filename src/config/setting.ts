@@ -41,7 +41,7 @@ export function setting<Value>(
 }
 
 /** Any text. */
-export const text: SettingType<string> = (_name, given) => given;
+export const anyText: SettingType<string> = (_name, given) => given;
 
 /** `1` or `0`. */
 export const onOff: SettingType<boolean> = (name, given) => {

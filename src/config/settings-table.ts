@@ -5,6 +5,7 @@ import { samplerNames } from '../foundation/tracing/trace-settings.ts';
 import { mebibyte } from '../http/limits/route-limits.ts';
 import { maxAttachmentLimit } from '../message/attachment.ts';
 import {
+  anyText,
   choice,
   count,
   duration,
@@ -14,7 +15,6 @@ import {
   port,
   type Setting,
   setting,
-  text,
 } from './setting.ts';
 import {
   attachmentRules,
@@ -46,12 +46,12 @@ import {
 /** All settings by topic: the only place that names them with their type, default and meaning. */
 export const settingTopics = {
   'HTTP server': {
-    HOST: setting(text, { default: '127.0.0.1', meaning: 'Address to listen on.' }),
+    HOST: setting(anyText, { default: '127.0.0.1', meaning: 'Address to listen on.' }),
     PORT: setting(port, {
       default: '3000',
       meaning: 'Port to listen on; `0` picks a free one and prints it.',
     }),
-    PUBLIC_URL: setting(text, {
+    PUBLIC_URL: setting(anyText, {
       shown: 'http://HOST:PORT',
       meaning:
         'Public address of the service, for links in pages and mail. With `https`, responses include HSTS.',
@@ -61,11 +61,11 @@ export const settingTopics = {
       meaning:
         '`1` allows an `http://` `PUBLIC_URL` on another host. Passwords and tokens then travel unencrypted.',
     }),
-    TLS_CERT: setting(text, {
+    TLS_CERT: setting(anyText, {
       meaning:
         'Files with the certificate chain and its private key (PEM). `PORT` then serves HTTPS, with HTTP/1.1. Changed files are used within seconds.',
     }),
-    TLS_KEY: setting(text),
+    TLS_KEY: setting(anyText),
     TRUST_PROXY: setting(list(proxy), {
       default: '',
       meaning:
@@ -93,7 +93,7 @@ export const settingTopics = {
     }),
   },
   'Data and keys': {
-    DATA_DIR: setting(text, {
+    DATA_DIR: setting(anyText, {
       default: './data',
       meaning:
         'Folder for the embedded database, the key file and the secrets that the first start creates.',
@@ -160,21 +160,27 @@ export const settingTopics = {
       meaning:
         'URL of the S3 service for `s3://` backups: `https://s3.eu-central-1.amazonaws.com`.',
     }),
-    BACKUP_S3_REGION: setting(text, { default: 'us-east-1', meaning: 'Region of the S3 service.' }),
-    BACKUP_S3_ACCESS_KEY: setting(text, { meaning: 'Access key of the S3 service.' }),
-    BACKUP_S3_SECRET_KEY: setting(text, { secret: true, meaning: 'Secret key of the S3 service.' }),
+    BACKUP_S3_REGION: setting(anyText, {
+      default: 'us-east-1',
+      meaning: 'Region of the S3 service.',
+    }),
+    BACKUP_S3_ACCESS_KEY: setting(anyText, { meaning: 'Access key of the S3 service.' }),
+    BACKUP_S3_SECRET_KEY: setting(anyText, {
+      secret: true,
+      meaning: 'Secret key of the S3 service.',
+    }),
   },
   'Single sign-on': {
     OIDC_ISSUER: setting(issuer, {
       meaning:
         'Issuer of an OpenID Connect provider that people sign in with: `https://login.example.com`. See docs/operate/single-sign-on.md.',
     }),
-    OIDC_CLIENT_ID: setting(text, { meaning: 'Client ID of Signalpost at the provider.' }),
-    OIDC_CLIENT_SECRET: setting(text, {
+    OIDC_CLIENT_ID: setting(anyText, { meaning: 'Client ID of Signalpost at the provider.' }),
+    OIDC_CLIENT_SECRET: setting(anyText, {
       secret: true,
       meaning: 'Client secret of Signalpost at the provider.',
     }),
-    OIDC_NAME: setting(text, {
+    OIDC_NAME: setting(anyText, {
       shown: '(the issuer’s host)',
       meaning: 'Name of the provider on the sign-in page: “Sign in with …”.',
     }),
@@ -279,29 +285,29 @@ export const settingTopics = {
       meaning:
         'SMTP port for bounces, complaints and replies: 25 on the host that the return path’s MX record names.',
     }),
-    BOUNCE_HOST: setting(text, {
+    BOUNCE_HOST: setting(anyText, {
       default: '0.0.0.0',
       meaning: 'Address to listen on for bounces, complaints and replies.',
     }),
-    BOUNCE_TLS_KEY: setting(text, {
+    BOUNCE_TLS_KEY: setting(anyText, {
       meaning:
         'Files with the key and certificate chain (PEM) for STARTTLS on `BOUNCE_PORT`. Changed files are used within seconds.',
     }),
-    BOUNCE_TLS_CERT: setting(text),
-    INTAKE_SNS_TOPICS: setting(list(text), {
+    BOUNCE_TLS_CERT: setting(anyText),
+    INTAKE_SNS_TOPICS: setting(list(anyText), {
       default: '',
       meaning:
         'SNS topics (ARN, separated by commas) whose Amazon SES reports `/intake/ses` accepts.',
     }),
-    INTAKE_POSTMARK_PASSWORD: setting(text, {
+    INTAKE_POSTMARK_PASSWORD: setting(anyText, {
       secret: true,
       meaning: 'HTTP Basic password of Postmark’s webhooks to `/intake/postmark`.',
     }),
-    INTAKE_MAILGUN_KEY: setting(text, {
+    INTAKE_MAILGUN_KEY: setting(anyText, {
       secret: true,
       meaning: 'Signing key of Mailgun’s webhooks to `/intake/mailgun`.',
     }),
-    INTAKE_SENDGRID_KEY: setting(text, {
+    INTAKE_SENDGRID_KEY: setting(anyText, {
       secret: true,
       meaning: 'Verification key of SendGrid’s event webhook to `/intake/sendgrid`.',
     }),
@@ -313,16 +319,16 @@ export const settingTopics = {
     SUBMISSION_TLS_PORT: setting(port, {
       meaning: 'SMTP port for submission with TLS from the start, usually `465`.',
     }),
-    SUBMISSION_HOST: setting(text, {
+    SUBMISSION_HOST: setting(anyText, {
       default: '0.0.0.0',
       meaning: 'Address to listen on for submission.',
     }),
-    SUBMISSION_TLS_CERT: setting(text, {
+    SUBMISSION_TLS_CERT: setting(anyText, {
       shown: 'TLS_CERT, TLS_KEY',
       meaning:
         'Files with the certificate chain and its private key (PEM) of the submission ports. Changed files are used within seconds.',
     }),
-    SUBMISSION_TLS_KEY: setting(text),
+    SUBMISSION_TLS_KEY: setting(anyText),
   },
   Webhooks: {
     WEBHOOK_NETWORKS: setting(list(network), {
@@ -384,7 +390,7 @@ export const settingTopics = {
       default: 'http/protobuf',
       meaning: 'Only `http/protobuf`.',
     }),
-    OTEL_SERVICE_NAME: setting(text, {
+    OTEL_SERVICE_NAME: setting(anyText, {
       default: 'signalpost',
       meaning: 'Name of the service in traces.',
     }),
@@ -406,7 +412,7 @@ export const settingTopics = {
       default: '1',
       meaning: 'Share of the requests that `traceidratio` traces, such as `0.1`.',
     }),
-    OTEL_SDK_DISABLED: setting(text, {
+    OTEL_SDK_DISABLED: setting(anyText, {
       default: 'false',
       meaning: '`true` turns OpenTelemetry off.',
     }),
