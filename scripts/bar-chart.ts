@@ -6,7 +6,7 @@ export interface BarChart {
   readonly unit: string;
   readonly series: readonly string[];
   readonly rows: readonly ChartRow[];
-  readonly limit?: { readonly label: string; readonly value: number };
+  readonly limit?: number;
 }
 
 export interface ChartRow {
@@ -56,7 +56,7 @@ const style = `
 export function drawBarChart(chart: BarChart): string {
   const { title, unit, series, rows, limit } = chart;
   const highs = rows.flatMap((row) => row.bars.map(({ spread }) => spread.high));
-  const max = Math.max(...highs, limit?.value ?? 0);
+  const max = Math.max(...highs, limit ?? 0);
   const step = tickStep(max);
   const end = step * Math.ceil(max / step);
   const x = (value: number): number => round(left + (value / end) * plot);
@@ -80,9 +80,9 @@ export function drawBarChart(chart: BarChart): string {
     text(x(tick), bottom + 16, tick.toLocaleString('en-US'), 'faint middle'),
   ]);
   if (limit !== undefined) {
-    axis.push(line(x(limit.value), top - 8, x(limit.value), bottom, 'limit'));
-    const label = `${limit.label} ${limit.value.toLocaleString('en-US')}`;
-    axis.push(text(x(limit.value), top - 12, label, 'limit-label middle'));
+    axis.push(line(x(limit), top - 8, x(limit), bottom, 'limit'));
+    const label = `limit ${limit.toLocaleString('en-US')}`;
+    axis.push(text(x(limit), top - 12, label, 'limit-label middle'));
   }
   const height = bottom + 42;
   return [
@@ -149,7 +149,7 @@ function describe({ unit, series, rows, limit }: BarChart): string {
     );
     return `${label}: ${values.join(', ')}.`;
   });
-  const end = limit === undefined ? '' : ` The ${limit.label} is ${limit.value}.`;
+  const end = limit === undefined ? '' : ` The limit is ${limit}.`;
   return `Bars in ${unit}. ${lines.join(' ')}${end}`;
 }
 

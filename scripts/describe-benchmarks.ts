@@ -11,13 +11,14 @@ import {
   benchmarkTopics,
   failoverTopics,
   headlines,
+  usualHeads,
 } from './benchmark-topics.ts';
 import { markdownTable } from './markdown-table.ts';
 
 /** The tables of docs/benchmarks.md, by the name of their topic. */
 export function describeBenchmarks(summaries: readonly CaseSummary[]): Record<string, string> {
   for (const { topic } of summaries)
-    if (![...benchmarkTopics, ...failoverTopics].some(({ id }) => id === topic))
+    if (!Object.hasOwn({ ...benchmarkTopics, ...failoverTopics }, topic))
       throw new Error(`results.json has the unknown topic "${topic}"`);
   return { overview: summarizeAll(summaries), ...describeTopics(benchmarkTopics, summaries) };
 }
@@ -28,13 +29,13 @@ export function describeFailovers(summaries: readonly CaseSummary[]): Record<str
 }
 
 function describeTopics(
-  topics: readonly BenchmarkTopic[],
+  topics: Readonly<Record<string, BenchmarkTopic>>,
   summaries: readonly CaseSummary[],
 ): Record<string, string> {
   return Object.fromEntries(
-    topics.map(({ id, columns }) => {
+    Object.entries(topics).map(([id, { columns, heads }]) => {
       const own = summaries.filter(({ topic }) => topic === id);
-      return [id, columns === undefined ? summarizeReading(own) : toTable(own, columns)];
+      return [id, columns === undefined ? summarizeReading(own) : toTable(own, columns, heads)];
     }),
   );
 }
@@ -56,13 +57,15 @@ function summarizeAll(summaries: readonly CaseSummary[]): string {
 
 function toTable(
   summaries: readonly CaseSummary[],
-  columns: NonNullable<BenchmarkTopic['columns']>,
+  columns: string,
+  heads: BenchmarkTopic['heads'],
 ): string {
+  const figures = columns.split(' ');
   return markdownTable(
-    ['', ...columns.map(([head]) => head)],
+    ['', ...figures.map((figure) => heads?.[figure] ?? usualHeads[figure] ?? figure)],
     summaries.map((summary) => [
       summary.case,
-      ...columns.map(([, figure]) => formatCell(summary, figure)),
+      ...figures.map((figure) => formatCell(summary, figure)),
     ]),
   );
 }

@@ -5,9 +5,9 @@ import { type BenchmarkTopic, benchmarkTopics } from './benchmark-topics.ts';
 /** The charts of docs/benchmarks.md, by the name of their topic. */
 export function plotBenchmarks(summaries: readonly CaseSummary[]): Record<string, string> {
   const charts: Record<string, string> = {};
-  for (const { id, chart } of benchmarkTopics) {
+  for (const [id, { chart }] of Object.entries(benchmarkTopics)) {
     if (chart === undefined) continue;
-    const series = chart.series.map(({ label }) => label);
+    const series = Object.keys(chart.series);
     const own = summaries.filter(({ topic }) => topic === id);
     const rows = own.map((summary) => toChartRow(summary, chart));
     charts[id] = drawBarChart({ ...chart, series, rows: rows.filter(hasBars) });
@@ -16,11 +16,12 @@ export function plotBenchmarks(summaries: readonly CaseSummary[]): Record<string
 }
 
 function toChartRow(
-  summary: CaseSummary,
+  { case: label, runs }: CaseSummary,
   { series }: NonNullable<BenchmarkTopic['chart']>,
 ): ChartRow {
-  const bars = series.flatMap(({ figure, history }, index) => {
-    const { runs } = summary;
+  const bars = Object.values(series).flatMap((wanted, index) => {
+    const { figure, history } =
+      typeof wanted === 'string' ? { figure: wanted, history: undefined } : wanted;
     const matching = runs.filter(
       ({ params }) => history === undefined || params?.history === history,
     );
@@ -28,7 +29,7 @@ function toChartRow(
     if (spread === undefined) return [];
     return [{ series: index, spread, text: formatSpread(spread, figure) }];
   });
-  return { label: summary.case, bars };
+  return { label, bars };
 }
 
 function hasBars({ bars }: ChartRow): boolean {

@@ -1,9 +1,8 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { Log } from '../foundation/log.ts';
-import type { MetricName } from '../foundation/metrics/metrics-table.ts';
-import { metricOptions } from '../foundation/metrics/metrics-table.ts';
+import { registerGauge } from '../foundation/metrics/register-gauge.ts';
 import { readBackupServiceState, readBaseBackupState } from './backup-state.ts';
 import type { BackupServiceJob } from './run-backups.ts';
 
@@ -40,26 +39,16 @@ export function startBackups(job: BackupServiceJob, log: Log): () => Promise<voi
 
 /** Registers the metrics of backups, which have no value before the first backup. */
 export function registerBackupMetrics(registry: Registry, dataDir: string): void {
-  const gauge = (name: MetricName, read: () => number | undefined): void => {
-    new Gauge({
-      ...metricOptions(name, registry),
-      collect() {
-        const value = read();
-        if (value === undefined) this.remove();
-        else this.set(value);
-      },
-    });
-  };
   const times = (name: 'base' | 'wal', read: () => string | undefined): void => {
     const readMs = () => {
       const text = read();
       return text === undefined ? undefined : Date.parse(text);
     };
-    gauge(`signalpost_backup_${name}_timestamp_seconds`, () => {
+    registerGauge(registry, `signalpost_backup_${name}_timestamp_seconds`, () => {
       const at = readMs();
       return at && at / 1_000;
     });
-    gauge(`signalpost_backup_${name}_age_seconds`, () => {
+    registerGauge(registry, `signalpost_backup_${name}_age_seconds`, () => {
       const at = readMs();
       return at && Math.max(0, (Date.now() - at) / 1_000);
     });
@@ -67,8 +56,8 @@ export function registerBackupMetrics(registry: Registry, dataDir: string): void
   const service = () => readBackupServiceState(dataDir);
   times('base', () => readBaseBackupState(dataDir)?.finishedAt);
   times('wal', () => service()?.succeededAt);
-  gauge('signalpost_backup_wal_waiting', () => service()?.waiting);
-  gauge('signalpost_backup_failing', () => {
+  registerGauge(registry, 'signalpost_backup_wal_waiting', () => service()?.waiting);
+  registerGauge(registry, 'signalpost_backup_failing', () => {
     const state = service();
     return state && Number((state.problem ?? state.baseProblem) !== undefined);
   });

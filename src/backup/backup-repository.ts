@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { AwsClient } from 'aws4fetch';
 import { codeOf } from '../foundation/database/sqlstate.ts';
-import { OperatorError } from '../foundation/errors.ts';
+import { messageOf, OperatorError } from '../foundation/errors.ts';
+import { syncFolder } from '../foundation/sync-folder.ts';
 import type { BackupTarget, S3Settings } from './backup-target.ts';
 
 /**
@@ -134,13 +135,6 @@ async function makeDurableFolder(path: string): Promise<void> {
   }
 }
 
-/** Flushes a folder, so that the names of its files survive a crash. */
-export async function syncFolder(path: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(path, 'r');
-  await handle.sync().finally(() => handle.close());
-}
-
 const requestTimeoutMs = 120_000;
 const retries = 5;
 
@@ -250,6 +244,5 @@ class S3Repository implements BackupRepository {
 }
 
 function reasonOf(error: unknown): string {
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
-  return cause instanceof Error ? cause.message : String(cause);
+  return messageOf(error instanceof Error ? (error.cause ?? error) : error);
 }

@@ -9,7 +9,7 @@ import { type DataFolder, dataFolderAt, openDataFolder } from '../embedded-datab
 import type { EmbeddedLog } from '../embedded-database/database-log.ts';
 import { lockDataFolder, type ServiceLock } from '../embedded-database/service-lock.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import { syncFolder } from './backup-repository.ts';
+import { syncFolder } from '../foundation/sync-folder.ts';
 
 /** What a restore moves into the data folder. The database comes last. */
 const restoredNames = [

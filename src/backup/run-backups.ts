@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataFolder } from '../embedded-database/data-folder.ts';
 import type { ConnectionSettings } from '../embedded-database/database-password.ts';
+import { messageOf } from '../foundation/errors.ts';
 import type { KeySource } from '../foundation/load-master-key.ts';
 import type { Log } from '../foundation/log.ts';
 import { BackupKeys, createEncrypter } from './backup-encryption.ts';
@@ -160,8 +161,4 @@ class BackupService {
       this.#log.warn({ err: error }, 'could not write the state of the backup');
     }
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

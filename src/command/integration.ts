@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { runChange } from '../change/change-resource.ts';
 import type { Database } from '../foundation/database/open-database.ts';
+import { parseDuration } from '../foundation/duration.ts';
 import { OperatorError } from '../foundation/errors.ts';
 import { type ClientId, parseClientId } from '../foundation/ids.ts';
 import { ClientSecretHasher } from '../session/authenticate-client.ts';
@@ -172,14 +173,11 @@ function readAllowance(text: string): number {
   return value;
 }
 
-const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
-
 /** Parses `30m`, `24h` or `7d` into seconds; `0` for none. */
 function readDuration(text: string): number {
   if (text === '0') return 0;
-  const [, count = '', unit = ''] = /^(\d{1,4})([smhd])$/.exec(text) ?? [];
-  const seconds = Number(count) * (units[unit] ?? 0);
-  if (seconds === 0)
+  const seconds = parseDuration(text);
+  if (seconds === undefined)
     throw new OperatorError(
       `--overlap must be a duration such as 30m, 24h or 7d, or 0, not "${text}".`,
     );

@@ -1,153 +1,29 @@
 import { resolve } from 'node:path';
 import type { SignInSettings } from '../access/authorize.ts';
-import { minPasswordMemory } from '../account/hash-password.ts';
-import type { BackupSettings } from '../backup/backup-target.ts';
-import { parseSource, type Source } from '../delivery/direct/source-pools.ts';
-import { readSmtpServers } from '../delivery/smtp-server-settings.ts';
-import { type DnsServer, parseDnsServer } from '../foundation/dns/dns-server.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import type { TraceSettings } from '../foundation/tracing/trace-settings.ts';
 import { type ConnectionLimits, capToOpenFileLimit } from '../http/limits/limit-connections.ts';
+import { mebibyte } from '../http/limits/route-limits.ts';
 import { type CertificateFiles, readCertificate } from '../http/tls/live-certificate.ts';
-import type { SignInProvider } from '../session/single-sign-on/sign-in-provider.ts';
 import type { SmtpSubmissionSettings } from '../smtp-submission/smtp-submission-module.ts';
-import type { AttachmentSettings } from '../submission/check-attachments.ts';
 import { findSettingWarnings } from './find-setting-warnings.ts';
-import { readAttachmentLimit, readRefusedTypes } from './read-attachment-settings.ts';
 import { readBackupSettings } from './read-backup-settings.ts';
-import { type LogLines, readLogLines } from './read-log-settings.ts';
-import { readTraceSettings } from './read-otlp-settings.ts';
 import { readSecretFiles } from './read-secret-files.ts';
-import {
-  readBearerToken,
-  readChoice,
-  readCount,
-  readDatabaseUrl,
-  readDays,
-  readDomainList,
-  readEmailAddress,
-  readHeaderNames,
-  readHostName,
-  readHours,
-  readKey,
-  readList,
-  readMailbox,
-  readNetworks,
-  readOrigins,
-  readPasswordMemory,
-  readPort,
-  readProxies,
-  readPublicUrl,
-  readSeconds,
-  readSwitch,
-  type SenderMailbox,
-} from './read-setting.ts';
 import { readSignInProvider } from './read-sign-in-provider.ts';
+import { readTraceSettings } from './read-trace-settings.ts';
 import { refuseRemovedSettings } from './removed-settings.ts';
+import { mailbox } from './setting-types.ts';
+import { SettingReader } from './settings-table.ts';
 
-/** How messages leave: to the local inbox, to an SMTP relay, or directly to the recipients' servers. */
-type DeliveryKind = 'inbox' | 'relay' | 'direct';
-
-export interface Config {
-  readonly host: string;
-  readonly port: number;
-  /** How long the service keeps accepting after SIGTERM. */
-  readonly drainSeconds: number;
-  readonly dataDir: string;
-  /** Undefined: the embedded database under `dataDir`. */
-  readonly databaseUrl: string | undefined;
-  readonly demo: boolean;
-  readonly delivery: DeliveryKind;
-  readonly smtpUrl: string | undefined;
-  /** The public base URL, without a trailing slash; undefined until the port is known. */
-  readonly publicUrl: string | undefined;
-  /** The certificate of the HTTP port; undefined: it speaks plain HTTP. */
-  readonly tls: CertificateFiles | undefined;
-  readonly trustProxy: readonly string[];
-  /** Origins whose pages can call the API. */
-  readonly crossOrigins: readonly string[];
-  readonly connections: ConnectionLimits;
-  readonly attachments: AttachmentSettings;
-  readonly deliveryRedirect: string | undefined;
-  readonly deliveryAllow: readonly string[];
-  /** Headers that requests must not set, besides the reserved ones; `*` at the end matches anything. */
-  readonly refusedHeaders: readonly string[];
-  /** The server that receives bounces and complaints by mail; undefined: none. */
-  readonly bounceServer: BounceServerConfig | undefined;
-  readonly intake: IntakeConfig;
-  /** Message submission over SMTP; undefined: off. */
-  readonly smtpSubmission: SmtpSubmissionSettings | undefined;
-  /** Private networks that webhooks may reach. */
-  readonly webhookNetworks: readonly string[];
-  /** Keep the full IP address in open and click events. */
-  readonly keepReaderAddresses: boolean;
-  readonly metrics: MetricsAccess;
-  /** The token for programs that read the inbox; undefined: not set. */
-  readonly inboxToken: string | undefined;
-  /** Days that the audit log is kept; 0: forever. */
-  readonly auditDays: number;
-  /** Hours after which an unused browser session ends. */
-  readonly sessionIdleHours: number;
-  /** MiB that hashing a password takes. */
-  readonly passwordMemory: number;
-  /** The installation's provider of OpenID Connect; undefined: none. */
-  readonly signInProvider: SignInProvider | undefined;
-  readonly logLevel: string;
-  readonly logLines: LogLines;
-  /** Base64 of 32 bytes; undefined: a key file in `dataDir`. */
-  readonly key: string | undefined;
-  /** The previous key, or the one still in use, while the master key is rotated. */
-  readonly previousKey: string | undefined;
-  readonly hostname: string | undefined;
-  /** DNS resolvers; empty: those of the system. */
-  readonly dnsServers: readonly DnsServer[];
-  readonly direct: DirectSettings;
-  /** Sender of system mail; undefined: none is sent. */
-  readonly systemMailFrom: SenderMailbox | undefined;
-  readonly backup: BackupSettings;
-  /** Undefined: traces are off. */
-  readonly tracing: TraceSettings | undefined;
+/** The settings as the service uses them; an undefined one is not set. */
+export interface Config extends ReturnType<typeof readSettings> {
   /** Variables that look like settings but have no effect, with what to do instead. */
   readonly settingWarnings: readonly string[];
-}
-
-/** Settings of direct delivery. */
-interface DirectSettings {
-  /** Addresses to send from; empty: the system chooses. */
-  readonly sources: readonly Source[];
-  readonly port: number;
-  /** Allow delivery to this machine itself. */
-  readonly loopback: boolean;
-  /** Private networks in which recipients' servers are allowed. */
-  readonly networks: readonly string[];
-}
-
-/** The SMTP server for bounces and complaints. */
-interface BounceServerConfig {
-  readonly host: string;
-  readonly port: number;
-  readonly tls: CertificateFiles | undefined;
-}
-
-/** Credentials of the relays that report by webhook. */
-interface IntakeConfig {
-  readonly snsTopics: readonly string[];
-  readonly postmarkPassword: string | undefined;
-  readonly mailgunKey: string | undefined;
-  readonly sendgridKey: string | undefined;
-}
-
-/** Who can read `/metrics`: everyone, or only clients with the token. Without a token, nobody can. */
-interface MetricsAccess {
-  readonly public: boolean;
-  readonly token: string | undefined;
 }
 
 /** Mail that never leaves the machine needs no real sender. */
 const localSender = 'Signalpost <signalpost@localhost.localdomain>';
 
 type Environment = Readonly<Record<string, string | undefined>>;
-type Read = (name: string) => string | undefined;
 
 /**
  * Reads the environment once. An empty variable counts as not set.
@@ -157,7 +33,7 @@ export function readConfig(given: Environment): Config {
   refuseRemovedSettings(given);
   const settingWarnings = findSettingWarnings(given);
   try {
-    return { ...readSettings(readSecretFiles(given)), settingWarnings };
+    return { ...readSettings(new SettingReader(readSecretFiles(given))), settingWarnings };
   } catch (error) {
     // A setting may be missing because its name is misspelled.
     if (!(error instanceof OperatorError) || settingWarnings.length === 0) throw error;
@@ -165,107 +41,106 @@ export function readConfig(given: Environment): Config {
   }
 }
 
-function readSettings(environment: Environment): Omit<Config, 'settingWarnings'> {
-  const read: Read = (name) => {
-    const value = environment[name]?.trim();
-    return value === '' ? undefined : value;
-  };
-  const smtpUrl = readSmtpUrl(read('SMTP_URL'));
-  const databaseUrl = readDatabaseUrl(read('DATABASE_URL'));
-  const demo = readSwitch('DEMO', read('DEMO')) ?? databaseUrl === undefined;
-  const hostname = readHostName('SMTP_HOSTNAME', read('SMTP_HOSTNAME'));
-  const delivery = readDelivery(read('DELIVERY'), smtpUrl, hostname);
-  refuseDirectSettings(delivery, read);
-  const dataDir = resolve(read('DATA_DIR') ?? './data');
+function readSettings(given: SettingReader) {
+  const delivery = readDelivery(given);
+  const dataDir = resolve(given.read('DATA_DIR'));
+  const databaseUrl = given.read('DATABASE_URL');
+  const messageLines = given.read('LOG_MESSAGES');
   return {
-    host: read('HOST') ?? '127.0.0.1',
-    port: readPort('PORT', read('PORT') ?? '3000'),
-    drainSeconds: readSeconds('DRAIN_SECONDS', read('DRAIN_SECONDS') ?? '0'),
+    host: given.read('HOST'),
+    port: given.read('PORT'),
+    drainSeconds: given.read('DRAIN_SECONDS'),
     dataDir,
+    /** Undefined: the embedded database under `dataDir`. */
     databaseUrl,
-    demo,
+    demo: given.read('DEMO') ?? databaseUrl === undefined,
     delivery,
-    smtpUrl,
-    publicUrl: readPublicUrl(
-      read('PUBLIC_URL'),
-      readSwitch('ALLOW_INSECURE_PUBLIC_URL', read('ALLOW_INSECURE_PUBLIC_URL')) ?? false,
-    ),
-    tls: readHttpTls(read),
-    trustProxy: readProxies(read('TRUST_PROXY')),
-    crossOrigins: readOrigins('CORS_ORIGINS', read('CORS_ORIGINS')),
-    connections: readConnections(
-      read('MAX_CONNECTIONS') ?? '20000',
-      read('MAX_CONNECTIONS_PER_PEER'),
-    ),
+    smtpUrl: given.read('SMTP_URL'),
+    /** The public base URL, without a trailing slash; undefined until the port is known. */
+    publicUrl: readPublicUrl(given),
+    /** The certificate of the HTTP port; undefined: it speaks plain HTTP. */
+    tls: readHttpTls(given),
+    trustProxy: given.read('TRUST_PROXY'),
+    /** Origins whose pages can call the API. */
+    crossOrigins: given.read('CORS_ORIGINS'),
+    connections: readConnections(given),
     attachments: {
-      limit: readAttachmentLimit('ATTACHMENT_LIMIT', read('ATTACHMENT_LIMIT') ?? '10'),
-      rules: readRefusedTypes('ATTACHMENT_REFUSED_TYPES', read('ATTACHMENT_REFUSED_TYPES')),
+      limit: given.read('ATTACHMENT_LIMIT') * mebibyte,
+      rules: given.read('ATTACHMENT_REFUSED_TYPES'),
     },
-    deliveryRedirect: readEmailAddress('DELIVERY_REDIRECT', read('DELIVERY_REDIRECT')),
-    deliveryAllow: readDomainList('DELIVERY_ALLOW', read('DELIVERY_ALLOW')),
-    refusedHeaders: readHeaderNames('REFUSED_HEADERS', read('REFUSED_HEADERS')),
-    bounceServer: readBounceServer(read),
+    deliveryRedirect: given.read('DELIVERY_REDIRECT'),
+    deliveryAllow: given.read('DELIVERY_ALLOW'),
+    /** Headers that requests must not set, besides the reserved ones; `*` at the end matches anything. */
+    refusedHeaders: given.read('REFUSED_HEADERS'),
+    /** The server that receives bounces and complaints by mail; undefined: none. */
+    bounceServer: readBounceServer(given),
+    /** Credentials of the relays that report by webhook. */
     intake: {
-      snsTopics: readList(read('INTAKE_SNS_TOPICS')),
-      postmarkPassword: read('INTAKE_POSTMARK_PASSWORD'),
-      mailgunKey: read('INTAKE_MAILGUN_KEY'),
-      sendgridKey: read('INTAKE_SENDGRID_KEY'),
+      snsTopics: given.read('INTAKE_SNS_TOPICS'),
+      postmarkPassword: given.read('INTAKE_POSTMARK_PASSWORD'),
+      mailgunKey: given.read('INTAKE_MAILGUN_KEY'),
+      sendgridKey: given.read('INTAKE_SENDGRID_KEY'),
     },
-    smtpSubmission: readSmtpSubmission(read),
-    webhookNetworks: readNetworks('WEBHOOK_NETWORKS', read('WEBHOOK_NETWORKS')),
-    keepReaderAddresses:
-      readSwitch('KEEP_READER_ADDRESSES', read('KEEP_READER_ADDRESSES')) ?? false,
-    metrics: readMetricsAccess(read),
-    inboxToken: readBearerToken('INBOX_TOKEN', read('INBOX_TOKEN')),
-    auditDays: readDays('AUDIT_DAYS', read('AUDIT_DAYS') ?? '400'),
-    passwordMemory: readPasswordMemory(
-      'PASSWORD_MEMORY',
-      read('PASSWORD_MEMORY') ?? String(minPasswordMemory),
-    ),
-    sessionIdleHours: readHours('SESSION_IDLE_HOURS', read('SESSION_IDLE_HOURS') ?? '12'),
-    signInProvider: readSignInProvider(read),
-    logLevel: readChoice('LOG_LEVEL', read('LOG_LEVEL') ?? 'info', [
-      'debug',
-      'info',
-      'warn',
-      'error',
-      'silent',
-    ]),
-    logLines: readLogLines(read),
-    key: readKey('SIGNALPOST_KEY', read('SIGNALPOST_KEY')),
-    previousKey: readPreviousKey(read),
-    hostname,
-    dnsServers: readList(read('DNS_SERVERS')).map(parseDnsServer),
+    /** Message submission over SMTP; undefined: off. */
+    smtpSubmission: readSmtpSubmission(given),
+    webhookNetworks: given.read('WEBHOOK_NETWORKS'),
+    keepReaderAddresses: given.read('KEEP_READER_ADDRESSES'),
+    metrics: readMetricsAccess(given),
+    inboxToken: given.read('INBOX_TOKEN'),
+    /** Days that the audit log is kept; 0: forever. */
+    auditDays: given.read('AUDIT_DAYS'),
+    /** MiB that hashing a password takes. */
+    passwordMemory: given.read('PASSWORD_MEMORY'),
+    sessionIdleHours: given.read('SESSION_IDLE_HOURS'),
+    /** The installation's provider of OpenID Connect; undefined: none. */
+    signInProvider: readSignInProvider(given),
+    logLevel: given.read('LOG_LEVEL'),
+    /** Lines that are written only if the operator asks for them. */
+    logLines: {
+      access: given.read('LOG_ACCESS'),
+      audit: given.read('LOG_AUDIT'),
+      /** One for each event of a message, with or without the recipient's address; undefined: none. */
+      messages: ({ '0': undefined, '1': 'events', addresses: 'addresses' } as const)[messageLines],
+    },
+    /** Undefined: a key file in `dataDir`. */
+    key: given.read('SIGNALPOST_KEY'),
+    /** The previous key, or the one still in use, while the master key is rotated. */
+    previousKey: readPreviousKey(given),
+    hostname: given.read('SMTP_HOSTNAME'),
+    /** DNS resolvers; empty: those of the system. */
+    dnsServers: given.read('DNS_SERVERS'),
     direct: {
-      sources: readList(read('DIRECT_SOURCES')).map(parseSource),
-      port: readPort('DIRECT_PORT', read('DIRECT_PORT') ?? '25'),
-      loopback: readSwitch('DIRECT_LOOPBACK', read('DIRECT_LOOPBACK')) ?? false,
-      networks: readNetworks('DELIVERY_NETWORKS', read('DELIVERY_NETWORKS')),
+      /** Addresses to send from; empty: the system chooses. */
+      sources: given.read('DIRECT_SOURCES'),
+      port: given.read('DIRECT_PORT'),
+      loopback: given.read('DIRECT_LOOPBACK'),
+      networks: given.read('DELIVERY_NETWORKS'),
     },
-    systemMailFrom: readMailbox(
-      'SYSTEM_MAIL_FROM',
-      read('SYSTEM_MAIL_FROM') ?? (delivery === 'inbox' ? localSender : undefined),
-    ),
-    backup: readBackupSettings(read, dataDir, databaseUrl !== undefined),
-    tracing: readTraceSettings(read),
+    /** Sender of system mail; undefined: none is sent. */
+    systemMailFrom:
+      given.read('SYSTEM_MAIL_FROM') ??
+      (delivery === 'inbox' ? mailbox('SYSTEM_MAIL_FROM', localSender) : undefined),
+    backup: readBackupSettings(given, dataDir),
+    /** Undefined: traces are off. */
+    tracing: readTraceSettings(given),
   };
 }
-
-const defaultMaxPerPeer = 2_000;
 
 /** By default, a peer gets at most half of the connections. */
-function readConnections(totalText: string, perPeerText: string | undefined): ConnectionLimits {
-  const total = capToOpenFileLimit(readCount('MAX_CONNECTIONS', totalText));
-  const perPeer =
-    perPeerText === undefined
-      ? Math.max(1, Math.min(defaultMaxPerPeer, Math.floor(total / 2)))
-      : readCount('MAX_CONNECTIONS_PER_PEER', perPeerText);
-  return { total, perPeer };
+function readConnections(given: SettingReader): ConnectionLimits {
+  const total = capToOpenFileLimit(given.read('MAX_CONNECTIONS'));
+  const perPeer = given.read('MAX_CONNECTIONS_PER_PEER');
+  const isChosen = given.isSet('MAX_CONNECTIONS_PER_PEER');
+  return {
+    total,
+    perPeer: isChosen ? perPeer : Math.max(1, Math.min(perPeer, Math.floor(total / 2))),
+  };
 }
 
-function readMetricsAccess(read: Read): MetricsAccess {
-  const isPublic = readSwitch('METRICS_PUBLIC', read('METRICS_PUBLIC')) ?? false;
-  const token = readBearerToken('METRICS_TOKEN', read('METRICS_TOKEN'));
+/** Who can read `/metrics`: everyone, or only clients with the token. Without a token, nobody can. */
+function readMetricsAccess(given: SettingReader) {
+  const isPublic = given.read('METRICS_PUBLIC');
+  const token = given.read('METRICS_TOKEN');
   if (isPublic && token !== undefined) {
     throw new OperatorError(
       'METRICS_PUBLIC=1 opens /metrics to everyone, so METRICS_TOKEN protects nothing; remove one of them.',
@@ -274,73 +149,92 @@ function readMetricsAccess(read: Read): MetricsAccess {
   return { public: isPublic, token };
 }
 
-function readPreviousKey(read: Read): string | undefined {
-  const previous = readKey('SIGNALPOST_KEY_PREVIOUS', read('SIGNALPOST_KEY_PREVIOUS'));
-  if (previous === undefined || read('SIGNALPOST_KEY') !== undefined) return previous;
+function readPreviousKey(given: SettingReader): string | undefined {
+  const previous = given.read('SIGNALPOST_KEY_PREVIOUS');
+  if (previous === undefined || given.isSet('SIGNALPOST_KEY')) return previous;
   throw new OperatorError('SIGNALPOST_KEY_PREVIOUS requires SIGNALPOST_KEY; set both.');
 }
 
-function readBounceServer(read: Read): BounceServerConfig | undefined {
-  const port = read('BOUNCE_PORT');
-  if (port === undefined) {
-    const unused = ['BOUNCE_HOST', 'BOUNCE_TLS_KEY', 'BOUNCE_TLS_CERT'].find((name) => read(name));
-    if (unused === undefined) return undefined;
-    throw new OperatorError(`${unused} is set, but nothing listens without BOUNCE_PORT; set both.`);
+/** A base URL without a query or a trailing slash. */
+function readPublicUrl(given: SettingReader): string | undefined {
+  const text = given.read('PUBLIC_URL');
+  const allowInsecure = given.read('ALLOW_INSECURE_PUBLIC_URL');
+  if (text === undefined) return undefined;
+  const url = URL.parse(text);
+  // A bare ? or # leaves no trace in the URL's properties, but would swallow the path of every link.
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || /[?#]/.test(text)) {
+    throw new OperatorError(
+      'PUBLIC_URL must be an http or https URL without a query, such as https://mail.example.com.',
+    );
   }
-  const tls = readCertificateFiles(read, 'BOUNCE_TLS_CERT', 'BOUNCE_TLS_KEY');
-  if (tls !== undefined) readCertificate(tls);
-  return {
-    host: read('BOUNCE_HOST') ?? '0.0.0.0',
-    port: readPort('BOUNCE_PORT', port),
-    tls,
-  };
+  if (url.protocol === 'http:' && !isLoopbackHost(url.hostname) && !allowInsecure) {
+    throw new OperatorError(
+      `PUBLIC_URL=${text} would send passwords and tokens unencrypted; use https, or set ALLOW_INSECURE_PUBLIC_URL=1 if the network is trusted.`,
+    );
+  }
+  return text.replace(/\/+$/, '');
 }
 
-function readSmtpSubmission(read: Read): SmtpSubmissionSettings | undefined {
-  const [port, tlsPort] = [read('SUBMISSION_PORT'), read('SUBMISSION_TLS_PORT')];
+/** Names below `localhost` never leave the machine (RFC 6761 section 6.3). */
+function isLoopbackHost(hostname: string): boolean {
+  return /^(?:127\.\d+\.\d+\.\d+|\[::1\]|(?:[^.]+\.)*localhost\.?)$/.test(hostname);
+}
+
+/** The SMTP server for bounces and complaints. */
+function readBounceServer(given: SettingReader) {
+  const port = given.read('BOUNCE_PORT');
+  if (port === undefined) {
+    given.refuse(
+      ['BOUNCE_HOST', 'BOUNCE_TLS_KEY', 'BOUNCE_TLS_CERT'],
+      'nothing listens without BOUNCE_PORT; set both.',
+    );
+    return undefined;
+  }
+  const tls = readCertificateFiles(given, 'BOUNCE_TLS_CERT', 'BOUNCE_TLS_KEY');
+  if (tls !== undefined) readCertificate(tls);
+  return { host: given.read('BOUNCE_HOST'), port, tls };
+}
+
+function readSmtpSubmission(given: SettingReader): SmtpSubmissionSettings | undefined {
+  const [port, tlsPort] = [given.read('SUBMISSION_PORT'), given.read('SUBMISSION_TLS_PORT')];
   if (port === undefined && tlsPort === undefined) {
-    const unused = ['SUBMISSION_HOST', 'SUBMISSION_TLS_CERT', 'SUBMISSION_TLS_KEY'].find((name) =>
-      read(name),
+    given.refuse(
+      ['SUBMISSION_HOST', 'SUBMISSION_TLS_CERT', 'SUBMISSION_TLS_KEY'],
+      'nothing listens without SUBMISSION_PORT or SUBMISSION_TLS_PORT; set one of them.',
     );
-    if (unused === undefined) return undefined;
-    throw new OperatorError(
-      `${unused} is set, but nothing listens without SUBMISSION_PORT or SUBMISSION_TLS_PORT; set one of them.`,
-    );
+    return undefined;
   }
   const tls =
-    readCertificateFiles(read, 'SUBMISSION_TLS_CERT', 'SUBMISSION_TLS_KEY') ??
-    readCertificateFiles(read, 'TLS_CERT', 'TLS_KEY');
+    readCertificateFiles(given, 'SUBMISSION_TLS_CERT', 'SUBMISSION_TLS_KEY') ??
+    readCertificateFiles(given, 'TLS_CERT', 'TLS_KEY');
   if (tls === undefined)
     throw new OperatorError(
       'SUBMISSION_PORT and SUBMISSION_TLS_PORT need a certificate, because passwords travel over them; set SUBMISSION_TLS_CERT and SUBMISSION_TLS_KEY, or TLS_CERT and TLS_KEY.',
     );
   readCertificate(tls);
-  return {
-    host: read('SUBMISSION_HOST') ?? '0.0.0.0',
-    port: port === undefined ? undefined : readPort('SUBMISSION_PORT', port),
-    tlsPort: tlsPort === undefined ? undefined : readPort('SUBMISSION_TLS_PORT', tlsPort),
-    tls,
-  };
+  return { host: given.read('SUBMISSION_HOST'), port, tlsPort, tls };
 }
 
-function readHttpTls(read: Read): CertificateFiles | undefined {
-  const files = readCertificateFiles(read, 'TLS_CERT', 'TLS_KEY');
+function readHttpTls(given: SettingReader): CertificateFiles | undefined {
+  const files = readCertificateFiles(given, 'TLS_CERT', 'TLS_KEY');
   if (files === undefined) return undefined;
   readCertificate(files);
-  if (read('PUBLIC_URL')?.startsWith('http:'))
+  if (given.read('PUBLIC_URL')?.startsWith('http:'))
     throw new OperatorError(
       'PUBLIC_URL must begin with https, because PORT speaks HTTPS with TLS_CERT and TLS_KEY.',
     );
   return files;
 }
 
+type FileSetting = 'TLS' | 'BOUNCE_TLS' | 'SUBMISSION_TLS';
+
 /** The files that two settings name; undefined if neither is set. @throws OperatorError if only one is */
 function readCertificateFiles(
-  read: Read,
-  certSetting: string,
-  keySetting: string,
+  given: SettingReader,
+  certSetting: `${FileSetting}_CERT`,
+  keySetting: `${FileSetting}_KEY`,
 ): CertificateFiles | undefined {
-  const [cert, key] = [read(certSetting), read(keySetting)];
+  const [cert, key] = [given.read(certSetting), given.read(keySetting)];
   if (cert === undefined && key === undefined) return undefined;
   if (cert === undefined || key === undefined)
     throw new OperatorError(
@@ -352,16 +246,11 @@ function readCertificateFiles(
   };
 }
 
-function readDelivery(
-  text: string | undefined,
-  smtpUrl: string | undefined,
-  hostname: string | undefined,
-): DeliveryKind {
-  const kind = readChoice('DELIVERY', text ?? (smtpUrl === undefined ? 'inbox' : 'relay'), [
-    'inbox',
-    'relay',
-    'direct',
-  ]);
+/** How messages leave: to the local inbox, to an SMTP relay, or directly to the recipients' servers. */
+function readDelivery(given: SettingReader) {
+  const smtpUrl = given.read('SMTP_URL');
+  const hostname = given.read('SMTP_HOSTNAME');
+  const kind = given.read('DELIVERY') ?? (smtpUrl === undefined ? 'inbox' : 'relay');
   if (kind === 'relay' && smtpUrl === undefined) {
     throw new OperatorError(
       'DELIVERY=relay needs SMTP_URL, the address of the relay: smtp://user:password@host:587.',
@@ -377,23 +266,13 @@ function readDelivery(
       'DELIVERY=direct needs SMTP_HOSTNAME, the name of this mail server in DNS: mail.example.com.',
     );
   }
+  // They would be ignored silently.
+  if (kind !== 'direct')
+    given.refuse(
+      ['DIRECT_SOURCES', 'DIRECT_PORT', 'DIRECT_LOOPBACK', 'DELIVERY_NETWORKS'],
+      `DELIVERY=${kind} does not use it; remove it, or set DELIVERY=direct.`,
+    );
   return kind;
-}
-
-/** Rejects settings of another delivery mode, which would be ignored silently. */
-function refuseDirectSettings(delivery: DeliveryKind, read: Read): void {
-  const unused = ['DIRECT_SOURCES', 'DIRECT_PORT', 'DIRECT_LOOPBACK', 'DELIVERY_NETWORKS'].find(
-    (name) => read(name),
-  );
-  if (delivery === 'direct' || unused === undefined) return;
-  throw new OperatorError(
-    `${unused} is set, but DELIVERY=${delivery} does not use it; remove it, or set DELIVERY=direct.`,
-  );
-}
-
-function readSmtpUrl(text: string | undefined): string | undefined {
-  if (text !== undefined) readSmtpServers(text);
-  return text;
 }
 
 /** What the settings say about signing in. */

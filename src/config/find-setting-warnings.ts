@@ -1,11 +1,9 @@
-import { secretNames, settingDefinitions } from './settings-table.ts';
+import { secretNames, settings } from './settings-table.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const knownNames: readonly string[] = settingDefinitions.flatMap(({ name }) => name.split(', '));
-
 const allNames: ReadonlySet<string> = new Set([
-  ...knownNames,
+  ...Object.keys(settings),
   ...secretNames.map((name) => `${name}_FILE`),
 ]);
 

@@ -1,32 +1,22 @@
-import { parseRecipients } from '../backup/backup-encryption.ts';
-import type { S3Settings } from '../backup/backup-target.ts';
-import { type BackupSettings, parseBackupTarget } from '../backup/backup-target.ts';
+import type { BackupSettings, S3Settings } from '../backup/backup-target.ts';
 import { OperatorError } from '../foundation/errors.ts';
-import { readCount, readList } from './read-setting.ts';
-
-type Read = (name: string) => string | undefined;
+import type { SettingReader } from './settings-table.ts';
 
 /**
  * Reads the settings of backups.
- * @param ownDatabase whether DATABASE_URL is set, so that there is no embedded database to back up
  * @throws OperatorError if a value is invalid or a setting is missing
  */
-export function readBackupSettings(
-  read: Read,
-  dataDir: string,
-  ownDatabase: boolean,
-): BackupSettings {
-  const text = read('BACKUP_TO');
-  const recipients = parseRecipients('BACKUP_RECIPIENT', readList(read('BACKUP_RECIPIENT')));
+export function readBackupSettings(given: SettingReader, dataDir: string): BackupSettings {
+  const recipients = given.read('BACKUP_RECIPIENT');
   const settings = {
-    to: text === undefined ? undefined : parseBackupTarget('BACKUP_TO', text),
-    everySeconds: readDuration('BACKUP_EVERY', read('BACKUP_EVERY') ?? '5m'),
-    keepDays: readCount('BACKUP_KEEP_DAYS', read('BACKUP_KEEP_DAYS') ?? '14'),
+    to: given.read('BACKUP_TO'),
+    everySeconds: given.read('BACKUP_EVERY'),
+    keepDays: given.read('BACKUP_KEEP_DAYS'),
     recipients,
-    s3: readS3Settings(read),
+    s3: readS3Settings(given),
   };
   if (settings.to === undefined) return settings;
-  if (ownDatabase)
+  if (given.isSet('DATABASE_URL'))
     throw new OperatorError(
       'BACKUP_TO backs up only the embedded database, but DATABASE_URL is set. Remove BACKUP_TO, and back up your PostgreSQL as in docs/operate/back-up.md.',
     );
@@ -49,37 +39,13 @@ export function readBackupSettings(
   return settings;
 }
 
-function readS3Settings(read: Read): S3Settings | undefined {
-  const names = ['BACKUP_S3_ENDPOINT', 'BACKUP_S3_ACCESS_KEY', 'BACKUP_S3_SECRET_KEY'] as const;
-  const [endpoint, accessKey, secretKey] = names.map(read);
-  if (endpoint === undefined || accessKey === undefined || secretKey === undefined) {
-    const set = names.find((name) => read(name) !== undefined);
-    if (set === undefined) return undefined;
-    throw new OperatorError(
-      `${set} is set, but ${names.join(', ')} belong together; set all three.`,
-    );
-  }
-  const url = URL.parse(endpoint);
-  if (url === null || !['http:', 'https:'].includes(url.protocol) || /[?#]/.test(endpoint))
-    throw new OperatorError(
-      'BACKUP_S3_ENDPOINT must be the URL of the S3 service without a bucket, such as https://s3.eu-central-1.amazonaws.com.',
-    );
-  return {
-    endpoint: endpoint.replace(/\/+$/, ''),
-    region: read('BACKUP_S3_REGION') ?? 'us-east-1',
-    accessKey,
-    secretKey,
-  };
-}
+const s3Names = ['BACKUP_S3_ENDPOINT', 'BACKUP_S3_ACCESS_KEY', 'BACKUP_S3_SECRET_KEY'] as const;
 
-const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600 };
-
-/** Seconds, minutes or hours up to a day: `30s`, `5m`, `1h`. @throws OperatorError */
-function readDuration(name: string, text: string): number {
-  const [, count, unit = ''] = /^(\d{1,5})([smh])$/.exec(text) ?? [];
-  const seconds = Number(count) * (unitSeconds[unit] ?? 0);
-  if (seconds >= 1 && seconds <= 86_400) return seconds;
-  throw new OperatorError(
-    `${name} must be a time such as 30s, 5m or 1h, up to 24h, not "${text}".`,
-  );
+function readS3Settings(given: SettingReader): S3Settings | undefined {
+  if (!s3Names.every((name) => given.isSet(name)))
+    given.refuse(s3Names, `${s3Names.join(', ')} belong together; set all three.`);
+  const [endpoint, accessKey, secretKey] = s3Names.map((name) => given.read(name));
+  if (endpoint === undefined || accessKey === undefined || secretKey === undefined)
+    return undefined;
+  return { endpoint, region: given.read('BACKUP_S3_REGION'), accessKey, secretKey };
 }

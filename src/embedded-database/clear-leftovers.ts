@@ -36,33 +36,21 @@ function isClusterProcess(pid: number, folder: DataFolder): boolean {
   return commandOf(pid).trimEnd().replace(/"$/, '').endsWith(folder.cluster);
 }
 
-/**
- * All PostgreSQL processes on this data folder, including backends of a killed postmaster that are still running a
- * statement. Linux only; elsewhere they exit on their own.
- */
-function findClusterProcesses(folder: DataFolder): number[] {
+/** All processes of the machine that are like this. Linux only; elsewhere what is left of PostgreSQL exits on its own. */
+function findProcesses(isWanted: (pid: number) => boolean): number[] {
   if (process.platform !== 'linux') return [];
   return readdirSync('/proc')
     .map(Number)
-    .filter((pid) => Number.isInteger(pid) && runsInCluster(pid, folder));
+    .filter((pid) => Number.isInteger(pid) && isWanted(pid));
 }
 
-/** PostgreSQL processes that run on a removed folder of the same name. Linux only. */
-function findDisplacedProcesses(folder: DataFolder): number[] {
-  if (process.platform !== 'linux') return [];
-  return readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => {
-      try {
-        return (
-          Number.isInteger(pid) &&
-          isPostgres(pid) &&
-          readlinkSync(`/proc/${pid}/cwd`) === `${folder.cluster} (deleted)`
-        );
-      } catch {
-        return false;
-      }
-    });
+/** Whether a PostgreSQL process runs on a removed folder of the same name. */
+function isDisplaced(pid: number, folder: DataFolder): boolean {
+  try {
+    return isPostgres(pid) && readlinkSync(`/proc/${pid}/cwd`) === `${folder.cluster} (deleted)`;
+  } catch {
+    return false;
+  }
 }
 
 /** Every PostgreSQL process runs in its data folder; compares by identity, not by name. */
@@ -130,7 +118,7 @@ export async function clearLeftovers(
  */
 export async function killDisplacedDatabase(folder: DataFolder): Promise<void> {
   for (;;) {
-    const pids = findDisplacedProcesses(folder);
+    const pids = findProcesses((pid) => isDisplaced(pid, folder));
     if (pids.length === 0) return;
     for (const pid of pids) {
       try {
@@ -152,7 +140,8 @@ export async function stopLeftoverDatabase(folder: DataFolder, log: EmbeddedLog)
     await endProcess(pid, folder);
   }
   // Backends of a killed postmaster notice that it is gone only when their statement ends.
-  for (const orphan of findClusterProcesses(folder)) await endProcess(orphan, folder);
+  for (const orphan of findProcesses((one) => runsInCluster(one, folder)))
+    await endProcess(orphan, folder);
 }
 
 async function endProcess(pid: number, folder: DataFolder): Promise<void> {

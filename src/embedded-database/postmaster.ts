@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { execFileSync } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { within } from '../foundation/within.ts';
 import { postmasterLines } from './clear-leftovers.ts';
 import type { DataFolder } from './data-folder.ts';
 import { type EmbeddedLog, lastLogError, openDatabaseLog } from './database-log.ts';
@@ -115,13 +116,7 @@ async function stopChild(
 }
 
 async function endsWithin(ended: Promise<string>, timeoutMs: number): Promise<boolean> {
-  const timer = new AbortController();
-  const result = await Promise.race([
-    ended.then(() => true),
-    delay(timeoutMs, false, { signal: timer.signal }).catch(() => false),
-  ]);
-  timer.abort();
-  return result;
+  return (await within(ended, timeoutMs, () => undefined)) !== undefined;
 }
 
 /** Windows has no such signals, so this runs `pg_ctl`. */

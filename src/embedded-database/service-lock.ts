@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { OperatorError } from '../foundation/errors.ts';
+import { messageOf, OperatorError } from '../foundation/errors.ts';
 import type { DataFolder } from './data-folder.ts';
 
 /** The right to be the only service on a data folder. */
@@ -70,7 +70,7 @@ function tryLock(folder: DataFolder, timeoutMs: number): DatabaseSync | undefine
     if (cause instanceof Error && 'errcode' in cause && cause.errcode === SQLITE_BUSY) {
       return undefined;
     }
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new OperatorError(
       `The file ${folder.lockFile} can’t be locked (${reason}). Run Signalpost as the owner of DATA_DIR, and keep DATA_DIR on a local disk.`,
       { cause },

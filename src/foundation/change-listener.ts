@@ -2,6 +2,7 @@ import { changeChannel } from './database/announce.ts';
 import { clientSettings, type DatabaseSettings } from './database/open-database.ts';
 import { ServiceClient } from './database/service-client.ts';
 import type { Log } from './log.ts';
+import { within } from './within.ts';
 
 /** Drops the entry `key` from a cache, or everything for '*'. */
 export type DropEntry = (key: string) => void;
@@ -103,18 +104,14 @@ export class ChangeListener {
     this.#resting = false;
     const client = this.#client;
     if (client === undefined) return this.#connect();
-    let timer: NodeJS.Timeout | undefined;
     const requestedAt = performance.now();
-    const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error('no response within a second')), silenceTimeoutMs);
-    });
     try {
-      await Promise.race([client.query('select 1'), timeout]);
+      await within(client.query('select 1'), silenceTimeoutMs, () => {
+        throw new Error('no response within a second');
+      });
       this.#reliableUntil = requestedAt;
     } catch (error) {
       if (!this.#closed) this.#handleLostConnection(error);
-    } finally {
-      clearTimeout(timer);
     }
   }
 

@@ -73,3 +73,8 @@ export class Busy extends Error {
     this.retryAfter = retryAfter;
   }
 }
+
+/** What an error says. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

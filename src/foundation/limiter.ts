@@ -15,8 +15,8 @@ export interface Policy {
   readonly reserve: number;
   /** Callers that wait, in total and per sharer, and for how long; without it, those that can't start are refused. */
   readonly wait?: { readonly callers: number; readonly perSharer: number; readonly ms: number };
-  /** Retry-After of a refused caller, in seconds. */
-  readonly retryAfter: number;
+  /** Retry-After of a refused caller, in seconds; 1 by default. */
+  readonly retryAfter?: number;
   /** When full, what made least progress ends, beginning with the sharer that has most. */
   readonly evict?: Eviction;
 }
@@ -256,7 +256,7 @@ export class Limiter {
   }
 
   #busy(): Busy {
-    const { what, retryAfter } = this.policy;
+    const { what, retryAfter = 1 } = this.policy;
     return new Busy(`Too many ${what} in progress. Retry in ${retryAfter} s`, retryAfter);
   }
 

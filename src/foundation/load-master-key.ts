@@ -1,9 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { link, mkdir, open, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf } from './database/sqlstate.ts';
 import { OperatorError } from './errors.ts';
 import { fingerprintOf, MasterKey } from './master-key.ts';
+import { syncFolder } from './sync-folder.ts';
 
 const keyBytes = 32;
 
@@ -142,11 +143,4 @@ async function writeDraft(file: string, text: string): Promise<string> {
   const draft = `${file}.${randomUUID()}.new`;
   await writeFile(draft, text, { mode: 0o600, flush: true });
   return draft;
-}
-
-/** Flushes the folder, so the new file name survives a crash. */
-async function syncFolder(path: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(path, 'r');
-  await handle.sync().finally(() => handle.close());
 }

@@ -14,8 +14,9 @@ const threads = { ...slots, total: 2, share: 1, reserve: 1 } as const;
 /** It waits as rows, which take turns. */
 const inTurn = {
   wait: { callers: 1, perSharer: 1, ms: Number.POSITIVE_INFINITY },
-  retryAfter: 1,
 } as const;
+/** SMTP sessions and what they send. */
+const overSmtp = { by: 'network', retryAfter: 60, evict: { afterMs: 10_000 } } as const;
 /** While others wait for memory, what holds some must arrive at this rate. */
 const arrivalPace = { afterMs: 5_000, slowerThan: 512 * 1_024 } as const;
 
@@ -31,7 +32,6 @@ export const policies = {
     share: 1,
     reserve: 0,
     wait: { callers: 64, perSharer: 32, ms: Number.POSITIVE_INFINITY },
-    retryAfter: 1,
   },
   strangersBodies: {
     what: 'request bodies',
@@ -40,7 +40,6 @@ export const policies = {
     total: 32 * mebibyte,
     share: 8 * mebibyte,
     reserve: 8 * mebibyte,
-    retryAfter: 1,
     evict: { afterMs: 2_000 },
   },
   unsentResponses: {
@@ -50,7 +49,6 @@ export const policies = {
     total: 128 * mebibyte,
     share: 32 * mebibyte,
     reserve: 32 * mebibyte,
-    retryAfter: 1,
     evict: { afterMs: 5_000 },
   },
   imageResponses: {
@@ -61,47 +59,38 @@ export const policies = {
     share: 8 * mebibyte,
     reserve: 16 * mebibyte,
     wait: { callers: 1_000, perSharer: 500, ms: 2_000 },
-    retryAfter: 1,
   },
   bounceSessions: {
     what: 'sessions of the bounce server',
     ...slots,
-    by: 'network',
+    ...overSmtp,
     total: 100,
     share: 10,
     reserve: 20,
-    retryAfter: 60,
-    evict: { afterMs: 10_000 },
   },
   receivedReports: {
     what: 'reports by email',
     ...bytes,
-    by: 'network',
+    ...overSmtp,
     total: 32 * mebibyte,
     share: 8 * mebibyte,
     reserve: 8 * mebibyte,
-    retryAfter: 60,
-    evict: { afterMs: 10_000 },
   },
   receivedReplies: {
     what: 'replies by email',
     ...bytes,
-    by: 'network',
+    ...overSmtp,
     total: 96 * mebibyte,
     share: 32 * mebibyte,
     reserve: 32 * mebibyte,
-    retryAfter: 60,
-    evict: { afterMs: 10_000 },
   },
   submissionSessions: {
     what: 'SMTP submission sessions',
     ...slots,
-    by: 'network',
+    ...overSmtp,
     total: 1_200,
     share: 100,
     reserve: 100,
-    retryAfter: 60,
-    evict: { afterMs: 10_000 },
   },
   providerRequests: {
     what: 'sign-ins',
@@ -121,7 +110,6 @@ export const policies = {
     total: 128 * mebibyte,
     share: 64 * mebibyte,
     reserve: 32 * mebibyte,
-    retryAfter: 1,
     evict: { afterMs: 10_000 },
   },
   largeBodies: {
@@ -131,7 +119,6 @@ export const policies = {
     share: 32 * mebibyte,
     reserve: 32 * mebibyte,
     wait: { callers: 10_000, perSharer: 10_000, ms: 30_000 },
-    retryAfter: 1,
     evict: arrivalPace,
   },
   submittedMessages: {
@@ -141,7 +128,6 @@ export const policies = {
     share: 64 * mebibyte,
     reserve: 64 * mebibyte,
     wait: { callers: 1_000, perSharer: 1_000, ms: 10_000 },
-    retryAfter: 1,
     evict: arrivalPace,
   },
   submissionLogins: {
@@ -161,7 +147,6 @@ export const policies = {
     share: 6,
     reserve: 4,
     wait: { callers: 1_000, perSharer: 500, ms: 10_000 },
-    retryAfter: 1,
   },
   managementRequests: {
     what: 'requests',
@@ -170,7 +155,6 @@ export const policies = {
     share: 8,
     reserve: 8,
     wait: { callers: 1_000, perSharer: 40, ms: Number.POSITIVE_INFINITY },
-    retryAfter: 1,
     evict: { afterMs: 10_000, slowerThan: 16 * 1_024 },
   },
   managementConnections: {
@@ -180,7 +164,6 @@ export const policies = {
     share: 2,
     reserve: 2,
     wait: { callers: 256, perSharer: 32, ms: 5_000 },
-    retryAfter: 1,
   },
   changes: {
     what: 'changes',
@@ -189,7 +172,6 @@ export const policies = {
     share: 1,
     reserve: 1,
     wait: { callers: 128, perSharer: 16, ms: 5_000 },
-    retryAfter: 1,
   },
   imports: { what: 'imports', ...slots, total: 8, share: 1, reserve: 2, retryAfter: 30 },
   streams: {
@@ -213,7 +195,6 @@ export const policies = {
     share: 1,
     reserve: 1,
     wait: { callers: 1_000, perSharer: 500, ms: 10_000 },
-    retryAfter: 1,
   },
   smallAttachmentWrites: {
     what: 'small attachments',
@@ -222,7 +203,6 @@ export const policies = {
     share: 64,
     reserve: 32,
     wait: { callers: 1_000, perSharer: 500, ms: 10_000 },
-    retryAfter: 1,
   },
   imageReads: {
     what: 'images',
@@ -269,7 +249,6 @@ export const policies = {
     share: 80 * mebibyte,
     reserve: 40 * mebibyte,
     wait: { callers: 10_000, perSharer: 10_000, ms: 2_000 },
-    retryAfter: 1,
   },
   replies: { what: 'replies', ...slots, total: 50, share: 20, reserve: 10, retryAfter: 60 },
   largeReplies: { what: 'replies', ...slots, total: 20, share: 2, reserve: 5, retryAfter: 60 },

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Registry } from 'prom-client';
+import { within } from '../foundation/within.ts';
 import { bearerTokenOf, isSameSecret } from './bearer-token.ts';
 import type { Http } from './create-http.ts';
 
@@ -26,12 +26,11 @@ export function registerHealthRoutes(http: Http, readiness: Readiness): void {
   };
   http.get('/healthz', async () => ({ status: 'ok' }));
   http.get('/readyz', async (_request, reply) => {
-    const timer = new AbortController();
-    const reason = await Promise.race([
+    const reason = await within(
       checkReadiness(),
-      delay(probeTimeoutMs, 'the database is not responding', { signal: timer.signal }),
-    ]);
-    timer.abort();
+      probeTimeoutMs,
+      () => 'the database is not responding',
+    );
     if (reason === undefined) return { status: 'ready' };
     return reply.code(503).header('retry-after', 1).send({ status: 'not ready', reason });
   });

@@ -1,12 +1,13 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Clock } from '../foundation/clock.ts';
 import type { Database } from '../foundation/database/open-database.ts';
 import type { Log } from '../foundation/log.ts';
-import { type MetricName, metricOptions } from '../foundation/metrics/metrics-table.ts';
+import { metricOptions } from '../foundation/metrics/metrics-table.ts';
+import { registerGauge } from '../foundation/metrics/register-gauge.ts';
 import { shareReading } from '../foundation/metrics/shared-reading.ts';
 import { outcomeKinds } from '../message/event-kinds.ts';
 import type { EventDraft } from '../message/write-events.ts';
-import { type QueueSize, readQueueSize } from './queue-size-store.ts';
+import { readQueueSize } from './queue-size-store.ts';
 import type { RecordedEvents } from './settle-attempt.ts';
 
 /**
@@ -22,30 +23,16 @@ export function registerQueueMetrics(
   log: Log,
 ): (recorded: RecordedEvents) => void {
   const readSize = shareReading(() => readQueueSize(database), { what: 'the queue size', log });
-  const gaugeOfSize = (name: MetricName, read: (size: QueueSize) => number): void => {
-    new Gauge({
-      ...metricOptions(name, registry),
-      async collect() {
-        const size = await readSize();
-        if (size === undefined) this.remove();
-        else this.set(read(size));
-      },
-    });
-  };
-  gaugeOfSize('signalpost_queue_oldest_due_seconds', (size) => size.oldestSeconds);
-  gaugeOfSize('signalpost_queue_entries', (size) => size.entries);
-  new Gauge({
-    ...metricOptions('signalpost_database_up', registry),
-    async collect() {
-      this.set(Number((await readSize()) !== undefined));
-    },
-  });
-  new Gauge({
-    ...metricOptions('signalpost_worker_busy', registry),
-    collect() {
-      this.set(busy());
-    },
-  });
+  registerGauge(
+    registry,
+    'signalpost_queue_oldest_due_seconds',
+    async () => (await readSize())?.oldestSeconds,
+  );
+  registerGauge(registry, 'signalpost_queue_entries', async () => (await readSize())?.entries);
+  registerGauge(registry, 'signalpost_database_up', async () =>
+    Number((await readSize()) !== undefined),
+  );
+  registerGauge(registry, 'signalpost_worker_busy', busy);
   const countOutcome = registerOutcomes(registry);
   const latency = new Histogram(metricOptions('signalpost_delivery_latency_seconds', registry));
   return (recorded) => {

@@ -1,11 +1,12 @@
 import { hostname as osHostname } from 'node:os';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 import type { SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import type { Clock } from '../foundation/clock.ts';
 import { Fault } from '../foundation/errors.ts';
 import { type Holding, Limiter } from '../foundation/limiter.ts';
 import type { Log } from '../foundation/log.ts';
 import { metricOptions } from '../foundation/metrics/metrics-table.ts';
+import { registerGauge } from '../foundation/metrics/register-gauge.ts';
 import { LimitedSmtpServer } from '../foundation/network/limited-smtp-server.ts';
 import { isLostConnection } from '../foundation/network/lost-connection.ts';
 import { listenForSmtp, type SmtpListener } from '../foundation/network/smtp-listener.ts';
@@ -53,12 +54,7 @@ export class SmtpSubmissionMetrics {
   /** @param openSessions returns how many sessions are open */
   constructor(registry: Registry, openSessions: () => number) {
     this.#replies = new Counter(metricOptions('signalpost_submission_replies_total', registry));
-    new Gauge({
-      ...metricOptions('signalpost_submission_sessions', registry),
-      collect() {
-        this.set(openSessions());
-      },
-    });
+    registerGauge(registry, 'signalpost_submission_sessions', openSessions);
   }
 
   /** @param code of the reply (RFC 5321 section 4.2) */

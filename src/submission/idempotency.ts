@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import { Fault } from '../foundation/errors.ts';
 import type { AccountId } from '../foundation/ids.ts';
 import type { MaybePromise } from '../foundation/maybe-promise.ts';
+import { within } from '../foundation/within.ts';
 import { sendBodyBytes } from '../http/limits/route-limits.ts';
 import { hashInPieces } from './decode-base64.ts';
-import { limitWait } from './with-timeout.ts';
 
 export interface IdempotencyKey {
   readonly text: string;
@@ -74,7 +74,9 @@ export class IdempotencyLocks {
   async #wait(name: string, deadline: number): Promise<Release> {
     for (let other = this.#locks.get(name); other; other = this.#locks.get(name)) {
       const leftMs = Math.max(0, deadline - performance.now());
-      await limitWait(other.ended(), leftMs, idempotencyInProgress);
+      await within(other.ended(), leftMs, () => {
+        throw idempotencyInProgress();
+      });
     }
     return this.#start(name);
   }

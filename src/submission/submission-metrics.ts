@@ -1,6 +1,7 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
 import type { FaultCode } from '../foundation/errors.ts';
 import { metricOptions } from '../foundation/metrics/metrics-table.ts';
+import { registerGauge } from '../foundation/metrics/register-gauge.ts';
 
 /** Errors whose cause is the service. */
 const serviceFaults: readonly FaultCode[] = ['IO_EXCEPTION', 'INTERNAL_ERROR'];
@@ -20,12 +21,7 @@ export class SubmissionMetrics {
     for (const error of serviceFaults) this.#refused.inc({ error }, 0);
     this.#seconds = new Histogram(metricOptions('signalpost_send_accept_seconds', registry));
     this.#batch = new Histogram(metricOptions('signalpost_send_batch_rows', registry));
-    new Gauge({
-      ...metricOptions('signalpost_send_waiting', registry),
-      collect() {
-        this.set(waiting());
-      },
-    });
+    registerGauge(registry, 'signalpost_send_waiting', waiting);
   }
 
   /** @param milliseconds from the first byte of the request to the response */

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { announceChange } from '../foundation/database/announce.ts';
 import type { CommitWith } from '../foundation/database/commit-with.ts';
 import type { Database } from '../foundation/database/open-database.ts';
@@ -6,6 +5,7 @@ import type { AccountId } from '../foundation/ids.ts';
 import type { MasterKey } from '../foundation/master-key.ts';
 import { PublicNetworks } from '../foundation/network/public-networks.ts';
 import { PeriodicTask } from '../foundation/periodic-task.ts';
+import { within } from '../foundation/within.ts';
 import type { WebhookKind } from '../message/event-kinds.ts';
 import {
   type ReplaySelection,
@@ -67,11 +67,7 @@ export function createWebhooks({ key, allowedNetworks, ...dependencies }: Webhoo
     /** Waits for requests in flight. */
     async stop(): Promise<void> {
       await cleanup.stop();
-      const timeout = new AbortController();
-      await Promise.race([
-        worker.stop().finally(() => timeout.abort()),
-        setTimeout(maxStopMs, undefined, { signal: timeout.signal }).catch(() => undefined),
-      ]);
+      await within(worker.stop(), maxStopMs, () => undefined);
     },
     /**
      * Resumes a paused endpoint.

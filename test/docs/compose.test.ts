@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { settingDefinitions } from '../../src/config/settings-table.ts';
+import { settings } from '../../src/config/settings-table.ts';
 
 interface Service {
   readonly image?: string;
@@ -60,7 +60,7 @@ test('the service of ops/compose.yaml runs without root rights, and only Caddy h
 });
 
 test('ops/compose.yaml uses settings that exist, the health check of the image, and variables that the page names', () => {
-  const names = settingDefinitions.flatMap(({ name }) => name.split(', '));
+  const names = Object.keys(settings);
   for (const name of Object.keys(services.signalpost?.environment ?? {}))
     assert.ok(names.includes(name), name);
   const check = services.signalpost?.healthcheck?.test?.at(-1) ?? '';

@@ -38,7 +38,7 @@ test('a chart has a text description', () => {
     unit: 'milliseconds',
     series: ['p99'],
     rows: [{ label: 'idle', bars: [{ series: 0, spread, text: '8' }] }],
-    limit: { label: 'limit', value: 10 },
+    limit: 10,
   });
   assert.match(svg, /<title id="title">Bodies &lt; 50 kB<\/title>/);
   assert.match(svg, /<desc id="desc">Bars in milliseconds\. idle: 8\. The limit is 10\.<\/desc>/);

@@ -1,6 +1,7 @@
 import type { Dns, DnsAnswer } from '../../foundation/dns/dns-client.ts';
 import { toNodeResolver } from '../../foundation/dns/to-node-resolver.ts';
 import { readEntity } from '../../foundation/mime/mime-entity.ts';
+import { within } from '../../foundation/within.ts';
 import {
   type AuthenticationResult,
   authenticationResults,
@@ -95,15 +96,7 @@ function limitQueries(dns: Dns, timeoutMs: number): Dns {
       queries += 1;
       const leftMs = deadline - performance.now();
       if (queries > maxQueries || leftMs <= 0) return limitFault;
-      let timer: NodeJS.Timeout | undefined;
-      const timeout = new Promise<typeof limitFault>((resolve) => {
-        timer = setTimeout(() => resolve(limitFault), leftMs);
-      });
-      try {
-        return await Promise.race([dns.lookUp(name, type), timeout]);
-      } finally {
-        clearTimeout(timer);
-      }
+      return await within(dns.lookUp(name, type), leftMs, () => limitFault);
     },
   };
 }

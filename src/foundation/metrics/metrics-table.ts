@@ -10,6 +10,15 @@ export interface MetricDefinition {
   readonly aggregator?: 'max' | 'min';
 }
 
+type MetricOptions = Omit<MetricDefinition, 'type' | 'help'>;
+
+const define =
+  (type: MetricDefinition['type']) =>
+  (help: string, options?: MetricOptions): MetricDefinition => ({ type, help, ...options });
+const counter = define('counter');
+const gauge = define('gauge');
+const histogram = define('histogram');
+
 /**
  * Resolution of measurements of the event loop's delay, which include it in each delay. Every 10 ms, as libraries do by default, would
  * take an idle process more time than everything else.
@@ -19,187 +28,127 @@ export const delayResolutionMs = 50;
 /** Every metric of the service by its area and name; `ops/watched-metrics.ts` has their graphs and alerts. */
 export const metricsTable = {
   Sending: {
-    signalpost_send_accepted_total: {
-      type: 'counter',
-      help: 'Sends that returned 200, and accepted messages of batches',
-    },
-    signalpost_send_refused_total: {
-      type: 'counter',
-      help: 'Rejected sends, and rejected messages of batches',
+    signalpost_send_accepted_total: counter(
+      'Sends that returned 200, and accepted messages of batches',
+    ),
+    signalpost_send_refused_total: counter('Rejected sends, and rejected messages of batches', {
       labels: ['error'],
-    },
-    signalpost_send_accept_seconds: {
-      type: 'histogram',
-      help: 'Time from the first byte of an accepted send to its response',
-      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
-    },
-    signalpost_send_batch_rows: {
-      type: 'histogram',
-      help: 'Messages per commit',
+    }),
+    signalpost_send_accept_seconds: histogram(
+      'Time from the first byte of an accepted send to its response',
+      { buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5] },
+    ),
+    signalpost_send_batch_rows: histogram('Messages per commit', {
       buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
-    },
-    signalpost_send_waiting: {
-      type: 'gauge',
-      help: 'Requests waiting for a commit',
-    },
+    }),
+    signalpost_send_waiting: gauge('Requests waiting for a commit'),
   },
   'SMTP submission': {
-    signalpost_submission_sessions: {
-      type: 'gauge',
-      help: 'Open SMTP sessions of programs that submit messages; absent without SMTP submission',
-    },
-    signalpost_submission_replies_total: {
-      type: 'counter',
-      help: 'Replies to `AUTH`, `MAIL`, `RCPT` and to messages (`DATA`) over SMTP',
-      labels: ['command', 'code'],
-    },
+    signalpost_submission_sessions: gauge(
+      'Open SMTP sessions of programs that submit messages; absent without SMTP submission',
+    ),
+    signalpost_submission_replies_total: counter(
+      'Replies to `AUTH`, `MAIL`, `RCPT` and to messages (`DATA`) over SMTP',
+      { labels: ['command', 'code'] },
+    ),
   },
   Queue: {
-    signalpost_queue_oldest_due_seconds: {
-      type: 'gauge',
-      help: 'How long the oldest due message has waited',
+    signalpost_queue_oldest_due_seconds: gauge('How long the oldest due message has waited', {
       aggregator: 'max',
-    },
-    signalpost_queue_entries: {
-      type: 'gauge',
-      help: 'Messages that aren’t final, scheduled ones included; estimated above 10,000',
-      aggregator: 'max',
-    },
-    signalpost_worker_busy: {
-      type: 'gauge',
-      help: 'Messages being sent',
-    },
+    }),
+    signalpost_queue_entries: gauge(
+      'Messages that aren’t final, scheduled ones included; estimated above 10,000',
+      { aggregator: 'max' },
+    ),
+    signalpost_worker_busy: gauge('Messages being sent'),
   },
   Delivery: {
-    signalpost_delivery_outcomes_total: {
-      type: 'counter',
-      help: 'Results of attempts per recipient. The receiver is a known mailbox provider, simulator, other, or none if no server was tried; a relay is other',
-      labels: ['outcome', 'receiver'],
-    },
-    signalpost_delivery_latency_seconds: {
-      type: 'histogram',
-      help: 'Time from acceptance by the service to acceptance by the receiving server',
-      buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600],
-    },
-    signalpost_feedback_reports_total: {
-      type: 'counter',
-      help: 'Reports about messages after delivery, by mail, from a relay or by an unsubscribe link; repeated reports count again',
-      labels: ['kind'],
-    },
-    signalpost_unmatched_reports_total: {
-      type: 'counter',
-      help: 'Reports after delivery that match no message or none of its recipients, by who reports',
-      labels: ['by'],
-    },
-    signalpost_replies_total: {
-      type: 'counter',
-      help: 'Mail to reply addresses by result: `stored`, `repeated`, or why it was refused',
-      labels: ['result'],
-    },
-    signalpost_reply_bytes_total: {
-      type: 'counter',
-      help: 'Bytes of stored replies',
-    },
-    signalpost_sending_domains: {
-      type: 'gauge',
-      help: 'Sending domains by the state of their DNS records, read at most once a minute; at most 10,000',
-      labels: ['state'],
-      aggregator: 'max',
-    },
-    signalpost_bounce_certificate_expiry_timestamp_seconds: {
-      type: 'gauge',
-      help: 'When the certificate of BOUNCE_TLS_CERT in use expires',
-      aggregator: 'min',
-    },
+    signalpost_delivery_outcomes_total: counter(
+      'Results of attempts per recipient. The receiver is a known mailbox provider, simulator, other, or none if no server was tried; a relay is other',
+      { labels: ['outcome', 'receiver'] },
+    ),
+    signalpost_delivery_latency_seconds: histogram(
+      'Time from acceptance by the service to acceptance by the receiving server',
+      { buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600] },
+    ),
+    signalpost_feedback_reports_total: counter(
+      'Reports about messages after delivery, by mail, from a relay or by an unsubscribe link; repeated reports count again',
+      { labels: ['kind'] },
+    ),
+    signalpost_unmatched_reports_total: counter(
+      'Reports after delivery that match no message or none of its recipients, by who reports',
+      { labels: ['by'] },
+    ),
+    signalpost_replies_total: counter(
+      'Mail to reply addresses by result: `stored`, `repeated`, or why it was refused',
+      { labels: ['result'] },
+    ),
+    signalpost_reply_bytes_total: counter('Bytes of stored replies'),
+    signalpost_sending_domains: gauge(
+      'Sending domains by the state of their DNS records, read at most once a minute; at most 10,000',
+      { labels: ['state'], aggregator: 'max' },
+    ),
+    signalpost_bounce_certificate_expiry_timestamp_seconds: gauge(
+      'When the certificate of BOUNCE_TLS_CERT in use expires',
+      { aggregator: 'min' },
+    ),
   },
   'Database and disk': {
-    signalpost_database_up: {
-      type: 'gauge',
-      help: '1 if the database responded within 1.5 seconds',
+    signalpost_database_up: gauge('1 if the database responded within 1.5 seconds', {
       aggregator: 'min',
-    },
-    signalpost_database_waiting: {
-      type: 'gauge',
-      help: 'Statements waiting for a connection to the database',
-    },
-    signalpost_process_info: {
-      type: 'gauge',
-      help: 'Processes of the node, by version and roles',
+    }),
+    signalpost_database_waiting: gauge('Statements waiting for a connection to the database'),
+    signalpost_process_info: gauge('Processes of the node, by version and roles', {
       labels: ['version', 'roles'],
-    },
-    signalpost_service_processes: {
-      type: 'gauge',
-      help: 'Processes of all nodes: `running`, or `vanished` within the last hour',
-      labels: ['state'],
-      aggregator: 'max',
-    },
-    signalpost_clock_offset_seconds: {
-      type: 'gauge',
-      help: 'How much the clock of the node’s machine differs from the database’s',
-      aggregator: 'max',
-    },
-    signalpost_disk_free_bytes: {
-      type: 'gauge',
-      help: 'Free space on the disk of DATA_DIR',
-      aggregator: 'min',
-    },
-    signalpost_disk_size_bytes: {
-      type: 'gauge',
-      help: 'Size of the disk of DATA_DIR',
-      aggregator: 'max',
-    },
+    }),
+    signalpost_service_processes: gauge(
+      'Processes of all nodes: `running`, or `vanished` within the last hour',
+      { labels: ['state'], aggregator: 'max' },
+    ),
+    signalpost_clock_offset_seconds: gauge(
+      'How much the clock of the node’s machine differs from the database’s',
+      { aggregator: 'max' },
+    ),
+    signalpost_disk_free_bytes: gauge('Free space on the disk of DATA_DIR', { aggregator: 'min' }),
+    signalpost_disk_size_bytes: gauge('Size of the disk of DATA_DIR', { aggregator: 'max' }),
   },
   Backups: {
-    signalpost_backup_base_timestamp_seconds: {
-      type: 'gauge',
-      help: 'When the last base backup of the embedded database finished',
+    signalpost_backup_base_timestamp_seconds: gauge(
+      'When the last base backup of the embedded database finished',
+      { aggregator: 'max' },
+    ),
+    signalpost_backup_base_age_seconds: gauge(
+      'Time since the last base backup of the embedded database finished',
+      { aggregator: 'max' },
+    ),
+    signalpost_backup_wal_timestamp_seconds: gauge('When all changes were last in the backup', {
       aggregator: 'max',
-    },
-    signalpost_backup_base_age_seconds: {
-      type: 'gauge',
-      help: 'Time since the last base backup of the embedded database finished',
+    }),
+    signalpost_backup_wal_age_seconds: gauge(
+      'Time since all changes were in the backup; changes follow after BACKUP_EVERY',
+      { aggregator: 'max' },
+    ),
+    signalpost_backup_wal_waiting: gauge('Files of up to 16 MiB waiting to be backed up', {
       aggregator: 'max',
-    },
-    signalpost_backup_wal_timestamp_seconds: {
-      type: 'gauge',
-      help: 'When all changes were last in the backup',
+    }),
+    signalpost_backup_failing: gauge('1 if the last attempt to back up failed', {
       aggregator: 'max',
-    },
-    signalpost_backup_wal_age_seconds: {
-      type: 'gauge',
-      help: 'Time since all changes were in the backup; changes follow after BACKUP_EVERY',
-      aggregator: 'max',
-    },
-    signalpost_backup_wal_waiting: {
-      type: 'gauge',
-      help: 'Files of up to 16 MiB waiting to be backed up',
-      aggregator: 'max',
-    },
-    signalpost_backup_failing: {
-      type: 'gauge',
-      help: '1 if the last attempt to back up failed',
-      aggregator: 'max',
-    },
+    }),
   },
   TLS: {
-    signalpost_tls_certificate_expiry_timestamp_seconds: {
-      type: 'gauge',
-      help: 'When the certificate in TLS_CERT expires; absent without TLS_CERT',
-      aggregator: 'min',
-    },
-    signalpost_submission_certificate_expiry_timestamp_seconds: {
-      type: 'gauge',
-      help: 'When the certificate of SMTP submission expires; absent without SMTP submission',
-      aggregator: 'min',
-    },
+    signalpost_tls_certificate_expiry_timestamp_seconds: gauge(
+      'When the certificate in TLS_CERT expires; absent without TLS_CERT',
+      { aggregator: 'min' },
+    ),
+    signalpost_submission_certificate_expiry_timestamp_seconds: gauge(
+      'When the certificate of SMTP submission expires; absent without SMTP submission',
+      { aggregator: 'min' },
+    ),
   },
   Processes: {
-    signalpost_processes: {
-      type: 'gauge',
-      help: 'Processes of the node included in the metrics',
-    },
+    signalpost_processes: gauge('Processes of the node included in the metrics'),
   },
-} as const satisfies Readonly<Record<string, Readonly<Record<string, MetricDefinition>>>>;
+};
 
 type Table = typeof metricsTable;
 type DefinitionsOf<Area> = Area extends Readonly<Record<string, unknown>> ? keyof Area : never;

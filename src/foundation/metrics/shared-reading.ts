@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts';
+import { within } from '../within.ts';
 
 export interface SharedReadingOptions {
   /** What is read, for the log. */
@@ -37,14 +38,6 @@ export function shareReading<Value>(
     if (last !== undefined && performance.now() - last.at < maxAgeMs)
       return Promise.resolve(last.value);
     reading ??= start();
-    return withinTimeout(reading);
+    return within(reading, readingTimeoutMs, () => undefined);
   };
-}
-
-async function withinTimeout<Value>(reading: Promise<Value | undefined>) {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, readingTimeoutMs, undefined);
-  });
-  return await Promise.race([reading, timeout]).finally(() => clearTimeout(timer));
 }

@@ -1,7 +1,6 @@
 import { Agent } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
 import { hostname } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Attributes,
   type Context,
@@ -33,6 +32,7 @@ import {
 import packageJson from '../../../package.json' with { type: 'json' };
 import { newId } from '../ids.ts';
 import type { Log } from '../log.ts';
+import { within } from '../within.ts';
 import type { TraceContext } from './trace-context.ts';
 import type { TelemetryIdentity, TraceSettings } from './trace-settings.ts';
 
@@ -167,7 +167,11 @@ export class Tracing {
 
   /** Exports the remaining spans, as far as the collector accepts them in time. */
   async close(): Promise<void> {
-    if (!(await settleExport(this.#provider.shutdown())))
+    const isExported = this.#provider.shutdown().then(
+      () => true,
+      () => false,
+    );
+    if (!(await within(isExported, closeTimeoutMs, () => false)))
       this.#log.warn('the last traces were not exported before the stop');
     this.#agent.cutOff();
   }
@@ -245,19 +249,6 @@ function samplerOf(name: TraceSettings['sampler'], ratio: number): Sampler {
 
 /** How long a stop waits for the last export. */
 const closeTimeoutMs = 3_000;
-
-/** Waits for the last export of a provider. @returns false if it failed or took too long */
-async function settleExport(shutdown: Promise<void>): Promise<boolean> {
-  const timeout = new AbortController();
-  const late = delay(closeTimeoutMs, false, { signal: timeout.signal }).catch(() => false);
-  const isDone = shutdown.then(
-    () => true,
-    () => false,
-  );
-  const result = await Promise.race([isDone, late]);
-  timeout.abort();
-  return result;
-}
 
 const instanceId = newId();
 

@@ -1,11 +1,11 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { codeOf } from '../../foundation/database/sqlstate.ts';
-import { OperatorError } from '../../foundation/errors.ts';
+import { messageOf, OperatorError } from '../../foundation/errors.ts';
 import type { Log } from '../../foundation/log.ts';
-import { metricOptions } from '../../foundation/metrics/metrics-table.ts';
+import { registerGauge } from '../../foundation/metrics/register-gauge.ts';
 
 /** A file and the setting that names it. */
 interface NamedFile {
@@ -44,7 +44,7 @@ export function readCertificate({ cert, key }: CertificateFiles): Certificate {
     createSecureContext(pair);
   } catch (cause) {
     throw new OperatorError(
-      `${cert.setting} names ${cert.path}, which can’t be used for TLS (${reasonOf(cause)}); use a certificate with its chain in PEM.`,
+      `${cert.setting} names ${cert.path}, which can’t be used for TLS (${messageOf(cause)}); use a certificate with its chain in PEM.`,
       { cause },
     );
   }
@@ -82,10 +82,6 @@ function parseKey(text: string, { setting, path }: NamedFile): KeyObject {
         : 'isn’t a private key in PEM';
     throw new OperatorError(`${setting} names ${path}, which ${advice}.`, { cause });
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 interface LiveCertificateOptions {
@@ -161,7 +157,7 @@ export class LiveCertificate {
       if (next.cert === this.#current.cert && next.key === this.#current.key) return;
       this.#current = next;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       this.#log.warn(
         { validUntil: this.#current.leaf.validToDate },
         `the new TLS certificate can’t be used, so the old one stays: ${reason}`,
@@ -202,10 +198,9 @@ export function registerCertificateMetrics(
   certificate: LiveCertificate,
   server: 'tls' | 'submission' | 'bounce' = 'tls',
 ): void {
-  new Gauge({
-    ...metricOptions(`signalpost_${server}_certificate_expiry_timestamp_seconds`, registry),
-    collect() {
-      this.set(certificate.current.leaf.validToDate.getTime() / 1_000);
-    },
-  });
+  registerGauge(
+    registry,
+    `signalpost_${server}_certificate_expiry_timestamp_seconds`,
+    () => certificate.current.leaf.validToDate.getTime() / 1_000,
+  );
 }
