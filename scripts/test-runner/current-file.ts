@@ -16,8 +16,8 @@ const defined: Promise<void>[] = [];
 /** What the group of tests that is being read defines. */
 let group: ((context: Context) => Promise<void> | void)[] | undefined;
 
-/** How long a process may live after its last test. */
-const endWithinMs = 60_000;
+/** How long a process may live after its last test, in which it stops what its files shared. */
+const endWithinMs = 120_000;
 
 /** Reads files of tests that share this process, one after another. @param files their paths and URLs */
 export async function readFiles(files: readonly (readonly [string, string])[]): Promise<void> {
@@ -82,6 +82,11 @@ function hook(name: HookName): Hook {
     if (group === undefined) (running.getStore() ?? file ?? runner)[name](run, limited);
     else group.push((context) => context[name](run, limited));
   };
+}
+
+/** Runs once, after all files of the process. */
+export function afterAllFiles(run: () => Promise<void>): void {
+  runner.after(run, { timeout: hookTimeoutMs });
 }
 
 export const before = hook('before');

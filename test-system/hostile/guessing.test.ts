@@ -5,25 +5,23 @@ import { SlowDown } from '../../src/session/oauth-errors.ts';
 import { WrongGuessStore } from '../../src/session/wrong-guess-store.ts';
 import { runEarlier } from '../../test/support/run-earlier.ts';
 import {
+  openSessionWorld,
   password,
   passwordFields,
   postToken,
   SessionWorld,
 } from '../../test/support/session-world.ts';
 import { TestBrowser } from '../../test/support/test-browser.ts';
-import { createTestDatabase } from '../../test/support/test-database.ts';
-import { startTestService, testKey } from '../../test/support/test-service.ts';
+import { testKey } from '../../test/support/test-service.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 
-const { url, database, clock } = await createTestDatabase();
 // What strangers' guesses cost decides who waits.
 const environment = { TRUST_PROXY: '127.0.0.1', PASSWORD_MEMORY: '19' };
-const nodes = [
-  await startTestService({ databaseUrl: url, clock, environment }),
-  await startTestService({ databaseUrl: url, clock, environment }),
-] as const;
-const world = new SessionWorld(database);
-await world.addAccount();
+const { database, clock, service, world, startOther } = await openSessionWorld({
+  movesClock: true,
+  environment,
+});
+const nodes = [service, await startOther()] as const;
 const client = await world.addIntegration();
 const other = await world.addIntegration();
 

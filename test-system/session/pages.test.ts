@@ -7,10 +7,9 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { TokenMint } from '../../src/access/token-mint.ts';
 import { saveMembership } from '../../src/account/membership-store.ts';
 import { createPasswordLink } from '../../src/session/one-time-link-store.ts';
-import { password, SessionWorld } from '../../test/support/session-world.ts';
+import { openSessionWorld, password } from '../../test/support/session-world.ts';
 import { signedInManager } from '../../test/support/signed-in-manager.ts';
 import { linkIn, systemMailTo } from '../../test/support/system-mail-reader.ts';
-import { createTestDatabase } from '../../test/support/test-database.ts';
 import { startTestService, testKey } from '../../test/support/test-service.ts';
 import {
   findBarriers,
@@ -19,10 +18,7 @@ import {
   takeScreenshot,
 } from '../support/open-chromium.ts';
 
-const { url, database } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url });
-const world = new SessionWorld(database);
-await world.addAccount();
+const { url, database, service, world } = await openSessionWorld();
 await world.addAccount('2000');
 
 /** The integration's own site, which echoes its request. */

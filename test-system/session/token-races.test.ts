@@ -5,21 +5,15 @@ import { MasterKey } from '../../src/foundation/master-key.ts';
 import { statementsOf } from '../../test/support/record-statements.ts';
 import type { TextResponse } from '../../test/support/send-request.ts';
 import {
+  openSessionWorld,
   passwordFields,
   postToken,
   refreshFields,
-  SessionWorld,
 } from '../../test/support/session-world.ts';
-import { createTestDatabase } from '../../test/support/test-database.ts';
-import { startTestService, testKey } from '../../test/support/test-service.ts';
+import { testKey } from '../../test/support/test-service.ts';
 
-const { url, database } = await createTestDatabase();
-const nodes = [
-  await startTestService({ databaseUrl: url }),
-  await startTestService({ databaseUrl: url }),
-] as const;
-const world = new SessionWorld(database);
-await world.addAccount();
+const { database, service, world, startOther } = await openSessionWorld();
+const nodes = [service, await startOther()] as const;
 const client = await world.addIntegration();
 
 function nodeOf(index: number): { readonly url: string } {

@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { RequestError } from '../../packages/client/src/index.ts';
 import { createManagement } from '../../packages/client/src/manage/index.ts';
 import { addKey } from '../support/api-key.ts';
-import { openShop } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { openSharedShop } from '../support/test-shop.ts';
 
-const { database, url: databaseUrl } = await createTestDatabase();
-const shop = await openShop(database);
-const { url } = await startTestService({ databaseUrl, worker: false });
+const {
+  database,
+  service: { url },
+  shop,
+} = await openSharedShop({ worker: false });
 const manage = createManagement({ url, key: await addKey(database, shop.id) });
 const path = { accountId: shop.id };
 

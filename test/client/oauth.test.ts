@@ -12,13 +12,9 @@ import {
   type TokenStore,
 } from '../../packages/client/src/index.ts';
 import { clientSecret, password, SessionWorld } from '../support/session-world.ts';
-import { openShop } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { openSharedShop } from '../support/test-shop.ts';
 
-const { database, url: databaseUrl } = await createTestDatabase();
-const shop = await openShop(database);
-const service = await startTestService({ databaseUrl, worker: false });
+const { database, service, shop } = await openSharedShop({ worker: false });
 const folder = await mkdtemp(join(tmpdir(), 'client-test-'));
 after(() => rm(folder, { recursive: true }));
 

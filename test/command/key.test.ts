@@ -7,15 +7,12 @@ import { addKey } from '../support/api-key.ts';
 import { runInProcess } from '../support/run-command.ts';
 import { SendClient } from '../support/send-client.ts';
 import { SessionWorld } from '../support/session-world.ts';
-import { addSender, openShop } from '../support/shop.ts';
+import { addSender } from '../support/shop.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { openTestShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { url, database } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, worker: false });
-const shop = await openShop(database);
+const { database, service, shop, databaseUrl: url } = await openTestShop({ worker: false });
 await addSender(database, shop.id, 'orders@shop.test', { displayNames: ['Demo Shop'] });
 const world = new SessionWorld(database, shop.id);
 const environment = { DATABASE_URL: url, SIGNALPOST_KEY: Buffer.alloc(32, 7).toString('base64') };

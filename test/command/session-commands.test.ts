@@ -5,20 +5,16 @@ import { runInProcess } from '../support/run-command.ts';
 import { sendRequest } from '../support/send-request.ts';
 import {
   clientSecret,
+  openSessionWorld,
   passwordFields,
   postToken,
   refreshFields,
-  SessionWorld,
 } from '../support/session-world.ts';
 import { TestBrowser } from '../support/test-browser.ts';
-import { adminUrl, createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { adminUrl } from '../support/test-database.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { url, database } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url });
-const world = new SessionWorld(database);
-await world.addAccount();
+const { url, database, service, world } = await openSessionWorld();
 const client = await world.addIntegration();
 const person = await world.addPerson();
 /** The key of the test service. */

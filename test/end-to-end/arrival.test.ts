@@ -2,19 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testAccountFirst } from '../support/account-first.ts';
 import { type CapturedMail, readInbox } from '../support/inbox-client.ts';
-import { bodyWith, SendClient } from '../support/send-client.ts';
-import { addSender, getToken, openShop, publishShopTemplate } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { bodyWith } from '../support/send-client.ts';
+import { addSender, publishShopTemplate } from '../support/shop.ts';
+import { openSharedShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
-const shop = await openShop(database);
+const { database, service, shop, client } = await openSharedShop();
 await publishShopTemplate(database, shop, { id: 't-creator' });
 await addSender(database, shop.id, shop.owner.email, { displayNames: [] });
 await addSender(database, shop.id, 'any@shop.test', { displayNames: ['*'] });
-const service = await startTestService({ databaseUrl: url });
-const client = new SendClient(service, await getToken(service, shop));
 
 let sent = 0;
 

@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { password, SessionWorld } from '../support/session-world.ts';
+import { openSessionWorld, password } from '../support/session-world.ts';
 import { TestBrowser } from '../support/test-browser.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
 
-const { url, database } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url });
-const world = new SessionWorld(database);
-await world.addAccount();
+const { database, service, world } = await openSessionWorld();
 const attacker = await world.addIntegration({ redirectUri: 'https://phishing.test/sign-in' });
 
 /** Links with an error, which need no consent. */

@@ -2,15 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MasterKey } from '../../src/foundation/master-key.ts';
 import { addEarlierKey } from '../support/api-key.ts';
-import { ManagementClient, openManagedShop } from '../support/management-client.ts';
+import { ManagementClient } from '../support/management-client.ts';
 import { passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService, testKey } from '../support/test-service.ts';
+import { testKey } from '../support/test-service.ts';
+import { openSharedShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, worker: false });
-const { shop, path } = await openManagedShop(database, service);
+const { database, service, shop, path } = await openSharedShop({ worker: false });
 const world = new SessionWorld(database);
 await world.addAccount();
 

@@ -4,16 +4,15 @@ import { permissions } from '../../src/access/permission.ts';
 import { saveMembership } from '../../src/account/membership-store.ts';
 import { disablePerson } from '../../src/session/disable-person.ts';
 import { addKey } from '../support/api-key.ts';
-import { ManagementClient, openManagedShop } from '../support/management-client.ts';
+import { ManagementClient } from '../support/management-client.ts';
 import { apply } from '../support/manifest-world.ts';
 import { SessionWorld } from '../support/session-world.ts';
 import { addSender } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { openSharedShop } from '../support/test-shop.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, worker: false });
-const { owner, path, shop, makeOperator } = await openManagedShop(database, service);
+const { database, service, owner, path, shop, makeOperator } = await openSharedShop({
+  worker: false,
+});
 const policy = `${path}/policy`;
 
 test('ASVS 4.0.3 4.1.3: a key, whatever its scopes, decides nothing about the people of its account', async () => {

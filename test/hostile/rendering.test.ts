@@ -7,20 +7,15 @@ import { renderSubject } from '../../src/rendering/render-subject.ts';
 import { findOversizedPart } from '../../src/template/size-bounds.ts';
 import { compileTemplate } from '../../src/template/template-compiler.ts';
 import type { TemplateSource } from '../../src/template/template-source.ts';
-import { openManagedShop } from '../support/management-client.ts';
 import { loadSource } from '../support/render-template.ts';
-import { bodyWith, SendClient } from '../support/send-client.ts';
-import { getToken, publishShopTemplate } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { bodyWith } from '../support/send-client.ts';
+import { publishShopTemplate } from '../support/shop.ts';
+import { openSharedShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url });
-const managed = await openManagedShop(database, service);
+const managed = await openSharedShop();
+const { database, shop, client } = managed;
 const viewer = await managed.as('viewer');
-const { shop } = managed;
-const client = new SendClient(service, await getToken(service, shop));
 
 await publishShopTemplate(database, shop, {
   id: 't-repeats',

@@ -9,9 +9,7 @@ import { describeSchemaErrors, makeUniqueItemsLinear } from '../../src/manifest/
 import { ManifestSchema } from '../../src/manifest/manifest-schema.ts';
 import { sendBodySchema } from '../../src/submission/send-body-schema.ts';
 import { findUnbounded } from '../support/find-unbounded.ts';
-import { openManagedShop } from '../support/management-client.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { openSharedShop } from '../support/test-shop.ts';
 
 test('ASVS 4.0.3 13.2.2: every input schema limits its strings, arrays and members', () => {
   const found = routeTable.flatMap(({ operation: { id, body, query, accepts } }) => [
@@ -111,9 +109,7 @@ test('ASVS 4.0.3 11.1.4: thousands of invalid unions are not compared with each 
 });
 
 test('ASVS 4.0.3 11.1.4: lists and bodies with too many values are rejected, naming the limit', async () => {
-  const { database, url } = await createTestDatabase();
-  const service = await startTestService({ databaseUrl: url, worker: false });
-  const { owner, path } = await openManagedShop(database, service);
+  const { owner, path } = await openSharedShop({ worker: false });
   const key = (scopes: readonly string[]) => owner.post(`${path}/keys`, { name: 'x', scopes });
   const large = await key(Array.from({ length: 80_000 }, (_, at) => `scope ${at}`));
   assert.equal(large.status, 413, large.text);

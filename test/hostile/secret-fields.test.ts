@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startSink } from '../support/mail-sink.ts';
-import { openManagedShop } from '../support/management-client.ts';
-import { bodyWith, SendClient } from '../support/send-client.ts';
-import { addSender, getToken } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
+import { bodyWith } from '../support/send-client.ts';
+import { addSender } from '../support/shop.ts';
 import { startTestService } from '../support/test-service.ts';
+import { openTestShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
+const managed = await openTestShop({ worker: false });
+const { database, owner, path, shop, client: sender, databaseUrl: url } = managed;
 // Without a worker, messages stay queued and keep their values.
-const service = await startTestService({ databaseUrl: url, worker: false });
-const managed = await openManagedShop(database, service);
-const { owner, path, shop } = managed;
 const marketer = await managed.as('marketer');
 const otherOwner = await managed.as('owner');
-const sender = new SendClient(service, await getToken(service, shop));
 
 const template = `${path}/templates/reset`;
 const content = (secret: boolean) => ({

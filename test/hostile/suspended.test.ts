@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { openManagedShop } from '../support/management-client.ts';
 import { apply } from '../support/manifest-world.ts';
 import { sendRequest } from '../support/send-request.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { openSharedShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, worker: false });
-const { owner, path, shop } = await openManagedShop(database, service);
+const { database, service, owner, path, shop } = await openSharedShop({ worker: false });
 
 const suspend = 'update account set suspended_at = now() where id = $1';
 const activate = 'update account set suspended_at = null where id = $1';

@@ -3,16 +3,11 @@ import { test } from 'node:test';
 import { brandFiles } from '../../src/brand/brand-files.ts';
 import { brandColors, brandFont } from '../../src/brand/tokens.ts';
 import { sendRequest } from '../support/send-request.ts';
-import { password, SessionWorld } from '../support/session-world.ts';
+import { openSessionWorld, password } from '../support/session-world.ts';
 import { systemMailTo } from '../support/system-mail-reader.ts';
 import { TestBrowser } from '../support/test-browser.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
 
-const { url, database } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url });
-const world = new SessionWorld(database);
-await world.addAccount();
+const { service, world } = await openSessionWorld();
 const person = await world.addPerson();
 const client = await world.addIntegration();
 

@@ -4,16 +4,12 @@ import { createTransport } from 'nodemailer';
 import { newMessageId } from '../../src/foundation/ids.ts';
 import { testAccountFirst } from '../support/account-first.ts';
 import { readInbox } from '../support/inbox-client.ts';
-import { openManagedShop } from '../support/management-client.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { getToken } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { openTestShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url });
-const { owner, path, shop } = await openManagedShop(database, service);
+const { database, service, owner, path, shop } = await openTestShop();
 const transport = createTransport({ host: '127.0.0.1', port: service.app.inboxPort(), pool: true });
 after(() => transport.close());
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { saveAccount } from '../../src/account/account-store.ts';
 import type { AccountId, ListId } from '../../src/foundation/ids.ts';
 import { removeContact, writeContacts } from '../../src/list/contact-store.ts';
 import { saveContacts, saveList } from '../../src/list/list-store.ts';
+import { saveShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { waitForLock } from '../support/wait-for-lock.ts';
 
@@ -14,13 +14,7 @@ const listId = 'l-1' as ListId;
 const named = { accountId, id: listId };
 const contentHash = Buffer.alloc(32);
 
-await saveAccount(kysely, {
-  id: accountId,
-  name: 'Shop',
-  addOns: new Set(),
-  suspended: false,
-  retentionDays: 90,
-});
+await saveShop(database, { id: accountId });
 await saveList(kysely, { ...named, name: 'People', folderName: '', description: '' });
 
 function contact(email: string) {

@@ -5,22 +5,24 @@ import { setOperator } from '../../src/account/person-store.ts';
 import { announceChange } from '../../src/foundation/database/announce.ts';
 import { addPasskey } from '../support/add-passkey.ts';
 import { addKey } from '../support/api-key.ts';
-import {
-  ManagementClient,
-  openManagedShop,
-  signInToManagement,
-} from '../support/management-client.ts';
+import { ManagementClient, signInToManagement } from '../support/management-client.ts';
 import { SendClient } from '../support/send-client.ts';
 import { SessionWorld } from '../support/session-world.ts';
 import { getToken } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
+import { openTestShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
 const environment = { TRUST_PROXY: '127.0.0.1' };
-const service = await startTestService({ databaseUrl: url, worker: false, environment });
-const { owner, path, shop, as } = await openManagedShop(database, service);
+const {
+  database,
+  service,
+  owner,
+  path,
+  shop,
+  as,
+  databaseUrl: url,
+} = await openTestShop({ worker: false, environment });
 const viewer = await as('viewer');
 const policy = `${path}/policy`;
 const nothing = {

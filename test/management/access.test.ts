@@ -14,8 +14,7 @@ import type { ManagementOperation } from '../../src/management/operation.ts';
 import { routeTable } from '../../src/management/route-table.ts';
 import { addKey } from '../support/api-key.ts';
 import { ManagementClient, openManagedShop } from '../support/management-client.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { openTestShop } from '../support/test-shop.ts';
 
 /** Nonexistent ids: an authorized caller gets a 4xx from the endpoint itself, and nothing changes. */
 const values: Readonly<Record<string, string>> = {
@@ -42,9 +41,8 @@ const allCallers: readonly Caller[] = [
   'stranger',
 ];
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, worker: false });
-const managed = await openManagedShop(database, service);
+const managed = await openTestShop({ worker: false });
+const { database, service } = managed;
 // Another account, so that the shop's owner doesn't own every account.
 await openManagedShop(database, service, '46200');
 const clients = new Map<Caller, ManagementClient>([

@@ -3,21 +3,20 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { reportFacts } from '../../src/report/roll-up-store.ts';
 import { startSink } from '../support/mail-sink.ts';
-import { openManagedShop } from '../support/management-client.ts';
-import { bodyWith, SendClient } from '../support/send-client.ts';
-import { addSender, getToken, publishShopTemplate } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { bodyWith } from '../support/send-client.ts';
+import { addSender, publishShopTemplate } from '../support/shop.ts';
+import { openTestShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
 const sink = await startSink();
-const service = await startTestService({
-  databaseUrl: url,
-  environment: { SMTP_URL: `smtp://127.0.0.1:${sink.port}?tls=off` },
-});
-const { owner, path, as, shop } = await openManagedShop(database, service);
-const sender = new SendClient(service, await getToken(service, shop));
+const {
+  database,
+  owner,
+  path,
+  as,
+  shop,
+  client: sender,
+} = await openTestShop({ environment: { SMTP_URL: `smtp://127.0.0.1:${sink.port}?tls=off` } });
 await addSender(database, shop.id, 'orders@shop.test', { displayNames: ['Demo Shop'] });
 const html = '<p>{{Order Number}}';
 for (const secret of [false, true]) {

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openManagedShop } from '../support/management-client.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { openTestShop } from '../support/test-shop.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, worker: false });
-const { owner, makeOperator } = await openManagedShop(database, service);
+const { owner, makeOperator } = await openTestShop({ worker: false });
 
 test('only operators learn how the installation is backed up', async () => {
   assert.equal((await owner.get('/installation/backup')).status, 403);

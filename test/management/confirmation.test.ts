@@ -3,15 +3,14 @@ import { test } from 'node:test';
 import { permissions } from '../../src/access/permission.ts';
 import { routeTable } from '../../src/management/route-table.ts';
 import { addKey } from '../support/api-key.ts';
-import { ManagementClient, openManagedShop } from '../support/management-client.ts';
+import { ManagementClient } from '../support/management-client.ts';
 import { password } from '../support/session-world.ts';
 import { TestBrowser } from '../support/test-browser.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { openSharedShop } from '../support/test-shop.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, worker: false });
-const { owner, shop, path, as, makeOperator } = await openManagedShop(database, service);
+const { database, service, owner, shop, path, as, makeOperator } = await openSharedShop({
+  worker: false,
+});
 await makeOperator();
 const viewer = await as('viewer');
 

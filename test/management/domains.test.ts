@@ -4,16 +4,22 @@ import { addPasskey } from '../support/add-passkey.ts';
 import { openManagedShop } from '../support/management-client.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
+import { openTestShop } from '../support/test-shop.ts';
 
-const { database, url } = await createTestDatabase();
 const environment = {
   PUBLIC_URL: 'https://mail.service.test',
   SMTP_HOSTNAME: 'mail.service.test',
   DELIVERY: 'direct',
   DIRECT_SOURCES: '192.0.2.10=mail1.service.test,bulk/192.0.2.11=mail2.service.test',
 };
-const service = await startTestService({ databaseUrl: url, worker: false, environment });
-const { owner, path, as, makeOperator, shop: account } = await openManagedShop(database, service);
+const {
+  database,
+  owner,
+  path,
+  as,
+  makeOperator,
+  shop: account,
+} = await openTestShop({ worker: false, environment });
 await makeOperator();
 await addPasskey(database, account.owner.id);
 const shop = `${path}/domains/shop.test`;

@@ -2,17 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { saveAccount } from '../../src/account/account-store.ts';
 import { withoutTexts } from '../../src/message/message-sql.ts';
-import { openManagedShop } from '../support/management-client.ts';
-import { bodyWith, SendClient } from '../support/send-client.ts';
-import { getToken } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { bodyWith } from '../support/send-client.ts';
+import { openSharedShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url });
-const { owner, path, shop } = await openManagedShop(database, service);
-const sender = new SendClient(service, await getToken(service, shop));
+const { database, owner, path, shop, client: sender } = await openSharedShop();
 const attachments = [
   {
     filename: 'terms.txt',

@@ -6,22 +6,23 @@ import {
   sweepAttachments,
 } from '../../src/feedback/privacy/delete-old-store.ts';
 import { testAccountFirst } from '../support/account-first.ts';
-import { openManagedShop } from '../support/management-client.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { type ManagedShop, openManagedShop } from '../support/management-client.ts';
+import { newAccountId, openSharedShop } from '../support/test-shop.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, worker: false });
-const managed = await openManagedShop(database, service);
-const other = await openManagedShop(database, service, '46200');
-const { owner, path, shop } = managed;
+const managed = await openSharedShop({ worker: false });
+const { database, service, owner, path, shop } = managed;
+const other = await openManagedShop(database, service, newAccountId());
 
 const mebibyte = 1_024 * 1_024;
 const pngHead = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 const png = (size = 200) => Buffer.concat([pngHead, randomBytes(size - pngHead.length)]);
 const hashOf = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
-function upload(content: Buffer, filename = 'logo.png', { owner: caller, path: of } = managed) {
+function upload(
+  content: Buffer,
+  filename = 'logo.png',
+  { owner: caller, path: of }: ManagedShop = managed,
+) {
   return caller.post(`${of}/images`, { filename, content: content.toString('base64') });
 }
 
@@ -76,7 +77,7 @@ test('an address opens only that account’s image, of that type, and tells noth
   const missing = [
     address.replace('.png', '.jpg'),
     address.replace('.png', ''),
-    address.replace(`/${shop.id}/`, '/46200/'),
+    address.replace(`/${shop.id}/`, `/${other.shop.id}/`),
     address.replace(`/${shop.id}/`, '/nobody/'),
     address.replace(hashOf(logo), hashOf(attached)),
     address.replace(hashOf(logo), hashOf(logo).toUpperCase()),
@@ -147,12 +148,13 @@ test('a removed image is gone at once, its content is deleted later, and it can 
 });
 
 test('an account can host so many images and bytes, those it has just removed included', async () => {
-  const limited = await openManagedShop(database, service, '46300');
+  const limited = await openManagedShop(database, service, newAccountId());
   const logo = png();
   assert.equal((await upload(logo, 'a.png', limited)).status, 201);
   const pretend = (column: string, value: number) =>
-    database.pool.query(`update hosted_image set ${column} = $1 where account_id = '46300'`, [
+    database.pool.query(`update hosted_image set ${column} = $1 where account_id = $2`, [
       value,
+      limited.shop.id,
     ]);
   await pretend('size', 256 * mebibyte - 200);
   const second = png();
@@ -166,12 +168,14 @@ test('an account can host so many images and bytes, those it has just removed in
   await pretend('size', 1);
   await database.pool.query(
     `insert into attachment_content (account_id, sha256, content, check_at)
-     select '46300', sha256(n::text::bytea), '', now() from generate_series(1, 998) n`,
+     select $1, sha256(n::text::bytea), '', now() from generate_series(1, 998) n`,
+    [limited.shop.id],
   );
   await database.pool.query(
     `insert into hosted_image (account_id, sha256, filename, content_type, size)
      select account_id, sha256, 'n.png', 'image/png', 1 from attachment_content
-     where account_id = '46300' and octet_length(content) = 0`,
+     where account_id = $1 and octet_length(content) = 0`,
+    [limited.shop.id],
   );
   const many = await upload(png(), 'e.png', limited);
   assert.match(String(many.body.detail), /1000 hosted images, the max/);

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setOperator } from '../../src/account/person-store.ts';
-import { openManagedShop, signInToManagement } from '../support/management-client.ts';
+import { signInToManagement } from '../support/management-client.ts';
 import { SendClient } from '../support/send-client.ts';
 import { getToken } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
+import { openTestShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
+const { database, shop, owner, path, databaseUrl: url } = await openTestShop({ worker: false });
 
 /**
  * A node and the database backend of its change listener. Each test has a separate node, because a connection lost on a
@@ -30,9 +30,7 @@ async function listeners(): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-const service = await startTestService({ databaseUrl: url, worker: false });
 await waitFor('the service to listen', async () => (await listeners()).length === 1);
-const { shop, owner, path } = await openManagedShop(database, service);
 await setOperator(database.kysely, shop.owner.id, true);
 
 /** Runs work while a node receives no announcements, as can happen briefly on a busy machine. */

@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addKey } from '../support/api-key.ts';
-import { ManagementClient, openManagedShop } from '../support/management-client.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { ManagementClient } from '../support/management-client.ts';
+import { openTestShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url });
-const { owner, path, shop, as } = await openManagedShop(database, service);
+const { database, service, owner, path, shop, as } = await openTestShop();
 const inbox = `${path}/inbox/messages`;
 
 /** Whether the console shows the inbox to a caller. */

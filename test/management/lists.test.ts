@@ -5,19 +5,13 @@ import { sql } from 'kysely';
 import { accountLimits } from '../../src/account/account-limits.ts';
 import { lockAccount } from '../../src/change/change-lock-store.ts';
 import { readContacts } from '../../src/manifest/read-contacts.ts';
-import {
-  type ManagementClient,
-  openManagedShop,
-  signInToManagement,
-} from '../support/management-client.ts';
-import { createTestDatabase } from '../support/test-database.ts';
+import { type ManagementClient, signInToManagement } from '../support/management-client.ts';
 import { startTestService } from '../support/test-service.ts';
+import { openSharedShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { waitForLock } from '../support/wait-for-lock.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, worker: false });
-const { shop, owner, path } = await openManagedShop(database, service);
+const { database, shop, owner, path, databaseUrl } = await openSharedShop({ worker: false });
 const list = `${path}/lists/l-0001`;
 await owner.put(list, { name: 'Customers' });
 
@@ -221,7 +215,7 @@ test('rejected rows say why in plain words, and can be downloaded, corrected and
 test('an import stopped by a restart or kill -9 says so and continues with the same file, counting every row once', async () => {
   const other = `${path}/lists/l-0900`;
   await owner.put(other, { name: 'Many' });
-  const node = await startTestService({ databaseUrl: url, worker: false });
+  const node = await startTestService({ databaseUrl, worker: false });
   const there = await signInToManagement(node, shop.owner.email);
   const people = 30_000;
   const rows = Array.from({ length: people }, (_, n) =>

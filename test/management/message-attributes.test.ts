@@ -1,21 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openManagedShop } from '../support/management-client.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { addSender, getToken, openShop, publishShopTemplate } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { newAccountId, openSharedShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url });
-const { owner, path, shop } = await openManagedShop(database, service);
-const sender = new SendClient(service, await getToken(service, shop));
+const { database, service, owner, path, shop, client: sender } = await openSharedShop();
 const template = 't-attributes';
 await addSender(database, shop.id, 'orders@shop.test', { displayNames: ['Demo Shop'] });
 await publishShopTemplate(database, shop, { id: template, sender: 'orders@shop.test' });
-const other = await openShop(database, { id: '46200' });
-const otherSender = new SendClient(service, await getToken(service, other));
+const other = await openShop(database, { id: newAccountId() });
+const otherSender = new SendClient(service, await getToken(service, other), other.id);
 await owner.put(`${path}/queue/pauses/*`);
 
 let sent = 0;
@@ -62,7 +57,6 @@ test('messages are found by attribute, newest first, page by page and with other
   await send({ store: 'wien', Store: 'Wien' });
   await send({ 'store=W': 'ien' });
   const elsewhere = await otherSender.send({
-    account: '46200',
     body: bodyWith({ metadata: { attributes: { store: 'Wien' } } }),
   });
   assert.equal(elsewhere.status, 200);

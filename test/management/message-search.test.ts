@@ -3,20 +3,15 @@ import { test } from 'node:test';
 import type { TemplateSource } from '../../src/template/template-source.ts';
 import { testAccountFirst } from '../support/account-first.ts';
 import { addKey } from '../support/api-key.ts';
-import { ManagementClient, openManagedShop } from '../support/management-client.ts';
+import { ManagementClient } from '../support/management-client.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { addSender, getToken, openShop, publishShopTemplate } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { newAccountId, openSharedShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url });
-const managed = await openManagedShop(database, service);
-const { owner, path, shop, as } = managed;
-const sender = new SendClient(service, await getToken(service, shop));
-const otherShop = await openShop(database, { id: '46200' });
-const otherSender = new SendClient(service, await getToken(service, otherShop));
+const { database, service, owner, path, shop, as, client: sender } = await openSharedShop();
+const otherShop = await openShop(database, { id: newAccountId() });
+const otherSender = new SendClient(service, await getToken(service, otherShop), otherShop.id);
 await owner.put(`${path}/queue/pauses/*`);
 await addSender(database, shop.id, 'orders@shop.test', { displayNames: ['Demo Shop'] });
 const html = '<p>{{Name}}</p>';
@@ -114,7 +109,6 @@ test('messages are found from one box by ID, external ID, tag, template, address
   const german = await send('news', { Name: 'Ünal', Topics: [] }, { content: { locale: 'de-AT' } });
   const topics = await send('news', { Name: 'x', Topics: [{ Title: 'Tea' }, { Title: '茶葉' }] });
   const elsewhere = await otherSender.send({
-    account: '46200',
     body: bodyWith({
       content: { personalizationDataMap: { 'Order Number': 'A-1001' }, subjectLine: 'A-1001' },
     }),
@@ -206,10 +200,10 @@ test('once a person is erased, the subject is gone and no longer found', async (
 
 test('found messages are exported as CSV, with text that a spreadsheet would run made harmless', async () => {
   const metadata = { externalId: '=1+1', tagList: ['exported'] };
-  await send('order', { Number: 'X-1', Name: 'a "b", c' }, { metadata });
-  await send('order', { Number: 'X-2', Name: 'Ann' }, { metadata });
-  await waitUntilFound('exported', (await find('=1+1')).reverse());
-  await waitFor('both messages', async () => (await find('exported')).length === 2);
+  await waitUntilFound('exported', [
+    await send('order', { Number: 'X-1', Name: 'a "b", c' }, { metadata }),
+    await send('order', { Number: 'X-2', Name: 'Ann' }, { metadata }),
+  ]);
   const { status, text, headers } = await owner.get(`${path}/messages-export?search=exported`);
   assert.equal(status, 200);
   assert.match(headers.get('content-disposition') ?? '', /filename="messages\.csv"/);

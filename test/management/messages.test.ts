@@ -1,18 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testAccountFirst } from '../support/account-first.ts';
-import { openManagedShop } from '../support/management-client.ts';
-import { bodyWith, SendClient } from '../support/send-client.ts';
-import { addSender, getToken, publishShopTemplate } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { bodyWith } from '../support/send-client.ts';
+import { addSender, publishShopTemplate } from '../support/shop.ts';
+import { openSharedShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url });
-const managed = await openManagedShop(database, service);
-const { owner, path, as, shop } = managed;
-const sender = new SendClient(service, await getToken(service, shop));
+const { database, owner, path, as, shop, client: sender } = await openSharedShop();
 await addSender(database, shop.id, 'orders@shop.test', { displayNames: ['Demo Shop'] });
 await publishShopTemplate(database, shop, {
   id: 't-secret',

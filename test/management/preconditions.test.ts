@@ -5,14 +5,12 @@ import { createPerson } from '../../src/account/person-store.ts';
 import { ShapingStore } from '../../src/delivery/shaping/shaping-store.ts';
 import { newId } from '../../src/foundation/ids.ts';
 import { routeTable } from '../../src/management/route-table.ts';
-import { openManagedShop } from '../support/management-client.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { newAccountId, openSharedShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, worker: false });
-const { owner, path, shop, makeOperator } = await openManagedShop(database, service);
+const { database, owner, path, shop, makeOperator } = await openSharedShop({
+  worker: false,
+});
 await makeOperator();
 await owner.put(`${path}/lists/l-kept`, { name: 'Kept' });
 await owner.put(`${path}/templates/t-kept`, { name: 'Kept' });
@@ -52,7 +50,7 @@ interface Resource {
 
 const resources: Readonly<Record<string, Resource>> = {
   '/installation/accounts/:accountId': {
-    at: '/installation/accounts/46900',
+    at: `/installation/accounts/${newAccountId()}`,
     first: { name: 'New' },
     second: { name: 'Newer', suspended: true },
   },

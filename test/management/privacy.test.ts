@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openManagedShop } from '../support/management-client.ts';
-import { SendClient } from '../support/send-client.ts';
-import { getToken } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { openSharedShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url });
-const managed = await openManagedShop(database, service);
-const { owner, path } = managed;
+const { client, owner, path } = await openSharedShop();
 
 test('data about a person is exported and erased', async () => {
-  const sender = new SendClient(service, await getToken(service, managed.shop));
-  const sent = await sender.send();
+  const sent = await client.send();
   const person = `${path}/people/Reader@example.test`;
   const lines = await waitFor('the message to be found', async () => {
     const { text } = await owner.get(person);

@@ -2,14 +2,12 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { test } from 'node:test';
 import { addKey } from '../support/api-key.ts';
-import { openManagedShop } from '../support/management-client.ts';
 import type { TextResponse } from '../support/send-request.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { openSharedShop } from '../support/test-shop.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, worker: false });
-const { owner, path, shop, makeOperator } = await openManagedShop(database, service);
+const { database, service, owner, path, shop, makeOperator } = await openSharedShop({
+  worker: false,
+});
 await makeOperator();
 
 function isProblem(response: TextResponse, status: number, type: string): void {

@@ -5,16 +5,12 @@ import { newId } from '../../src/foundation/ids.ts';
 import { membersOf } from '../../src/management/operation.ts';
 import { routeTable } from '../../src/management/route-table.ts';
 import { addPasskey } from '../support/add-passkey.ts';
-import { openManagedShop } from '../support/management-client.ts';
 import type { TextResponse } from '../support/send-request.ts';
 import { SessionWorld } from '../support/session-world.ts';
 import { addSender } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { openTestShop } from '../support/test-shop.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({
-  databaseUrl: url,
+const { database, owner, path, shop, as, makeOperator } = await openTestShop({
   worker: false,
   environment: {
     WEBHOOK_NETWORKS: '127.0.0.0/8',
@@ -28,7 +24,6 @@ const store = new ShapingStore(database, newId(), Date.now);
 await store.heartbeat([
   { name: 'yahoo', label: 'Yahoo', startRate: 5, startConnections: 10, demand: 0, sent: 0 },
 ]);
-const { owner, path, shop, as, makeOperator } = await openManagedShop(database, service);
 await makeOperator();
 await addPasskey(database, shop.owner.id);
 const member = await new SessionWorld(database, shop.id).addPerson();

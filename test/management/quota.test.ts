@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openManagedShop } from '../support/management-client.ts';
-import { SendClient } from '../support/send-client.ts';
-import { getToken } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { newAccountId, openSharedShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, worker: false });
-const { owner, path, shop, makeOperator } = await openManagedShop(database, service);
+const { database, service, owner, path, makeOperator, client } = await openSharedShop({
+  worker: false,
+});
 await makeOperator();
-const client = new SendClient(service, await getToken(service, shop));
-const whole = '/installation/accounts/46100';
+const whole = `/installation${path}`;
 
 interface Window {
   readonly limit: number | null;
@@ -63,7 +59,7 @@ test('omitted quotas stay; an empty quota removes it', async () => {
 });
 
 test('owners who aren’t operators can’t change the quota', async () => {
-  const { owner: stranger } = await openManagedShop(database, service, '46200');
+  const { owner: stranger } = await openManagedShop(database, service, newAccountId());
   assert.equal((await stranger.put(whole, { name: 'Shop', quota: {} })).status, 403);
   const attempt = await owner.put(path, { name: 'Shop', quota: { perHour: 9 } });
   assert.equal(attempt.status, 422);

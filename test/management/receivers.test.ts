@@ -4,14 +4,13 @@ import { ShapingStore } from '../../src/delivery/shaping/shaping-store.ts';
 import type { TlsResult } from '../../src/delivery/tls-report/tls-result-store.ts';
 import { TlsResultStore } from '../../src/delivery/tls-report/tls-result-store.ts';
 import { newId } from '../../src/foundation/ids.ts';
-import { openManagedShop } from '../support/management-client.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { openTestShop } from '../support/test-shop.ts';
 
-const { database, url } = await createTestDatabase();
 const environment = { SMTP_HOSTNAME: 'mail.service.test' };
-const service = await startTestService({ databaseUrl: url, worker: false, environment });
-const { owner, as, makeOperator } = await openManagedShop(database, service);
+const { database, owner, as, makeOperator } = await openTestShop({
+  worker: false,
+  environment,
+});
 await makeOperator();
 const receivers = '/installation/receivers';
 const settings = `${receivers}/yahoo/settings`;

@@ -2,15 +2,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { testAccountFirst } from '../support/account-first.ts';
-import { ManagementClient, openManagedShop } from '../support/management-client.ts';
+import { ManagementClient } from '../support/management-client.ts';
 import { signIn } from '../support/sign-in.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { openTestShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, worker: false });
-const { owner, path, as, makeOperator } = await openManagedShop(database, service);
+const { database, service, owner, path, as, makeOperator } = await openTestShop({ worker: false });
 await makeOperator();
 
 async function auditKinds(): Promise<string[]> {

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openManagedShop } from '../support/management-client.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { openSharedShop } from '../support/test-shop.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url });
-const { owner, path } = await openManagedShop(database, service);
+const { owner, path } = await openSharedShop();
 const schedule = `${path}/scheduled-messages`;
 const uuid = '019A0000-0000-7000-8000-00000000000a';
 const webhook = await owner.post(`${path}/webhooks`, {

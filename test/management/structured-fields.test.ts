@@ -1,18 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readInbox } from '../support/inbox-client.ts';
-import { openManagedShop } from '../support/management-client.ts';
-import { SendClient } from '../support/send-client.ts';
-import { getToken } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { openSharedShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url });
-const managed = await openManagedShop(database, service);
-const { owner, path } = managed;
-const sender = new SendClient(service, await getToken(service, managed.shop));
+const { database, service, owner, path, client: sender } = await openSharedShop();
 
 const content = {
   subject: 'Order',

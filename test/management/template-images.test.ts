@@ -8,29 +8,30 @@ import {
 } from '../../src/feedback/privacy/delete-old-store.ts';
 import { addKey } from '../support/api-key.ts';
 import { startSink } from '../support/mail-sink.ts';
-import { ManagementClient, openManagedShop } from '../support/management-client.ts';
+import { ManagementClient } from '../support/management-client.ts';
 import { type ReadMail, readSentMail } from '../support/read-mail.ts';
-import { bodyWith, SendClient } from '../support/send-client.ts';
+import { bodyWith } from '../support/send-client.ts';
 import { sendRequest } from '../support/send-request.ts';
-import { getToken, saveShop } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { saveShop } from '../support/shop.ts';
+import { openTestShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url, clock } = await createTestDatabase();
 const sink = await startSink();
-const service = await startTestService({
-  databaseUrl: url,
-  clock,
+const {
+  database,
+  service,
+  owner,
+  path,
+  shop,
+  client: sender,
+} = await openTestShop({
+  movesClock: true,
   environment: { DELIVERY: 'relay', SMTP_URL: `smtp://127.0.0.1:${sink.port}?tls=off` },
 });
-const managed = await openManagedShop(database, service);
-const { owner, path, shop } = managed;
 const key = new ManagementClient(
   service,
   await addKey(database, shop.id, { scopes: ['templates:read', 'templates:write'] }),
 );
-const sender = new SendClient(service, await getToken(service, shop));
 
 const mebibyte = 1_024 * 1_024;
 const pngHead = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');

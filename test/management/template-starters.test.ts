@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openManagedShop } from '../support/management-client.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { openSharedShop } from '../support/test-shop.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, worker: false });
-const { owner, path } = await openManagedShop(database, service);
+const { database, owner, path } = await openSharedShop({ worker: false });
 
 interface StarterAnswer {
   readonly id: string;

@@ -2,18 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exportManifest, noFiles } from '../../src/manifest/export-manifest.ts';
 import { readInbox } from '../support/inbox-client.ts';
-import { openManagedShop } from '../support/management-client.ts';
-import { bodyWith, SendClient } from '../support/send-client.ts';
-import { getToken } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { bodyWith } from '../support/send-client.ts';
+import { openSharedShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url });
-const managed = await openManagedShop(database, service);
-const { owner, path } = managed;
-const sender = new SendClient(service, await getToken(service, managed.shop));
+const { database, service, shop, owner, path, client: sender } = await openSharedShop();
 
 const content = {
   subject: 'Invoice {{No}}',
@@ -203,7 +196,9 @@ test('messages are listed by the language or locale of their request', async () 
 test('an export has the variants, and applying it again changes nothing', async () => {
   await publish('t-export', content);
   const manifest = await exportManifest(database.kysely, noFiles);
-  const exported = manifest.accounts[0]?.templates?.find(({ id }) => id === 't-export');
+  const exported = manifest.accounts
+    .find(({ id }) => id === shop.id)
+    ?.templates?.find(({ id }) => id === 't-export');
   assert.deepEqual(exported?.variants, content.variants);
   assert.equal(exported?.locale, 'en');
 });

@@ -4,19 +4,14 @@ import type { Permission } from '../../src/access/permission.ts';
 import { deleteTrialVersions } from '../../src/feedback/privacy/delete-old-store.ts';
 import { maxSourceText } from '../../src/manifest/manifest-schema.ts';
 import { addKey } from '../support/api-key.ts';
-import { ManagementClient, openManagedShop } from '../support/management-client.ts';
-import { bodyWith, SendClient } from '../support/send-client.ts';
+import { ManagementClient } from '../support/management-client.ts';
+import { bodyWith } from '../support/send-client.ts';
 import type { TextResponse } from '../support/send-request.ts';
-import { getToken } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { openTestShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url });
-const managed = await openManagedShop(database, service);
-const { owner, path } = managed;
-const sender = new SendClient(service, await getToken(service, managed.shop));
+const managed = await openTestShop();
+const { database, service, owner, path, client: sender } = managed;
 
 const template = `${path}/templates/t-new`;
 const content = {

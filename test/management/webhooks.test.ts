@@ -5,11 +5,9 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { webhookKinds } from '../../src/message/event-kinds.ts';
-import { openManagedShop } from '../support/management-client.ts';
 import { SendClient } from '../support/send-client.ts';
 import { getToken } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { openTestShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 interface ReceivedRequest {
@@ -33,13 +31,8 @@ await once(receiver, 'listening');
 after(() => receiver.close());
 const { port } = receiver.address() as AddressInfo;
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({
-  databaseUrl: url,
-  environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' },
-});
-const managed = await openManagedShop(database, service);
-const { owner, path } = managed;
+const managed = await openTestShop({ environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } });
+const { database, service, owner, path } = managed;
 
 const hook = `http://127.0.0.1:${port}/hook`;
 

@@ -2,23 +2,16 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
-import { saveAccount } from '../../src/account/account-store.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { AttachmentStore } from '../../src/message/attachment-store.ts';
+import { saveShop } from '../support/shop.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
 const { database } = await createTestDatabase();
 const store = new AttachmentStore(database.settings);
 after(() => store.close());
 const [one, other, gone] = ['1001', '1002', '1003'] as [AccountId, AccountId, AccountId];
-for (const id of [one, other])
-  await saveAccount(database.kysely, {
-    id,
-    name: id,
-    addOns: new Set(),
-    suspended: false,
-    retentionDays: 90,
-  });
+for (const id of [one, other]) await saveShop(database, { id });
 
 function toContent(content: Buffer) {
   return { sha256: createHash('sha256').update(content).digest('hex'), content };

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { saveAccount } from '../../src/account/account-store.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { DkimKeyStore } from '../../src/sender/dkim-key-store.ts';
 import { DomainDirectory } from '../../src/sender/sender-directory.ts';
 import { addSendingDomain, removeSendingDomain } from '../../src/sender/sending-domain-store.ts';
+import { saveShop } from '../support/shop.ts';
 import { testKey } from '../support/test-service.ts';
 import { changeTimeoutMs, createTwoNodes } from '../support/two-nodes.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -16,13 +16,7 @@ const shop = 'shop' as AccountId;
 
 before(async () => {
   await nodes.start();
-  await saveAccount(kysely, {
-    id: shop,
-    name: shop,
-    addOns: new Set(),
-    suspended: false,
-    retentionDays: 90,
-  });
+  await saveShop(nodes.database, { id: shop });
 });
 
 test('a domain that was looked for in vain is found on every node within a second of its creation', async () => {

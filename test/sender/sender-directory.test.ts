@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { saveAccount } from '../../src/account/account-store.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
 import { SenderDirectory } from '../../src/sender/sender-directory.ts';
 import { readSenders, removeSender, saveSender } from '../../src/sender/sender-store.ts';
+import { saveShop } from '../support/shop.ts';
 import { changeTimeoutMs, createTwoNodes } from '../support/two-nodes.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -17,13 +17,7 @@ const orders = { address: 'orders@shop.test', displayNames: ['Shop', 'Orders'], 
 before(async () => {
   await nodes.start();
   for (const id of [shop, other]) {
-    await saveAccount(kysely, {
-      id,
-      name: id,
-      addOns: new Set(),
-      suspended: false,
-      retentionDays: 90,
-    });
+    await saveShop(nodes.database, { id });
   }
   await saveSender(kysely, shop, orders);
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { saveAccount } from '../../src/account/account-store.ts';
 import { DnsClient } from '../../src/foundation/dns/dns-client.ts';
 import { parseDnsServer } from '../../src/foundation/dns/dns-server.ts';
 import type { AccountId } from '../../src/foundation/ids.ts';
@@ -18,6 +17,7 @@ import {
   removeSendingDomain,
 } from '../../src/sender/sending-domain-store.ts';
 import { SendingDomains } from '../../src/sender/sending-domains.ts';
+import { saveShop } from '../support/shop.ts';
 import { TestDns, type TestZone } from '../support/test-dns.ts';
 import { testKey } from '../support/test-service.ts';
 import { createTwoNodes } from '../support/two-nodes.ts';
@@ -49,13 +49,7 @@ const accountId = 'shop' as AccountId;
 
 before(async () => {
   await nodes.start();
-  await saveAccount(kysely, {
-    id: accountId,
-    name: 'Shop',
-    addOns: new Set(),
-    suspended: false,
-    retentionDays: 90,
-  });
+  await saveShop(database, { id: accountId });
 });
 
 /** Publishes records as they are shown. */

@@ -1,22 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  openSessionWorld,
   passwordFields,
   postToken,
   refreshFields,
-  SessionWorld,
 } from '../support/session-world.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService, type TestService } from '../support/test-service.ts';
+import type { TestService } from '../support/test-service.ts';
 import { waitForLock } from '../support/wait-for-lock.ts';
 
-const { url, database, clock } = await createTestDatabase();
-const nodes = [
-  await startTestService({ databaseUrl: url, clock }),
-  await startTestService({ databaseUrl: url, clock }),
-] as const;
-const world = new SessionWorld(database);
-await world.addAccount();
+const { database, clock, service, world, startOther } = await openSessionWorld({
+  movesClock: true,
+});
+const nodes = [service, await startOther()] as const;
 const client = await world.addIntegration();
 
 const second = 1_000;

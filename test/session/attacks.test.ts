@@ -8,13 +8,12 @@ import { codePoint } from '../support/code-point.ts';
 import { sendRequest } from '../support/send-request.ts';
 import {
   clientSecret,
+  openSessionWorld,
   password,
   passwordFields,
   postToken,
-  SessionWorld,
 } from '../support/session-world.ts';
 import { TestBrowser, type VisitedPage } from '../support/test-browser.ts';
-import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
 /**
@@ -22,10 +21,7 @@ import { startTestService } from '../support/test-service.ts';
  * 4.0.3.
  */
 
-const { url, database, clock } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url });
-const world = new SessionWorld(database);
-await world.addAccount();
+const { url, database, clock, service, world } = await openSessionWorld();
 const redirectUri = 'https://app.shop.test/callback?shop=1';
 const client = await world.addIntegration({ redirectUri });
 const person = await world.addPerson();

@@ -3,19 +3,13 @@ import { createHash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import type { Integration } from '../../src/session/integration-store.ts';
 import type { TextResponse } from '../support/send-request.ts';
-import { clientSecret, password, postToken, SessionWorld } from '../support/session-world.ts';
+import { clientSecret, openSessionWorld, password, postToken } from '../support/session-world.ts';
 import { TestBrowser, type VisitedPage } from '../support/test-browser.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
 
-const { url, database, clock } = await createTestDatabase();
-const nodes = [
-  await startTestService({ databaseUrl: url, clock }),
-  await startTestService({ databaseUrl: url, clock }),
-] as const;
-const [service] = nodes;
-const world = new SessionWorld(database);
-await world.addAccount();
+const { database, clock, service, world, startOther } = await openSessionWorld({
+  movesClock: true,
+});
+const nodes = [service, await startOther()] as const;
 await world.addAccount('2000');
 const client = await world.addIntegration();
 

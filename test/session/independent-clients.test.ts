@@ -5,15 +5,10 @@ import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import PassportOAuth2 from 'passport-oauth2';
 import { AuthorizationCode, ResourceOwnerPassword } from 'simple-oauth2';
-import { clientSecret, password, SessionWorld } from '../support/session-world.ts';
+import { clientSecret, openSessionWorld, password } from '../support/session-world.ts';
 import { TestBrowser } from '../support/test-browser.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
 
-const { url, database } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url });
-const world = new SessionWorld(database);
-await world.addAccount();
+const { service, world } = await openSessionWorld();
 const client = await world.addIntegration();
 const { clientId, redirectUri } = client;
 const scope = 'PRODUCTION';

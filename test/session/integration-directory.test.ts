@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { saveAccount } from '../../src/account/account-store.ts';
 import type { AccountId, ClientId } from '../../src/foundation/ids.ts';
 import { MasterKey } from '../../src/foundation/master-key.ts';
 import { ClientSecretHasher } from '../../src/session/authenticate-client.ts';
@@ -11,6 +10,7 @@ import {
   removeIntegration,
   saveIntegration,
 } from '../../src/session/integration-store.ts';
+import { saveShop } from '../support/shop.ts';
 import { changeTimeoutMs, createTwoNodes } from '../support/two-nodes.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -32,13 +32,7 @@ const demo: Integration = {
 before(async () => {
   await nodes.start();
   for (const id of [shop, other]) {
-    await saveAccount(kysely, {
-      id,
-      name: id,
-      addOns: new Set(),
-      suspended: false,
-      retentionDays: 90,
-    });
+    await saveShop(nodes.database, { id });
   }
 });
 

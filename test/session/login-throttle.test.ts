@@ -5,18 +5,15 @@ import { SlowDown } from '../../src/session/oauth-errors.ts';
 import { WrongGuessStore } from '../../src/session/wrong-guess-store.ts';
 import { earlierSeconds, runEarlier } from '../support/run-earlier.ts';
 import type { TextResponse } from '../support/send-request.ts';
-import { passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService, testKey } from '../support/test-service.ts';
+import { openSessionWorld, passwordFields, postToken } from '../support/session-world.ts';
+import { testKey } from '../support/test-service.ts';
 
-const { url, database, clock } = await createTestDatabase();
 const environment = { TRUST_PROXY: '127.0.0.1' };
-const nodes = [
-  await startTestService({ databaseUrl: url, clock, environment }),
-  await startTestService({ databaseUrl: url, clock, environment }),
-] as const;
-const world = new SessionWorld(database);
-await world.addAccount();
+const { database, clock, service, world, startOther } = await openSessionWorld({
+  movesClock: true,
+  environment,
+});
+const nodes = [service, await startOther()] as const;
 const client = await world.addIntegration();
 
 function guess(email: string, address: string, right = false, node = 0): Promise<TextResponse> {

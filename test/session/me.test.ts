@@ -5,25 +5,19 @@ import { runEarlier } from '../support/run-earlier.ts';
 import { sendRequest } from '../support/send-request.ts';
 import {
   clientSecret,
+  openSessionWorld,
   password,
   passwordFields,
   postToken,
   refreshFields,
-  SessionWorld,
 } from '../support/session-world.ts';
 import { TestBrowser, type VisitedPage } from '../support/test-browser.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { url, database, clock } = await createTestDatabase();
-const nodes = [
-  await startTestService({ databaseUrl: url, clock }),
-  await startTestService({ databaseUrl: url, clock }),
-] as const;
-const [service] = nodes;
-const world = new SessionWorld(database);
-await world.addAccount();
+const { database, clock, service, world, startOther } = await openSessionWorld({
+  movesClock: true,
+});
+const nodes = [service, await startOther()] as const;
 const client = await world.addIntegration();
 
 async function signedIn(email: string, typed = password): Promise<[TestBrowser, VisitedPage]> {

@@ -3,23 +3,15 @@ import { test } from 'node:test';
 import { sendRequest, type TextResponse } from '../support/send-request.ts';
 import {
   clientSecret,
+  openSessionWorld,
   passwordFields,
   postToken,
   refreshFields,
-  SessionWorld,
 } from '../support/session-world.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { url, database } = await createTestDatabase();
-const nodes = [
-  await startTestService({ databaseUrl: url }),
-  await startTestService({ databaseUrl: url }),
-] as const;
-const [service] = nodes;
-const world = new SessionWorld(database);
-await world.addAccount();
+const { database, service, world, startOther } = await openSessionWorld();
+const nodes = [service, await startOther()] as const;
 const client = await world.addIntegration();
 const person = await world.addPerson();
 

@@ -3,19 +3,18 @@ import { test } from 'node:test';
 import { Secret, TOTP } from 'otpauth';
 import { challengeMs } from '../../src/session/passkey/passkey-challenges.ts';
 import { passkeySupport } from '../../src/session/passkey/passkeys.ts';
-import { password, passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
+import { openSessionWorld, password, passwordFields, postToken } from '../support/session-world.ts';
 import { type PasskeyDeviations, SoftwarePasskey } from '../support/software-passkey.ts';
 import { TestBrowser, type VisitedPage } from '../support/test-browser.ts';
-import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
 /** What the service calls itself; the tests reach it by its IP address. */
 const site = 'http://localhost:3999';
-const { url, database, clock } = await createTestDatabase();
 const environment = { PUBLIC_URL: site };
-const service = await startTestService({ databaseUrl: url, clock, environment });
-const world = new SessionWorld(database);
-await world.addAccount();
+const { url, database, clock, service, world } = await openSessionWorld({
+  movesClock: true,
+  environment,
+});
 
 const signedInPage = /<h1>Sign-in and security/;
 const confirmPage = /<h1>Confirm it’s you/;

@@ -2,20 +2,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findGuessReason } from '../../src/account/password-strength.ts';
 import { sendRequest } from '../support/send-request.ts';
-import { password, passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
+import { openSessionWorld, password, passwordFields, postToken } from '../support/session-world.ts';
 import { TestBrowser, type VisitedPage } from '../support/test-browser.ts';
-import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
-const { url, database, clock } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, clock, worker: false });
+const { url, database, clock, service, world } = await openSessionWorld({
+  movesClock: true,
+  worker: false,
+});
 const strong = await startTestService({
   databaseUrl: url,
   worker: false,
   environment: { PASSWORD_MEMORY: '32' },
 });
-const world = new SessionWorld(database);
-await world.addAccount();
 
 async function signIn(
   node: { url: string },

@@ -4,21 +4,15 @@ import { setOperator } from '../../src/account/person-store.ts';
 import { type CapturedMail, readInbox } from '../support/inbox-client.ts';
 import { openManagedShop } from '../support/management-client.ts';
 import { sendRequest } from '../support/send-request.ts';
-import { password, passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
+import { openSessionWorld, password, passwordFields, postToken } from '../support/session-world.ts';
 import { addSender } from '../support/shop.ts';
 import { TestBrowser, type VisitedPage } from '../support/test-browser.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { url, database, clock } = await createTestDatabase();
-const service = await startTestService({
-  databaseUrl: url,
-  clock,
+const { database, clock, service, world } = await openSessionWorld({
+  movesClock: true,
   environment: { TRUST_PROXY: '127.0.0.1' },
 });
-const world = new SessionWorld(database);
-await world.addAccount();
 
 async function signIn(
   email: string,

@@ -3,16 +3,13 @@ import { test } from 'node:test';
 import { readMemberships } from '../../src/account/membership-store.ts';
 import { findPersonByEmail } from '../../src/account/person-store.ts';
 import { IdentityProvider } from '../support/identity-provider.ts';
-import { password, SessionWorld } from '../support/session-world.ts';
+import { openSessionWorld, password } from '../support/session-world.ts';
 import { TestBrowser, type VisitedPage } from '../support/test-browser.ts';
-import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 
-const { url, database, clock } = await createTestDatabase();
 const provider = await IdentityProvider.start();
-const service = await startTestService({
-  databaseUrl: url,
-  clock,
+const { url, database, clock, service, world } = await openSessionWorld({
+  movesClock: true,
   environment: {
     OIDC_ISSUER: provider.issuer,
     OIDC_CLIENT_ID: 'signalpost',
@@ -21,8 +18,6 @@ const service = await startTestService({
     OIDC_MEMBERS: '1000:developer:engineering,1000:viewer:@corp.test,2000:owner:leads',
   },
 });
-const world = new SessionWorld(database);
-await world.addAccount();
 await world.addAccount('2000');
 let serial = 0;
 

@@ -8,14 +8,12 @@ import { newId } from '../../src/foundation/ids.ts';
 import { IdentityProvider } from '../support/identity-provider.ts';
 import { ManagementClient } from '../support/management-client.ts';
 import { sendRequest } from '../support/send-request.ts';
-import { password, passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
+import { openSessionWorld, password, passwordFields, postToken } from '../support/session-world.ts';
 import { sessionHeaders, signInWithProvider } from '../support/sign-in-with-provider.ts';
 import { TestBrowser } from '../support/test-browser.ts';
-import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { url, database, clock } = await createTestDatabase();
 const provider = await IdentityProvider.start();
 const environment = {
   OIDC_ISSUER: provider.issuer,
@@ -23,14 +21,16 @@ const environment = {
   OIDC_CLIENT_SECRET: 'a client secret',
   OIDC_MEMBERS: '1000:owner:owners,1000:developer:engineering',
 };
-const service = await startTestService({ databaseUrl: url, clock, environment });
+const { url, database, clock, service, world } = await openSessionWorld({
+  movesClock: true,
+  environment,
+});
+const account = world.accountId;
 const strict = await startTestService({
   databaseUrl: url,
   clock,
   environment: { ...environment, OIDC_ONLY: '1' },
 });
-const world = new SessionWorld(database);
-const account = await world.addAccount();
 await world.addAccount('2000');
 const client = await world.addIntegration({ grants: new Set(['password', 'refresh_token']) });
 const path = `/accounts/${account}`;

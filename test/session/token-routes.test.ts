@@ -4,19 +4,14 @@ import { testAccountFirst } from '../support/account-first.ts';
 import { sendRequest, type TextResponse } from '../support/send-request.ts';
 import {
   clientSecret,
+  openSessionWorld,
   password,
   passwordFields,
   postToken,
   refreshFields,
-  SessionWorld,
 } from '../support/session-world.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
 
-const { url, database } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url });
-const world = new SessionWorld(database);
-await world.addAccount();
+const { database, service, world } = await openSessionWorld();
 const person = await world.addPerson();
 const client = await world.addIntegration();
 const fields = passwordFields(person, client);

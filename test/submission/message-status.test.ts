@@ -4,16 +4,11 @@ import { testAccountFirst } from '../support/account-first.ts';
 import { requireConformity } from '../support/conform.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { getToken, openShop, publishShopTemplate, saveShop } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { newAccountId, openSharedShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
-const shop = await openShop(database);
-const other = await openShop(database, { id: '46200' });
-const service = await startTestService({ databaseUrl: url, worker: false });
-const token = await getToken(service, shop);
-const client = new SendClient(service, token);
+const { database, service, shop, client } = await openSharedShop({ worker: false });
+const other = await openShop(database, { id: newAccountId() });
 
 async function sendOne(changes: Parameters<typeof bodyWith>[0] = {}): Promise<string> {
   const response = await client.send({ body: bodyWith(changes) });
@@ -29,8 +24,8 @@ async function addEvent(
 ): Promise<void> {
   await database.pool.query(
     `insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
-     values ('46100', $1, 90, gen_random_uuid(), clock_timestamp(), $2, $3, $4)`,
-    [id, kind, recipient, JSON.stringify(detail)],
+     values ($5, $1, 90, gen_random_uuid(), clock_timestamp(), $2, $3, $4)`,
+    [id, kind, recipient, JSON.stringify(detail), shop.id],
   );
 }
 
@@ -41,7 +36,7 @@ test('a newly accepted message is queued and shows the next step', async () => {
   });
   const response = await client.status(id);
   assert.equal(response.status, 200);
-  requireConformity('GET', `${service.url}/ete/v1/message/46100/${id}`, response);
+  requireConformity('GET', `${service.url}/ete/v1/message/${shop.id}/${id}`, response);
   const { acceptedAt, stateAt, nextAttempt, recipients, ...rest } = response.body;
   assert.deepEqual(rest, {
     success: true,
@@ -149,7 +144,7 @@ test('a message with erased personal data still shows its outcome', async () => 
 
 test('messages of a suspended account are held with the reason', async () => {
   const id = await sendOne();
-  await saveShop(database, { suspended: true });
+  await saveShop(database, { id: shop.id, suspended: true });
   await waitFor('the suspension', async () => (await client.send()).status === 401);
   const { body, status } = await client.status(id);
   assert.equal(status, 200);
@@ -158,14 +153,14 @@ test('messages of a suspended account are held with the reason', async () => {
     reason: 'the account is suspended; delivery resumes when the suspension ends',
     paused: null,
   });
-  await saveShop(database);
+  await saveShop(database, { id: shop.id });
   await waitFor('its end', async () => (await client.send()).status === 200);
 });
 
 test('7: without a valid token, the response is 401; for an unknown message or account it is 400 Invalid ID', async () => {
   const id = await sendOne();
   for (const response of [
-    await client.status(id, '46100', 'x'),
+    await client.status(id, shop.id, 'x'),
     await client.status('%zz', '%zz', ''),
   ]) {
     assert.equal(response.status, 401);
@@ -178,10 +173,10 @@ test('7: without a valid token, the response is 401; for an unknown message or a
     await client.status('not-an-id'),
     await client.status('%zz'),
     await client.status(''),
-    await client.status(id, '46200'),
+    await client.status(id, other.id),
     await client.status(id, 'unknown'),
-    await theirs.status(id, '46200'),
-    await theirs.status(id, '46100'),
+    await theirs.status(id, other.id),
+    await theirs.status(id, shop.id),
   ]) {
     assert.equal(response.status, 400, response.text);
     assert.equal(response.body.errorName, 'INVALID_ID');

@@ -3,10 +3,8 @@ import { test } from 'node:test';
 import type { AccountId, TemplateId } from '../../src/foundation/ids.ts';
 import { RecentTemplateUsage } from '../../src/submission/recent-template-usage.ts';
 import type { GivenValues } from '../../src/template/field-value.ts';
-import { bodyWith, SendClient } from '../support/send-client.ts';
-import { getToken, openShop } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { bodyWith } from '../support/send-client.ts';
+import { openSharedShop } from '../support/test-shop.ts';
 
 const minute = 60_000;
 const account = '1' as AccountId;
@@ -117,10 +115,7 @@ test('when the cache is full, the usage stored first is evicted', () => {
 });
 
 test('a stored message shows whether its usage is new; a rejected one leaves it new', async () => {
-  const { database, url } = await createTestDatabase();
-  const shop = await openShop(database);
-  const service = await startTestService({ databaseUrl: url, worker: false });
-  const client = new SendClient(service, await getToken(service, shop));
+  const { database, shop, client } = await openSharedShop({ worker: false });
   const send = async (changes: Parameters<typeof bodyWith>[0], status = 200) => {
     const response = await client.send({ body: bodyWith(changes) });
     assert.equal(response.status, status, response.text);
@@ -132,7 +127,8 @@ test('a stored message shows whether its usage is new; a rejected one leaves it 
   await send({ content: { personalizationDataMap: { 'Order Number': '1' }, subjectLine: 'Own' } });
   await send({});
   const { rows } = await database.pool.query<{ new_call: boolean }>(
-    'select new_call from message order by id',
+    'select new_call from message where account_id = $1 order by id',
+    [shop.id],
   );
   assert.deepEqual(
     rows.map((row) => row.new_call),

@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bodyWith, SendClient } from '../support/send-client.ts';
-import { addSender, getToken, openShop, publishShopTemplate } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { bodyWith } from '../support/send-client.ts';
+import { addSender, publishShopTemplate } from '../support/shop.ts';
+import { openSharedShop } from '../support/test-shop.ts';
 
-const { database, url } = await createTestDatabase();
-const shop = await openShop(database);
+const { database, shop, client } = await openSharedShop({ worker: false });
 await addSender(database, shop.id, shop.owner.email, { displayNames: ['*', 'The Owner'] });
 await addSender(database, shop.id, 'bare@shop.test');
 await publishShopTemplate(database, shop, { id: 't-creator', freshnessSeconds: 120 });
-const service = await startTestService({ databaseUrl: url, worker: false });
-const client = new SendClient(service, await getToken(service, shop));
 
 interface Stored {
   readonly content: Record<string, unknown>;
@@ -25,7 +21,7 @@ async function store(changes: Parameters<typeof bodyWith>[0], template?: string)
   assert.equal(response.status, 200, response.text);
   const { rows } = await database.pool.query<Stored>(
     'select * from message where account_id = $1 and id = $2',
-    ['46100', response.body.messageId],
+    [shop.id, response.body.messageId],
   );
   assert.ok(rows[0] !== undefined);
   return rows[0];
@@ -152,7 +148,7 @@ test('deliveryWhenDelayed is TRUE or FALSE in any case; FALSE ends the message w
       `select extract(epoch from q.expires_at - m.accepted_at)::int as seconds
        from queue_entry q join message m on m.account_id = q.account_id and m.id = q.message_id
        where m.account_id = $1 and m.id = $2`,
-      ['46100', id],
+      [shop.id, id],
     );
     assert.equal(rows[0]?.seconds, late ? 48 * 3600 : 120);
   }
@@ -162,7 +158,7 @@ test('a stored transactional message is due at once, in the partition of its wee
   const { id } = await store({ metadata: { transactional: true } });
   const { rows } = await database.pool.query<{ partition: string }>(
     'select tableoid::regclass::text as partition from message where account_id = $1 and id = $2',
-    ['46100', id],
+    [shop.id, id],
   );
   assert.match(rows[0]?.partition ?? '', /^message_90_\d{8}$/);
 });

@@ -5,18 +5,13 @@ import { test } from 'node:test';
 import { bodyWith, goodBody, SendClient } from '../support/send-client.ts';
 import { sendRequest, type TextResponse } from '../support/send-request.ts';
 import { addSender, getToken, openShop, publishShopTemplate } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { newAccountId, openSharedShop } from '../support/test-shop.ts';
 
-const { database, url } = await createTestDatabase();
-const shop = await openShop(database);
+const { database, service, shop, token, client } = await openSharedShop({ worker: false });
 await publishShopTemplate(database, shop, { id: 't-creator' });
 await publishShopTemplate(database, shop, { id: 't-unverified', sender: 'new@shop.test' });
-const suspended = await openShop(database, { id: '46200', suspended: true });
-const plain = await openShop(database, { id: '46300', addOns: [] });
-const service = await startTestService({ databaseUrl: url, worker: false });
-const token = await getToken(service, shop);
-const client = new SendClient(service, token);
+const suspended = await openShop(database, { id: newAccountId(), suspended: true });
+const plain = await openShop(database, { id: newAccountId(), addOns: [] });
 const suspendedClient = new SendClient(service, await getToken(service, suspended));
 const plainClient = new SendClient(service, await getToken(service, plain));
 
@@ -80,12 +75,12 @@ test('7: a missing, malformed, unknown or forged token gets 401 Unauthorized Req
 });
 
 test('7: a request for a suspended account gets 401 Account Temporarily Suspended', async () => {
-  const response = await suspendedClient.send({ account: '46200' });
+  const response = await suspendedClient.send({ account: suspended.id });
   assertRefused(response, 401, 'ACCOUNT_SUSPENDED', 'Account Temporarily Suspended');
 });
 
 test('7: an unknown or foreign account or an unusable account id gets 400 Invalid ID', async () => {
-  const accounts = ['46300', '99999', '%zz', '%ff', 'a%2Fb', 'a%00b', 'a'.repeat(65), '', '%20'];
+  const accounts = [plain.id, '99999', '%zz', '%ff', 'a%2Fb', 'a%00b', 'a'.repeat(65), '', '%20'];
   for (const account of [...accounts, 'a'.repeat(4000), '%0a', 'a/b']) {
     assert.deepEqual(
       unknownId(await client.send({ account })),
@@ -236,12 +231,12 @@ test('4.3 rule 2: NUL characters and unpaired surrogates are rejected anywhere; 
 test('4.3 rule 1: transactional without the add-on gets 400 Validation Failed with the reason', async () => {
   const body = bodyWith({ metadata: { transactional: true } });
   assert.equal((await client.send({ body })).status, 200);
-  const response = await plainClient.send({ account: '46300', body });
+  const response = await plainClient.send({ account: plain.id, body });
   assert.deepEqual(invalid(response), [
     'metadata.transactional: the account does not have the transactional email add-on',
   ]);
   const without = bodyWith({ metadata: { transactional: false } });
-  assert.equal((await plainClient.send({ account: '46300', body: without })).status, 200);
+  assert.equal((await plainClient.send({ account: plain.id, body: without })).status, 200);
 });
 
 test('4.3 rule 4: From must be a verified sender, whether from the request or the template', async () => {
@@ -320,7 +315,8 @@ test('4.3 rule 3: fields of an overridden subject count, those of the templateâ€
 test('7: an internal error gets 500 Internal Server Error, and the next request is served', async () => {
   await publishShopTemplate(database, shop, { id: 't-broken', sender: 'orders@shop.test' });
   await database.pool.query(
-    `update template_version set compiled = '{}' where account_id = '46100' and template_id = 't-broken'`,
+    `update template_version set compiled = '{}' where account_id = $1 and template_id = 't-broken'`,
+    [shop.id],
   );
   const response = await client.send({ template: 't-broken' });
   assert.deepEqual(
@@ -337,22 +333,22 @@ test('a trailing slash, a query and an encoded letter in an id make no differenc
     { template: 't-0001?x=1/2' },
     { template: 't-0001/?x=1/2' },
     { template: '%74-0001' },
-    { account: '4610%30' },
+    { account: `%35${shop.id.slice(1)}` },
   ])
     assert.equal((await client.send(path)).status, 200, JSON.stringify(path));
 });
 
 test('a target in absolute form or with encoded letters is the same resource (RFC 9112 3.2.2, RFC 3986 6.2.2.2)', async () => {
   const send = (path: string) => postRaw(path, []);
-  assert.match(await send(`${service.url}/ete/v1/email/46100/t-0001?x=1`), /^HTTP\/1\.1 200/);
-  assert.match(await send('/ete/v1/em%61il/46100/t-0001/'), /^HTTP\/1\.1 200/);
-  assert.match(await send(`${service.url}/ete/v1/email/46100/t-9999`), /INVALID_ID/);
+  assert.match(await send(`${service.url}/ete/v1/email/${shop.id}/t-0001?x=1`), /^HTTP\/1\.1 200/);
+  assert.match(await send(`/ete/v1/em%61il/${shop.id}/t-0001/`), /^HTTP\/1\.1 200/);
+  assert.match(await send(`${service.url}/ete/v1/email/${shop.id}/t-9999`), /INVALID_ID/);
 });
 
 test('an idempotency key in two header fields gets 400 Validation Failed; a key with commas is valid', async () => {
   const send = (...keys: string[]) =>
     postRaw(
-      '/ete/v1/email/46100/t-0001',
+      `/ete/v1/email/${shop.id}/t-0001`,
       keys.map((key) => `Idempotency-Key: ${key}`),
     );
   assert.match(await send('a', 'b'), /VALIDATION_FAILED.*must be one value/s);
@@ -361,11 +357,11 @@ test('an idempotency key in two header fields gets 400 Validation Failed; a key 
 
 test('a body with a Content-Encoding gets 400 Validation Failed, naming the header', async () => {
   assert.match(
-    await postRaw('/ete/v1/email/46100/t-0001', ['Content-Encoding: gzip']),
+    await postRaw(`/ete/v1/email/${shop.id}/t-0001`, ['Content-Encoding: gzip']),
     /VALIDATION_FAILED.*Content-Encoding/s,
   );
   assert.match(
-    await postRaw('/ete/v1/email/46100/t-0001', ['Content-Encoding: identity']),
+    await postRaw(`/ete/v1/email/${shop.id}/t-0001`, ['Content-Encoding: identity']),
     /^HTTP\/1\.1 200/,
   );
 });
@@ -400,7 +396,7 @@ test('4.3: a path with empty, too many or undecodable ids gets 400 Invalid ID, o
     { template: '/t-0001' },
     { template: '%zz' },
     { template: 't-0001%2F' },
-    { account: '46100%' },
+    { account: `${shop.id}%` },
   ]) {
     const response = await client.send(path);
     assert.equal(response.body.errorName, 'INVALID_ID', JSON.stringify(path));
@@ -411,7 +407,7 @@ test('4.3: a path with empty, too many or undecodable ids gets 400 Invalid ID, o
 test('4.3 rule 2: a request without a body or content type gets 400 Validation Failed', async () => {
   const authorization = { authorization: `Bearer ${await getToken(service, shop)}` };
   const send = (init: RequestInit) =>
-    sendRequest(`${service.url}/ete/v1/email/46100/t-0001`, {
+    sendRequest(`${service.url}/ete/v1/email/${shop.id}/t-0001`, {
       method: 'POST',
       ...init,
       headers: { ...authorization, ...(init.headers as Record<string, string>) },

@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bodyWith, SendClient } from '../support/send-client.ts';
-import { getToken, openShop } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { bodyWith } from '../support/send-client.ts';
+import { openSharedShop } from '../support/test-shop.ts';
 
-const { database, url } = await createTestDatabase();
-const shop = await openShop(database);
-const service = await startTestService({ databaseUrl: url, worker: false });
-const client = new SendClient(service, await getToken(service, shop));
+const { client } = await openSharedShop({ worker: false });
 
 /** One code point each: a letter, an emoji of two UTF-16 units and four bytes, a combining mark of two bytes. */
 const characters = { letter: 'a', emoji: '😀', 'combining mark': '\u0301' };

@@ -2,13 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addKey } from '../support/api-key.ts';
 import { readInbox } from '../support/inbox-client.ts';
-import { SendClient } from '../support/send-client.ts';
-import { getToken, openShop, publishShopTemplate } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { publishShopTemplate } from '../support/shop.ts';
+import { openSharedShop } from '../support/test-shop.ts';
 
-const { database, url } = await createTestDatabase();
-const shop = await openShop(database);
+const { database, service, shop, client } = await openSharedShop();
 const list = { kind: 'list' } as const;
 await publishShopTemplate(database, shop, {
   id: 't-lines',
@@ -36,10 +33,7 @@ await publishShopTemplate(database, shop, {
     fields: { Items: list },
   },
 });
-const service = await startTestService({ databaseUrl: url });
-const token = await getToken(service, shop);
 const key = await addKey(database, shop.id);
-const client = new SendClient(service, token);
 
 interface Refusal {
   readonly name: unknown;

@@ -1,25 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testAccountFirst } from '../support/account-first.ts';
-import { bodyWith, SendClient } from '../support/send-client.ts';
-import { getToken, openShop } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { bodyWith } from '../support/send-client.ts';
+import { openSharedShop } from '../support/test-shop.ts';
 
-const { database, url } = await createTestDatabase();
-const shop = await openShop(database);
-const service = await startTestService({ databaseUrl: url, worker: false });
-const client = new SendClient(service, await getToken(service, shop));
+const { database, shop, client } = await openSharedShop({ worker: false });
 
-await database.pool.query(`
+await database.pool.query(
+  `
   insert into suppression (account_id, address, reason, expires_at) values
-    ('46100', 'bounced@example.test', 'hard_bounce', null),
-    ('46100', 'angry@example.test', 'complaint', null),
-    ('46100', 'left@example.test', 'unsubscribe', null),
-    ('46100', 'left-too@example.test', 'unsubscribe', null),
-    ('46100', 'by-hand@example.test', 'manual', null),
-    ('46100', 'past@example.test', 'hard_bounce', now() - interval '1 second'),
-    ('46100', 'x@example.test', 'manual', null)`);
+    ($1, 'bounced@example.test', 'hard_bounce', null),
+    ($1, 'angry@example.test', 'complaint', null),
+    ($1, 'left@example.test', 'unsubscribe', null),
+    ($1, 'left-too@example.test', 'unsubscribe', null),
+    ($1, 'by-hand@example.test', 'manual', null),
+    ($1, 'past@example.test', 'hard_bounce', now() - interval '1 second'),
+    ($1, 'x@example.test', 'manual', null)`,
+  [shop.id],
+);
 
 const sendTo = (toAddress: string, ccAddressList: string[] = [], transactional = false) =>
   client.send({
@@ -37,7 +35,9 @@ test('a suppressed To gets 400 RECIPIENT_SUPPRESSED with the recipients, and not
       'left-too@example.test',
     ]);
   }
-  const { rows } = await database.pool.query('select from message');
+  const { rows } = await database.pool.query('select from message where account_id = $1', [
+    shop.id,
+  ]);
   assert.equal(rows.length, 0);
 });
 
@@ -62,8 +62,8 @@ test('suppressed cc addresses are skipped and listed in the 200', async () => {
   const { rows } = await database.pool.query(
     `select content->'cc' as cc, content->'suppressedCc' as out, pending
      from message m join queue_entry q on q.account_id = m.account_id and q.message_id = m.id
-     where m.account_id = '46100' and m.id = $1`,
-    [response.body.messageId],
+     where m.account_id = $2 and m.id = $1`,
+    [response.body.messageId, shop.id],
   );
   assert.deepEqual(rows, [
     {

@@ -33,14 +33,16 @@ export interface SendOptions {
 export class SendClient {
   readonly #url: string;
   readonly #token: string;
+  readonly #account: string;
 
-  constructor(service: { readonly url: string }, token: string) {
+  constructor(service: { readonly url: string }, token: string, account = '46100') {
     this.#url = service.url;
     this.#token = token;
+    this.#account = account;
   }
 
   send(options: SendOptions = {}): Promise<TextResponse> {
-    const { account = '46100', template = 't-0001', body = goodBody() } = options;
+    const { account = this.#account, template = 't-0001', body = goodBody() } = options;
     const token = 'token' in options ? options.token : this.#token;
     return sendRequest(`${this.#url}/ete/v1/email/${account}/${template}`, {
       method: 'POST',
@@ -55,7 +57,7 @@ export class SendClient {
 
   status(
     messageId: unknown,
-    account = '46100',
+    account = this.#account,
     token: string | undefined = this.#token,
   ): Promise<TextResponse> {
     return sendRequest(`${this.#url}/ete/v1/message/${account}/${messageId}`, {

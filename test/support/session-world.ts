@@ -11,7 +11,14 @@ import {
   saveIntegration,
 } from '../../src/session/integration-store.ts';
 import { sendRequest, type TextResponse } from './send-request.ts';
-import { testKey, testPasswordMemory } from './test-service.ts';
+import { createTestDatabase } from './test-database.ts';
+import {
+  startNode,
+  type TestService,
+  type TestSettings,
+  testKey,
+  testPasswordMemory,
+} from './test-service.ts';
 
 export const password = 'correct horse battery';
 /** All test users share one hash. */
@@ -81,6 +88,16 @@ export class SessionWorld {
     await saveIntegration(this.#database.kysely, integration);
     return integration;
   }
+}
+
+/** A service for this file with the account 1000, which has no people yet; `startOther` starts another node of it. */
+export async function openSessionWorld(settings: TestSettings = {}) {
+  const stored = await createTestDatabase();
+  const service = await startNode(stored, settings);
+  const world = new SessionWorld(stored.database);
+  await world.addAccount();
+  const startOther = (): Promise<TestService> => startNode(stored, settings);
+  return { ...stored, service, world, startOther };
 }
 
 /** Sends a form to the token endpoint of a node. */

@@ -54,8 +54,12 @@ process.once('beforeExit', dropEnded);
 /**
  * A separate migrated database for the test file, cloned from the run's template. It is dropped after the file, by the next
  * file of the process or at its end.
+ *
+ * @param atEnd adds a hook to the end of its use
  */
-export async function createTestDatabase(): Promise<TestDatabase> {
+export async function createTestDatabase(
+  atEnd: (hook: () => Promise<void>) => void = after,
+): Promise<TestDatabase> {
   recordStatements();
   await dropEnded();
   const service = required('TEST_SERVICE_URL');
@@ -67,7 +71,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   own.searchParams.set('options', testClockOptions);
   const url = own.href;
   const database = openDatabase({ url }, { applicationName: testApplication });
-  after(async () => {
+  atEnd(async () => {
     await database.close();
     // Hooks run in registration order: what the file started is still running and needs its database to stop.
     ended.push(name);

@@ -9,6 +9,7 @@ import { type NodeRole, nodeRoles } from '../../src/foundation/processes/node-ro
 import { openTracing } from '../../src/foundation/tracing/open-tracing.ts';
 import { checkAnswers } from './check-answers.ts';
 import { serviceTokens } from './service-tokens.ts';
+import type { TestDatabase } from './test-database.ts';
 
 /** The master key of all test installations, so that nodes on one database share it. */
 export const testKey = new MasterKey(Buffer.alloc(32, 7));
@@ -30,6 +31,12 @@ export interface TestServiceOptions {
   readonly logTo?: (line: string) => void;
 }
 
+/** A service on a database of its own. */
+export interface TestSettings extends Omit<TestServiceOptions, 'databaseUrl' | 'clock'> {
+  /** The service uses the clock of its database. Default: false. */
+  readonly movesClock?: boolean;
+}
+
 export interface TestService {
   /** Base URL, without a trailing slash. */
   readonly url: string;
@@ -42,8 +49,13 @@ export interface TestService {
 /**
  * Starts the service in this process, on a free port of the loopback and a migrated database.
  * Several services on one database are nodes of one installation.
+ *
+ * @param atEnd adds a hook to the end of its use
  */
-export async function startTestService(options: TestServiceOptions): Promise<TestService> {
+export async function startTestService(
+  options: TestServiceOptions,
+  atEnd: (hook: () => Promise<void>) => void = after,
+): Promise<TestService> {
   const settings = readConfig({
     DATABASE_URL: options.databaseUrl,
     PORT: '0',
@@ -80,6 +92,14 @@ export async function startTestService(options: TestServiceOptions): Promise<Tes
     stopping ??= app.stop().then(() => database.close());
     return stopping;
   };
-  after(stop);
+  atEnd(stop);
   return { url, app, config, stop };
+}
+
+/** Starts a node on a test database. */
+export function startNode(
+  { url, clock }: TestDatabase,
+  { movesClock = false, ...options }: TestSettings,
+): Promise<TestService> {
+  return startTestService({ databaseUrl: url, ...(movesClock && { clock }), ...options });
 }

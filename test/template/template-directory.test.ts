@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { before, test } from 'node:test';
-import { saveAccount } from '../../src/account/account-store.ts';
 import { createPerson } from '../../src/account/person-store.ts';
 import type { AccountId, PersonId, TemplateId } from '../../src/foundation/ids.ts';
 import type { CompiledTemplate } from '../../src/template/compiled-template.ts';
@@ -13,6 +12,7 @@ import {
   removeTemplate,
   saveTemplate,
 } from '../../src/template/template-store.ts';
+import { saveShop } from '../support/shop.ts';
 import { changeTimeoutMs, createTwoNodes } from '../support/two-nodes.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -32,13 +32,7 @@ let owner: PersonId;
 before(async () => {
   await nodes.start();
   for (const id of [shop, other]) {
-    await saveAccount(kysely, {
-      id,
-      name: id,
-      addOns: new Set(),
-      suspended: false,
-      retentionDays: 90,
-    });
+    await saveShop(nodes.database, { id });
   }
   const person = await createPerson(kysely, {
     email: 'owner@shop.test',
