@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
 import { test } from 'node:test';
+import { sweepAttachments } from '../../src/feedback/privacy/delete-old-store.ts';
 import { erasePerson } from '../../src/feedback/privacy/person-data-store.ts';
 import {
   applyRetentionRules,
   saveRetentionRule,
 } from '../../src/feedback/privacy/retention-store.ts';
-import { sweepAttachments } from '../../src/feedback/privacy/delete-old-store.ts';
 import type { ComparableAddress } from '../../src/foundation/email-address.ts';
 import { QueueControlStore } from '../../src/queue/control-store.ts';
 import { readMailboxField } from '../../src/smtp-submission/template-submission.ts';
