@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { sql } from 'kysely';
-import type { Database } from '../src/foundation/database/open-database.ts';
-import { createLog } from '../src/foundation/log.ts';
-import { minIdAt } from '../src/foundation/uuid7.ts';
+import type { Database } from '../src/base/database/open-database.ts';
+import { createLog } from '../src/base/values/log.ts';
+import { minIdAt } from '../src/base/values/uuid7.ts';
 import { addKey } from '../test/support/api-key.ts';
 import { getToken, type Shop } from '../test/support/shop.ts';
 import { distinctBody, openBench, openBenchAccount, openLoad } from './bench-account.ts';

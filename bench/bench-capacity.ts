@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database } from '../src/foundation/database/open-database.ts';
+import type { Database } from '../src/base/database/open-database.ts';
 import { getToken } from '../test/support/shop.ts';
 import { openBenchAccount, wireRequests } from './bench-account.ts';
 import { startBenchDatabase } from './bench-database.ts';

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { urlOf } from '../scripts/test-postgres.ts';
-import type { ConnectionSettings } from '../src/embedded-database/database-password.ts';
-import { startEmbeddedDatabase } from '../src/embedded-database/start-embedded-database.ts';
-import { migrate } from '../src/foundation/database/migrate.ts';
+import { migrate } from '../src/base/database/migrate.ts';
 import {
   type Database,
   type DatabaseOptions,
   openDatabase,
-} from '../src/foundation/database/open-database.ts';
+} from '../src/base/database/open-database.ts';
+import type { ConnectionSettings } from '../src/host/embedded-database/database-password.ts';
+import { startEmbeddedDatabase } from '../src/host/embedded-database/start-embedded-database.ts';
 
 export interface BenchDatabase extends AsyncDisposable {
   readonly url: string;

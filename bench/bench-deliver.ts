@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AccountId } from '../src/foundation/ids.ts';
-import { createLog } from '../src/foundation/log.ts';
-import { generateDkimKey } from '../src/sender/dkim-key.ts';
+import { generateDkimKey } from '../src/accounts/sender/dkim-key.ts';
+import type { AccountId } from '../src/base/values/ids.ts';
+import { createLog } from '../src/base/values/log.ts';
 import { type BenchDatabase, makeTemporaryFolder, startBenchDatabase } from './bench-database.ts';
 import {
   type BenchOptions,

@@ -1,13 +1,17 @@
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from, to } from 'pg-copy-streams';
-import { openDatabase } from '../src/foundation/database/open-database.ts';
-import { createLog } from '../src/foundation/log.ts';
-import { type MoveTable, nameOfKey, readMoveCatalog } from '../src/move/move-catalog-store.ts';
-import { type MoveProgress, moveInstallation } from '../src/move/move-installation.ts';
-import { openMoveSession } from '../src/move/move-session-store.ts';
-import { endMove } from '../src/move/move-source-store.ts';
-import { columnList } from '../src/move/moved-columns-sql.ts';
+import { openDatabase } from '../src/base/database/open-database.ts';
+import { createLog } from '../src/base/values/log.ts';
+import {
+  type MoveTable,
+  nameOfKey,
+  readMoveCatalog,
+} from '../src/operating/move/move-catalog-store.ts';
+import { type MoveProgress, moveInstallation } from '../src/operating/move/move-installation.ts';
+import { openMoveSession } from '../src/operating/move/move-session-store.ts';
+import { endMove } from '../src/operating/move/move-source-store.ts';
+import { columnList } from '../src/operating/move/moved-columns-sql.ts';
 import { type BenchDatabase, countRows, startBenchDatabase } from './bench-database.ts';
 import { type BenchOptions, type BenchResult, makeResult } from './bench-result.ts';
 import { type History, historyFolder, openHistory } from './history/open-history.ts';

@@ -1,17 +1,17 @@
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import { createApp } from '../src/app.ts';
-import { listen } from '../src/command/listen.ts';
-import { openInstallation } from '../src/command/open-installation.ts';
-import { aborted, stopSignal, stopWithTimeout } from '../src/command/stop-service.ts';
-import { reportUrl, superviseProcesses } from '../src/command/supervise-processes.ts';
-import { readConfig } from '../src/config/config.ts';
-import { createLog } from '../src/foundation/log.ts';
-import { nodeRoles } from '../src/foundation/processes/node-role.ts';
-import type { Http } from '../src/http/create-http.ts';
-import { sendBodyBytes } from '../src/http/limits/route-limits.ts';
-import { SendBodyParser } from '../src/submission/parse-send-body.ts';
-import { readBodyJson } from '../src/submission/read-body-json.ts';
+import { nodeRoles } from '../src/base/threads/node-role.ts';
+import { createLog } from '../src/base/values/log.ts';
+import type { Http } from '../src/host/http/create-http.ts';
+import { sendBodyBytes } from '../src/host/http/limits/route-limits.ts';
+import { listen } from '../src/operating/command/listen.ts';
+import { openInstallation } from '../src/operating/command/open-installation.ts';
+import { aborted, stopSignal, stopWithTimeout } from '../src/operating/command/stop-service.ts';
+import { reportUrl, superviseProcesses } from '../src/operating/command/supervise-processes.ts';
+import { readConfig } from '../src/operating/config/config.ts';
+import { SendBodyParser } from '../src/sending/submission/parse-send-body.ts';
+import { readBodyJson } from '../src/sending/submission/read-body-json.ts';
 
 /** A GET that redirects without a lookup, and a POST that only reads, parses and validates a send. */
 function registerNoOpRoutes(http: Http): void {

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../src/foundation/database/open-database.ts';
-import type { AccountId } from '../src/foundation/ids.ts';
+import type { Database } from '../src/base/database/open-database.ts';
+import type { AccountId } from '../src/base/values/ids.ts';
 import type { Shop } from '../test/support/shop.ts';
 
 type Sql = RawBuilder<unknown>;

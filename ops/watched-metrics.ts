@@ -1,4 +1,4 @@
-import { delayResolutionMs, type MetricName } from '../src/foundation/metrics/metrics-table.ts';
+import { delayResolutionMs, type MetricName } from '../src/base/telemetry/metrics-table.ts';
 
 /** A graph of the dashboard. */
 export interface MetricPanel {

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { migrate } from '../src/foundation/database/migrate.ts';
-import { openDatabase } from '../src/foundation/database/open-database.ts';
+import { migrate } from '../src/base/database/migrate.ts';
+import { openDatabase } from '../src/base/database/open-database.ts';
 import { startProgramPostgres } from './program-postgres.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { keyScopes, permissions, permissionsOf } from '../src/access/permission.ts';
-import { tokenOperations } from '../src/access/token-operations.ts';
-import type { Role } from '../src/account/account.ts';
+import { keyScopes, permissions, permissionsOf } from '../src/accounts/access/permission.ts';
+import { tokenOperations } from '../src/accounts/access/token-operations.ts';
+import type { Role } from '../src/accounts/account/account.ts';
 
 /** Roles by increasing permissions, then the role for programs. */
 const roles: readonly Role[] = ['viewer', 'marketer', 'developer', 'owner', 'service'];

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { createProgram } from '../src/command/run-command.ts';
-import type { CommandShell } from '../src/command/shell.ts';
+import { createProgram } from '../src/operating/command/run-command.ts';
+import type { CommandShell } from '../src/operating/command/shell.ts';
 
 const noShell: CommandShell = {
   environment: {},

@@ -1,6 +1,6 @@
-import type { FaultCode } from '../src/foundation/errors.ts';
-import { errorCatalog } from '../src/http/error-catalog.ts';
-import { type ProblemCode, problemCatalog } from '../src/management/answer/problem.ts';
+import type { FaultCode } from '../src/base/values/errors.ts';
+import { errorCatalog } from '../src/host/http/error-catalog.ts';
+import { type ProblemCode, problemCatalog } from '../src/operating/management/answer/problem.ts';
 
 /** Cause and fix of every error of the send operation, message status and lists. */
 const faultAdvice: Readonly<Record<FaultCode, readonly [cause: string, fix: string]>> = {

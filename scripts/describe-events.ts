@@ -1,4 +1,4 @@
-import { eventKindNames, eventKinds } from '../src/message/event-kinds.ts';
+import { eventKindNames, eventKinds } from '../src/content/message/event-kinds.ts';
 import { markdownTable } from './markdown-table.ts';
 
 /** The table of docs/reference/events.md. */

@@ -1,7 +1,7 @@
-import { type AccountLimit, accountLimits } from '../src/account/account-limits.ts';
-import { policies, type SharedResource } from '../src/foundation/policies.ts';
-import { formatBytes, type RouteLimit, routeLimits } from '../src/http/limits/route-limits.ts';
-import { managementLimits } from '../src/management/management-limits.ts';
+import { type AccountLimit, accountLimits } from '../src/accounts/account/account-limits.ts';
+import { policies, type SharedResource } from '../src/base/fairness/policies.ts';
+import { formatBytes, type RouteLimit, routeLimits } from '../src/host/http/limits/route-limits.ts';
+import { managementLimits } from '../src/operating/management/management-limits.ts';
 
 /** The tables of docs/reference/limits.md: what an account can have, what accounts and networks share, and request limits per route. */
 export function describeLimits(): Readonly<Record<'accounts' | 'shared' | 'routes', string>> {

@@ -10,7 +10,7 @@ import {
   type MetricDefinition,
   type MetricName,
   metricsTable,
-} from '../src/foundation/metrics/metrics-table.ts';
+} from '../src/base/telemetry/metrics-table.ts';
 
 /** An area of the table: a group of alerts, and a row of the dashboard. */
 interface MetricArea {

@@ -1,10 +1,10 @@
-import type { Setting } from '../src/config/setting.ts';
+import type { Setting } from '../src/operating/config/setting.ts';
 import {
   type SettingName,
   secretNames,
   settings,
   settingTopics,
-} from '../src/config/settings-table.ts';
+} from '../src/operating/config/settings-table.ts';
 import { markdownTable } from './markdown-table.ts';
 
 /** The most common settings, shown in the README. */

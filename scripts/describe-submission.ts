@@ -1,11 +1,11 @@
-import type { FaultCode } from '../src/foundation/errors.ts';
-import { controlFields } from '../src/smtp-submission/read-control-fields.ts';
+import type { FaultCode } from '../src/base/values/errors.ts';
+import { controlFields } from '../src/sending/smtp-submission/read-control-fields.ts';
 import {
   faultReplies,
   type ProtocolReplyName,
   protocolReplies,
   type SubmissionReply,
-} from '../src/smtp-submission/submission-replies.ts';
+} from '../src/sending/smtp-submission/submission-replies.ts';
 
 /** When only SMTP has a reply. */
 const occasions: Readonly<Record<ProtocolReplyName, string>> = {

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { serviceSchema } from '../src/foundation/database/service-schema.ts';
+import { serviceSchema } from '../src/base/database/service-schema.ts';
 
 interface Column {
   table: string;

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import packageJson from '../package.json' with { type: 'json' };
-import { serviceSchema } from '../src/foundation/database/service-schema.ts';
-import { managementPrefix } from '../src/management/management-limits.ts';
-import { openapiDocument } from '../src/management/openapi/openapi-document.ts';
-import { ManifestSchema } from '../src/manifest/manifest-schema.ts';
+import { serviceSchema } from '../src/base/database/service-schema.ts';
+import { managementPrefix } from '../src/operating/management/management-limits.ts';
+import { openapiDocument } from '../src/operating/management/openapi/openapi-document.ts';
+import { ManifestSchema } from '../src/operating/manifest/manifest-schema.ts';
 import { readBenchmarkResults } from './benchmark-results.ts';
 import { describeAccess } from './describe-access.ts';
 import { describeApi } from './describe-api.ts';
@@ -113,6 +113,6 @@ await writeGenerated(
 await writeGenerated('packages/client/src/api.generated.ts', describeApi(JSON.parse(openapi), ''));
 await withScratchDatabase(async (database, url) => {
   await writeGenerated('migrations/schema.sql', await dumpSchema(database.pool));
-  await writeGenerated('src/foundation/database/tables.generated.ts', generateTables(url));
+  await writeGenerated('src/base/database/tables.generated.ts', generateTables(url));
 });
 process.exitCode = stale ? 1 : 0;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { migrate } from '../src/foundation/database/migrate.ts';
-import { type Database, openDatabase } from '../src/foundation/database/open-database.ts';
+import { migrate } from '../src/base/database/migrate.ts';
+import { type Database, openDatabase } from '../src/base/database/open-database.ts';
 import { startTestPostgres } from './test-postgres.ts';
 
 /** Runs a statement in the database that `url` names. */

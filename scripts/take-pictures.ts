@@ -4,16 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { startBenchDatabase } from '../bench/bench-database.ts';
-import { generateApiKey, toGeneratedApiKey } from '../src/access/api-key.ts';
-import { addApiKey } from '../src/access/api-key-store.ts';
-import { findPersonByEmail, setOperator } from '../src/account/person-store.ts';
+import { generateApiKey, toGeneratedApiKey } from '../src/accounts/access/api-key.ts';
+import { addApiKey } from '../src/accounts/access/api-key-store.ts';
+import { findPersonByEmail, setOperator } from '../src/accounts/account/person-store.ts';
 import { createApp } from '../src/app.ts';
-import { readConfig } from '../src/config/config.ts';
-import { demoDataAccountId as account, fillDemo, waitForDemo } from '../src/demo-data/fill-demo.ts';
-import { createLog } from '../src/foundation/log.ts';
-import { MasterKey } from '../src/foundation/master-key.ts';
-import { applyDemo } from '../src/manifest/apply-demo.ts';
-import { loadDemoEnvironment } from '../src/manifest/demo-environment.ts';
+import { MasterKey } from '../src/base/secrets/master-key.ts';
+import { createLog } from '../src/base/values/log.ts';
+import { readConfig } from '../src/operating/config/config.ts';
+import {
+  demoDataAccountId as account,
+  fillDemo,
+  waitForDemo,
+} from '../src/operating/demo-data/fill-demo.ts';
+import { applyDemo } from '../src/operating/manifest/apply-demo.ts';
+import { loadDemoEnvironment } from '../src/operating/manifest/demo-environment.ts';
 
 /**
  * `npm run pictures`: takes the screenshots of the README and guide from a service with the demo data, which `demo fill` adds.

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ConnectionSettings } from '../src/embedded-database/database-password.ts';
-import { startEmbeddedDatabase } from '../src/embedded-database/start-embedded-database.ts';
+import type { ConnectionSettings } from '../src/host/embedded-database/database-password.ts';
+import { startEmbeddedDatabase } from '../src/host/embedded-database/start-embedded-database.ts';
 import { memoryFolder, startProgramPostgres } from './program-postgres.ts';
 
 export interface TestPostgres {

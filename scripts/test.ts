@@ -3,8 +3,8 @@ import { glob, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { migrate } from '../src/foundation/database/migrate.ts';
-import { openDatabase } from '../src/foundation/database/open-database.ts';
+import { migrate } from '../src/base/database/migrate.ts';
+import { openDatabase } from '../src/base/database/open-database.ts';
 import { installTestClock } from '../test/support/test-clock.ts';
 import { installTools } from '../test-system/support/tools.ts';
 import { importingFiles } from './importing-files.ts';
@@ -86,7 +86,7 @@ async function run(): Promise<number> {
       '--disable-proto=delete',
       ...(folder === 'test' ? garbageFlags : []),
       '--import',
-      new URL('../src/foundation/lock-intrinsics.ts', import.meta.url).href,
+      new URL('../src/base/threads/lock-intrinsics.ts', import.meta.url).href,
       '--import',
       new URL('test-runner/prepare.ts', import.meta.url).href,
       '--test',

@@ -1,6 +1,6 @@
-import './foundation/lock-intrinsics.ts';
-import { runCommand } from './command/run-command.ts';
-import { codeOf } from './foundation/database/sqlstate.ts';
+import './base/threads/lock-intrinsics.ts';
+import { codeOf } from './base/database/sqlstate.ts';
+import { runCommand } from './operating/command/run-command.ts';
 
 // A pipe's reader may close it early, as `head` does. That isn't an error and must not stop the service.
 process.stdout.on('error', (error) => {

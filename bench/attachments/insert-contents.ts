@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { clientSettings } from '../../src/foundation/database/open-database.ts';
+import { clientSettings } from '../../src/base/database/open-database.ts';
 import { answerOrder, runOrder } from '../child-program.ts';
 
 interface InsertOrder {

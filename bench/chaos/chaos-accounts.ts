@@ -1,5 +1,5 @@
-import type { Database } from '../../src/foundation/database/open-database.ts';
-import type { AccountId } from '../../src/foundation/ids.ts';
+import type { Database } from '../../src/base/database/open-database.ts';
+import type { AccountId } from '../../src/base/values/ids.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { getToken, openShop, publishShopTemplate } from '../../test/support/shop.ts';
 import { openBenchAccount } from '../bench-account.ts';

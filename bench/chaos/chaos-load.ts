@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { EmailAddress } from '../../src/foundation/email-address.ts';
+import type { EmailAddress } from '../../src/base/values/email-address.ts';
 import { sendRequest } from '../../test/support/send-request.ts';
 import { distinctBody } from '../bench-account.ts';
 import { makeCounts } from './chaos-faults.ts';

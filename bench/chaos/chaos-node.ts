@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type NodeRole, nodeRoles } from '../../src/foundation/processes/node-role.ts';
+import { type NodeRole, nodeRoles } from '../../src/base/threads/node-role.ts';
 import { benchMasterKey, type SpawnedProgram, spawnProgram } from '../bench-service.ts';
 import { processTree, signalAll } from '../machine-use.ts';
 import type { BenchSubmission } from '../submission/submission-files.ts';

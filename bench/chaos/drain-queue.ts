@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database } from '../../src/foundation/database/open-database.ts';
-import type { AccountId } from '../../src/foundation/ids.ts';
-import { QueueControlStore } from '../../src/queue/control-store.ts';
+import type { Database } from '../../src/base/database/open-database.ts';
+import type { AccountId } from '../../src/base/values/ids.ts';
+import { QueueControlStore } from '../../src/sending/queue/control-store.ts';
 import { countRows } from '../bench-database.ts';
 
 /** How long a database may take to recover, on a busy machine, from the last kill. */

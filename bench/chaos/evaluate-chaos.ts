@@ -1,5 +1,5 @@
-import type { Database } from '../../src/foundation/database/open-database.ts';
-import type { AccountId } from '../../src/foundation/ids.ts';
+import type { Database } from '../../src/base/database/open-database.ts';
+import type { AccountId } from '../../src/base/values/ids.ts';
 import { type ChaosLoad, recipientNumber } from './chaos-load.ts';
 import { isSmtpRecipient } from './chaos-smtp-load.ts';
 import type { RoughSink } from './rough-sink.ts';

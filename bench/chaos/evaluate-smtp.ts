@@ -1,4 +1,4 @@
-import type { Database } from '../../src/foundation/database/open-database.ts';
+import type { Database } from '../../src/base/database/open-database.ts';
 import { type ChaosSmtpLoad, isSmtpRecipient, type SmtpMessage } from './chaos-smtp-load.ts';
 import type { RoughSink } from './rough-sink.ts';
 

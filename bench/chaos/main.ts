@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'commander';
-import { migrate } from '../../src/foundation/database/migrate.ts';
-import { type NodeRole, nodeRoles } from '../../src/foundation/processes/node-role.ts';
+import { migrate } from '../../src/base/database/migrate.ts';
+import { type NodeRole, nodeRoles } from '../../src/base/threads/node-role.ts';
 import { openSmallDisk } from '../../test/support/small-disk.ts';
 import { makeTemporaryFolder, openBenchFolder } from '../bench-database.ts';
 import { chooseBenchSubmission, makeBenchCertificate } from '../submission/submission-files.ts';

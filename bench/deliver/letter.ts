@@ -1,10 +1,10 @@
-import type { EmailAddress } from '../../src/foundation/email-address.ts';
-import { newMessageId } from '../../src/foundation/ids.ts';
-import { composeMime } from '../../src/rendering/compose-mime.ts';
-import { loadTemplate } from '../../src/rendering/load-template.ts';
-import { renderMessage } from '../../src/rendering/render-message.ts';
-import { compileTemplate } from '../../src/template/template-compiler.ts';
-import type { TemplateSource } from '../../src/template/template-source.ts';
+import type { EmailAddress } from '../../src/base/values/email-address.ts';
+import { newMessageId } from '../../src/base/values/ids.ts';
+import { composeMime } from '../../src/content/rendering/compose-mime.ts';
+import { loadTemplate } from '../../src/content/rendering/load-template.ts';
+import { renderMessage } from '../../src/content/rendering/render-message.ts';
+import { compileTemplate } from '../../src/content/template/template-compiler.ts';
+import type { TemplateSource } from '../../src/content/template/template-source.ts';
 import { distinctValues, fieldNames } from '../bench-account.ts';
 
 const rows = fieldNames

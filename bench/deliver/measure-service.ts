@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database } from '../../src/foundation/database/open-database.ts';
-import type { AccountId } from '../../src/foundation/ids.ts';
+import type { Database } from '../../src/base/database/open-database.ts';
+import type { AccountId } from '../../src/base/values/ids.ts';
 import { getToken, type Shop } from '../../test/support/shop.ts';
 import { distinctValues } from '../bench-account.ts';
 import type { BenchDatabase } from '../bench-database.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { findDatabaseProblems } from '../../src/foundation/database/find-database-problems.ts';
-import { migrate } from '../../src/foundation/database/migrate.ts';
-import { openDatabase } from '../../src/foundation/database/open-database.ts';
-import { QueueControlStore } from '../../src/queue/control-store.ts';
+import { findDatabaseProblems } from '../../src/base/database/find-database-problems.ts';
+import { migrate } from '../../src/base/database/migrate.ts';
+import { openDatabase } from '../../src/base/database/open-database.ts';
+import { QueueControlStore } from '../../src/sending/queue/control-store.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { openChaosAccounts } from '../chaos/chaos-accounts.ts';
 import { ChaosLoad } from '../chaos/chaos-load.ts';

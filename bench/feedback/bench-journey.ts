@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database } from '../../src/foundation/database/open-database.ts';
+import type { Database } from '../../src/base/database/open-database.ts';
 import { getToken, type Shop } from '../../test/support/shop.ts';
 import { signIn } from '../../test/support/sign-in.ts';
 import { distinctBody, wireRequests } from '../bench-account.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { saveMembership } from '../../src/account/membership-store.ts';
-import { setOperator } from '../../src/account/person-store.ts';
-import { createLog } from '../../src/foundation/log.ts';
-import { routeTable } from '../../src/management/route-table.ts';
+import { saveMembership } from '../../src/accounts/account/membership-store.ts';
+import { setOperator } from '../../src/accounts/account/person-store.ts';
+import { createLog } from '../../src/base/values/log.ts';
+import { routeTable } from '../../src/operating/management/route-table.ts';
 import { signIn } from '../../test/support/sign-in.ts';
 import { signedInManager } from '../../test/support/signed-in-manager.ts';
 import { type BenchOptions, type BenchResult, makeResult, percentiles } from '../bench-result.ts';

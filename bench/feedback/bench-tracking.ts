@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { TrackingTokens } from '../../src/feedback/tracking/tracking-tokens.ts';
-import type { Database } from '../../src/foundation/database/open-database.ts';
-import type { AccountId } from '../../src/foundation/ids.ts';
+import type { Database } from '../../src/base/database/open-database.ts';
+import type { AccountId } from '../../src/base/values/ids.ts';
+import { TrackingTokens } from '../../src/outcomes/tracking/tracking-tokens.ts';
 import { testKey } from '../../test/support/test-service.ts';
 import { noOpPath, wireRequest } from '../bench-account.ts';
 import { countRows } from '../bench-database.ts';

@@ -1,5 +1,5 @@
-import type { Database } from '../../src/foundation/database/open-database.ts';
-import { minIdAt } from '../../src/foundation/uuid7.ts';
+import type { Database } from '../../src/base/database/open-database.ts';
+import { minIdAt } from '../../src/base/values/uuid7.ts';
 
 type Query = Readonly<Record<string, string>>;
 

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../../src/foundation/database/open-database.ts';
-import type { AccountId, TemplateId } from '../../src/foundation/ids.ts';
-import type { StoredEventKind } from '../../src/message/event-kinds.ts';
+import type { Database } from '../../src/base/database/open-database.ts';
+import type { AccountId, TemplateId } from '../../src/base/values/ids.ts';
+import type { StoredEventKind } from '../../src/content/message/event-kinds.ts';
 
 /** The same plan makes the same messages. */
 export interface HistoryPlan {

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { createLog } from '../../src/foundation/log.ts';
+import { createLog } from '../../src/base/values/log.ts';
 import { historyFolder, openHistory } from './open-history.ts';
 
 const program = new Command('npm run bench:history --')

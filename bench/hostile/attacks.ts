@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { generateApiKey } from '../../src/access/api-key.ts';
-import type { AccountId } from '../../src/foundation/ids.ts';
+import { generateApiKey } from '../../src/accounts/access/api-key.ts';
+import type { AccountId } from '../../src/base/values/ids.ts';
 import { distinctBody } from '../bench-account.ts';
 import { answerOrder, runOrder } from '../child-program.ts';
 import { type ClientRequest, type HttpClient, openClient } from '../http-client.ts';

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database } from '../../src/foundation/database/open-database.ts';
-import type { AccountId } from '../../src/foundation/ids.ts';
+import type { Database } from '../../src/base/database/open-database.ts';
+import type { AccountId } from '../../src/base/values/ids.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { openBenchAccount } from '../bench-account.ts';
 import { countRows, makeTemporaryFolder, startBenchDatabase } from '../bench-database.ts';

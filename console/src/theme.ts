@@ -4,7 +4,7 @@ import {
   type MantineColorsTuple,
   type MantineThemeOverride,
 } from '@mantine/core';
-import { brandFont, brandRadii, monospaceFont } from '../../src/brand/tokens.ts';
+import { brandFont, brandRadii, monospaceFont } from '../../src/host/brand/tokens.ts';
 import { text } from './texts/text.ts';
 
 /** Shades around the accent of `brandColors`, which is the shade at 7 in light and near 3 in dark mode. */

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import pg from 'pg';
-import { findRunningAdmin } from '../../src/embedded-database/find-running-embedded.ts';
+import { findRunningAdmin } from '../../src/host/embedded-database/find-running-embedded.ts';
 import { BackupScene, sendReceipt } from '../../test/support/backup-scene.ts';
 import { sendRequest } from '../../test/support/send-request.ts';
 import { waitFor } from '../../test/support/wait-for.ts';

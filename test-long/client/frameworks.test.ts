@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
-import { newWebhookSecret, signWebhook } from '../../src/webhook/sign-webhook.ts';
+import { newWebhookSecret, signWebhook } from '../../src/outcomes/webhook/sign-webhook.ts';
 import { createClientApp } from '../../test/support/client-app.ts';
 import { codeBlocks } from '../../test/support/markdown-pages.ts';
 import { installTools } from '../../test-system/support/tools.ts';

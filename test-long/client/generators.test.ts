@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import { writeOpenapi } from '../../src/template-types/write-openapi.ts';
+import { writeOpenapi } from '../../src/content/template-types/write-openapi.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { FeedbackShop } from '../../test/support/feedback-shop.ts';
 import { installTools } from '../../test-system/support/tools.ts';
@@ -100,7 +100,7 @@ test('a client from @hey-api/openapi-ts compiles, sends and reads the message', 
     join(folder, 'with-hey.ts'),
     `import { client } from './hey/client.gen';
 import { getMessageStatus } from './hey/sdk.gen';
-import { sendEmail } from '../../src/submission/send-email.ts';
+import { sendEmail } from '../../src/sending/submission/send-email.ts';
 const [url = '', key = '', accountId = ''] = process.argv.slice(2);
 client.setConfig({ baseUrl: url, auth: () => key });
 const sent = await sendEmail({

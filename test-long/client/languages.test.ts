@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { snippets } from '../../console/src/template/snippets.ts';
-import { newWebhookSecret, signWebhook } from '../../src/webhook/sign-webhook.ts';
+import { newWebhookSecret, signWebhook } from '../../src/outcomes/webhook/sign-webhook.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { FaultyProxy } from '../../test/support/faulty-proxy.ts';
 import { FeedbackShop } from '../../test/support/feedback-shop.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { AccountId } from '../../src/foundation/ids.ts';
+import type { AccountId } from '../../src/base/values/ids.ts';
 import { DeliveryWorld } from '../../test/support/delivery-world.ts';
 import { acceptMany, startDirectNode } from '../../test/support/direct-world.ts';
 import { TestDns } from '../../test/support/test-dns.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { newMessageId } from '../../src/foundation/ids.ts';
+import { newMessageId } from '../../src/base/values/ids.ts';
 import { startSink } from '../../test/support/mail-sink.ts';
 import { runSignalpost } from '../../test/support/run-signalpost.ts';
 import { bodyWith, SendClient } from '../../test/support/send-client.ts';

@@ -4,4 +4,4 @@
  */
 process.env.ROUNDS = '1000';
 await import('../../test-system/session/token-races.test.ts');
-await import('../../test/session/authorize.test.ts');
+await import('../../test/accounts/oauth/authorize.test.ts');

@@ -3,20 +3,20 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import pg from 'pg';
 import { runAdminStatement, withDatabase } from '../../scripts/scratch-database.ts';
-import { recordCommand } from '../../src/command/record-command.ts';
-import { type Database, openDatabase } from '../../src/foundation/database/open-database.ts';
-import type { AccountId, TemplateId } from '../../src/foundation/ids.ts';
-import { requireMatchingKey, requireNotMoved } from '../../src/foundation/installation-store.ts';
-import { createLog } from '../../src/foundation/log.ts';
+import { type Database, openDatabase } from '../../src/base/database/open-database.ts';
+import { requireMatchingKey, requireNotMoved } from '../../src/base/secrets/installation-store.ts';
+import type { AccountId, TemplateId } from '../../src/base/values/ids.ts';
+import { createLog } from '../../src/base/values/log.ts';
+import { revealTemplateSecrets } from '../../src/content/template/template-store.ts';
+import { recordCommand } from '../../src/operating/command/record-command.ts';
 import {
   type MoveJob,
   type MoveProgress,
   type MoveResult,
   moveInstallation,
-} from '../../src/move/move-installation.ts';
-import { openMoveSession } from '../../src/move/move-session-store.ts';
-import { beginMove, readOrigin } from '../../src/move/move-source-store.ts';
-import { revealTemplateSecrets } from '../../src/template/template-store.ts';
+} from '../../src/operating/move/move-installation.ts';
+import { openMoveSession } from '../../src/operating/move/move-session-store.ts';
+import { beginMove, readOrigin } from '../../src/operating/move/move-source-store.ts';
 import { createEmptyDatabase, MoveScene } from '../../test/support/move-scene.ts';
 import { runSignalpost } from '../../test/support/run-signalpost.ts';
 import { bodyWith, SendClient } from '../../test/support/send-client.ts';

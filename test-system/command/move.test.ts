@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { openDatabase } from '../../src/foundation/database/open-database.ts';
+import { openDatabase } from '../../src/base/database/open-database.ts';
 import { startSink } from '../../test/support/mail-sink.ts';
 import {
   createEmptyDatabase,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { trySessionLock } from '../../src/foundation/database/advisory-locks.ts';
+import { trySessionLock } from '../../src/base/database/advisory-locks.ts';
 import { runSignalpost } from '../../test/support/run-signalpost.ts';
 import { metricsHeaders, serviceTokens } from '../../test/support/service-tokens.ts';
 import { openGate } from '../../test/support/tcp-gate.ts';

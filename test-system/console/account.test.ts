@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Request } from 'playwright-core';
-import { saveMembership } from '../../src/account/membership-store.ts';
+import { saveMembership } from '../../src/accounts/account/membership-store.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { signInToManagement } from '../../test/support/management-client.ts';
 import { SendClient } from '../../test/support/send-client.ts';

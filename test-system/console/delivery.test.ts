@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ShapingStore } from '../../src/delivery/shaping/shaping-store.ts';
-import { TlsResultStore } from '../../src/delivery/tls-report/tls-result-store.ts';
-import { newId } from '../../src/foundation/ids.ts';
+import { newId } from '../../src/base/values/ids.ts';
+import { ShapingStore } from '../../src/sending/delivery/shaping/shaping-store.ts';
+import { TlsResultStore } from '../../src/sending/delivery/tls-report/tls-result-store.ts';
 import { TestDns } from '../../test/support/test-dns.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 

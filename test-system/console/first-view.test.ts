@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { brandFiles } from '../../src/brand/brand-files.ts';
-import { consoleFolder } from '../../src/console-server/console-files.ts';
+import { brandFiles } from '../../src/host/brand/brand-files.ts';
+import { consoleFolder } from '../../src/host/console-server/console-files.ts';
 
 const assets = join(consoleFolder, 'assets');
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { withoutTexts } from '../../src/message/message-sql.ts';
+import { withoutTexts } from '../../src/content/message/message-sql.ts';
 import { bodyWith, SendClient } from '../../test/support/send-client.ts';
 import { getToken } from '../../test/support/shop.ts';
 import { waitFor } from '../../test/support/wait-for.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import { saveMembership } from '../../src/account/membership-store.ts';
+import { saveMembership } from '../../src/accounts/account/membership-store.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { signInToManagement } from '../../test/support/management-client.ts';
 import { SendClient } from '../../test/support/send-client.ts';

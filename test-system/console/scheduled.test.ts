@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { saveMembership } from '../../src/account/membership-store.ts';
+import { saveMembership } from '../../src/accounts/account/membership-store.ts';
 import { bodyWith, SendClient } from '../../test/support/send-client.ts';
 import { getToken } from '../../test/support/shop.ts';
 import { openConsoleWorld } from '../support/console-world.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { accountTopic } from '../../src/account/account-store.ts';
-import { saveMembership } from '../../src/account/membership-store.ts';
-import { setOperator } from '../../src/account/person-store.ts';
-import { announceChange } from '../../src/foundation/database/announce.ts';
+import { accountTopic } from '../../src/accounts/account/account-store.ts';
+import { saveMembership } from '../../src/accounts/account/membership-store.ts';
+import { setOperator } from '../../src/accounts/account/person-store.ts';
+import { announceChange } from '../../src/base/database/announce.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { afterEach, test } from 'node:test';
-import { sweepAttachments } from '../../src/feedback/privacy/delete-old-store.ts';
+import { sweepAttachments } from '../../src/outcomes/retention/delete-old-store.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { startSink } from '../../test/support/mail-sink.ts';
 import { readSentMail } from '../../test/support/read-mail.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { startEmbeddedDatabase } from '../../src/embedded-database/start-embedded-database.ts';
-import { migrate } from '../../src/foundation/database/migrate.ts';
-import { openDatabase } from '../../src/foundation/database/open-database.ts';
+import { migrate } from '../../src/base/database/migrate.ts';
+import { openDatabase } from '../../src/base/database/open-database.ts';
+import { startEmbeddedDatabase } from '../../src/host/embedded-database/start-embedded-database.ts';
 import { bodyWith, SendClient } from '../../test/support/send-client.ts';
 import { getToken, openShop } from '../../test/support/shop.ts';
 import { temporaryFolder } from '../../test/support/temporary-folder.ts';

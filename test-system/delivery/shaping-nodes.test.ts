@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Destination } from '../../src/delivery/shaping/sending-limiter.ts';
-import { Shaper } from '../../src/delivery/shaping/shaper.ts';
-import { ShapingStore } from '../../src/delivery/shaping/shaping-store.ts';
-import { newId } from '../../src/foundation/ids.ts';
-import { createLog } from '../../src/foundation/log.ts';
+import { newId } from '../../src/base/values/ids.ts';
+import { createLog } from '../../src/base/values/log.ts';
+import type { Destination } from '../../src/sending/delivery/shaping/sending-limiter.ts';
+import { Shaper } from '../../src/sending/delivery/shaping/shaper.ts';
+import { ShapingStore } from '../../src/sending/delivery/shaping/shaping-store.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 
 const { database } = await createTestDatabase();

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { programOptions } from '../../src/embedded-database/postgres-program.ts';
+import { programOptions } from '../../src/host/embedded-database/postgres-program.ts';
 import {
   embeddedTestFolder,
   initializedFolder,

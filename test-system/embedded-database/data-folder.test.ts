@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { folderProblem, openDataFolder } from '../../src/embedded-database/data-folder.ts';
+import { folderProblem, openDataFolder } from '../../src/host/embedded-database/data-folder.ts';
 import {
   embeddedTestFolder,
   isRoot,

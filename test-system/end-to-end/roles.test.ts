@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { ChangeListener } from '../../src/foundation/change-listener.ts';
-import { createLog } from '../../src/foundation/log.ts';
-import { type NodeRole, nodeRoles } from '../../src/foundation/processes/node-role.ts';
-import { dueTopic } from '../../src/queue/announce-due.ts';
+import { ChangeListener } from '../../src/base/database/change-listener.ts';
+import { type NodeRole, nodeRoles } from '../../src/base/threads/node-role.ts';
+import { createLog } from '../../src/base/values/log.ts';
+import { dueTopic } from '../../src/sending/queue/announce-due.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { openManagedShop, signInToManagement } from '../../test/support/management-client.ts';
 import { SendClient } from '../../test/support/send-client.ts';

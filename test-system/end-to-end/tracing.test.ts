@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { createTransport } from 'nodemailer';
-import { permissionsOf } from '../../src/access/permission.ts';
-import { ReturnPaths } from '../../src/delivery/return-path.ts';
-import type { MessageId } from '../../src/foundation/ids.ts';
-import { addEndpoint } from '../../src/webhook/endpoint-store.ts';
-import { SecretBox } from '../../src/webhook/secret-box.ts';
+import { permissionsOf } from '../../src/accounts/access/permission.ts';
+import type { MessageId } from '../../src/base/values/ids.ts';
+import { addEndpoint } from '../../src/outcomes/webhook/endpoint-store.ts';
+import { SecretBox } from '../../src/outcomes/webhook/secret-box.ts';
+import { ReturnPaths } from '../../src/sending/delivery/return-path.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { FeedbackShop } from '../../test/support/feedback-shop.ts';
 import { startSink } from '../../test/support/mail-sink.ts';
@@ -175,7 +175,7 @@ test('a message is traced from its request to the reply after the dot, its bounc
   await transport.sendMail({
     envelope: { from: '', to: new ReturnPaths(testKey).make(path, 'bounces.shop.test') },
     raw: await readFile(
-      join(import.meta.dirname, '../../test/feedback/mail-reports/postfix-user-unknown.eml'),
+      join(import.meta.dirname, '../../test/outcomes/bounce/mail-reports/postfix-user-unknown.eml'),
     ),
   });
   const [report] = await waitForSpans('the bounce', about('report', id));

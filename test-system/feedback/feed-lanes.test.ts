@@ -5,7 +5,10 @@ import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import type pg from 'pg';
-import { EventFeed, type Follower } from '../../src/feedback/feed/event-feed.ts';
+import type { Database } from '../../src/base/database/open-database.ts';
+import type { AccountId } from '../../src/base/values/ids.ts';
+import { createLog } from '../../src/base/values/log.ts';
+import { EventFeed, type Follower } from '../../src/outcomes/feed/event-feed.ts';
 import {
   ensureCursor,
   lockCursor,
@@ -13,11 +16,8 @@ import {
   repairRestoredCursors,
   splitLanes,
   waitForCursor,
-} from '../../src/feedback/feed/feed-cursor-store.ts';
-import { allLanes, inWindow } from '../../src/feedback/feed/feed-window-store.ts';
-import type { Database } from '../../src/foundation/database/open-database.ts';
-import type { AccountId } from '../../src/foundation/ids.ts';
-import { createLog } from '../../src/foundation/log.ts';
+} from '../../src/outcomes/feed/feed-cursor-store.ts';
+import { allLanes, inWindow } from '../../src/outcomes/feed/feed-window-store.ts';
 import { statementsOf } from '../../test/support/record-statements.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { waitFor } from '../../test/support/wait-for.ts';

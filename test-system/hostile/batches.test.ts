@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mebibyte } from '../../src/http/limits/route-limits.ts';
+import { mebibyte } from '../../src/host/http/limits/route-limits.ts';
 import { bodyWith, goodBody, SendClient } from '../../test/support/send-client.ts';
 import { sendRequest, type TextResponse } from '../../test/support/send-request.ts';
 import { getToken, openShop, type Shop } from '../../test/support/shop.ts';

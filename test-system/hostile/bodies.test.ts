@@ -3,19 +3,19 @@ import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { saveMembership } from '../../src/account/membership-store.ts';
-import { setOperator } from '../../src/account/person-store.ts';
-import { createLog } from '../../src/foundation/log.ts';
-import { policies } from '../../src/foundation/policies.ts';
-import { createHttp } from '../../src/http/create-http.ts';
+import { saveMembership } from '../../src/accounts/account/membership-store.ts';
+import { setOperator } from '../../src/accounts/account/person-store.ts';
+import { policies } from '../../src/base/fairness/policies.ts';
+import { createLog } from '../../src/base/values/log.ts';
+import { createHttp } from '../../src/host/http/create-http.ts';
 import {
   formatBytes,
   kibibyte,
   mebibyte,
   type RouteLimit,
   routeLimits,
-} from '../../src/http/limits/route-limits.ts';
-import { managementLimits } from '../../src/management/management-limits.ts';
+} from '../../src/host/http/limits/route-limits.ts';
+import { managementLimits } from '../../src/operating/management/management-limits.ts';
 import {
   behindProxy,
   forwardedFrom,

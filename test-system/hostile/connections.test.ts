@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { readConfig } from '../../src/config/config.ts';
-import { OperatorError } from '../../src/foundation/errors.ts';
-import { createLog } from '../../src/foundation/log.ts';
-import { createHttp } from '../../src/http/create-http.ts';
-import type { ConnectionLimits } from '../../src/http/limits/limit-connections.ts';
+import { OperatorError } from '../../src/base/values/errors.ts';
+import { createLog } from '../../src/base/values/log.ts';
+import { createHttp } from '../../src/host/http/create-http.ts';
+import type { ConnectionLimits } from '../../src/host/http/limits/limit-connections.ts';
+import { readConfig } from '../../src/operating/config/config.ts';
 import { testRoute } from '../../test/support/test-route.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 

@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readApiKeys, removeApiKey } from '../../src/access/api-key-store.ts';
-import { issueApiKey } from '../../src/access/issue-api-key.ts';
-import { keyScopes, type Permission } from '../../src/access/permission.ts';
-import { removeMembership, saveMembership } from '../../src/account/membership-store.ts';
-import type { AccountId, PersonId } from '../../src/foundation/ids.ts';
+import { readApiKeys, removeApiKey } from '../../src/accounts/access/api-key-store.ts';
+import { issueApiKey } from '../../src/accounts/access/issue-api-key.ts';
+import { keyScopes, type Permission } from '../../src/accounts/access/permission.ts';
+import { removeMembership, saveMembership } from '../../src/accounts/account/membership-store.ts';
+import type { AccountId, PersonId } from '../../src/base/values/ids.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { ManagementClient } from '../../test/support/management-client.ts';
 import { bodyWith } from '../../test/support/send-client.ts';

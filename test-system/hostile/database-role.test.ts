@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { migrate } from '../../src/foundation/database/migrate.ts';
-import { openDatabase } from '../../src/foundation/database/open-database.ts';
+import { migrate } from '../../src/base/database/migrate.ts';
+import { openDatabase } from '../../src/base/database/open-database.ts';
 import {
   initializedFolder,
   queryEmbedded,

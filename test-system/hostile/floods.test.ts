@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { maxEngagements, maxFeedbackEvents } from '../../src/feedback/event-limits.ts';
+import { maxEngagements, maxFeedbackEvents } from '../../src/outcomes/event-limits.ts';
 import { addressesIn, FeedbackShop } from '../../test/support/feedback-shop.ts';
 import { sendRequest } from '../../test/support/send-request.ts';
 import { startTestService } from '../../test/support/test-service.ts';

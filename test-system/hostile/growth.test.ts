@@ -1,57 +1,60 @@
 // First, as in each thread of the service: a parser that fails must not change the objects of the others.
-import '../../src/foundation/lock-intrinsics.ts';
+import '../../src/base/threads/lock-intrinsics.ts';
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import {
-  encodeRawMailJob,
-  finishRawMailJob as finishRawMail,
-} from '../../src/delivery/finish-raw-mail.ts';
-import { parseStsPolicy, readStsRecord } from '../../src/delivery/mta-sts/sts-policy.ts';
-import { parseReply } from '../../src/delivery/reply.ts';
+import { readAuthorizationRequest } from '../../src/accounts/oauth/authorization-request.ts';
+import { checkSpf } from '../../src/accounts/sender/check-record.ts';
+import { readProviderClaims } from '../../src/accounts/sign-in/single-sign-on/read-provider-claims.ts';
+import type { Dns } from '../../src/base/dns/dns-client.ts';
+import { decodeTransferEncoding, decodeWords } from '../../src/base/mime/decode.ts';
+import { readParameters } from '../../src/base/mime/header-fields.ts';
+import { TooManyParts } from '../../src/base/mime/mime-entity.ts';
+import { parseMailboxes } from '../../src/base/mime/parse-mailboxes.ts';
+import { readMail } from '../../src/base/mime/read-mail.ts';
+import { detectCsvForm } from '../../src/base/values/csv-file.ts';
+import { Fault } from '../../src/base/values/errors.ts';
+import { readContactHeader } from '../../src/content/list/contact-file.ts';
+import { BodyTooLarge } from '../../src/content/rendering/body-writer.ts';
+import { CheckedValues } from '../../src/content/rendering/checked-values.ts';
+import { mapHtmlPartsJob as mapHtmlParts } from '../../src/content/rendering/map-html-parts-job.ts';
+import { mailboxHeader } from '../../src/content/rendering/message-headers.ts';
+import { UrlBuilder } from '../../src/content/rendering/render-body.ts';
+import { htmlText } from '../../src/content/template/html-text.ts';
+import { InvalidImportFile, importCsv } from '../../src/operating/management/import/import-csv.ts';
 import {
   classifyBounce,
   findReply,
   sanitizeDiagnostic,
-} from '../../src/feedback/bounce/classify-bounce.ts';
-import { parseFeedbackMail } from '../../src/feedback/bounce/parse-feedback-mail.ts';
-import { readDeliveryStatus } from '../../src/feedback/bounce/read-delivery-status.ts';
-import { stripHtml } from '../../src/feedback/bounce/strip-html.ts';
-import { readMailgun } from '../../src/feedback/relay/read-mailgun.ts';
-import { readPostmark } from '../../src/feedback/relay/read-postmark.ts';
-import { readSendgrid } from '../../src/feedback/relay/read-sendgrid.ts';
-import { readSes } from '../../src/feedback/relay/read-ses.ts';
-import { authenticateReply } from '../../src/feedback/reply/authenticate-reply.ts';
-import { parseReplyMail } from '../../src/feedback/reply/parse-reply.ts';
-import { previewReply } from '../../src/feedback/reply/receive-reply.ts';
-import { detectCsvForm } from '../../src/foundation/csv-file.ts';
-import type { Dns } from '../../src/foundation/dns/dns-client.ts';
-import { Fault } from '../../src/foundation/errors.ts';
-import { decodeTransferEncoding, decodeWords } from '../../src/foundation/mime/decode.ts';
-import { readParameters } from '../../src/foundation/mime/header-fields.ts';
-import { TooManyParts } from '../../src/foundation/mime/mime-entity.ts';
-import { parseMailboxes } from '../../src/foundation/mime/parse-mailboxes.ts';
-import { readMail } from '../../src/foundation/mime/read-mail.ts';
-import { parseMailJob as parseCaptured } from '../../src/inbox/parse-mail.ts';
-import { prepareHtmlJob as prepareHtml } from '../../src/inbox/prepare-html-job.ts';
-import { cutAtLinks } from '../../src/inbox/safe-link.ts';
-import { showInlineImagesJob as insertImages } from '../../src/inbox/show-inline-images.ts';
-import { readContactHeader } from '../../src/list/contact-file.ts';
-import { InvalidImportFile, importCsv } from '../../src/management/import/import-csv.ts';
-import { BodyTooLarge } from '../../src/rendering/body-writer.ts';
-import { CheckedValues } from '../../src/rendering/checked-values.ts';
-import { mapHtmlPartsJob as mapHtmlParts } from '../../src/rendering/map-html-parts-job.ts';
-import { mailboxHeader } from '../../src/rendering/message-headers.ts';
-import { UrlBuilder } from '../../src/rendering/render-body.ts';
-import { checkSpf } from '../../src/sender/check-record.ts';
-import { readAuthorizationRequest } from '../../src/session/authorize/authorization-request.ts';
-import { readProviderClaims } from '../../src/session/single-sign-on/read-provider-claims.ts';
-import { readMessageHead } from '../../src/smtp-submission/read-message-head.ts';
-import { readMailboxField } from '../../src/smtp-submission/template-submission.ts';
-import { defaultAttachmentRules, findRefusal } from '../../src/submission/attachment-types.ts';
-import { BatchScanner } from '../../src/submission/batch-scanner.ts';
-import { checkRawPartsJob as checkRawParts } from '../../src/submission/check-raw-parts.ts';
-import { htmlText } from '../../src/template/html-text.ts';
+} from '../../src/outcomes/bounce/classify-bounce.ts';
+import { parseFeedbackMail } from '../../src/outcomes/bounce/parse-feedback-mail.ts';
+import { readDeliveryStatus } from '../../src/outcomes/bounce/read-delivery-status.ts';
+import { stripHtml } from '../../src/outcomes/bounce/strip-html.ts';
+import { readMailgun } from '../../src/outcomes/relay/read-mailgun.ts';
+import { readPostmark } from '../../src/outcomes/relay/read-postmark.ts';
+import { readSendgrid } from '../../src/outcomes/relay/read-sendgrid.ts';
+import { readSes } from '../../src/outcomes/relay/read-ses.ts';
+import { authenticateReply } from '../../src/outcomes/reply/authenticate-reply.ts';
+import { parseReplyMail } from '../../src/outcomes/reply/parse-reply.ts';
+import { previewReply } from '../../src/outcomes/reply/receive-reply.ts';
+import {
+  encodeRawMailJob,
+  finishRawMailJob as finishRawMail,
+} from '../../src/sending/delivery/finish-raw-mail.ts';
+import { parseStsPolicy, readStsRecord } from '../../src/sending/delivery/mta-sts/sts-policy.ts';
+import { parseReply } from '../../src/sending/delivery/reply.ts';
+import { parseMailJob as parseCaptured } from '../../src/sending/inbox/parse-mail.ts';
+import { prepareHtmlJob as prepareHtml } from '../../src/sending/inbox/prepare-html-job.ts';
+import { cutAtLinks } from '../../src/sending/inbox/safe-link.ts';
+import { showInlineImagesJob as insertImages } from '../../src/sending/inbox/show-inline-images.ts';
+import { readMessageHead } from '../../src/sending/smtp-submission/read-message-head.ts';
+import { readMailboxField } from '../../src/sending/smtp-submission/template-submission.ts';
+import {
+  defaultAttachmentRules,
+  findRefusal,
+} from '../../src/sending/submission/attachment-types.ts';
+import { BatchScanner } from '../../src/sending/submission/batch-scanner.ts';
+import { checkRawPartsJob as checkRawParts } from '../../src/sending/submission/check-raw-parts.ts';
 
 /** Repeated to any length, they made some parser's time grow with its square. */
 const pieces = [

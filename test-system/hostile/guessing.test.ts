@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type GuessOrigin, LoginThrottle } from '../../src/session/login-throttle.ts';
-import { SlowDown } from '../../src/session/oauth-errors.ts';
-import { WrongGuessStore } from '../../src/session/wrong-guess-store.ts';
+import { SlowDown } from '../../src/accounts/oauth/oauth-errors.ts';
+import { type GuessOrigin, LoginThrottle } from '../../src/accounts/sign-in/login-throttle.ts';
+import { WrongGuessStore } from '../../src/accounts/sign-in/wrong-guess-store.ts';
 import { runEarlier } from '../../test/support/run-earlier.ts';
 import {
   openSessionWorld,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { createLog } from '../../src/foundation/log.ts';
-import { policies } from '../../src/foundation/policies.ts';
-import { createHttp } from '../../src/http/create-http.ts';
-import { mebibyte } from '../../src/http/limits/route-limits.ts';
+import { policies } from '../../src/base/fairness/policies.ts';
+import { createLog } from '../../src/base/values/log.ts';
+import { createHttp } from '../../src/host/http/create-http.ts';
+import { mebibyte } from '../../src/host/http/limits/route-limits.ts';
 import { openRawRequest, type RawConversation } from '../../test/support/raw-connection.ts';
 import { bodyWith } from '../../test/support/send-client.ts';
 import { getToken, openShop } from '../../test/support/shop.ts';

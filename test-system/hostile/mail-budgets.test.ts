@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { saveMembership } from '../../src/account/membership-store.ts';
-import { recordUse } from '../../src/foundation/database/budget-store.ts';
-import { type AccountId, newId } from '../../src/foundation/ids.ts';
-import { networkOf } from '../../src/foundation/network/ip-address.ts';
-import { locales } from '../../src/outbox/system-mail.ts';
+import { saveMembership } from '../../src/accounts/account/membership-store.ts';
+import { locales } from '../../src/accounts/notices/system-mail.ts';
 import {
   accountLinkBudgets,
   enqueueAccountLink,
   strangersLinkBudgets,
-} from '../../src/outbox/system-mail-store.ts';
-import { mailValues, plainWords } from '../../src/system-mail/mail-values.ts';
+} from '../../src/accounts/notices/system-mail-store.ts';
+import { recordUse } from '../../src/base/database/budget-store.ts';
+import { networkOf } from '../../src/base/network/ip-address.ts';
+import { type AccountId, newId } from '../../src/base/values/ids.ts';
+import { mailValues, plainWords } from '../../src/sending/system-mail/mail-values.ts';
 import { readInbox } from '../../test/support/inbox-client.ts';
 import { SessionWorld } from '../../test/support/session-world.ts';
 import { signedInManager } from '../../test/support/signed-in-manager.ts';

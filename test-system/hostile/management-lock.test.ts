@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { lockAccount, lockInstallation } from '../../src/change/change-lock-store.ts';
-import type { Database } from '../../src/foundation/database/open-database.ts';
-import type { AccountId } from '../../src/foundation/ids.ts';
+import type { Database } from '../../src/base/database/open-database.ts';
+import type { AccountId } from '../../src/base/values/ids.ts';
+import { lockAccount, lockInstallation } from '../../src/operating/change/change-lock-store.ts';
 import { openManagedShop } from '../../test/support/management-client.ts';
 import { SendClient } from '../../test/support/send-client.ts';
 import type { TextResponse } from '../../test/support/send-request.ts';

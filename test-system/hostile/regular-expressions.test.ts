@@ -9,17 +9,17 @@ const root = join(import.meta.dirname, '../..');
 
 /** Folders whose regular expressions see what operators or the service itself write. */
 const ownText = [
-  'backup',
-  'brand',
-  'command',
-  'config',
-  'console-server',
-  'demo-data',
-  'embedded-database',
-  'foundation/database',
-  'manifest',
-  'move',
-  'template-types',
+  'host/backup',
+  'host/brand',
+  'operating/command',
+  'operating/config',
+  'host/console-server',
+  'operating/demo-data',
+  'host/embedded-database',
+  'base/database',
+  'operating/manifest',
+  'operating/move',
+  'content/template-types',
 ];
 
 /** What the analysis can't judge or doesn't know: why its time is bounded. */
@@ -55,14 +55,14 @@ const explained: ReadonlyMap<RegExp, string> = new Map([
 
 /** Those that are built while the service runs: how they look with an example of what is put in, or why their time is bounded. */
 const built: Readonly<Record<string, RegExp | string>> = {
-  'src/feedback/bounce/strip-html.ts': /<\/style/gi,
-  'src/feedback/relay/sns-signature.ts':
+  'src/outcomes/bounce/strip-html.ts': /<\/style/gi,
+  'src/outcomes/relay/sns-signature.ts':
     /^sns\.(?:(?!cn-)[a-z]{2}(?:-gov)?-(?:central|north|south|(?:north|south)?(?:east|west))-\d{1,2}\.amazonaws\.com|cn-(?:central|north|south|(?:north|south)?(?:east|west))-\d{1,2}\.amazonaws\.com\.cn)$/,
-  'src/http/direct-routes.ts': /^\/manage\/v1\/[^/?]+\/a\/[^/?]+\/?(?:\?|$)/,
-  'src/management/management-routes.ts': /^\/manage\/v1\/[^/]+\/a\/[^/]+\/?$/,
-  'src/report/subject-words-store.ts': 'a subject has a limited length',
-  'src/template/derive-text.ts': /z0z(\d+)z/g,
-  'src/template/protect-markup.ts': /z0zn(\d+)z/g,
+  'src/host/http/direct-routes.ts': /^\/manage\/v1\/[^/?]+\/a\/[^/?]+\/?(?:\?|$)/,
+  'src/operating/management/management-routes.ts': /^\/manage\/v1\/[^/]+\/a\/[^/]+\/?$/,
+  'src/outcomes/report/subject-words-store.ts': 'a subject has a limited length',
+  'src/content/template/derive-text.ts': /z0z(\d+)z/g,
+  'src/content/template/protect-markup.ts': /z0zn(\d+)z/g,
 };
 
 const literalOf = ({ source, flags }: Pick<RegExp, 'source' | 'flags'>): string =>

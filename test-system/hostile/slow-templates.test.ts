@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileTemplate, TemplateCompiler } from '../../src/template/template-compiler.ts';
+import { compileTemplate, TemplateCompiler } from '../../src/content/template/template-compiler.ts';
 import { openManagedShop } from '../../test/support/management-client.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { startTestService } from '../../test/support/test-service.ts';

@@ -3,9 +3,9 @@ import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SMTPServerDataStream } from 'smtp-server';
-import type { AccountId } from '../../src/foundation/ids.ts';
-import { policies } from '../../src/foundation/policies.ts';
-import { MessageReceiver } from '../../src/smtp-submission/receive-message.ts';
+import { policies } from '../../src/base/fairness/policies.ts';
+import type { AccountId } from '../../src/base/values/ids.ts';
+import { MessageReceiver } from '../../src/sending/smtp-submission/receive-message.ts';
 
 const maxBytes = 512 * 1_024;
 /** Two messages of the largest size fill the memory. */

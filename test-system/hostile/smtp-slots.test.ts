@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ReturnPaths } from '../../src/delivery/return-path.ts';
-import { bounceSessionLimits } from '../../src/feedback/bounce/start-bounce-server.ts';
-import type { MessageId } from '../../src/foundation/ids.ts';
+import type { MessageId } from '../../src/base/values/ids.ts';
+import { bounceSessionLimits } from '../../src/outcomes/bounce/start-bounce-server.ts';
+import { ReturnPaths } from '../../src/sending/delivery/return-path.ts';
 import { FeedbackShop } from '../../test/support/feedback-shop.ts';
 import { SmtpClient } from '../../test/support/smtp-client.ts';
 import { testKey } from '../../test/support/test-service.ts';
@@ -18,7 +18,7 @@ await shop.publish('note', '<p>Note</p>');
 const port = shop.service.app.bouncePort() ?? 0;
 const report = String(
   await readFile(
-    join(import.meta.dirname, '../../test/feedback/mail-reports/postfix-mailbox-full.eml'),
+    join(import.meta.dirname, '../../test/outcomes/bounce/mail-reports/postfix-mailbox-full.eml'),
     'latin1',
   ),
 );

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { tlsHandshakeMs } from '../../src/foundation/network/smtp-session-limits.ts';
-import { submissionSessionLimits } from '../../src/smtp-submission/start-submission-server.ts';
+import { tlsHandshakeMs } from '../../src/base/network/smtp-session-limits.ts';
+import { submissionSessionLimits } from '../../src/sending/smtp-submission/start-submission-server.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { readInbox } from '../../test/support/inbox-client.ts';
 import { openShop, saveShop } from '../../test/support/shop.ts';

@@ -5,42 +5,46 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
-import { permissionsOf } from '../../src/access/permission.ts';
-import { readAuditPage } from '../../src/audit/audit-page-store.ts';
-import type { Follower } from '../../src/feedback/feed/event-feed.ts';
-import { anyBehind } from '../../src/feedback/feed/feed-cursor-store.ts';
-import { allLanes, countLaneRows, nextWindow } from '../../src/feedback/feed/feed-window-store.ts';
-import { unthrottled } from '../../src/feedback/feed/work-throttle.ts';
-import { deleteOldRows, sweepAttachments } from '../../src/feedback/privacy/delete-old-store.ts';
+import { permissionsOf } from '../../src/accounts/access/permission.ts';
+import { readAuditPage } from '../../src/accounts/audit/audit-page-store.ts';
+import type { Database } from '../../src/base/database/open-database.ts';
+import { type AccountId, newId } from '../../src/base/values/ids.ts';
+import { webhookKinds } from '../../src/content/message/event-kinds.ts';
+import { ensureMessagePartitions } from '../../src/content/message/message-partitions-store.ts';
+import { findSuppressions } from '../../src/content/suppression/suppression-store.ts';
+import { suppressBounced } from '../../src/outcomes/bounce/suppress-bounced-store.ts';
+import type { Follower } from '../../src/outcomes/feed/event-feed.ts';
+import { anyBehind } from '../../src/outcomes/feed/feed-cursor-store.ts';
+import { allLanes, countLaneRows, nextWindow } from '../../src/outcomes/feed/feed-window-store.ts';
+import { unthrottled } from '../../src/outcomes/feed/work-throttle.ts';
+import { findMessages } from '../../src/outcomes/report/find-messages-store.ts';
+import { rollUp } from '../../src/outcomes/report/roll-up-store.ts';
+import { writeSearchRows } from '../../src/outcomes/report/search-rows-store.ts';
+import { recordTemplateUsage } from '../../src/outcomes/report/template-usage-store.ts';
+import { deleteOldRows, sweepAttachments } from '../../src/outcomes/retention/delete-old-store.ts';
 import {
   applyRetentionRules,
   saveRetentionRule,
-} from '../../src/feedback/privacy/retention-store.ts';
-import { suppressBounced } from '../../src/feedback/suppression/suppress-bounced-store.ts';
-import { findSuppressions } from '../../src/feedback/suppression/suppression-store.ts';
-import { recordTemplateUsage } from '../../src/feedback/template-usage/template-usage-store.ts';
-import type { Database } from '../../src/foundation/database/open-database.ts';
-import { type AccountId, newId } from '../../src/foundation/ids.ts';
-import { webhookKinds } from '../../src/message/event-kinds.ts';
-import { ensureMessagePartitions } from '../../src/message/message-partitions-store.ts';
-import { findMessages } from '../../src/report/find-messages-store.ts';
-import { rollUp } from '../../src/report/roll-up-store.ts';
-import { writeSearchRows } from '../../src/report/search-rows-store.ts';
+} from '../../src/outcomes/retention/retention-store.ts';
 import {
   readAccountEvents,
   removeOldEventPages,
   writeEventPages,
-} from '../../src/webhook/account-event-store.ts';
+} from '../../src/outcomes/webhook/account-event-store.ts';
 import {
   claimDeliveries,
   readLog,
   removeOldDeliveries,
   replayRange,
   resumeNext,
-} from '../../src/webhook/delivery-store.ts';
-import { addEndpoint, listEndpoints, unpauseEndpoint } from '../../src/webhook/endpoint-store.ts';
-import { fanOutNext, findWebhookWork } from '../../src/webhook/fan-out-store.ts';
-import { SecretBox } from '../../src/webhook/secret-box.ts';
+} from '../../src/outcomes/webhook/delivery-store.ts';
+import {
+  addEndpoint,
+  listEndpoints,
+  unpauseEndpoint,
+} from '../../src/outcomes/webhook/endpoint-store.ts';
+import { fanOutNext, findWebhookWork } from '../../src/outcomes/webhook/fan-out-store.ts';
+import { SecretBox } from '../../src/outcomes/webhook/secret-box.ts';
 import { saveShop } from '../../test/support/shop.ts';
 import { measureCost, type StatementCost } from '../../test/support/statement-cost.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/support/test-database.ts';

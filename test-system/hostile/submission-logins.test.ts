@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { policies } from '../../src/foundation/policies.ts';
+import { policies } from '../../src/base/fairness/policies.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { openShop } from '../../test/support/shop.ts';
 import type { SmtpClient } from '../../test/support/smtp-client.ts';

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { saveAccount } from '../../src/account/account-store.ts';
-import { saveMembership } from '../../src/account/membership-store.ts';
-import { setOperator } from '../../src/account/person-store.ts';
-import type { AccountId } from '../../src/foundation/ids.ts';
-import { applyManifest } from '../../src/manifest/apply-manifest.ts';
-import { parseManifest } from '../../src/manifest/parse-manifest.ts';
-import { replacePersonPassword } from '../../src/session/change-password.ts';
+import { saveAccount } from '../../src/accounts/account/account-store.ts';
+import { saveMembership } from '../../src/accounts/account/membership-store.ts';
+import { setOperator } from '../../src/accounts/account/person-store.ts';
+import { replacePersonPassword } from '../../src/accounts/sign-in/change-password.ts';
 import {
   beginEnrollment,
   consumeTimeStep,
   removeAuthenticator,
-} from '../../src/session/second-factor-store.ts';
+} from '../../src/accounts/sign-in/second-factor-store.ts';
+import type { AccountId } from '../../src/base/values/ids.ts';
+import { applyManifest } from '../../src/operating/manifest/apply-manifest.ts';
+import { parseManifest } from '../../src/operating/manifest/parse-manifest.ts';
 import { readInbox } from '../../test/support/inbox-client.ts';
 import { SendClient } from '../../test/support/send-client.ts';
 import { sendRequest } from '../../test/support/send-request.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { previewInThread } from '../../src/management/template/preview-threads.ts';
-import { TemplateCompiler } from '../../src/template/template-compiler.ts';
+import { TemplateCompiler } from '../../src/content/template/template-compiler.ts';
+import { previewInThread } from '../../src/operating/management/template/preview-threads.ts';
 
 /** Nice values of this process's threads, the main thread's first. */
 async function readNiceness(): Promise<number[]> {

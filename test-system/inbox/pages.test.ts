@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { after, beforeEach, test } from 'node:test';
 import { createTransport } from 'nodemailer';
 import type { BrowserContext, Page } from 'playwright-core';
-import { createOneTimeLink } from '../../src/session/one-time-link.ts';
+import { createOneTimeLink } from '../../src/accounts/sign-in/one-time-link.ts';
 import { clearInbox, readInbox } from '../../test/support/inbox-client.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { startTestService } from '../../test/support/test-service.ts';

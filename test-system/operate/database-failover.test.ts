@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { findDatabaseProblems } from '../../src/foundation/database/find-database-problems.ts';
-import { migrate } from '../../src/foundation/database/migrate.ts';
-import { openDatabase, requireServer } from '../../src/foundation/database/open-database.ts';
-import { AcceptStore } from '../../src/submission/accept-store.ts';
+import { findDatabaseProblems } from '../../src/base/database/find-database-problems.ts';
+import { migrate } from '../../src/base/database/migrate.ts';
+import { openDatabase, requireServer } from '../../src/base/database/open-database.ts';
+import { AcceptStore } from '../../src/sending/submission/accept-store.ts';
 import { makeAcceptRow } from '../../test/support/accept-row.ts';
 import { SendClient } from '../../test/support/send-client.ts';
 import { getToken, openShop, saveShop } from '../../test/support/shop.ts';

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { openDatabase, requireServer } from '../../src/foundation/database/open-database.ts';
+import { openDatabase, requireServer } from '../../src/base/database/open-database.ts';
 import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 import { adminUrl } from '../../test/support/test-database.ts';
 import { waitFor } from '../../test/support/wait-for.ts';

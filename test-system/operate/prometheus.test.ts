@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { watchedMetrics, watchedNodes } from '../../ops/watched-metrics.ts';
-import { metricDefinitions } from '../../src/foundation/metrics/metrics-table.ts';
+import { metricDefinitions } from '../../src/base/telemetry/metrics-table.ts';
 import { BackupScene, type ScenicService, sendReceipt } from '../../test/support/backup-scene.ts';
 import { sendRequest } from '../../test/support/send-request.ts';
 import { metricsHeaders, serviceTokens } from '../../test/support/service-tokens.ts';
@@ -55,7 +55,7 @@ async function startService(): Promise<ScenicService> {
 const service = await startService();
 
 /**
- * Only in services with settings that this one is without; `test/http/tls` and `test/smtp-submission` see them.
+ * Only in services with settings that this one is without; `test/host/http/tls` and `test/sending/smtp-submission` see them.
  */
 const absentMetrics = [
   'signalpost_submission_sessions',

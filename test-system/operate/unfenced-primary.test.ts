@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { migrate } from '../../src/foundation/database/migrate.ts';
-import { openDatabase } from '../../src/foundation/database/open-database.ts';
-import { AcceptStore } from '../../src/submission/accept-store.ts';
+import { migrate } from '../../src/base/database/migrate.ts';
+import { openDatabase } from '../../src/base/database/open-database.ts';
+import { AcceptStore } from '../../src/sending/submission/accept-store.ts';
 import { makeAcceptRow } from '../../test/support/accept-row.ts';
 import { openShop } from '../../test/support/shop.ts';
 import { startPostgresPair } from '../support/postgres-pair.ts';

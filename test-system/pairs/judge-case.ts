@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import type pg from 'pg';
-import { ReturnPaths } from '../../src/delivery/return-path.ts';
-import { ReplyAddresses } from '../../src/message/reply-address.ts';
+import { ReplyAddresses } from '../../src/content/message/reply-address.ts';
+import { ReturnPaths } from '../../src/sending/delivery/return-path.ts';
 import { ManagementClient } from '../../test/support/management-client.ts';
 import { type ReadMail, readSentMail } from '../../test/support/read-mail.ts';
 import { readTestResolver } from '../../test/support/test-resolver.ts';

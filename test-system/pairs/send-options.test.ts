@@ -1,6 +1,6 @@
 import { test } from 'node:test';
-import type { AccountId } from '../../src/foundation/ids.ts';
-import { generateDkimKey } from '../../src/sender/dkim-key.ts';
+import { generateDkimKey } from '../../src/accounts/sender/dkim-key.ts';
+import type { AccountId } from '../../src/base/values/ids.ts';
 import { submissionEnvironment } from '../../test/support/submission-shop.ts';
 import { TestDns } from '../../test/support/test-dns.ts';
 import { coverPairs } from './covering-array.ts';

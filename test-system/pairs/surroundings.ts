@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { saveRetentionRule } from '../../src/feedback/privacy/retention-store.ts';
-import type { AccountId } from '../../src/foundation/ids.ts';
-import { removeSender } from '../../src/sender/sender-store.ts';
+import { removeSender } from '../../src/accounts/sender/sender-store.ts';
+import type { AccountId } from '../../src/base/values/ids.ts';
+import { saveRetentionRule } from '../../src/outcomes/retention/retention-store.ts';
 import { ManagementClient } from '../../test/support/management-client.ts';
 import { addSender } from '../../test/support/shop.ts';
 import { waitFor } from '../../test/support/wait-for.ts';

@@ -3,19 +3,19 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { openBenchAccount } from '../../bench/bench-account.ts';
 import { fillHistory, planHistory } from '../../bench/history/fill-history.ts';
-import { writeFeedbackEvents } from '../../src/feedback/bounce/feedback-event-store.ts';
-import { handleFeedbackMail } from '../../src/feedback/bounce/start-bounce-server.ts';
-import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
-import { suppressBounced } from '../../src/feedback/suppression/suppress-bounced-store.ts';
-import { recordTemplateUsage } from '../../src/feedback/template-usage/template-usage-store.ts';
-import { unsubscribe } from '../../src/feedback/unsubscribe/unsubscribe-store.ts';
-import type { Database } from '../../src/foundation/database/open-database.ts';
-import type { EmailAddress } from '../../src/foundation/email-address.ts';
-import type { MessageId } from '../../src/foundation/ids.ts';
-import { createLog } from '../../src/foundation/log.ts';
-import { QueueControlStore } from '../../src/queue/control-store.ts';
-import { rollUp } from '../../src/report/roll-up-store.ts';
-import { writeSearchRows } from '../../src/report/search-rows-store.ts';
+import type { Database } from '../../src/base/database/open-database.ts';
+import type { EmailAddress } from '../../src/base/values/email-address.ts';
+import type { MessageId } from '../../src/base/values/ids.ts';
+import { createLog } from '../../src/base/values/log.ts';
+import { writeFeedbackEvents } from '../../src/outcomes/bounce/feedback-event-store.ts';
+import { handleFeedbackMail } from '../../src/outcomes/bounce/start-bounce-server.ts';
+import { suppressBounced } from '../../src/outcomes/bounce/suppress-bounced-store.ts';
+import { EventFeed } from '../../src/outcomes/feed/event-feed.ts';
+import { rollUp } from '../../src/outcomes/report/roll-up-store.ts';
+import { writeSearchRows } from '../../src/outcomes/report/search-rows-store.ts';
+import { recordTemplateUsage } from '../../src/outcomes/report/template-usage-store.ts';
+import { unsubscribe } from '../../src/outcomes/unsubscribe/unsubscribe-store.ts';
+import { QueueControlStore } from '../../src/sending/queue/control-store.ts';
 import { addressesIn, FeedbackShop } from '../../test/support/feedback-shop.ts';
 import { startSink } from '../../test/support/mail-sink.ts';
 import { bodyWith } from '../../test/support/send-client.ts';
@@ -156,7 +156,7 @@ async function fillThroughService(): Promise<Database> {
   });
   await reaches(stopped, 'canceled');
   const arf = await readFile(
-    new URL('../../test/feedback/mail-reports/arf-rfc5965.eml', import.meta.url),
+    new URL('../../test/outcomes/bounce/mail-reports/arf-rfc5965.eml', import.meta.url),
   );
   const report = await handleFeedbackMail(
     { messageId: read, recipient: 0, accountTag: undefined },

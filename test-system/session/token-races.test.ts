@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hashToken, TokenMint } from '../../src/access/token-mint.ts';
-import { MasterKey } from '../../src/foundation/master-key.ts';
+import { hashToken, TokenMint } from '../../src/accounts/access/token-mint.ts';
+import { MasterKey } from '../../src/base/secrets/master-key.ts';
 import { statementsOf } from '../../test/support/record-statements.ts';
 import type { TextResponse } from '../../test/support/send-request.ts';
 import {

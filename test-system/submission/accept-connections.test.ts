@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { AcceptStore } from '../../src/submission/accept-store.ts';
+import { AcceptStore } from '../../src/sending/submission/accept-store.ts';
 import { makeAcceptRow } from '../../test/support/accept-row.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { waitFor } from '../../test/support/wait-for.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { kibibyte, mebibyte, sendBodyBytes } from '../../src/http/limits/route-limits.ts';
-import { maxAttachmentLimit } from '../../src/message/attachment.ts';
+import { maxAttachmentLimit } from '../../src/content/message/attachment.ts';
+import { kibibyte, mebibyte, sendBodyBytes } from '../../src/host/http/limits/route-limits.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { bodyWithFile, fillingContent, findRest } from '../../test/support/fill-message.ts';
 import { startSink } from '../../test/support/mail-sink.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { consoleFolder } from '../../src/console-server/console-files.ts';
+import { consoleFolder } from '../../src/host/console-server/console-files.ts';
 import { findBarriers, newVisitor, takeScreenshot, type VisitorOptions } from './open-chromium.ts';
 
 /** The URLs that a console page may request: files of the build, the API, and the sign-in. */

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
-import { saveMembership } from '../../src/account/membership-store.ts';
-import { setOperator } from '../../src/account/person-store.ts';
-import type { Database } from '../../src/foundation/database/open-database.ts';
+import { saveMembership } from '../../src/accounts/account/membership-store.ts';
+import { setOperator } from '../../src/accounts/account/person-store.ts';
+import type { Database } from '../../src/base/database/open-database.ts';
 import { addPasskey } from '../../test/support/add-passkey.ts';
 import { password } from '../../test/support/session-world.ts';
 import { openShop, type Shop } from '../../test/support/shop.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { findRunningEmbedded } from '../../src/embedded-database/find-running-embedded.ts';
-import { type Database, openDatabase } from '../../src/foundation/database/open-database.ts';
+import { type Database, openDatabase } from '../../src/base/database/open-database.ts';
+import { findRunningEmbedded } from '../../src/host/embedded-database/find-running-embedded.ts';
 import { getDemoToken } from '../../test/support/demo-token.ts';
 import { type Sink, startSink } from '../../test/support/mail-sink.ts';
 import { type Running, spawnRunning } from '../../test/support/run-signalpost.ts';

@@ -11,7 +11,7 @@ import {
   runProgram,
   startProgramServer,
 } from '../../scripts/program-postgres.ts';
-import { serviceSchema } from '../../src/foundation/database/service-schema.ts';
+import { serviceSchema } from '../../src/base/database/service-schema.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { freePort } from './free-port.ts';
 

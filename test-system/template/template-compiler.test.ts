@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileTemplate, TemplateCompiler } from '../../src/template/template-compiler.ts';
+import { compileTemplate, TemplateCompiler } from '../../src/content/template/template-compiler.ts';
 import { templateProblemTexts } from '../../test/support/render-template.ts';
 import { endless } from '../support/endless-template.ts';
 

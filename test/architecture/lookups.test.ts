@@ -4,13 +4,14 @@ import { test } from 'node:test';
 
 /** Files that import Node's DNS module, and why no stranger's DNS server can occupy its threads there. */
 const systemLookups: Readonly<Record<string, string>> = {
-  'src/foundation/dns/dns-server.ts': 'reads the machine’s resolvers, and looks up nothing',
+  'src/base/dns/dns-server.ts': 'reads the machine’s resolvers, and looks up nothing',
 };
 
 /** Requests without a lookup of their own, and whose hosts they are for. */
 const unguardedRequests: Readonly<Record<string, string>> = {
-  'src/delivery/mta-sts/sts-policies.ts': 'calls fetchStsPolicy, which has one',
-  'src/template-types/management-connection.ts': 'the service that the caller of a command names',
+  'src/sending/delivery/mta-sts/sts-policies.ts': 'calls fetchStsPolicy, which has one',
+  'src/content/template-types/management-connection.ts':
+    'the service that the caller of a command names',
 };
 
 const importsDns = /from 'node:dns(?:\/promises)?'|import\('node:dns/;
@@ -32,7 +33,7 @@ test('names that accounts choose are never looked up by the system, whose lookup
 
 test('requests to hosts that accounts choose have a lookup of their own', () => {
   const requesting = filesWith((text) => importsRequest.test(text));
-  assert.ok(requesting.includes('src/webhook/post-webhook.ts'));
+  assert.ok(requesting.includes('src/outcomes/webhook/post-webhook.ts'));
   const unguarded = filesWith(
     (text) => (importsRequest.test(text) && !requestLookup.test(text)) || callsFetch.test(text),
   );

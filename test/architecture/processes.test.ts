@@ -15,10 +15,10 @@ const startingHelpers = [
 /** Files of `npm test` that start a program, and which. */
 const allowed: Readonly<Record<string, string>> = {
   'test/smoke.test.ts': 'the service, once',
-  'test/command/operator-commands.test.ts': 'bash, for its completion',
-  'test/foundation/log.test.ts': 'a process that only logs',
-  'test/manifest/parse-manifest.test.ts': 'mkfifo',
-  'test/template-types/write-types.test.ts': 'the TypeScript compiler',
+  'test/operating/command/operator-commands.test.ts': 'bash, for its completion',
+  'test/base/log.test.ts': 'a process that only logs',
+  'test/operating/manifest/parse-manifest.test.ts': 'mkfifo',
+  'test/content/template-types/write-types.test.ts': 'the TypeScript compiler',
 };
 
 test('tests that start a process are in test-system', async () => {

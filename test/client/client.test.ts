@@ -11,8 +11,8 @@ import {
   UnauthorizedError,
   ValidationError,
 } from '../../packages/client/src/index.ts';
-import type { ListId } from '../../src/foundation/ids.ts';
-import { saveList } from '../../src/list/list-store.ts';
+import type { ListId } from '../../src/base/values/ids.ts';
+import { saveList } from '../../src/content/list/list-store.ts';
 import { addKey } from '../support/api-key.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
 import { readInbox } from '../support/inbox-client.ts';

@@ -8,7 +8,7 @@ import {
   UnauthorizedError,
 } from '../../packages/client/src/index.ts';
 import { createInbox, type FakeFields, fakeSignalpost } from '../../packages/client/src/testing.ts';
-import type { TemplateSource } from '../../src/template/template-source.ts';
+import type { TemplateSource } from '../../src/content/template/template-source.ts';
 import { addKey } from '../support/api-key.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
 import { serviceTokens } from '../support/service-tokens.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type SignalpostEvent, webhooks } from '../../packages/client/src/index.ts';
-import { newWebhookSecret, signWebhook } from '../../src/webhook/sign-webhook.ts';
+import { newWebhookSecret, signWebhook } from '../../src/outcomes/webhook/sign-webhook.ts';
 
 const secret = newWebhookSecret();
 const event: SignalpostEvent = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { glob, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { brandStyles } from '../../src/brand/brand-files.ts';
+import { brandStyles } from '../../src/host/brand/brand-files.ts';
 
 test('every custom property that the console’s styles use is defined', async () => {
   const files = await Array.fromAsync(glob('console/src/**/*.{css,ts,tsx}'));

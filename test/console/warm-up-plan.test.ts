@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { dayOfPlan, warmUpPlan } from '../../console/src/domain/warm-up-plan.ts';
-import { defaultWarmUpPlan } from '../../src/delivery/warm-up/warm-up-plan.ts';
+import { defaultWarmUpPlan } from '../../src/sending/delivery/warm-up/warm-up-plan.ts';
 
 test('the console proposes the same plan as the command line', () => {
   fc.assert(

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { settings } from '../../src/config/settings-table.ts';
+import { settings } from '../../src/operating/config/settings-table.ts';
 
 interface Service {
   readonly image?: string;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TemplateId } from '../../src/foundation/ids.ts';
-import { removeSender } from '../../src/sender/sender-store.ts';
-import { removeTemplate } from '../../src/template/template-store.ts';
+import { removeSender } from '../../src/accounts/sender/sender-store.ts';
+import type { TemplateId } from '../../src/base/values/ids.ts';
+import { removeTemplate } from '../../src/content/template/template-store.ts';
 import { startSink } from '../support/mail-sink.ts';
 import { SendClient } from '../support/send-client.ts';
 import { getToken, openShop, publishShopTemplate, saveShop } from '../support/shop.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { recordAuditEvent } from '../../src/audit/audit-store.ts';
-import { newId } from '../../src/foundation/ids.ts';
+import { recordAuditEvent } from '../../src/accounts/audit/audit-store.ts';
+import { newId } from '../../src/base/values/ids.ts';
 import { OtlpCollector } from '../support/otlp-collector.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
 import { getToken, openShop } from '../support/shop.ts';

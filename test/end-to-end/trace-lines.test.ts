@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readConfig } from '../../src/config/config.ts';
-import { traceAttempts } from '../../src/delivery/trace-attempt.ts';
-import { openTracing } from '../../src/foundation/tracing/open-tracing.ts';
-import { createHttp } from '../../src/http/create-http.ts';
+import { openTracing } from '../../src/base/telemetry/open-tracing.ts';
+import { createHttp } from '../../src/host/http/create-http.ts';
+import { readConfig } from '../../src/operating/config/config.ts';
+import { traceAttempts } from '../../src/sending/delivery/trace-attempt.ts';
 import { DeliveryWorld } from '../support/delivery-world.ts';
 import { logIntoLines } from '../support/log-into-lines.ts';
 import { OtlpCollector } from '../support/otlp-collector.ts';

@@ -3,9 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { sql } from 'kysely';
-import { saveMembership } from '../../src/account/membership-store.ts';
-import { setOperator } from '../../src/account/person-store.ts';
-import type { PersonId } from '../../src/foundation/ids.ts';
+import { saveMembership } from '../../src/accounts/account/membership-store.ts';
+import { setOperator } from '../../src/accounts/account/person-store.ts';
+import type { PersonId } from '../../src/base/values/ids.ts';
 import { IdentityProvider } from '../support/identity-provider.ts';
 import { ManagementClient, openManagedShop } from '../support/management-client.ts';
 import {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { transferApiKeys } from '../../src/access/api-key-store.ts';
-import { issueApiKey } from '../../src/access/issue-api-key.ts';
-import { saveMembership } from '../../src/account/membership-store.ts';
-import type { PersonId } from '../../src/foundation/ids.ts';
-import { disablePerson } from '../../src/session/disable-person.ts';
+import { transferApiKeys } from '../../src/accounts/access/api-key-store.ts';
+import { issueApiKey } from '../../src/accounts/access/issue-api-key.ts';
+import { saveMembership } from '../../src/accounts/account/membership-store.ts';
+import { disablePerson } from '../../src/accounts/sign-in/disable-person.ts';
+import type { PersonId } from '../../src/base/values/ids.ts';
 import { addKey } from '../support/api-key.ts';
 import { openManagedShop } from '../support/management-client.ts';
 import { SendClient } from '../support/send-client.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { saveMembership } from '../../src/account/membership-store.ts';
-import { routeTable } from '../../src/management/route-table.ts';
+import { saveMembership } from '../../src/accounts/account/membership-store.ts';
+import { routeTable } from '../../src/operating/management/route-table.ts';
 import { addKey } from '../support/api-key.ts';
 import { tokenByConsent } from '../support/consent.ts';
 import {

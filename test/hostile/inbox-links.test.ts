@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { saveMembership } from '../../src/account/membership-store.ts';
-import { setOperator } from '../../src/account/person-store.ts';
+import { saveMembership } from '../../src/accounts/account/membership-store.ts';
+import { setOperator } from '../../src/accounts/account/person-store.ts';
 import { addKey } from '../support/api-key.ts';
 import { ManagementClient } from '../support/management-client.ts';
 import { SendClient } from '../support/send-client.ts';

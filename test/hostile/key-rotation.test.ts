@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MasterKey } from '../../src/foundation/master-key.ts';
+import { MasterKey } from '../../src/base/secrets/master-key.ts';
 import { addEarlierKey } from '../support/api-key.ts';
 import { ManagementClient } from '../support/management-client.ts';
 import { passwordFields, postToken, SessionWorld } from '../support/session-world.ts';

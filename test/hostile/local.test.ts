@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { saveMembership } from '../../src/account/membership-store.ts';
-import { createOneTimeLink } from '../../src/session/one-time-link.ts';
+import { saveMembership } from '../../src/accounts/account/membership-store.ts';
+import { createOneTimeLink } from '../../src/accounts/sign-in/one-time-link.ts';
 import { startBareProxy } from '../support/bare-proxy.ts';
 import { ManagementClient } from '../support/management-client.ts';
 import { sendRequest } from '../support/send-request.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { newId } from '../../src/foundation/ids.ts';
-import { policies } from '../../src/foundation/policies.ts';
 import {
   claimSystemMail,
   enqueueNotices,
   enqueuePasswordLink,
-} from '../../src/outbox/system-mail-store.ts';
+} from '../../src/accounts/notices/system-mail-store.ts';
+import { policies } from '../../src/base/fairness/policies.ts';
+import { newId } from '../../src/base/values/ids.ts';
 import { sendRequest } from '../support/send-request.ts';
 import { SessionWorld } from '../support/session-world.ts';
 import { signedInManager } from '../support/signed-in-manager.ts';

@@ -4,9 +4,9 @@ import { glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { FastifyInstance, RouteOptions } from 'fastify';
-import { findLimit } from '../../src/http/limits/limit-routes.ts';
-import { type RouteLimit, routeLimits } from '../../src/http/limits/route-limits.ts';
-import { managementLimits } from '../../src/management/management-limits.ts';
+import { findLimit } from '../../src/host/http/limits/limit-routes.ts';
+import { type RouteLimit, routeLimits } from '../../src/host/http/limits/route-limits.ts';
+import { managementLimits } from '../../src/operating/management/management-limits.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { startTestService } from '../support/test-service.ts';
 

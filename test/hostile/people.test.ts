@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hash } from '@node-rs/argon2';
-import { saveMembership } from '../../src/account/membership-store.ts';
-import { createPerson, markEmailVerified } from '../../src/account/person-store.ts';
-import { recordUse } from '../../src/foundation/database/budget-store.ts';
-import type { PersonId } from '../../src/foundation/ids.ts';
-import { accountLinkBudgets } from '../../src/outbox/system-mail-store.ts';
+import { saveMembership } from '../../src/accounts/account/membership-store.ts';
+import { createPerson, markEmailVerified } from '../../src/accounts/account/person-store.ts';
+import { accountLinkBudgets } from '../../src/accounts/notices/system-mail-store.ts';
+import { recordUse } from '../../src/base/database/budget-store.ts';
+import type { PersonId } from '../../src/base/values/ids.ts';
 import { password, SessionWorld } from '../support/session-world.ts';
 import { saveShop } from '../support/shop.ts';
 import { signedInManager } from '../support/signed-in-manager.ts';

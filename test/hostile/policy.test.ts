@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { permissions } from '../../src/access/permission.ts';
-import { saveMembership } from '../../src/account/membership-store.ts';
-import { disablePerson } from '../../src/session/disable-person.ts';
+import { permissions } from '../../src/accounts/access/permission.ts';
+import { saveMembership } from '../../src/accounts/account/membership-store.ts';
+import { disablePerson } from '../../src/accounts/sign-in/disable-person.ts';
 import { addKey } from '../support/api-key.ts';
 import { ManagementClient } from '../support/management-client.ts';
 import { apply } from '../support/manifest-world.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLog } from '../../src/foundation/log.ts';
-import { createHttp } from '../../src/http/create-http.ts';
+import { createLog } from '../../src/base/values/log.ts';
+import { createHttp } from '../../src/host/http/create-http.ts';
 import { logIntoLines } from '../support/log-into-lines.ts';
 import { testRoute } from '../support/test-route.ts';
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { sampleValues } from '../../src/management/template/sample-values.ts';
-import { renderMessage } from '../../src/rendering/render-message.ts';
-import { renderSubject } from '../../src/rendering/render-subject.ts';
-import { findOversizedPart } from '../../src/template/size-bounds.ts';
-import { compileTemplate } from '../../src/template/template-compiler.ts';
-import type { TemplateSource } from '../../src/template/template-source.ts';
+import { renderMessage } from '../../src/content/rendering/render-message.ts';
+import { renderSubject } from '../../src/content/rendering/render-subject.ts';
+import { findOversizedPart } from '../../src/content/template/size-bounds.ts';
+import { compileTemplate } from '../../src/content/template/template-compiler.ts';
+import type { TemplateSource } from '../../src/content/template/template-source.ts';
+import { sampleValues } from '../../src/operating/management/template/sample-values.ts';
 import { loadSource } from '../support/render-template.ts';
 import { bodyWith } from '../support/send-client.ts';
 import { publishShopTemplate } from '../support/shop.ts';

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { after, test } from 'node:test';
-import { createLog } from '../../src/foundation/log.ts';
-import { policies } from '../../src/foundation/policies.ts';
-import { createHttp } from '../../src/http/create-http.ts';
+import { policies } from '../../src/base/fairness/policies.ts';
+import { createLog } from '../../src/base/values/log.ts';
+import { createHttp } from '../../src/host/http/create-http.ts';
 import { testRoute } from '../support/test-route.ts';
 import { waitFor } from '../support/wait-for.ts';
 

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv } from 'ajv';
-import { Problem } from '../../src/management/answer/problem.ts';
-import { InputChecker } from '../../src/management/check-input.ts';
-import { pathParams } from '../../src/management/path-params.ts';
-import { routeTable } from '../../src/management/route-table.ts';
-import { describeSchemaErrors, makeUniqueItemsLinear } from '../../src/manifest/check-schema.ts';
-import { ManifestSchema } from '../../src/manifest/manifest-schema.ts';
-import { sendBodySchema } from '../../src/submission/send-body-schema.ts';
+import { Problem } from '../../src/operating/management/answer/problem.ts';
+import { InputChecker } from '../../src/operating/management/check-input.ts';
+import { pathParams } from '../../src/operating/management/path-params.ts';
+import { routeTable } from '../../src/operating/management/route-table.ts';
+import {
+  describeSchemaErrors,
+  makeUniqueItemsLinear,
+} from '../../src/operating/manifest/check-schema.ts';
+import { ManifestSchema } from '../../src/operating/manifest/manifest-schema.ts';
+import { sendBodySchema } from '../../src/sending/submission/send-body-schema.ts';
 import { findUnbounded } from '../support/find-unbounded.ts';
 import { openSharedShop } from '../support/test-shop.ts';
 

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { after, test } from 'node:test';
-import { inboxServer } from '../../src/delivery/smtp-server-settings.ts';
-import { SmtpSession, SmtpSessionError } from '../../src/delivery/smtp-session.ts';
+import { inboxServer } from '../../src/sending/delivery/smtp-server-settings.ts';
+import { SmtpSession, SmtpSessionError } from '../../src/sending/delivery/smtp-session.ts';
 
 const timeouts = {
   connect: 20_000,

@@ -1,5 +1,5 @@
-import { newMessageId } from '../../src/foundation/ids.ts';
-import type { AcceptRow } from '../../src/submission/accept-row.ts';
+import { newMessageId } from '../../src/base/values/ids.ts';
+import type { AcceptRow } from '../../src/sending/submission/accept-row.ts';
 
 /** A message to one recipient, as an acceptance batch takes it. */
 export function makeAcceptRow(changes: Partial<AcceptRow> = {}): AcceptRow {

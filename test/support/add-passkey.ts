@@ -1,5 +1,5 @@
-import type { Database } from '../../src/foundation/database/open-database.ts';
-import { newId, type PersonId } from '../../src/foundation/ids.ts';
+import type { Database } from '../../src/base/database/open-database.ts';
+import { newId, type PersonId } from '../../src/base/values/ids.ts';
 
 /** Gives a person a passkey, which nobody can use: as if they had added one while signed in. */
 export async function addPasskey({ pool }: Database, personId: PersonId): Promise<void> {

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { ApiKeyParser, generateApiKey } from '../../src/access/api-key.ts';
-import { type ApiKeyLimits, addApiKey } from '../../src/access/api-key-store.ts';
-import { keyScopes } from '../../src/access/permission.ts';
-import type { Database } from '../../src/foundation/database/open-database.ts';
-import type { AccountId, PersonId } from '../../src/foundation/ids.ts';
-import type { MasterKey } from '../../src/foundation/master-key.ts';
+import { ApiKeyParser, generateApiKey } from '../../src/accounts/access/api-key.ts';
+import { type ApiKeyLimits, addApiKey } from '../../src/accounts/access/api-key-store.ts';
+import { keyScopes } from '../../src/accounts/access/permission.ts';
+import type { Database } from '../../src/base/database/open-database.ts';
+import type { MasterKey } from '../../src/base/secrets/master-key.ts';
+import type { AccountId, PersonId } from '../../src/base/values/ids.ts';
 
 /** Adds an API key, with all scopes by default. @returns its text */
 export async function addKey(

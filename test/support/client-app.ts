@@ -76,7 +76,7 @@ async function packClient(folder: string): Promise<string> {
   const source = join(root, 'packages/client');
   const copy = join(folder, 'packages/client');
   await cp(source, copy, { recursive: true, filter: (path) => path !== join(source, 'dist') });
-  const types = 'src/template-types';
+  const types = 'src/content/template-types';
   await cp(join(root, types), join(folder, types), { recursive: true });
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
   await cp(join(root, 'tsconfig.json'), join(folder, 'tsconfig.json'));
@@ -97,7 +97,7 @@ async function hashSources(): Promise<string> {
   const hash = createHash('sha256').update(process.version);
   const folders = [
     'packages/client/**/*',
-    'src/template-types/*',
+    'src/content/template-types/*',
     'tsconfig.json',
     'package-lock.json',
   ];

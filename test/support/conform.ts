@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { stripBaseSlash } from '../../src/http/request-path.ts';
-import { openapiDocument } from '../../src/management/openapi/openapi-document.ts';
+import { stripBaseSlash } from '../../src/host/http/request-path.ts';
+import { openapiDocument } from '../../src/operating/management/openapi/openapi-document.ts';
 import type { TextResponse } from './send-request.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Integration } from '../../src/session/integration-store.ts';
+import type { Integration } from '../../src/accounts/oauth/integration-store.ts';
 import { clientSecret, password, postToken } from './session-world.ts';
 import { TestBrowser } from './test-browser.ts';
 

@@ -1,26 +1,26 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import type { StagingRules } from '../../src/delivery/attempt-results.ts';
-import { createDelivery } from '../../src/delivery/deliver-message.ts';
-import { SmtpPool } from '../../src/delivery/smtp-pool.ts';
-import { inboxServer } from '../../src/delivery/smtp-server-settings.ts';
-import type { SmtpTimeouts } from '../../src/delivery/smtp-session.ts';
-import type { Transport } from '../../src/delivery/transport.ts';
-import type { Database } from '../../src/foundation/database/open-database.ts';
+import type { Database } from '../../src/base/database/open-database.ts';
 import {
   type AccountId,
   type MessageId,
   newMessageId,
   newPersonId,
-} from '../../src/foundation/ids.ts';
-import type { Attempt } from '../../src/queue/attempt.ts';
-import { ClaimStore } from '../../src/queue/claim-store.ts';
-import { LeaseStore } from '../../src/queue/lease-store.ts';
-import { registerQueueMetrics } from '../../src/queue/queue-metrics.ts';
-import { Worker, type WorkerOptions } from '../../src/queue/worker.ts';
-import { type LoadedTemplate, loadTemplate } from '../../src/rendering/load-template.ts';
-import type { CompiledTemplate } from '../../src/template/compiled-template.ts';
-import { compileTemplate } from '../../src/template/template-compiler.ts';
+} from '../../src/base/values/ids.ts';
+import { type LoadedTemplate, loadTemplate } from '../../src/content/rendering/load-template.ts';
+import type { CompiledTemplate } from '../../src/content/template/compiled-template.ts';
+import { compileTemplate } from '../../src/content/template/template-compiler.ts';
+import type { StagingRules } from '../../src/sending/delivery/attempt-results.ts';
+import { createDelivery } from '../../src/sending/delivery/deliver-message.ts';
+import { SmtpPool } from '../../src/sending/delivery/smtp-pool.ts';
+import { inboxServer } from '../../src/sending/delivery/smtp-server-settings.ts';
+import type { SmtpTimeouts } from '../../src/sending/delivery/smtp-session.ts';
+import type { Transport } from '../../src/sending/delivery/transport.ts';
+import type { Attempt } from '../../src/sending/queue/attempt.ts';
+import { ClaimStore } from '../../src/sending/queue/claim-store.ts';
+import { LeaseStore } from '../../src/sending/queue/lease-store.ts';
+import { registerQueueMetrics } from '../../src/sending/queue/queue-metrics.ts';
+import { Worker, type WorkerOptions } from '../../src/sending/queue/worker.ts';
 import { plainDelivery } from './plain-delivery.ts';
 import type { TestClock } from './test-clock.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';

@@ -1,4 +1,4 @@
-import { startEmbeddedDatabase } from '../../src/embedded-database/start-embedded-database.ts';
+import { startEmbeddedDatabase } from '../../src/host/embedded-database/start-embedded-database.ts';
 
 /**
  * A process that owns an embedded database: `embedded-owner.ts DATA_DIR`. SIGTERM stops it cleanly; SIGUSR2 makes it

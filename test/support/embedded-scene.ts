@@ -8,12 +8,12 @@ import { createInterface } from 'node:readline';
 import { after } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import type { ConnectionSettings } from '../../src/embedded-database/database-password.ts';
-import type { EmbeddedDatabase } from '../../src/embedded-database/embedded-database.ts';
+import type { ConnectionSettings } from '../../src/host/embedded-database/database-password.ts';
+import type { EmbeddedDatabase } from '../../src/host/embedded-database/embedded-database.ts';
 import {
   type EmbeddedOptions,
   startEmbeddedDatabase,
-} from '../../src/embedded-database/start-embedded-database.ts';
+} from '../../src/host/embedded-database/start-embedded-database.ts';
 
 export const isRoot = process.getuid?.() === 0;
 

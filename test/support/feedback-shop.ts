@@ -1,4 +1,4 @@
-import type { TemplateSource } from '../../src/template/template-source.ts';
+import type { TemplateSource } from '../../src/content/template/template-source.ts';
 import { type CapturedMail, readInbox } from './inbox-client.ts';
 import { bodyWith, SendClient } from './send-client.ts';
 import { getToken, openShop, publishShopTemplate, type Shop } from './shop.ts';

@@ -1,4 +1,4 @@
-import { attachmentPartLength } from '../../src/message/attachment-part.ts';
+import { attachmentPartLength } from '../../src/content/message/attachment-part.ts';
 import { bodyWith, type SendClient } from './send-client.ts';
 
 const info = { filename: 'data.bin', contentType: 'application/octet-stream', sha256: '' };

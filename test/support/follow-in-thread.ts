@@ -1,9 +1,9 @@
 import { workerData } from 'node:worker_threads';
 import { sql } from 'kysely';
-import { EventFeed } from '../../src/feedback/feed/event-feed.ts';
-import { inWindow } from '../../src/feedback/feed/feed-window-store.ts';
-import { openDatabase } from '../../src/foundation/database/open-database.ts';
-import { createLog } from '../../src/foundation/log.ts';
+import { openDatabase } from '../../src/base/database/open-database.ts';
+import { createLog } from '../../src/base/values/log.ts';
+import { EventFeed } from '../../src/outcomes/feed/event-feed.ts';
+import { inWindow } from '../../src/outcomes/feed/feed-window-store.ts';
 
 /** Follows events as a process of its own would, and ends in the middle of a window with an event of the account `poison`. */
 const { url, name, poison } = workerData as Readonly<Record<string, string>>;

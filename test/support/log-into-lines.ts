@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import type { Log } from '../../src/foundation/log.ts';
+import type { Log } from '../../src/base/values/log.ts';
 
 /** A log that collects its lines. */
 export function logIntoLines(level: string): {

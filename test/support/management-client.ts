@@ -1,8 +1,8 @@
-import type { Role } from '../../src/account/account.ts';
-import { saveMembership } from '../../src/account/membership-store.ts';
-import { setOperator } from '../../src/account/person-store.ts';
-import type { Database } from '../../src/foundation/database/open-database.ts';
-import type { AccountId, PersonId } from '../../src/foundation/ids.ts';
+import type { Role } from '../../src/accounts/account/account.ts';
+import { saveMembership } from '../../src/accounts/account/membership-store.ts';
+import { setOperator } from '../../src/accounts/account/person-store.ts';
+import type { Database } from '../../src/base/database/open-database.ts';
+import type { AccountId, PersonId } from '../../src/base/values/ids.ts';
 import { requireConformity } from './conform.ts';
 import { sendRequest, type TextResponse } from './send-request.ts';
 import { SessionWorld } from './session-world.ts';

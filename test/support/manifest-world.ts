@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { stringify } from 'yaml';
-import type { Database } from '../../src/foundation/database/open-database.ts';
-import { applyManifest } from '../../src/manifest/apply-manifest.ts';
-import type { Manifest } from '../../src/manifest/manifest.ts';
-import type { ApplyOptions, ManifestChange } from '../../src/manifest/manifest-change.ts';
-import { ManifestError, type ManifestProblem } from '../../src/manifest/manifest-problems.ts';
-import { parseManifest } from '../../src/manifest/parse-manifest.ts';
+import type { Database } from '../../src/base/database/open-database.ts';
+import { applyManifest } from '../../src/operating/manifest/apply-manifest.ts';
+import type { Manifest } from '../../src/operating/manifest/manifest.ts';
+import type { ApplyOptions, ManifestChange } from '../../src/operating/manifest/manifest-change.ts';
+import {
+  ManifestError,
+  type ManifestProblem,
+} from '../../src/operating/manifest/manifest-problems.ts';
+import { parseManifest } from '../../src/operating/manifest/parse-manifest.ts';
 import { testKey } from './test-service.ts';
 
 export interface ManifestInput {

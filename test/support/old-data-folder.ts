@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { urlOf } from '../../scripts/test-postgres.ts';
-import { migrate } from '../../src/foundation/database/migrate.ts';
-import { openDatabase } from '../../src/foundation/database/open-database.ts';
+import { migrate } from '../../src/base/database/migrate.ts';
+import { openDatabase } from '../../src/base/database/open-database.ts';
 import { initializedFolder, startEmbedded } from './embedded-scene.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { DeliveryDependencies } from '../../src/delivery/deliver-message.ts';
-import { AttachmentLoader } from '../../src/delivery/load-attachments.ts';
+import type { DeliveryDependencies } from '../../src/sending/delivery/deliver-message.ts';
+import { AttachmentLoader } from '../../src/sending/delivery/load-attachments.ts';
 
 /** Delivery of mail as it was accepted: unsigned, without decoration or attachments. */
 export const plainDelivery: Pick<

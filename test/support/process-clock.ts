@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/foundation/clock.ts';
+import type { Clock } from '../../src/base/values/clock.ts';
 
 /** A clock without a database that a test moves forward. */
 export class ProcessClock implements Clock {

@@ -1,8 +1,8 @@
-import { decodeWords } from '../../src/foundation/mime/decode.ts';
-import type { MailFields } from '../../src/foundation/mime/header-fields.ts';
-import { readEntity } from '../../src/foundation/mime/mime-entity.ts';
-import { parseMailboxes, type WrittenMailbox } from '../../src/foundation/mime/parse-mailboxes.ts';
-import { type MailBody, readMail } from '../../src/foundation/mime/read-mail.ts';
+import { decodeWords } from '../../src/base/mime/decode.ts';
+import type { MailFields } from '../../src/base/mime/header-fields.ts';
+import { readEntity } from '../../src/base/mime/mime-entity.ts';
+import { parseMailboxes, type WrittenMailbox } from '../../src/base/mime/parse-mailboxes.ts';
+import { type MailBody, readMail } from '../../src/base/mime/read-mail.ts';
 
 /** A mail as a recipient's program reads it. */
 export interface ReadMail extends MailBody {

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { migrate } from '../../src/foundation/database/migrate.ts';
-import { readMigrations } from '../../src/foundation/database/migration-files.ts';
+import { migrate } from '../../src/base/database/migrate.ts';
+import { readMigrations } from '../../src/base/database/migration-files.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
 /** The last migration of release 0.2. */

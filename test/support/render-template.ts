@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
-import { type LoadedTemplate, loadTemplate } from '../../src/rendering/load-template.ts';
+import { type LoadedTemplate, loadTemplate } from '../../src/content/rendering/load-template.ts';
 import {
   type RenderedMail,
   type RenderInput,
   renderMessage,
-} from '../../src/rendering/render-message.ts';
-import { type CompileResult, compileTemplate } from '../../src/template/template-compiler.ts';
-import type { TemplateSource } from '../../src/template/template-source.ts';
+} from '../../src/content/rendering/render-message.ts';
+import {
+  type CompileResult,
+  compileTemplate,
+} from '../../src/content/template/template-compiler.ts';
+import type { TemplateSource } from '../../src/content/template/template-source.ts';
 
 /** Does what publishing does: compiles a template, stores it as JSON and loads it. */
 export async function loadSource(source: TemplateSource): Promise<LoadedTemplate> {

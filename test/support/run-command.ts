@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { inspect } from 'node:util';
-import { runCommand } from '../../src/command/run-command.ts';
+import { runCommand } from '../../src/operating/command/run-command.ts';
 
 /** What a command printed, and its exit code. */
 export interface Finished {

@@ -1,15 +1,15 @@
-import { saveAccount } from '../../src/account/account-store.ts';
-import { hashPassword } from '../../src/account/hash-password.ts';
-import { saveMembership } from '../../src/account/membership-store.ts';
-import { createPerson } from '../../src/account/person-store.ts';
-import type { Database } from '../../src/foundation/database/open-database.ts';
-import type { AccountId, ClientId, PersonId } from '../../src/foundation/ids.ts';
-import { ClientSecretHasher } from '../../src/session/authenticate-client.ts';
+import { saveAccount } from '../../src/accounts/account/account-store.ts';
+import { hashPassword } from '../../src/accounts/account/hash-password.ts';
+import { saveMembership } from '../../src/accounts/account/membership-store.ts';
+import { createPerson } from '../../src/accounts/account/person-store.ts';
+import { ClientSecretHasher } from '../../src/accounts/oauth/authenticate-client.ts';
 import {
   type GrantType,
   type Integration,
   saveIntegration,
-} from '../../src/session/integration-store.ts';
+} from '../../src/accounts/oauth/integration-store.ts';
+import type { Database } from '../../src/base/database/open-database.ts';
+import type { AccountId, ClientId, PersonId } from '../../src/base/values/ids.ts';
 import { sendRequest, type TextResponse } from './send-request.ts';
 import { createTestDatabase } from './test-database.ts';
 import {

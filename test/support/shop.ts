@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
-import type { Quota } from '../../src/account/account.ts';
-import { saveAccount } from '../../src/account/account-store.ts';
-import type { Database } from '../../src/foundation/database/open-database.ts';
-import type { EmailAddress } from '../../src/foundation/email-address.ts';
-import type { AccountId, PersonId, TemplateId } from '../../src/foundation/ids.ts';
-import { type Sender, saveSender } from '../../src/sender/sender-store.ts';
-import type { Integration } from '../../src/session/integration-store.ts';
-import { type CompileResult, compileTemplate } from '../../src/template/template-compiler.ts';
-import type { TemplateSource } from '../../src/template/template-source.ts';
-import { publishVersion, saveTemplate } from '../../src/template/template-store.ts';
+import type { Quota } from '../../src/accounts/account/account.ts';
+import { saveAccount } from '../../src/accounts/account/account-store.ts';
+import type { Integration } from '../../src/accounts/oauth/integration-store.ts';
+import { type Sender, saveSender } from '../../src/accounts/sender/sender-store.ts';
+import type { Database } from '../../src/base/database/open-database.ts';
+import type { EmailAddress } from '../../src/base/values/email-address.ts';
+import type { AccountId, PersonId, TemplateId } from '../../src/base/values/ids.ts';
+import {
+  type CompileResult,
+  compileTemplate,
+} from '../../src/content/template/template-compiler.ts';
+import type { TemplateSource } from '../../src/content/template/template-source.ts';
+import { publishVersion, saveTemplate } from '../../src/content/template/template-store.ts';
 import { passwordFields, postToken, SessionWorld } from './session-world.ts';
 
 export interface ShopOptions {

@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import type { Tables } from '../../src/foundation/database/open-database.ts';
+import type { Tables } from '../../src/base/database/open-database.ts';
 
 /** What statements touched. */
 export interface StatementCost {

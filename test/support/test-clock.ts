@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Clock } from '../../src/foundation/clock.ts';
+import type { Clock } from '../../src/base/values/clock.ts';
 
 /** Replaces `now()` in a test database with PostgreSQL's own plus an offset. */
 const functionOf = (offsetMs: number): string => `

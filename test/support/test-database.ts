@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { after } from 'node:test';
 import pg from 'pg';
 import { roleOf, withDatabase } from '../../scripts/scratch-database.ts';
-import { type Database, openDatabase } from '../../src/foundation/database/open-database.ts';
+import { type Database, openDatabase } from '../../src/base/database/open-database.ts';
 import { testApplication } from './account-first.ts';
 import { recordStatements } from './record-statements.ts';
 import { TestClock, testClockOptions } from './test-clock.ts';

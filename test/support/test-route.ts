@@ -1,4 +1,4 @@
-import type { RouteLimit } from '../../src/http/limits/route-limits.ts';
+import type { RouteLimit } from '../../src/host/http/limits/route-limits.ts';
 
 /** A line of the limits table for a route that exists only in a test. */
 export function testRoute(

@@ -2,10 +2,13 @@ import { writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after } from 'node:test';
-import type { Log } from '../../src/foundation/log.ts';
-import { createLog } from '../../src/foundation/log.ts';
-import { createHttp, type Http, type HttpOptions } from '../../src/http/create-http.ts';
-import { type CertificateFiles, LiveCertificate } from '../../src/http/tls/live-certificate.ts';
+import type { Log } from '../../src/base/values/log.ts';
+import { createLog } from '../../src/base/values/log.ts';
+import { createHttp, type Http, type HttpOptions } from '../../src/host/http/create-http.ts';
+import {
+  type CertificateFiles,
+  LiveCertificate,
+} from '../../src/host/http/tls/live-certificate.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { TestAuthority, type TestCertificate } from './test-certificates.ts';
 

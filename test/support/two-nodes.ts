@@ -1,6 +1,6 @@
 import { after } from 'node:test';
-import { ChangeListener } from '../../src/foundation/change-listener.ts';
-import { createLog } from '../../src/foundation/log.ts';
+import { ChangeListener } from '../../src/base/database/change-listener.ts';
+import { createLog } from '../../src/base/values/log.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 import { waitFor } from './wait-for.ts';
 

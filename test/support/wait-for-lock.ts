@@ -1,4 +1,4 @@
-import type { Database } from '../../src/foundation/database/open-database.ts';
+import type { Database } from '../../src/base/database/open-database.ts';
 import { waitFor } from './wait-for.ts';
 
 /** Waits until statements on this database are blocked by locks. */

@@ -1,13 +1,13 @@
 import { pino } from 'pino';
-import { createDelivery } from '../../src/delivery/deliver-message.ts';
-import { SmtpPool } from '../../src/delivery/smtp-pool.ts';
-import { inboxServer } from '../../src/delivery/smtp-server-settings.ts';
-import { openDatabase } from '../../src/foundation/database/open-database.ts';
-import { ClaimStore } from '../../src/queue/claim-store.ts';
-import { LeaseStore } from '../../src/queue/lease-store.ts';
-import { Worker } from '../../src/queue/worker.ts';
-import { loadTemplate } from '../../src/rendering/load-template.ts';
-import { readCompiled } from '../../src/template/template-store.ts';
+import { openDatabase } from '../../src/base/database/open-database.ts';
+import { loadTemplate } from '../../src/content/rendering/load-template.ts';
+import { readCompiled } from '../../src/content/template/template-store.ts';
+import { createDelivery } from '../../src/sending/delivery/deliver-message.ts';
+import { SmtpPool } from '../../src/sending/delivery/smtp-pool.ts';
+import { inboxServer } from '../../src/sending/delivery/smtp-server-settings.ts';
+import { ClaimStore } from '../../src/sending/queue/claim-store.ts';
+import { LeaseStore } from '../../src/sending/queue/lease-store.ts';
+import { Worker } from '../../src/sending/queue/worker.ts';
 import { plainDelivery } from './plain-delivery.ts';
 
 /**

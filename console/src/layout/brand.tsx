@@ -1,4 +1,4 @@
-import { brandMark } from '../../../src/brand/tokens.ts';
+import { brandMark } from '../../../src/host/brand/tokens.ts';
 
 /** The mark and the name, as on every other page of the product. */
 export function Brand() {

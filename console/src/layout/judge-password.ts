@@ -6,7 +6,7 @@ import {
   minScore,
   passwordAdvice,
   personalWords,
-} from '../../../src/account/password-rules.ts';
+} from '../../../src/accounts/account/password-rules.ts';
 import { text } from '../texts/text.ts';
 
 const zxcvbn = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs, maxLength: judgedLength });

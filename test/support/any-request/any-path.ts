@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { pathParams } from '../../../src/management/path-params.ts';
+import { pathParams } from '../../../src/operating/management/path-params.ts';
 import { anyValue, type JsonSchema } from './any-value.ts';
 
 /** Existing values for each path parameter. */

@@ -4,11 +4,11 @@ import {
   type RouteLimit,
   routeLimits,
   sendBodyBytes,
-} from '../../../src/http/limits/route-limits.ts';
-import { routeLimitOf } from '../../../src/management/management-limits.ts';
-import type { ManagementOperation } from '../../../src/management/operation.ts';
-import { routeTable } from '../../../src/management/route-table.ts';
-import { sendBodySchema } from '../../../src/submission/send-body-schema.ts';
+} from '../../../src/host/http/limits/route-limits.ts';
+import { routeLimitOf } from '../../../src/operating/management/management-limits.ts';
+import type { ManagementOperation } from '../../../src/operating/management/operation.ts';
+import { routeTable } from '../../../src/operating/management/route-table.ts';
+import { sendBodySchema } from '../../../src/sending/submission/send-body-schema.ts';
 import { type AnyBody, anyBody } from './any-body.ts';
 import { anyPath, anyQuery, type Names } from './any-path.ts';
 import { anyValue, type JsonSchema } from './any-value.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
-import type { Database } from '../../../src/foundation/database/open-database.ts';
+import type { Database } from '../../../src/base/database/open-database.ts';
 import { accountTables } from '../account-first.ts';
 import { addKey } from '../api-key.ts';
 import { type ManagedShop, openManagedShop } from '../management-client.ts';

@@ -17,95 +17,101 @@ const aged = 'deletes by age in all accounts of a database';
  * runs once per database, on the accounts that it has.
  */
 export const acrossAccounts: Readonly<Record<string, AcrossAccounts>> = {
-  'delivery/due-message-store.ts': { statements: 1, why: batch },
-  'feedback/bounce/feedback-event-store.ts': { statements: 1, why: batch },
-  'feedback/bounce/traced-message-store.ts': {
+  'sending/delivery/due-message-store.ts': { statements: 1, why: batch },
+  'outcomes/bounce/feedback-event-store.ts': { statements: 1, why: batch },
+  'outcomes/bounce/traced-message-store.ts': {
     statements: 1,
     why: 'a relay’s report names only the message, so the account is looked up in each database',
   },
-  'feedback/feed/feed-cursor-store.ts': { statements: 2, why: feed },
-  'feedback/feed/feed-window-store.ts': { statements: 2, why: feed },
-  'feedback/feed/transaction-map-store.ts': { statements: 1, why: feed },
-  'feedback/message-log/message-log-store.ts': { statements: 1, why: feed },
-  'feedback/privacy/delete-old-store.ts': { statements: 5, why: aged },
-  'feedback/privacy/drop-partitions-store.ts': { statements: 2, why: aged },
-  'feedback/privacy/erase-parts-store.ts': {
+  'outcomes/feed/feed-cursor-store.ts': { statements: 2, why: feed },
+  'outcomes/feed/feed-window-store.ts': { statements: 2, why: feed },
+  'outcomes/feed/transaction-map-store.ts': { statements: 1, why: feed },
+  'outcomes/feed/message-log-store.ts': { statements: 1, why: feed },
+  'outcomes/retention/delete-old-store.ts': { statements: 5, why: aged },
+  'outcomes/retention/drop-partitions-store.ts': { statements: 2, why: aged },
+  'outcomes/retention/erase-parts-store.ts': {
     statements: 1,
     why: 'its fragments take the account of the messages in the statement',
   },
-  'feedback/privacy/retention-store.ts': {
+  'outcomes/retention/retention-store.ts': {
     statements: 3,
     why: 'lists the accounts with rules; its fragments are in statements that name the account',
   },
-  'feedback/relay/relay-delivery-store.ts': {
+  'outcomes/relay/relay-delivery-store.ts': {
     statements: 3,
     why: 'a relay’s report names no account, so deliveries are looked up in each database; they are deleted by age',
   },
-  'feedback/reply/reply-store.ts': {
+  'outcomes/reply/reply-store.ts': {
     statements: 1,
     why: 'a reply address has only a tag of its account, so the account is looked up in each database',
   },
-  'feedback/suppression/suppress-bounced-store.ts': { statements: 1, why: feed },
-  'feedback/template-usage/template-usage-store.ts': { statements: 2, why: `${feed}; ${aged}` },
-  'feedback/tracking/engagement-store.ts': { statements: 1, why: batch },
-  'hosted-image/hosted-image-store.ts': { statements: 1, why: cached },
-  'inbox/inbox-reader-store.ts': {
+  'outcomes/bounce/suppress-bounced-store.ts': { statements: 1, why: feed },
+  'outcomes/report/template-usage-store.ts': { statements: 2, why: `${feed}; ${aged}` },
+  'outcomes/tracking/engagement-store.ts': { statements: 1, why: batch },
+  'content/hosted-image/hosted-image-store.ts': { statements: 1, why: cached },
+  'sending/inbox/inbox-reader-store.ts': {
     statements: 1,
     why: 'the inbox has the mail of all accounts, so its reader must be allowed to read all of them',
   },
-  'inbox/inbox-store.ts': {
+  'sending/inbox/inbox-store.ts': {
     statements: 1,
     why: 'the inbox has the mail of all accounts, and mail outside the inbox of its accounts is hidden',
   },
-  'management/import/import-store.ts': { statements: 1, why: aged },
-  'manifest/read-manifest-store.ts': { statements: 1, why: 'lists the accounts to export' },
-  'message/attachment-store.ts': { statements: 1, why: batch },
-  'message/message-partitions-store.ts': {
+  'operating/management/import/import-store.ts': { statements: 1, why: aged },
+  'operating/manifest/read-manifest-store.ts': {
+    statements: 1,
+    why: 'lists the accounts to export',
+  },
+  'content/message/attachment-store.ts': { statements: 1, why: batch },
+  'content/message/message-partitions-store.ts': {
     statements: 2,
     why: 'a database has partitions for the retention classes of its accounts',
   },
-  'message/message-sql.ts': {
+  'content/message/message-sql.ts': {
     statements: 1,
     why: 'the accounts that a report may be about; a fragment of statements that are listed here',
   },
-  'queue/claim-store.ts': {
+  'sending/queue/claim-store.ts': {
     statements: 4,
     why: 'finds the accounts that have due messages, and claims those of several at once; a clock that was wrong concerns the whole queue',
   },
-  'queue/lease-store.ts': { statements: 3, why: batch },
-  'queue/orphaned-lease-store.ts': { statements: 1, why: 'a restored database has no workers' },
-  'queue/queue-size-store.ts': { statements: 1, why: 'measures the queue of a database' },
-  'queue/restored-queue-store.ts': {
+  'sending/queue/lease-store.ts': { statements: 3, why: batch },
+  'sending/queue/orphaned-lease-store.ts': {
+    statements: 1,
+    why: 'a restored database has no workers',
+  },
+  'sending/queue/queue-size-store.ts': { statements: 1, why: 'measures the queue of a database' },
+  'sending/queue/restored-queue-store.ts': {
     statements: 4,
     why: 'what a restored database may have sent already concerns its whole queue',
   },
-  'report/find-messages-store.ts': {
+  'outcomes/report/find-messages-store.ts': {
     statements: 1,
     why: 'the account is the first of the conditions that its caller puts together',
   },
-  'report/order-rows-store.ts': {
+  'outcomes/report/order-rows-store.ts': {
     statements: 1,
     why: 'finds the accounts whose rows are rewritten',
   },
-  'report/report-sums-store.ts': { statements: 3, why: feed },
-  'report/roll-up-store.ts': { statements: 3, why: feed },
-  'report/search-rows-store.ts': { statements: 2, why: feed },
-  'report/read-subjects-store.ts': { statements: 1, why: batch },
-  'report/subject-words-store.ts': { statements: 3, why: feed },
-  'sender/sender-store.ts': { statements: 1, why: cached },
-  'sender/sender-verification-store.ts': {
+  'outcomes/report/report-sums-store.ts': { statements: 3, why: feed },
+  'outcomes/report/roll-up-store.ts': { statements: 3, why: feed },
+  'outcomes/report/search-rows-store.ts': { statements: 2, why: feed },
+  'outcomes/report/read-subjects-store.ts': { statements: 1, why: batch },
+  'outcomes/report/subject-words-store.ts': { statements: 3, why: feed },
+  'accounts/sender/sender-store.ts': { statements: 1, why: cached },
+  'accounts/sender/sender-verification-store.ts': {
     statements: 2,
     why: 'a link names only its secret, so the account is looked up in each database',
   },
-  'sender/sending-domain-store.ts': {
+  'accounts/sender/sending-domain-store.ts': {
     statements: 3,
     why: 'finds the domains to check next, counts them, and looks up which account has a domain',
   },
-  'submission/accept-statement-store.ts': { statements: 7, why: batch },
-  'submission/idempotency-key-store.ts': { statements: 1, why: aged },
-  'template/template-store.ts': { statements: 3, why: `${batch}; ${cached}` },
-  'template/variant-store.ts': { statements: 1, why: cached },
-  'webhook/account-event-store.ts': { statements: 2, why: feed },
-  'webhook/delivery-store.ts': { statements: 1, why: aged },
-  'webhook/fan-out-store.ts': { statements: 2, why: 'finds the accounts that have work' },
+  'sending/submission/accept-statement-store.ts': { statements: 7, why: batch },
+  'sending/submission/idempotency-key-store.ts': { statements: 1, why: aged },
+  'content/template/template-store.ts': { statements: 3, why: `${batch}; ${cached}` },
+  'content/template/variant-store.ts': { statements: 1, why: cached },
+  'outcomes/webhook/account-event-store.ts': { statements: 2, why: feed },
+  'outcomes/webhook/delivery-store.ts': { statements: 1, why: aged },
+  'outcomes/webhook/fan-out-store.ts': { statements: 2, why: 'finds the accounts that have work' },
 };

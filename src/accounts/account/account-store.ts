@@ -1,0 +1,163 @@
+import { type Selectable, sql } from 'kysely';
+import { announceChange } from '../../base/database/announce.ts';
+import type { Database, Tables } from '../../base/database/open-database.ts';
+import type { EmailAddress } from '../../base/values/email-address.ts';
+import type { AccountId } from '../../base/values/ids.ts';
+import type { AccessPolicy, Account, Quota, RetentionDays } from './account.ts';
+
+type Kysely = Database['kysely'];
+
+/** Notification topic for accounts; the key is the account id. */
+export const accountTopic = 'account';
+
+export async function readAccount(
+  kysely: Kysely,
+  accountId: AccountId,
+): Promise<Account | undefined> {
+  const [account] = await readAccounts(kysely, [accountId]);
+  return account;
+}
+
+/** The accounts with these IDs, in the same order. */
+export async function readAccounts(
+  kysely: Kysely,
+  accountIds: readonly AccountId[],
+): Promise<(Account | undefined)[]> {
+  const rows = await kysely
+    .selectFrom('account')
+    .select(accountColumns)
+    .where(sql<boolean>`id = any (${accountIds}::text[])`)
+    .execute();
+  const found = new Map(rows.map((row) => [row.id, toAccount(row)]));
+  return accountIds.map((id) => found.get(id));
+}
+
+const accountColumns = [
+  'id',
+  'name',
+  'add_ons',
+  'suspended_at',
+  'retention_days',
+  'quota_per_hour',
+  'quota_per_day',
+  'archive_address',
+  'attachment_limit',
+  'demo',
+  'sign_in',
+  'second_factor',
+  'sign_in_hours',
+  'people_networks',
+  'program_networks',
+  'security_address',
+] as const;
+
+type AccountRow = Pick<Selectable<Tables['account']>, (typeof accountColumns)[number]>;
+
+function toAccount(row: AccountRow): Account {
+  const policy = toPolicy({
+    signIn: row.sign_in as AccessPolicy['signIn'],
+    secondFactor: row.second_factor as AccessPolicy['secondFactor'],
+    signInHours: row.sign_in_hours ?? undefined,
+    peopleNetworks: row.people_networks,
+    programNetworks: row.program_networks,
+    securityAddress: (row.security_address ?? undefined) as EmailAddress | undefined,
+  });
+  const quota = toQuota(row.quota_per_hour ?? undefined, row.quota_per_day ?? undefined);
+  return {
+    id: row.id as AccountId,
+    name: row.name,
+    addOns: new Set(row.add_ons),
+    suspended: row.suspended_at !== null,
+    retentionDays: row.retention_days as RetentionDays,
+    ...(quota && { quota }),
+    ...(row.archive_address === null
+      ? {}
+      : { archiveAddress: row.archive_address as EmailAddress }),
+    ...(row.attachment_limit === null ? {} : { attachmentLimit: row.attachment_limit }),
+    ...(row.demo && { demo: true }),
+    ...(policy && { policy }),
+  };
+}
+
+/** Undefined for one that asks nothing. */
+export function toPolicy(policy: AccessPolicy): AccessPolicy | undefined {
+  const { signIn, secondFactor, signInHours, peopleNetworks, programNetworks } = policy;
+  const isEmpty =
+    signIn === 'own-choice' &&
+    secondFactor === 'own-choice' &&
+    signInHours === undefined &&
+    policy.securityAddress === undefined &&
+    peopleNetworks.length + programNetworks.length === 0;
+  return isEmpty ? undefined : policy;
+}
+
+/** Undefined for one without limits. */
+export function toQuota(
+  perHour: number | undefined,
+  perDay: number | undefined,
+): Quota | undefined {
+  return perHour === undefined && perDay === undefined ? undefined : { perHour, perDay };
+}
+
+/** Creates or updates an account and notifies all nodes at commit. */
+export async function saveAccount(transaction: Kysely, account: Account): Promise<void> {
+  const { quota, policy } = account;
+  const row = {
+    name: account.name,
+    add_ons: [...account.addOns].sort(),
+    suspended_at: account.suspended ? new Date() : null,
+    retention_days: account.retentionDays,
+    quota_per_hour: quota?.perHour ?? null,
+    quota_per_day: quota?.perDay ?? null,
+    archive_address: account.archiveAddress ?? null,
+    attachment_limit: account.attachmentLimit ?? null,
+    sign_in: policy?.signIn ?? 'own-choice',
+    second_factor: policy?.secondFactor ?? 'own-choice',
+    sign_in_hours: policy?.signInHours ?? null,
+    people_networks: [...(policy?.peopleNetworks ?? [])],
+    program_networks: [...(policy?.programNetworks ?? [])],
+    security_address: policy?.securityAddress ?? null,
+  };
+  // Keeps the time of the first suspension until the account is active again.
+  const suspended_at = account.suspended
+    ? sql<Date>`coalesce(account.suspended_at, excluded.suspended_at)`
+    : null;
+  await transaction
+    .insertInto('account')
+    .values({ id: account.id, ...row })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ ...row, suspended_at }))
+    .execute();
+  await announceChange(transaction, accountTopic, account.id);
+}
+
+/**
+ * Whether an account exists and isn't suspended, which stays so until the transaction ends. Whatever changes an account without a
+ * caller whom `authorize` has just admitted asks this: mailed links, providers and running imports.
+ */
+export async function lockActiveAccount(
+  transaction: Kysely,
+  accountId: AccountId,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from account where id = ${accountId} and suspended_at is null for share`.execute(
+    transaction,
+  );
+  return rows.length === 1;
+}
+
+/** Accounts of the installation, ordered by id, after the given one. */
+export async function readAccountPage(
+  kysely: Database['kysely'],
+  after: string,
+  limit: number,
+): Promise<Account[]> {
+  const rows = await kysely
+    .selectFrom('account')
+    .select(accountColumns)
+    .where('id', '>', after)
+    .where('system', '=', false)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map(toAccount);
+}

@@ -1,0 +1,60 @@
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
+import type { MasterKey } from '../../base/secrets/master-key.ts';
+import type { PurposeKeys } from '../../base/secrets/purpose-keys.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { PersonId } from '../../base/values/ids.ts';
+
+/**
+ * Tokens of mailed links, derived from the mail's ID and the installation's key: any node can write a waiting email
+ * at any time, and the database never contains its link. 256 bits in base64url.
+ */
+export class MailedLinks {
+  readonly #keys: PurposeKeys;
+
+  constructor(key: MasterKey) {
+    this.#keys = key.keysFor('mailed link');
+  }
+
+  /** @param mailId the id of the row in `system_mail` */
+  token(mailId: string): string {
+    return createHmac('sha256', this.#keys.current).update(mailId).digest('base64url');
+  }
+}
+
+const lifetimeMs = 7 * 86_400_000;
+const tokenPattern = /^([0-9a-f-]{36})\.(\d{1,15})\.([A-Za-z0-9_-]{43})$/;
+
+/** Path of the page that ends a person's sessions, before the token. */
+export const endSessionsPath = '/end-sessions';
+
+/** Signed tokens of links in security notices: anyone who has one can sign its person out everywhere for a week. */
+export class EndSessionsLinks {
+  readonly #keys: PurposeKeys;
+  readonly #clock: Pick<Clock, 'now'>;
+
+  constructor(key: MasterKey, clock: Pick<Clock, 'now'>) {
+    this.#keys = key.keysFor('end sessions');
+    this.#clock = clock;
+  }
+
+  token(personId: PersonId): string {
+    const issued = String(Math.floor(this.#clock.now()));
+    return `${personId}.${issued}.${sign(this.#keys.current, personId, issued)}`;
+  }
+
+  /** Whose sessions a token ends; undefined if it isn't valid or has expired. */
+  read(token: string): PersonId | undefined {
+    const [, personId = '', issued = '', sent = ''] = tokenPattern.exec(token) ?? [];
+    if (Number(issued) < this.#clock.now() - lifetimeMs) return undefined;
+    const given = Buffer.from(sent);
+    const isValid = this.#keys.some((key) => {
+      const expected = Buffer.from(sign(key, personId, issued));
+      return given.length === expected.length && timingSafeEqual(given, expected);
+    });
+    return isValid ? (personId as PersonId) : undefined;
+  }
+}
+
+function sign(key: KeyObject, personId: string, issued: string): string {
+  return createHmac('sha256', key).update(`${personId}\0${issued}`).digest('base64url');
+}

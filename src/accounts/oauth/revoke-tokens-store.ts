@@ -1,0 +1,112 @@
+import { type Kysely, sql } from 'kysely';
+import { announceChange } from '../../base/database/announce.ts';
+import type { Tables } from '../../base/database/open-database.ts';
+import type { ClientId, PersonId } from '../../base/values/ids.ts';
+import { tokenTopic } from '../access/token-checker.ts';
+import { onlyAccount, type ReachedPerson } from '../account/reach.ts';
+
+/*
+ * A refresh or the first use of a code may run concurrently with a revocation. Each statement waits for those that
+ * hold its rows, and only the following statement sees what they issued; so revoke codes before pairs, and pairs
+ * before tokens.
+ */
+
+/**
+ * Revokes every token, code and browser session of a person on all nodes, in the caller's transaction: after a
+ * password change, or when the person is disabled.
+ * @param keptSession the ID of the browser session that goes on; undefined: none
+ */
+export async function revokePersonTokens(
+  transaction: Kysely<Tables>,
+  personId: PersonId,
+  keptSession?: string,
+): Promise<void> {
+  await revokePersonCodes(transaction, personId);
+  await sql`
+    update session_pair set refresh_hash = null, changed_at = now() where person_id = ${personId}`.execute(
+    transaction,
+  );
+  await sql`
+    with browsers as (
+      delete from browser_session
+      where person_id = ${personId} and id is distinct from ${keptSession ?? null}::uuid)
+    delete from access_token where person_id = ${personId}`.execute(transaction);
+  await announceChange(transaction, tokenTopic, `person:${personId}`);
+}
+
+/**
+ * Revokes a person's codes. Call this before changing the person's row: the code grant locks the code and then the
+ * person, and a different order could deadlock.
+ */
+export async function revokePersonCodes(
+  transaction: Kysely<Tables>,
+  personId: PersonId,
+): Promise<void> {
+  await sql`delete from grant_code where person_id = ${personId}`.execute(transaction);
+}
+
+/** Revokes every token and code of an integration on all nodes, in the caller's transaction. */
+export async function revokeClientTokens(
+  transaction: Kysely<Tables>,
+  clientId: ClientId,
+): Promise<void> {
+  await sql`delete from grant_code where client_id = ${clientId}`.execute(transaction);
+  await sql`
+    update session_pair set refresh_hash = null, changed_at = now() where client_id = ${clientId}`.execute(
+    transaction,
+  );
+  await sql`delete from access_token where client_id = ${clientId}`.execute(transaction);
+  await announceChange(transaction, tokenTopic, `client:${clientId}`);
+}
+
+/** Revokes the tokens that an authorization code issued, and those refreshed from them, in the caller's transaction. */
+export async function revokeCodeTokens(
+  transaction: Kysely<Tables>,
+  codeHash: Buffer,
+): Promise<void> {
+  await sql`
+    update session_pair set refresh_hash = null, changed_at = now()
+    where code_hash = ${codeHash} and refresh_hash is not null`.execute(transaction);
+  const { rows } = await sql<{ hash: Buffer }>`
+    delete from access_token where code_hash = ${codeHash} returning hash`.execute(transaction);
+  for (const { hash } of rows)
+    await announceChange(transaction, tokenTopic, `hash:${hash.toString('hex')}`);
+}
+
+/**
+ * Revokes the tokens and codes of a person, as far as is reached, in the caller's transaction.
+ * @param clientId only those of this integration
+ */
+export async function revokeReachedTokens(
+  transaction: Kysely<Tables>,
+  { personId, reach }: ReachedPerson,
+  clientId?: ClientId,
+): Promise<void> {
+  const account = onlyAccount(reach);
+  const isReached = sql`person_id = ${personId} and (${clientId ?? null}::text is null or client_id = ${clientId ?? null})
+    and (${account}::text is null or account_id = ${account})`;
+  await sql`delete from grant_code where ${isReached}`.execute(transaction);
+  await sql`
+    update session_pair set refresh_hash = null, changed_at = now() where ${isReached}`.execute(
+    transaction,
+  );
+  await sql`delete from access_token where ${isReached}`.execute(transaction);
+  await announceChange(transaction, tokenTopic, `person:${personId}`);
+}
+
+/**
+ * Revokes one access token of a client, in the caller's transaction.
+ * @returns false if the client has no such token
+ */
+export async function revokeAccessToken(
+  transaction: Kysely<Tables>,
+  hash: Buffer,
+  clientId: ClientId,
+): Promise<boolean> {
+  const { rows } = await sql`
+    delete from access_token where hash = ${hash} and client_id = ${clientId} returning 1`.execute(
+    transaction,
+  );
+  await announceChange(transaction, tokenTopic, `hash:${hash.toString('hex')}`);
+  return rows.length > 0;
+}

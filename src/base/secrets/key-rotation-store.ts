@@ -1,0 +1,132 @@
+import { sql } from 'kysely';
+import type { Database } from '../database/open-database.ts';
+
+/** The keys recorded in the database. */
+export interface KeyState {
+  readonly current: string | null;
+  /** Set while a rotation is unfinished. */
+  readonly previous: string | null;
+  /** When the new key became the current one. */
+  readonly switchedAt: Date | null;
+  /** When every process had switched to it. */
+  readonly followedAt: Date | null;
+}
+
+const state = sql`key_fingerprint as current, key_previous_fingerprint as previous,
+  key_switched_at as "switchedAt", key_followed_at as "followedAt"`;
+
+export async function readKeyState({ kysely }: Pick<Database, 'kysely'>): Promise<KeyState> {
+  const { rows } = await sql<KeyState>`select ${state} from installation`.execute(kysely);
+  return rows[0] ?? { current: null, previous: null, switchedAt: null, followedAt: null };
+}
+
+/** A running process and its keys. */
+export interface KeyNode {
+  readonly name: string;
+  readonly known: readonly string[];
+  readonly current: string;
+}
+
+/**
+ * Reports the keys of a process.
+ * @param latestMigration the last migration of its release
+ * @returns the keys recorded in the database
+ */
+export async function recordKeyNode(
+  { kysely }: Database,
+  node: string,
+  { name, known, current }: KeyNode,
+  latestMigration: number,
+): Promise<KeyState | undefined> {
+  const { rows } = await sql<KeyState>`
+    with noted as (
+      insert into key_node (node, name, known, current, latest_migration)
+      values (${node}, ${name}, ${known}, ${current}, ${latestMigration})
+      on conflict (node) do update
+        set known = excluded.known, current = excluded.current, seen_at = now())
+    select ${state} from installation`.execute(kysely);
+  return rows[0];
+}
+
+export async function removeKeyNode({ kysely }: Database, node: string): Promise<void> {
+  await sql`delete from key_node where node = ${node}`.execute(kysely);
+}
+
+/** Processes seen within the given number of seconds. */
+export async function readKeyNodes({ kysely }: Database, seconds: number): Promise<KeyNode[]> {
+  await sql`delete from key_node where seen_at < now() - interval '1 day'`.execute(kysely);
+  const { rows } = await sql<KeyNode>`
+    select name, known, current from key_node
+    where seen_at > now() - ${seconds}::integer * interval '1 second' order by name`.execute(
+    kysely,
+  );
+  return rows;
+}
+
+/** Makes another key the current one, and the current one the previous. */
+export async function switchKey({ kysely }: Database, from: string, to: string): Promise<void> {
+  await sql`
+    update installation
+    set key_fingerprint = ${to}, key_previous_fingerprint = ${from}, key_switched_at = now(), key_followed_at = null
+    where key_fingerprint = ${from} and key_previous_fingerprint is null`.execute(kysely);
+}
+
+/**
+ * Records once that every process has switched, together with the keyed hashes existing then. Those still use the previous key,
+ * until they are rehashed on use.
+ */
+export async function recordLeftovers({ kysely }: Database): Promise<void> {
+  await kysely.transaction().execute(async (transaction) => {
+    const { rows } = await sql`
+      update installation set key_followed_at = now()
+      where key_previous_fingerprint is not null and key_followed_at is null returning 1`.execute(
+      transaction,
+    );
+    if (rows.length === 0) return;
+    await sql`
+      insert into key_leftover (hash)
+        select secret_hash from integration union
+        select previous_secret_hash from integration where previous_secret_until > now() union
+        select hash from api_key where hint is null union
+        select hash from recovery_code`.execute(transaction);
+  });
+}
+
+/** What still depends on the previous key. */
+export interface KeyLeftovers {
+  /** Client IDs whose secret hasn't been used since. */
+  readonly integrations: readonly string[];
+  /** `account: name` of API keys not used since. */
+  readonly apiKeys: readonly string[];
+  /** Addresses of people with recovery codes. */
+  readonly people: readonly string[];
+  /** Live refresh tokens not used since. */
+  readonly refreshTokens: number;
+}
+
+export async function readKeyLeftovers({ kysely }: Database): Promise<KeyLeftovers> {
+  const { rows } = await sql<KeyLeftovers>`
+    select
+      array(select client_id from integration where secret_hash in (select hash from key_leftover)
+        or previous_secret_until > now() and previous_secret_hash in (select hash from key_leftover)
+        order by 1) as integrations,
+      array(select account_id || ': ' || name from api_key where hash in (select hash from key_leftover)
+        and (expires_at is null or expires_at > now()) order by 1) as "apiKeys",
+      array(select email from person where id in (
+        select person_id from recovery_code where hash in (select hash from key_leftover)) order by 1) as people,
+      (select count(*)::integer from session_pair, installation
+        where refresh_hash is not null and changed_at < key_followed_at) as "refreshTokens"`.execute(
+    kysely,
+  );
+  return rows[0] ?? { integrations: [], apiKeys: [], people: [], refreshTokens: 0 };
+}
+
+/** Retires the previous key: nothing made with it is accepted from then on. */
+export async function endPreviousKey({ kysely }: Database, previous: string): Promise<void> {
+  await kysely.transaction().execute(async (transaction) => {
+    await sql`
+      update installation set key_previous_fingerprint = null, key_switched_at = null, key_followed_at = null
+      where key_previous_fingerprint = ${previous}`.execute(transaction);
+    await sql`delete from key_leftover`.execute(transaction);
+  });
+}

@@ -1,0 +1,179 @@
+import { sql } from 'kysely';
+import type { Database } from '../../base/database/open-database.ts';
+import type { AccountId, ListId } from '../../base/values/ids.ts';
+
+type Kysely = Database['kysely'];
+
+/** A contact list without its contacts. */
+export interface ContactList {
+  readonly id: ListId;
+  readonly name: string;
+  readonly folderName: string;
+  readonly description: string;
+  /** Number of contacts. */
+  readonly sourceSize: number;
+  readonly createdAt: Date;
+  readonly modifiedAt: Date;
+}
+
+const columns = sql.raw(
+  `id, name, folder_name as "folderName", description, source_size as "sourceSize", created_at as "createdAt", modified_at as "modifiedAt"`,
+);
+
+/** One page of an account's lists, ordered by id, and the total count. */
+export async function readListPage(
+  kysely: Kysely,
+  accountId: AccountId,
+  page: { readonly count: number; readonly offset: number },
+): Promise<{ readonly total: number; readonly lists: readonly ContactList[] }> {
+  const lists = await sql<ContactList>`
+    select ${columns} from contact_list where account_id = ${accountId}
+    order by id limit ${page.count} offset ${page.offset}`.execute(kysely);
+  const { total } = await kysely
+    .selectFrom('contact_list')
+    .select((eb) => eb.fn.countAll<string>().as('total'))
+    .where('account_id', '=', accountId)
+    .executeTakeFirstOrThrow();
+  return { total: Number(total), lists: lists.rows };
+}
+
+/** A list as the manifest sees it: `contentHash` identifies the rows of the last full write. */
+export interface StoredList extends ContactList {
+  readonly contentHash: Buffer | null;
+}
+
+/** All lists of an account, ordered by id. */
+export async function readLists(kysely: Kysely, accountId: AccountId): Promise<StoredList[]> {
+  const { rows } = await sql<StoredList>`
+    select ${columns}, content_hash as "contentHash" from contact_list where account_id = ${accountId}
+    order by id`.execute(kysely);
+  return rows;
+}
+
+/** Creates a list or updates its settings. */
+export async function saveList(
+  transaction: Kysely,
+  list: {
+    readonly accountId: AccountId;
+    readonly id: ListId;
+    readonly name: string;
+    readonly folderName: string;
+    readonly description: string;
+  },
+): Promise<void> {
+  const settings = {
+    name: list.name,
+    folder_name: list.folderName,
+    description: list.description,
+  };
+  await transaction
+    .insertInto('contact_list')
+    .values({ account_id: list.accountId, id: list.id, ...settings })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account_id', 'id'])
+        .doUpdateSet({ ...settings, modified_at: sql<Date>`now()` }),
+    )
+    .execute();
+}
+
+/** A contact to write. */
+export interface NewContact {
+  readonly email: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/**
+ * Locks the contacts of a list. Every writer takes this lock first, which keeps the list's size correct and avoids
+ * deadlocks.
+ */
+export async function lockList(
+  transaction: Kysely,
+  list: { readonly accountId: AccountId; readonly id: ListId },
+): Promise<void> {
+  await transaction
+    .selectFrom('contact_list')
+    .select('id')
+    .where('account_id', '=', list.accountId)
+    .where('id', '=', list.id)
+    // Contacts reference the list; this lock still allows that.
+    .forNoKeyUpdate()
+    .execute();
+}
+
+/** Contacts per statement. */
+const chunk = 5_000;
+
+/** CSV can't tell an empty value from a missing one, so a difference between the two is not a change. */
+const fieldsDiffer = sql`
+  contact.fields - array(select key from jsonb_each_text(contact.fields) where value = '')
+    is distinct from row.fields - array(select key from jsonb_each_text(row.fields) where value = '')`;
+
+/** True if a list contains all these contacts with these fields. */
+export async function hasContacts(
+  transaction: Kysely,
+  list: { readonly accountId: AccountId; readonly id: ListId },
+  contacts: readonly NewContact[],
+): Promise<boolean> {
+  for (let from = 0; from < contacts.length; from += chunk) {
+    const rows = JSON.stringify(contacts.slice(from, from + chunk));
+    const { rows: missing } = await sql`
+      select from jsonb_to_recordset(${rows}::jsonb) as row (email text, fields jsonb)
+      left join contact on contact.account_id = ${list.accountId} and contact.list_id = ${list.id}
+        and contact.email = row.email
+      where contact.email is null or ${fieldsDiffer} limit 1`.execute(transaction);
+    if (missing.length > 0) return false;
+  }
+  return true;
+}
+
+/**
+ * Creates or updates contacts of a list. Other contacts stay, unless `only` is set.
+ * @param contentHash identifies these rows the next time
+ */
+export async function saveContacts(
+  transaction: Kysely,
+  list: { readonly accountId: AccountId; readonly id: ListId },
+  contacts: { readonly rows: readonly NewContact[]; readonly contentHash: Buffer },
+  only: boolean,
+): Promise<void> {
+  const { accountId, id } = list;
+  await lockList(transaction, list);
+  for (let from = 0; from < contacts.rows.length; from += chunk) {
+    const rows = JSON.stringify(contacts.rows.slice(from, from + chunk));
+    await sql`
+      insert into contact (account_id, list_id, email, fields)
+      select ${accountId}, ${id}, row.email, row.fields
+      from jsonb_to_recordset(${rows}::jsonb) as row (email text, fields jsonb)
+      left join contact on contact.account_id = ${accountId} and contact.list_id = ${id} and contact.email = row.email
+      where contact.email is null or ${fieldsDiffer}
+      on conflict (account_id, list_id, email) do update set fields = excluded.fields`.execute(
+      transaction,
+    );
+  }
+  if (only) {
+    const emails = contacts.rows.map(({ email }) => email);
+    await sql`
+      delete from contact
+      where account_id = ${accountId} and list_id = ${id} and not email = any(${emails}::text[])`.execute(
+      transaction,
+    );
+  }
+  await sql`
+    update contact_list set content_hash = ${contacts.contentHash}, modified_at = now(),
+      source_size = (select count(*) from contact where account_id = ${accountId} and list_id = ${id})
+    where account_id = ${accountId} and id = ${id}`.execute(transaction);
+}
+
+/** Removes a list with its contacts. */
+export async function removeList(
+  transaction: Kysely,
+  accountId: AccountId,
+  listId: ListId,
+): Promise<void> {
+  await transaction
+    .deleteFrom('contact_list')
+    .where('account_id', '=', accountId)
+    .where('id', '=', listId)
+    .execute();
+}

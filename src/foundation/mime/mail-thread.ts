@@ -1,9 +1,0 @@
-import '../lock-intrinsics.ts';
-import '../serve-thread.ts';
-import { serveThread } from '../serve-thread.ts';
-import { type MailJob, toBuffer } from './mail-threads.ts';
-
-serveThread<MailJob, unknown>(async ({ file, run, input }) => {
-  const jobs = (await import(file)) as Readonly<Record<string, (job: unknown) => unknown>>;
-  return jobs[run]?.({ ...input, source: toBuffer(input.source) });
-});

@@ -1,0 +1,134 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import type { Tracing } from '../../base/telemetry/tracing.ts';
+import type { Log } from '../../base/values/log.ts';
+import { answerMissingHost, answerUnknownExpectation, lacksHost } from './answer-unusable-head.ts';
+import type { CrossOrigin, TransportHeader } from './browser-headers.ts';
+import type { Draining } from './close-connections.ts';
+import { Exchange, type ExchangeContext } from './exchange.ts';
+import type { BodyTraffic } from './limits/body-traffic.ts';
+import type { UnsentResponses } from './limits/limit-responses.ts';
+import { findLimit } from './limits/limit-routes.ts';
+import type { Peers } from './limits/peers.ts';
+import type { RouteLimit } from './limits/route-limits.ts';
+import type { AccessLog } from './request-log.ts';
+import { stripBaseSlash } from './request-path.ts';
+
+/** Responds to an exchange. If it throws, the error is logged and the connection closed. */
+export type DirectHandler = (exchange: Exchange) => Promise<void>;
+
+interface DirectRoute {
+  readonly prefix: string;
+  /** What the whole target must match; undefined if the prefix is enough. */
+  readonly pattern: RegExp | undefined;
+  readonly context: ExchangeContext;
+  readonly handler: DirectHandler;
+}
+
+export interface DirectRoutesDependencies {
+  readonly log: Log;
+  readonly limits: readonly RouteLimit[];
+  readonly traffic: BodyTraffic;
+  readonly unsent: UnsentResponses;
+  readonly peers: Peers;
+  /** A header field of every response. */
+  readonly transport: TransportHeader;
+  readonly crossOrigin: CrossOrigin | undefined;
+  readonly draining: Draining;
+  readonly tracing: Tracing | undefined;
+  readonly access: AccessLog | undefined;
+}
+
+/**
+ * Routes handled on Node's own request and response, because the framework's hooks, body parser and reply would cost
+ * the send operation a fifth of its CPU time. Also registered with the framework, for the second server it creates when
+ * listening on both addresses of `localhost`.
+ */
+export class DirectRoutes {
+  readonly #http: FastifyInstance;
+  readonly #dependencies: DirectRoutesDependencies;
+  readonly #routes: DirectRoute[] = [];
+
+  constructor(http: FastifyInstance, dependencies: DirectRoutesDependencies) {
+    this.#http = http;
+    this.#dependencies = dependencies;
+    const { server } = http;
+    const [framework] = server.listeners('request') as RequestListener[];
+    server.removeAllListeners('request');
+    server.on('request', (request, response) => {
+      if (lacksHost(request))
+        return answerMissingHost(request, response, dependencies.log, dependencies.transport);
+      const route = this.#find(request);
+      if (route === undefined) framework?.(request, response);
+      else this.#answer(route, request, response);
+    });
+    server.on('checkExpectation', (request, response) =>
+      answerUnknownExpectation(request, response, dependencies.log, dependencies.transport),
+    );
+  }
+
+  /**
+   * Sends each POST whose path begins with the prefix to a handler.
+   * @param prefix ends with a slash
+   * @param name the route's name in logs
+   */
+  post(prefix: string, name: string, handler: DirectHandler): void {
+    this.#add(`${prefix}*`, { prefix, pattern: undefined, handler }, name);
+  }
+
+  /**
+   * Sends each POST to a path to a handler. Call before `post` for a prefix of it.
+   * @param path with parameters, such as `/items/:id/copy`
+   */
+  postTo(path: string, handler: DirectHandler): void {
+    const prefix = path.slice(0, path.indexOf(':'));
+    const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, '[^/?]+')}/?(?:\\?|$)`);
+    this.#add(path, { prefix, pattern, handler }, path);
+  }
+
+  #add(url: string, parts: Omit<DirectRoute, 'context'>, name: string): void {
+    const { limits, draining, ...shared } = this.#dependencies;
+    const limit = findLimit(limits, ['POST'], url);
+    if (limit === undefined) throw new Error(`POST ${url} is missing from the table of limits`);
+    const context = {
+      ...shared,
+      route: name,
+      closing: () => draining.isOn,
+      limit,
+    };
+    const route = { ...parts, context };
+    this.#routes.push(route);
+    this.#http.route({
+      method: 'POST',
+      url,
+      config: { recordsItself: true },
+      onRequest: (request, reply) => {
+        reply.hijack();
+        this.#answer(route, request.raw, reply.raw);
+      },
+      handler: () => undefined,
+    });
+  }
+
+  #find(request: IncomingMessage): DirectRoute | undefined {
+    if (request.method !== 'POST') return undefined;
+    const url = stripBaseSlash(request.url ?? '');
+    const route = this.#routes.find(
+      ({ prefix, pattern }) => url.startsWith(prefix) && (pattern?.test(url) ?? true),
+    );
+    if (route !== undefined) request.url = url;
+    return route;
+  }
+
+  #answer(
+    { context, handler }: DirectRoute,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): void {
+    const exchange = new Exchange(request, response, context);
+    handler(exchange).catch((error: unknown) => {
+      exchange.log.error({ err: error }, 'request failed');
+      exchange.abandon();
+    });
+  }
+}

@@ -1,0 +1,32 @@
+import { type Database, openDatabase } from '../../../base/database/open-database.ts';
+import { countUnused } from '../../../base/threads/process-store.ts';
+import { findRunningEmbedded } from '../../../host/embedded-database/find-running-embedded.ts';
+import type { Config } from '../../config/config.ts';
+
+/** The result of a check: a finding, and advice if something is wrong. */
+export interface Diagnosis {
+  readonly ok: boolean;
+  readonly finding: string;
+  readonly advice?: string;
+}
+
+/** What the checks have access to. The database is undefined if no service runs on the data folder. */
+export interface DoctorContext {
+  readonly config: Config;
+  readonly database: Database | undefined;
+  /** What running processes couldn't use, read once; undefined without the database. */
+  readonly unused: Awaited<ReturnType<typeof countUnused>> | undefined;
+  close(): Promise<void>;
+}
+
+/** Connects to the operator's database, or to the embedded one of a running service; starts nothing. */
+export async function openDoctorContext(config: Config): Promise<DoctorContext> {
+  const settings =
+    config.databaseUrl === undefined
+      ? await findRunningEmbedded(config.dataDir)
+      : { url: config.databaseUrl };
+  const database =
+    settings && openDatabase(settings, { applicationName: 'signalpost doctor', maxConnections: 2 });
+  const unused = await (database && countUnused(database.kysely).catch(() => undefined));
+  return { config, database, unused, close: async () => database?.close() };
+}

@@ -1,0 +1,61 @@
+import { isSchemaCurrent } from '../../base/database/migrate.ts';
+import {
+  type Database,
+  describeServer,
+  openDatabase,
+  requireServer,
+} from '../../base/database/open-database.ts';
+import { requireMatchingKey, requireNotMoved } from '../../base/secrets/installation-store.ts';
+import { loadMasterKey } from '../../base/secrets/load-master-key.ts';
+import type { MasterKey } from '../../base/secrets/master-key.ts';
+import { OperatorError } from '../../base/values/errors.ts';
+import { findRunningEmbedded } from '../../host/embedded-database/find-running-embedded.ts';
+import { type Config, readConfig } from '../config/config.ts';
+import type { CommandShell } from './shell.ts';
+
+/** The installation that a command acts on. */
+export interface RunningInstallation {
+  readonly config: Config;
+  readonly database: Database;
+  /** The installation's key. */
+  key(): Promise<MasterKey>;
+}
+
+/**
+ * Runs a command on the database of DATABASE_URL, or of the service running on DATA_DIR.
+ * @throws OperatorError if there is none, or this release can't use it
+ */
+export async function withRunningInstallation<Result>(
+  shell: CommandShell,
+  use: (installation: RunningInstallation) => Promise<Result>,
+): Promise<Result> {
+  const config = readConfig(shell.environment);
+  const settings =
+    config.databaseUrl === undefined
+      ? await findRunningEmbedded(config.dataDir)
+      : { url: config.databaseUrl };
+  if (settings === undefined)
+    throw new OperatorError(
+      `No service is running on ${config.dataDir}. Start it, or set DATA_DIR or DATABASE_URL.`,
+    );
+  const database = openDatabase(settings, {
+    applicationName: 'signalpost command',
+    maxConnections: 2,
+  });
+  const key = async (): Promise<MasterKey> => {
+    const loaded = await loadMasterKey(config);
+    await requireMatchingKey(database, loaded);
+    return loaded;
+  };
+  try {
+    await requireServer(database);
+    await requireNotMoved(database);
+    if (!(await isSchemaCurrent(database).catch(() => false)))
+      throw new OperatorError(
+        `The database at ${describeServer(settings)} doesn’t have the schema of this release. Run signalpost migrate, or restart its service with this release.`,
+      );
+    return await use({ config, database, key });
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,26 @@
+import { readAccount } from '../../accounts/account/account-store.ts';
+import type { Database } from '../../base/database/open-database.ts';
+import { OperatorError } from '../../base/values/errors.ts';
+import { type AccountId, parseAccountId } from '../../base/values/ids.ts';
+
+/** An account that may also be named by the option of earlier releases. */
+export interface AccountOption {
+  readonly account?: string;
+}
+
+/** @throws OperatorError if it is missing or invalid */
+export function readAccountId(text: string | undefined): AccountId {
+  if (text === undefined) throw new OperatorError('Name the account, such as 1000.');
+  const accountId = parseAccountId(text);
+  if (accountId === undefined) throw new OperatorError(`"${text}" is not a valid account ID.`);
+  return accountId;
+}
+
+/** An unknown account would otherwise look like an empty one. @throws OperatorError if the account doesn't exist */
+export async function requireAccount(
+  kysely: Database['kysely'],
+  accountId: AccountId,
+): Promise<void> {
+  if ((await readAccount(kysely, accountId)) === undefined)
+    throw new OperatorError(`Account ${accountId} not found.`);
+}

@@ -1,0 +1,237 @@
+import { type Static, Type } from 'typebox';
+import { personOf } from '../../../accounts/access/principal.ts';
+import type { Account } from '../../../accounts/account/account.ts';
+import { readAccount, readAccountPage } from '../../../accounts/account/account-store.ts';
+import { saveMembership } from '../../../accounts/account/membership-store.ts';
+import { readQuotaUsage } from '../../../accounts/account/quota-usage-store.ts';
+import { readSender } from '../../../accounts/sender/sender-store.ts';
+import { hasVerifiedDomain } from '../../../accounts/sender/sending-domain-store.ts';
+import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
+import {
+  NamedObject,
+  Nullable,
+  StrictObject,
+  strict,
+  Time,
+} from '../../../base/values/common-schemas.ts';
+import {
+  domainOf,
+  normalizeAddress,
+  parseEmailAddress,
+} from '../../../base/values/email-address.ts';
+import { applyEntry } from '../../manifest/apply-manifest.ts';
+import { AccountSchema } from '../../manifest/manifest-schema.ts';
+import { accountResource } from '../../manifest/resource-sections.ts';
+import { invalidField } from '../answer/problem.ts';
+import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { resourceRoutes } from '../resource-routes.ts';
+import { entryScope } from '../save-resource.ts';
+
+export const AccountView = NamedObject('Account', {
+  id: Type.String(),
+  name: Type.String(),
+  addOns: Type.Array(Type.String(), { description: 'Enabled add-ons.' }),
+  suspended: Type.Boolean({ description: 'Suspended accounts can’t send.' }),
+  retentionDays: Type.Integer({ description: 'How many days messages are kept: 30, 90 or 400.' }),
+  quota: Type.Object(
+    {
+      perHour: Nullable(Type.Integer()),
+      perDay: Nullable(Type.Integer({ description: 'Per UTC day.' })),
+    },
+    { ...strict, description: 'Max accepted messages; null: no limit.' },
+  ),
+  archiveAddress: Type.String({
+    description:
+      'Gets a blind copy of every message, except of templates with secret fields. Empty: none.',
+  }),
+  attachmentLimit: Nullable(
+    Type.Integer({
+      description:
+        'Max bytes of a message with attachments as sent; 0: no attachments. Null: the installation’s default.',
+    }),
+  ),
+});
+
+export function viewAccount(account: Account): Static<typeof AccountView> {
+  const {
+    id,
+    name,
+    suspended,
+    retentionDays,
+    archiveAddress = '',
+    attachmentLimit = null,
+  } = account;
+  const { perHour = null, perDay = null } = account.quota ?? {};
+  const quota = { perHour, perDay };
+  const addOns = [...account.addOns].sort();
+  return { id, name, addOns, suspended, retentionDays, quota, archiveAddress, attachmentLimit };
+}
+
+const Limit = Type.Optional(Nullable(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })));
+
+const QuotaBody = Type.Object(
+  { perHour: Limit, perDay: Limit },
+  {
+    ...strict,
+    description:
+      'Max recipients (To, Cc, Bcc and the archive address) of the messages accepted from the account, per clock hour and per UTC day. Null or omitted: no limit; `{}` removes the quota.',
+  },
+);
+
+function withoutNulls({ perHour, perDay }: Static<typeof QuotaBody>): {
+  readonly perHour?: number;
+  readonly perDay?: number;
+} {
+  return {
+    ...(perHour != null && { perHour }),
+    ...(perDay != null && { perDay }),
+  };
+}
+
+function shownAccountOf(call: OperationCall) {
+  const { accountId } = call.params;
+  return {
+    kind: 'account',
+    id: accountId,
+    async read(transaction: DatabaseTransaction) {
+      const account = await readAccount(transaction, accountId);
+      return account && viewAccount(account);
+    },
+  };
+}
+
+export const accountRoutes = resourceRoutes({
+  path: '/accounts/:accountId',
+  access: { read: 'account:read', write: 'account:write' },
+  view: AccountView,
+  resource: shownAccountOf,
+  get: { id: 'getAccount', summary: 'Get an account' },
+  put: {
+    id: 'putAccount',
+    summary: 'Rename an account or set its archive address',
+    description:
+      'An omitted archive address stays unchanged; an empty one removes it. A change of it requires `policy:write` and a confirmation.',
+    body: StrictObject({
+      name: AccountSchema.properties.name,
+      archiveAddress: AccountSchema.properties.archiveAddress,
+    }),
+    write: (call) => async (transaction, before) => {
+      const { archiveAddress } = call.body;
+      // Whoever sets it reads the account's mail, so programs can't.
+      if (archiveAddress !== undefined && archiveAddress !== before?.archiveAddress)
+        await call.requirePermission('policy:write', { field: 'archiveAddress', confirmed: true });
+      const addresses = { given: archiveAddress, before: before?.archiveAddress };
+      await requireProvenAddress(call, transaction, 'archiveAddress', addresses);
+      const settings = { id: call.params.accountId, ...call.body };
+      await applyEntry(accountResource, settings, entryScope(call, transaction));
+    },
+  },
+});
+
+export const anyAccountRoutes = resourceRoutes({
+  path: '/installation/accounts/:accountId',
+  access: { read: 'operate', write: 'operate' },
+  view: AccountView,
+  resource: shownAccountOf,
+  list: {
+    id: 'listAllAccounts',
+    summary: 'List all accounts',
+    key: 'id',
+    async read({ dependencies }, { after, limit }) {
+      return (await readAccountPage(dependencies.database.kysely, after, limit)).map(viewAccount);
+    },
+  },
+  get: { id: 'getAnyAccount', summary: 'Get any account' },
+  put: {
+    id: 'putAnyAccount',
+    confirmed: true,
+    summary: 'Create or update any account',
+    description:
+      'Sets the name, add-ons, quota, retention, suspension, archive address and attachment limit. When updating, omitted members stay unchanged. The operator who creates an account becomes its first owner.',
+    body: StrictObject({
+      name: AccountSchema.properties.name,
+      addOns: AccountSchema.properties.addOns,
+      suspended: AccountSchema.properties.suspended,
+      retentionDays: AccountSchema.properties.retentionDays,
+      quota: Type.Optional(QuotaBody),
+      archiveAddress: AccountSchema.properties.archiveAddress,
+      attachmentLimit: AccountSchema.properties.attachmentLimit,
+    }),
+    write: (call) => async (transaction, before) => {
+      const { accountId } = call.params;
+      const { quota, ...rest } = call.body;
+      const addresses = { given: rest.archiveAddress, before: before?.archiveAddress };
+      await requireProvenAddress(call, transaction, 'archiveAddress', addresses);
+      const settings = { id: accountId, ...rest, ...(quota && { quota: withoutNulls(quota) }) };
+      await applyEntry(accountResource, settings, entryScope(call, transaction));
+      const personId = personOf(actorOf(call));
+      if (before === undefined && personId !== undefined)
+        await saveMembership(transaction, { accountId, personId, role: 'owner' });
+    },
+  },
+});
+
+/**
+ * Requires that the account has proven to read a new address that its mail or its notices go to: by a link, as for a sender, or
+ * by its domain.
+ * @param before the address that stays allowed
+ * @throws Problem that names the field
+ */
+export async function requireProvenAddress(
+  { params: { accountId } }: Pick<OperationCall, 'params'>,
+  transaction: DatabaseTransaction,
+  field: string,
+  {
+    given = '',
+    before,
+  }: { readonly given: string | undefined; readonly before: string | undefined },
+): Promise<void> {
+  const parsed = parseEmailAddress(given);
+  // What isn't an address is refused with its own reason.
+  if (given === before || !parsed.ok) return;
+  const { address } = parsed;
+  const sender = await readSender(transaction, accountId, normalizeAddress(address));
+  if (sender?.verified === true) return;
+  if (await hasVerifiedDomain(transaction, accountId, domainOf(address))) return;
+  throw invalidField(
+    field,
+    'isn’t confirmed. Verify its domain under Domains, or add it under Senders and open the link that is sent to it, then set it',
+  );
+}
+
+const WindowView = NamedObject('QuotaWindow', {
+  limit: Nullable(Type.Integer({ description: 'Null: no limit.' })),
+  used: Type.Integer({
+    description:
+      'Recipients of messages accepted in this window. Under load, includes what processes have reserved for the next second.',
+  }),
+  endsAt: Time('When the window ends and the count resets.'),
+});
+
+const QuotaUseView = NamedObject('QuotaUse', { hour: WindowView, day: WindowView });
+
+function viewWindow(
+  limit: number | undefined,
+  used: number,
+  at: Date,
+  windowMs: number,
+): Omit<Static<typeof WindowView>, 'endsAt'> & { endsAt: Date } {
+  return { limit: limit ?? null, used, endsAt: new Date(at.getTime() + windowMs) };
+}
+
+export const getQuotaUse = defineOperation({
+  id: 'getQuotaUse',
+  summary: 'Get quota usage for the current hour and day',
+  description: '`used` is 0 for accounts without a quota.',
+  answer: QuotaUseView,
+  async handle(call) {
+    const { id, quota } = accountOf(call);
+    const { database } = call.dependencies;
+    const use = await readQuotaUsage(database.kysely, id);
+    const counted = quota !== undefined;
+    return {
+      hour: viewWindow(quota?.perHour, counted ? use.hourUsed : 0, use.hourAt, 3_600_000),
+      day: viewWindow(quota?.perDay, counted ? use.dayUsed : 0, use.dayAt, 86_400_000),
+    };
+  },
+});

@@ -1,0 +1,202 @@
+import { Readable } from 'node:stream';
+import { type Static, Type } from 'typebox';
+import {
+  type AuditEntry,
+  auditThings,
+  readAuditPage,
+} from '../../../accounts/audit/audit-page-store.ts';
+import { addressHashKey, auditIdOf } from '../../../base/secrets/hash-address.ts';
+import {
+  NamedObject,
+  Nullable,
+  StrictObject,
+  Time,
+  TimeOrDay,
+  Uuid,
+} from '../../../base/values/common-schemas.ts';
+import { csvLine } from '../../../base/values/csv-line.ts';
+import {
+  comparableAddress,
+  normalizeAddress,
+  parseEmailAddress,
+} from '../../../base/values/email-address.ts';
+import type { AccountId } from '../../../base/values/ids.ts';
+import { pageOf, pageQuery, pageSizeOf, readCursor, writeCursor } from '../answer/page.ts';
+import { readOptionalTime } from '../answer/read-query.ts';
+import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+
+const AuditView = NamedObject('AuditEvent', {
+  id: Uuid,
+  at: Time('When it happened.'),
+  kind: Type.String({ description: 'What happened, such as `sender_changed`.' }),
+  outcome: Type.String(),
+  email: Nullable(
+    Type.String({ description: 'Who did it; null for API keys and the service itself.' }),
+  ),
+  name: Nullable(Type.String({ description: 'The name of that user.' })),
+  keyName: Nullable(
+    Type.String({ description: 'The name of the API key that did it, while it exists.' }),
+  ),
+  clientId: Nullable(Type.String()),
+  remoteAddress: Nullable(Type.String()),
+  requestId: Nullable(Type.String()),
+  detail: Type.Unsafe<Record<string, unknown>>({
+    type: 'object',
+    description:
+      'What it concerned, depending on the kind. `changes` lists changed settings as `name`, `from` and `to`.',
+  }),
+});
+
+const filters = {
+  kind: Type.Optional(Type.String({ description: 'Only events of this kind.', maxLength: 100 })),
+  thing: Type.Optional(
+    Type.Enum([...auditThings], { description: 'Only events about objects of this type.' }),
+  ),
+  email: Type.Optional(
+    Type.String({ description: 'Only events caused by this user.', maxLength: 320 }),
+  ),
+  search: Type.Optional(
+    Type.String({
+      description: 'Only events that contain all of these words, case-insensitive.',
+      maxLength: 200,
+    }),
+  ),
+  from: Type.Optional(TimeOrDay('At or after this time.')),
+  until: Type.Optional(TimeOrDay('Before this time.')),
+};
+
+const query = pageQuery(filters);
+const exportQuery = StrictObject(filters);
+
+type Filters = Static<typeof exportQuery>;
+
+function readPage(
+  call: OperationCall,
+  accountId: AccountId | undefined,
+  { kind, thing, email, search, from, until }: Filters,
+  page: Parameters<typeof readAuditPage>[3],
+) {
+  const filter = {
+    kind,
+    thing,
+    email: email === undefined ? undefined : comparableAddress(email),
+    words: wordsOf(call, search),
+    from: readOptionalTime('from', from),
+    until: readOptionalTime('until', until),
+  };
+  return readAuditPage(call.dependencies.database.kysely, accountId, filter, page);
+}
+
+const maxWords = 8;
+
+/** The words of a search. The log names recipients by the hash of their address, so it finds them by that, too. */
+function wordsOf(call: OperationCall, search = ''): string[][] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean).slice(0, maxWords);
+  return words.map((word) => {
+    const parsed = parseEmailAddress(word);
+    if (!parsed.ok) return [word];
+    const hashKey = addressHashKey(call.dependencies.key);
+    return [word, auditIdOf(hashKey, normalizeAddress(parsed.address))];
+  });
+}
+
+async function listEntries(
+  call: OperationCall<Static<typeof query>>,
+  accountId: AccountId | undefined,
+) {
+  const [at, id] = readCursor(call.query, 'time', 'uuid') ?? [];
+  const { cursor: _, limit: __, ...given } = call.query;
+  const { entries, next } = await readPage(call, accountId, given, {
+    before: at === undefined || id === undefined ? undefined : { at, id },
+    limit: pageSizeOf(call.query),
+  });
+  return {
+    items: entries.map(({ place: _, ...entry }) => entry),
+    nextCursor: next === undefined ? null : writeCursor([next.at, next.id]),
+  };
+}
+
+const shortPages =
+  'A page can be short or empty even if more pages follow. Continue until `nextCursor` is null.';
+
+export const listAuditEvents = defineOperation({
+  id: 'listAuditEvents',
+  summary: 'List audit events of an account, newest first',
+  description: shortPages,
+  query,
+  answer: pageOf(AuditView),
+  handle: (call) => listEntries(call, accountOf(call).id),
+});
+
+export const listInstallationAuditEvents = defineOperation({
+  id: 'listInstallationAuditEvents',
+  summary: 'List audit events of the installation, newest first',
+  description: `Sign-ins, password changes and operator actions that don’t belong to an account. ${shortPages}`,
+  query,
+  answer: pageOf(AuditView),
+  handle: (call) => listEntries(call, undefined),
+});
+
+/** Lines of an export, so that it ends. */
+const maxExported = 100_000;
+const exportedPerPage = 500;
+
+export const exportAuditEvents = defineOperation({
+  id: 'exportAuditEvents',
+  summary: 'Export audit events of an account as CSV, newest first',
+  description: `The newest ${maxExported.toLocaleString('en-US')} events that match. Filter by time to export earlier ones.`,
+  query: exportQuery,
+  produces: 'text/csv',
+  async handle(call) {
+    // Reject an invalid time before the response begins.
+    const first = await readPage(call, accountOf(call).id, call.query, {
+      before: undefined,
+      limit: exportedPerPage,
+    });
+    call.reply
+      .header('content-disposition', 'attachment; filename="audit.csv"')
+      .type('text/csv; charset=utf-8')
+      .send(Readable.from(writeCsv(call, first)));
+    return undefined;
+  },
+});
+
+/** Streams page by page to bound memory. */
+async function* writeCsv(
+  call: OperationCall<Filters>,
+  first: Awaited<ReturnType<typeof readPage>>,
+): AsyncGenerator<string> {
+  yield csvLine(Object.keys(exportedColumns));
+  let page = first;
+  for (let left = maxExported; ; ) {
+    yield page.entries
+      .map((entry) => csvLine(Object.values(exportedColumns).map((column) => column(entry))))
+      .join('');
+    left -= page.entries.length;
+    if (page.next === undefined || left <= 0) return;
+    // The caller may have lost the permission in the meantime.
+    await call.reauthorize();
+    page = await readPage(call, accountOf(call).id, call.query, {
+      before: page.next,
+      limit: Math.min(left, exportedPerPage),
+    });
+  }
+}
+
+const exportedColumns: Readonly<Record<string, (entry: AuditEntry) => string | null>> = {
+  at: (entry) => entry.at.toISOString(),
+  kind: (entry) => entry.kind,
+  outcome: (entry) => entry.outcome,
+  email: (entry) => entry.email,
+  name: (entry) => entry.name,
+  api_key: (entry) => textOf(entry.detail.apiKey),
+  client_id: (entry) => entry.clientId,
+  remote_address: (entry) => entry.remoteAddress,
+  request_id: (entry) => entry.requestId,
+  thing: (entry) => textOf(entry.detail.id),
+  detail: (entry) => JSON.stringify(entry.detail),
+};
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

@@ -1,0 +1,274 @@
+import { type Static, Type } from 'typebox';
+import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
+import {
+  NamedObject,
+  StrictObject,
+  StringMap,
+  strict,
+  Time,
+} from '../../../base/values/common-schemas.ts';
+import type { Wire } from '../../../base/values/wire.ts';
+import {
+  type FileContact,
+  readContactHeader,
+  writeContactFile,
+} from '../../../content/list/contact-file.ts';
+import {
+  maxContactFieldLength,
+  maxContactFieldNameLength,
+  maxContactFields,
+} from '../../../content/list/contact-limits.ts';
+import {
+  readContact,
+  readContactPage,
+  removeContact,
+  writeContacts,
+} from '../../../content/list/contact-store.ts';
+import { type ContactList, readLists, removeList } from '../../../content/list/list-store.ts';
+import { applyEntry } from '../../manifest/apply-manifest.ts';
+import { ListSchema } from '../../manifest/manifest-schema.ts';
+import { listSection } from '../../manifest/resource-sections.ts';
+import { pageOf } from '../answer/page.ts';
+import { invalidField } from '../answer/problem.ts';
+import { InvalidImportFile, type RowReader } from '../import/import-csv.ts';
+import {
+  ImportView,
+  ListedImportView,
+  requireImport,
+  sendRejected,
+  viewImports,
+} from '../import/import-view.ts';
+import { importQuery, receiveImport } from '../import/receive-import.ts';
+import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { resourceRoutes } from '../resource-routes.ts';
+import { entryScope, requireResource } from '../save-resource.ts';
+
+const ListView = NamedObject('ContactList', {
+  id: Type.String(),
+  name: Type.String(),
+  folderName: Type.String(),
+  description: Type.String(),
+  size: Type.Integer({ description: 'Number of contacts.' }),
+  createdAt: Time('When it was created.'),
+  modifiedAt: Time('When the list or its contacts last changed.'),
+});
+
+function viewList(list: ContactList): Wire<Static<typeof ListView>> {
+  const { id, name, folderName, description, sourceSize, createdAt, modifiedAt } = list;
+  return { id, name, folderName, description, size: sourceSize, createdAt, modifiedAt };
+}
+
+function listOf(call: OperationCall) {
+  const { listId } = call.params;
+  return {
+    kind: 'list',
+    unrecorded: ['modifiedAt'] as const,
+    id: listId,
+    async read(transaction: DatabaseTransaction) {
+      const lists = await readLists(transaction, accountOf(call).id);
+      const found = lists.find(({ id }) => id === listId);
+      return found && viewList(found);
+    },
+  };
+}
+
+/** @throws Problem if the list doesn't exist */
+async function requireList(call: OperationCall, transaction?: DatabaseTransaction): Promise<void> {
+  await requireResource(call, listOf(call), transaction);
+}
+
+export const listRoutes = resourceRoutes({
+  path: '/accounts/:accountId/lists/:listId',
+  access: { read: 'lists:read', write: 'lists:write' },
+  view: ListView,
+  resource: listOf,
+  list: {
+    id: 'listLists',
+    summary: 'List contact lists',
+    key: 'id',
+    async read(call, { after }) {
+      const all = await readLists(call.dependencies.database.kysely, accountOf(call).id);
+      return all.filter(({ id }) => id > after).map(viewList);
+    },
+  },
+  get: { id: 'getList', summary: 'Get a contact list' },
+  put: {
+    id: 'putList',
+    summary: 'Create or update a contact list',
+    description: 'When updating, omitted members stay unchanged; defaults apply to new lists only.',
+    body: Type.Omit(ListSchema, ['id', 'csv'], strict),
+    write: (call) => (transaction) =>
+      applyEntry(
+        listSection,
+        { ...call.body, id: call.params.listId },
+        entryScope(call, transaction),
+      ),
+  },
+  remove: {
+    id: 'deleteList',
+    summary: 'Delete a contact list and its contacts',
+    write: (call) => (transaction) =>
+      removeList(transaction, accountOf(call).id, call.params.listId),
+  },
+});
+
+const ContactView = NamedObject('Contact', {
+  email: Type.String(),
+  fields: StringMap('The contact’s fields by column name.'),
+  createdAt: Time('When it was added.'),
+});
+
+function listKeyOf(call: OperationCall) {
+  return { accountId: accountOf(call).id, listId: call.params.listId };
+}
+
+function contactOf(call: OperationCall) {
+  return {
+    kind: 'contact',
+    unrecorded: ['email', 'fields'] as const,
+    id: call.params.listId,
+    read: (transaction: DatabaseTransaction) =>
+      readContact(transaction, listKeyOf(call), call.params.email),
+  };
+}
+
+export const contactRoutes = resourceRoutes({
+  path: '/accounts/:accountId/lists/:listId/contacts/:email',
+  access: { read: 'contacts:read', write: 'contacts:write' },
+  view: ContactView,
+  resource: contactOf,
+  list: {
+    id: 'listContacts',
+    summary: 'List contacts, ordered by address',
+    filters: {
+      startsWith: Type.Optional(
+        Type.String({ description: 'Prefix of the address, case-insensitive.', maxLength: 320 }),
+      ),
+    },
+    key: 'email',
+    async read(call, page) {
+      await requireList(call);
+      const prefix = call.query.startsWith?.toLowerCase();
+      const { kysely } = call.dependencies.database;
+      return readContactPage(kysely, listKeyOf(call), { ...page, prefix });
+    },
+  },
+  get: { id: 'getContact', summary: 'Get a contact' },
+  put: {
+    id: 'putContact',
+    summary: 'Create or update a contact',
+    body: StrictObject({
+      fields: StringMap('The contact’s fields by column name.', {
+        members: maxContactFields,
+        minNameLength: 1,
+        nameLength: maxContactFieldNameLength,
+        length: maxContactFieldLength,
+      }),
+    }),
+    size: 'values',
+    async write(call) {
+      const { fields } = call.body;
+      for (const [name, value] of Object.entries(fields)) {
+        const text = `${name}${value}`;
+        if (text.includes('\0')) throw invalidField(`fields.${name}`, 'contains a NUL character');
+        // Files with it are rejected, so this contact couldn't be imported again.
+        if (text.includes('\ufffd'))
+          throw invalidField(`fields.${name}`, 'contains U+FFFD, which stands for unreadable text');
+      }
+      await requireList(call);
+      const contact = { email: call.params.email, fields };
+      return async (transaction) => {
+        // The list may have been deleted in the meantime.
+        await requireList(call, transaction);
+        await writeContacts(transaction, listKeyOf(call), [contact]);
+      };
+    },
+  },
+  remove: {
+    id: 'deleteContact',
+    summary: 'Remove a contact from a list',
+    write: (call) => (transaction) =>
+      removeContact(transaction, listKeyOf(call), call.params.email),
+  },
+});
+
+export const exportContacts = defineOperation({
+  id: 'exportContacts',
+  summary: 'Export the contacts of a list as CSV',
+  description:
+    'The file can be imported again. It has a column for every field that any contact has.',
+  produces: 'text/csv',
+  conflict: true,
+  async handle(call) {
+    await requireList(call);
+    const file = await writeContactFile(call.dependencies.database.kysely, listKeyOf(call));
+    call.reply
+      .header('content-disposition', `attachment; filename="${call.params.listId}.csv"`)
+      .type('text/csv; charset=utf-8')
+      .send(file);
+    return undefined;
+  },
+});
+
+function importKeyOf(call: Pick<OperationCall, 'account' | 'params'>) {
+  const { listId, importId } = call.params;
+  return { accountId: accountOf(call).id, listId, importId };
+}
+
+/** @throws InvalidImportFile */
+function openContacts(header: readonly string[]): RowReader<FileContact> {
+  const read = readContactHeader(header);
+  if (typeof read === 'string') throw new InvalidImportFile(read);
+  return { read, keyOf: ({ email }) => email };
+}
+
+export const putImport = defineOperation({
+  id: 'putImport',
+  summary: 'Import contacts from a CSV file',
+  description:
+    'The first row contains the column names, including `email`; values are separated by commas, semicolons or tabs. Returns after the upload and imports the file in the background. Poll this URL for progress. Contacts that aren’t in the file are kept. Repeating an ID continues an import that stopped, and otherwise imports nothing.',
+  query: importQuery,
+  body: Type.String({ description: 'CSV file, up to 1 GiB.' }),
+  accepts: 'text/csv',
+  answer: ImportView,
+  status: 202,
+  limited: true,
+  conditional: true,
+  async handle(call) {
+    await requireList(call);
+    const key = importKeyOf(call);
+    return receiveImport(call, {
+      key,
+      event: { kind: 'contacts_imported', id: key.listId },
+      open: openContacts,
+      write: (transaction, contacts) => writeContacts(transaction, key, contacts),
+    });
+  },
+});
+
+export const getImport = defineOperation({
+  id: 'getImport',
+  summary: 'Get a contact import',
+  answer: ImportView,
+  handle: (call) => requireImport(call, importKeyOf(call)),
+});
+
+export const listImports = defineOperation({
+  id: 'listImports',
+  summary: 'List recent imports into a list, newest first',
+  answer: pageOf(ListedImportView),
+  async handle(call) {
+    await requireList(call);
+    const { accountId, listId } = importKeyOf(call);
+    return viewImports(call, { accountId, listId });
+  },
+});
+
+export const downloadRejectedContacts = defineOperation({
+  id: 'downloadRejectedContacts',
+  summary: 'Download the rejected rows of a contact import',
+  description:
+    'The rejected rows as uploaded, with their line and problem. Correct them and import the file again; the two added columns are ignored.',
+  produces: 'text/csv',
+  handle: (call) => sendRejected(call, importKeyOf(call)),
+});

@@ -1,0 +1,248 @@
+import { isIP } from 'node:net';
+import { type Static, Type } from 'typebox';
+import { accountLimits } from '../../../accounts/account/account-limits.ts';
+import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
+import {
+  NamedObject,
+  Nullable,
+  StrictObject,
+  strict,
+  Time,
+  Uuid,
+} from '../../../base/values/common-schemas.ts';
+import { webhookKinds } from '../../../content/message/event-kinds.ts';
+import {
+  addEndpoint,
+  changeEndpoint,
+  type EndpointSettings,
+  listEndpoints,
+  pauseEndpoint,
+  readEndpoint,
+  removeEndpoint,
+  rotateEndpointSecret,
+  type WebhookEndpoint,
+} from '../../../outcomes/webhook/endpoint-store.ts';
+import { actorPermissions } from '../access/admit-actor.ts';
+import { pageOf } from '../answer/page.ts';
+import { invalidField, notFound, Problem } from '../answer/problem.ts';
+import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { resourceRoutes } from '../resource-routes.ts';
+import { inTransaction, recordAudit, requireResource } from '../save-resource.ts';
+
+export const DeliveryStateView = Type.Enum(['pending', 'delivered', 'failed']);
+
+const members = {
+  id: Uuid,
+  url: Type.String(),
+  kinds: Type.Array(Type.Enum([...webhookKinds])),
+  failingSince: Nullable(Time('When requests started failing.')),
+  pausedAt: Nullable(Time('When it was paused. Events are kept until it resumes.')),
+  pausedReason: Nullable(Type.String()),
+  previousUntil: Nullable(Time('When the previous secret stops signing.')),
+  createdAt: Time('When it was created.'),
+};
+
+const WebhookView = NamedObject('Webhook', members);
+
+const ListedWebhookView = NamedObject('ListedWebhook', {
+  ...members,
+  latest: Nullable(
+    Type.Object(
+      {
+        at: Time('When it occurred.'),
+        state: DeliveryStateView,
+        status: Nullable(
+          Type.Integer({ description: 'Of the last attempt; 0 if there was no response.' }),
+        ),
+      },
+      { ...strict, description: 'Its newest event.' },
+    ),
+  ),
+});
+
+const WebhookSettings = StrictObject({
+  url: Type.String({
+    description: 'HTTPS URL that events are posted to.',
+    examples: ['https://shop.example/hooks/mail'],
+    maxLength: 2_000,
+  }),
+  kinds: Type.Array(Type.Enum([...webhookKinds]), {
+    description: 'Event kinds to deliver.',
+    minItems: 1,
+    maxItems: webhookKinds.length,
+    uniqueItems: true,
+  }),
+});
+
+const SecretView = NamedObject('WebhookSecret', {
+  id: Uuid,
+  secret: Type.String({ description: 'Signing secret. Shown only once.' }),
+});
+
+function webhookChange(call: OperationCall) {
+  const { webhookId } = call.params;
+  return {
+    kind: 'webhook',
+    unrecorded: ['url'] as const,
+    id: webhookId,
+    mustExist: true,
+    auditName: auditNameOf,
+    read: (transaction: DatabaseTransaction) =>
+      readEndpoint(transaction, accountOf(call).id, webhookId),
+  };
+}
+
+/** The URL without its query, which may have a secret. */
+function auditNameOf({ url }: Pick<WebhookEndpoint, 'url'>): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
+}
+
+/** @throws Problem if the webhook doesn't exist */
+export function requireWebhook(call: OperationCall): Promise<WebhookEndpoint> {
+  return requireResource(call, webhookChange(call));
+}
+
+const allowedNetworks = 'An operator can allow networks in the setting WEBHOOK_NETWORKS';
+
+/** What the caller sets, with the caller's permissions. @throws Problem if events can't be posted to the URL */
+async function readSettings(
+  call: OperationCall<unknown, Static<typeof WebhookSettings>>,
+): Promise<EndpointSettings> {
+  checkUrl(call, call.body.url);
+  const permissions = await actorPermissions(call.dependencies, actorOf(call), accountOf(call).id);
+  return { ...call.body, permissions: permissions ?? new Set() };
+}
+
+/** Host names are resolved and checked per request; IP addresses and local names can be rejected now. */
+function checkUrl(call: OperationCall, text: string): void {
+  const { networks } = call.dependencies.webhooks;
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
+    throw invalidField('url', 'must be an https URL');
+  if (url.username !== '' || url.password !== '' || url.hash !== '')
+    throw invalidField('url', 'must not contain credentials or a fragment');
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const trusted = networks.isTrusted(host);
+  if (isIP(host) === 0 ? !networks.allowsName(host) : !networks.allows(host))
+    throw invalidField('url', `is in a private network. ${allowedNetworks}`);
+  if (url.protocol === 'http:' && !trusted)
+    throw invalidField(
+      'url',
+      `must use https, except for addresses of allowed networks. ${allowedNetworks}`,
+    );
+}
+
+export const listWebhooks = defineOperation({
+  id: 'listWebhooks',
+  summary: 'List webhooks, newest first',
+  answer: pageOf(ListedWebhookView),
+  async handle(call) {
+    const { kysely } = call.dependencies.database;
+    return { items: await listEndpoints(kysely, accountOf(call).id), nextCursor: null };
+  },
+});
+
+export const webhookRoutes = resourceRoutes({
+  path: '/accounts/:accountId/webhooks/:webhookId',
+  access: { read: 'webhooks:read', write: 'webhooks:write' },
+  view: WebhookView,
+  resource: webhookChange,
+  get: { id: 'getWebhook', summary: 'Get a webhook' },
+  put: {
+    id: 'putWebhook',
+    summary: 'Update a webhook',
+    body: WebhookSettings,
+    async write(call) {
+      const settings = await readSettings(call);
+      return (transaction) =>
+        changeEndpoint(transaction, accountOf(call).id, call.params.webhookId, settings);
+    },
+  },
+  remove: {
+    id: 'deleteWebhook',
+    summary: 'Delete a webhook and its delivery log',
+    write: (call) => (transaction) =>
+      removeEndpoint(transaction, accountOf(call).id, call.params.webhookId),
+  },
+});
+
+export const createWebhook = defineOperation({
+  id: 'createWebhook',
+  summary: 'Create a webhook',
+  body: WebhookSettings,
+  answer: SecretView,
+  status: 201,
+  async handle(call) {
+    const settings = await readSettings(call);
+    return inTransaction(call, async (transaction) => {
+      const { box } = call.dependencies.webhooks;
+      if (
+        (await listEndpoints(transaction, accountOf(call).id)).length >= accountLimits.webhooks.max
+      )
+        throw new Problem(
+          'conflict',
+          `An account can have ${accountLimits.webhooks.max} webhooks. Remove one that you no longer need`,
+        );
+      const created = await addEndpoint(transaction, box, accountOf(call).id, settings);
+      await recordAudit(call, transaction, 'webhook_created', created.id, {
+        name: auditNameOf(call.body),
+      });
+      return created;
+    });
+  },
+});
+
+export const rotateWebhookSecret = defineOperation({
+  id: 'rotateWebhookSecret',
+  summary: 'Rotate the signing secret',
+  description:
+    'The new secret is shown once. For 24 hours, requests carry signatures of both secrets, so either verifies them; then the old one stops signing. Rotating again in that time ends the older secret.',
+  answer: SecretView,
+  handle: (call) =>
+    inTransaction(call, async (transaction) => {
+      const { webhookId } = call.params;
+      const { box } = call.dependencies.webhooks;
+      const secret = await rotateEndpointSecret(transaction, box, accountOf(call).id, webhookId);
+      if (secret === undefined) throw notFound('webhook');
+      const webhook = await readEndpoint(transaction, accountOf(call).id, webhookId);
+      await recordAudit(call, transaction, 'webhook_secret_rotated', webhookId, {
+        ...(webhook && { name: auditNameOf(webhook) }),
+      });
+      return { id: webhookId, secret };
+    }),
+});
+
+export const pauseWebhook = defineOperation({
+  id: 'pauseWebhook',
+  summary: 'Pause a webhook',
+  description: 'Events are kept and delivered when you resume it.',
+  answer: WebhookView,
+  async handle(call) {
+    const name = auditNameOf(await requireWebhook(call));
+    await inTransaction(call, async (transaction) => {
+      const { webhookId } = call.params;
+      if (await pauseEndpoint(transaction, accountOf(call).id, webhookId, 'paused manually'))
+        await recordAudit(call, transaction, 'webhook_paused', webhookId, { name });
+    });
+    return requireWebhook(call);
+  },
+});
+
+export const resumeWebhook = defineOperation({
+  id: 'resumeWebhook',
+  summary: 'Resume a webhook',
+  description:
+    'Delivers the events kept while it was paused. If it isn’t paused, retries its waiting events now.',
+  answer: WebhookView,
+  async handle(call) {
+    const { webhookId } = call.params;
+    const { id } = accountOf(call);
+    const name = auditNameOf(await requireWebhook(call));
+    const resumed = await call.dependencies.webhooks.resume(id, webhookId, (transaction) =>
+      recordAudit(call, transaction, 'webhook_resumed', webhookId, { name }),
+    );
+    if (!resumed) throw notFound('webhook');
+    return requireWebhook(call);
+  },
+});

@@ -1,0 +1,241 @@
+import { Type } from 'typebox';
+import { Limiter } from '../../../base/fairness/limiter.ts';
+import { policies } from '../../../base/fairness/policies.ts';
+import {
+  NamedObject,
+  Nullable,
+  StrictObject,
+  StringMap,
+  Time,
+  TimeOrDay,
+  Uuid,
+} from '../../../base/values/common-schemas.ts';
+import { webhookKinds } from '../../../content/message/event-kinds.ts';
+import { readDelivery, readLog } from '../../../outcomes/webhook/delivery-store.ts';
+import { describeEvent } from '../../../outcomes/webhook/describe-event.ts';
+import { maxCountedWaiting, readReplays } from '../../../outcomes/webhook/replay-store.ts';
+import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
+import { invalidField, notFound, Problem } from '../answer/problem.ts';
+import { readTime } from '../answer/read-query.ts';
+import { accountOf, defineOperation } from '../operation.ts';
+import { recordAudit } from '../save-resource.ts';
+import { DeliveryStateView, requireWebhook } from './manage-webhooks-routes.ts';
+
+const members = {
+  eventId: Uuid,
+  messageId: Uuid,
+  kind: Type.Enum(webhookKinds),
+  at: Time('When the event occurred.'),
+  address: Nullable(
+    Type.String({
+      description: 'The recipient, or To for an event of the message; null once erased.',
+    }),
+  ),
+  state: DeliveryStateView,
+  attempts: Type.Integer(),
+  lastAt: Nullable(Time('When it was last attempted.')),
+  lastStatus: Nullable(Type.Integer({ description: 'HTTP status; 0 if there was no response.' })),
+  lastRequest: Nullable(Type.String()),
+  lastAnswer: Nullable(Type.String()),
+  nextAt: Nullable(Time('When the next attempt is due; null if there is none.')),
+};
+
+const DeliveryView = NamedObject('WebhookDelivery', members);
+
+/** A request to an endpoint and its response. */
+const exchangeMembers = {
+  status: Type.Integer({ description: 'HTTP status; 0 if there was no response.' }),
+  durationMs: Type.Integer({ description: 'Milliseconds until the end of the response.' }),
+  requestHeaders: StringMap('Headers of the request.'),
+  responseHeaders: StringMap('Headers of the response, without cookies.'),
+  answer: Type.String({
+    description: 'The first 1,000 characters of the response, or why there was none.',
+  }),
+};
+
+const DeliveryDetailView = NamedObject('WebhookDeliveryDetail', {
+  ...members,
+  request: Type.String({ description: 'The body last sent, or else the one to be sent.' }),
+  tries: Type.Array(NamedObject('Try', { at: Time('When it ended.'), ...exchangeMembers }), {
+    description: 'The latest attempts, newest first. Removed with personal data.',
+  }),
+});
+
+export const listWebhookDeliveries = defineOperation({
+  id: 'listWebhookDeliveries',
+  summary: 'List webhook deliveries, newest first',
+  query: pageQuery({
+    state: Type.Optional(DeliveryStateView),
+    messageId: Type.Optional(
+      Type.String({ format: 'uuid', maxLength: 36, description: 'Only events of this message.' }),
+    ),
+  }),
+  answer: pageOf(DeliveryView),
+  async handle(call) {
+    await requireWebhook(call);
+    const limit = pageSizeOf(call.query);
+    const [before] = readCursor(call.query, 'integer') ?? [];
+    const { state, messageId } = call.query;
+    const { kysely } = call.dependencies.database;
+    const rows = await readLog(kysely, accountOf(call).id, call.params.webhookId, {
+      state,
+      messageId,
+      before,
+      limit: limit + 1,
+    });
+    return toPage(
+      rows,
+      limit,
+      ({ place: _, ...row }) => row,
+      ({ place }) => [place],
+    );
+  },
+});
+
+export const getWebhookDelivery = defineOperation({
+  id: 'getWebhookDelivery',
+  summary: 'Get a webhook delivery with its attempts',
+  answer: DeliveryDetailView,
+  async handle(call) {
+    const { kysely } = call.dependencies.database;
+    const { webhookId, eventId } = call.params;
+    const found = await readDelivery(kysely, accountOf(call).id, webhookId, eventId);
+    if (found === undefined) throw notFound('webhook delivery');
+    const { event, place: _, tries, ...entry } = found;
+    const request = entry.lastRequest ?? JSON.stringify(describeEvent(event));
+    return { ...entry, request, tries: [...tries] };
+  },
+});
+
+const selectable = Type.Enum(['delivered', 'failed']);
+
+export const replayWebhook = defineOperation({
+  id: 'replayWebhook',
+  summary: 'Replay webhook events',
+  description:
+    'Redelivers one event, or those of a period in the background; `listWebhookReplays` has the progress. A webhook replays one period at a time.',
+  body: StrictObject({
+    eventId: Type.Optional(Uuid),
+    from: Type.Optional(TimeOrDay('Events at or after this time.')),
+    until: Type.Optional(TimeOrDay('Events before this time.')),
+    state: Type.Optional(
+      Type.Enum(['delivered', 'failed'], {
+        description: 'With a period: only events in this state.',
+      }),
+    ),
+  }),
+  answer: NamedObject('WebhookReplayStart', {
+    events: Nullable(
+      Type.Integer({ description: 'Number of events to redeliver; null for a period.' }),
+    ),
+    replayId: Nullable(Type.String({ format: 'uuid', description: 'The replay of a period.' })),
+  }),
+  status: 202,
+  async handle(call) {
+    const { id: webhookId } = await requireWebhook(call);
+    const { webhooks } = call.dependencies;
+    const { id } = accountOf(call);
+    const which = readSelection(call.body);
+    if ('eventId' in which) {
+      const events = await webhooks.replayEvent(
+        id,
+        webhookId,
+        which.eventId,
+        (transaction, count) =>
+          recordAudit(call, transaction, 'webhook_replayed', webhookId, { events: count }),
+      );
+      return { events, replayId: null };
+    }
+    const replayId = await webhooks.replayPeriod(id, webhookId, which, (transaction) =>
+      recordAudit(call, transaction, 'webhook_replayed', webhookId, {
+        from: which.from.toISOString(),
+        until: which.until.toISOString(),
+      }),
+    );
+    if (replayId === undefined)
+      throw new Problem('conflict', 'A replay of this webhook is running. Retry when it completes');
+    return { events: null, replayId };
+  },
+});
+
+interface ReplayBody {
+  readonly eventId?: string;
+  readonly from?: string;
+  readonly until?: string;
+  readonly state?: 'delivered' | 'failed';
+}
+
+function readSelection({ eventId, from, until, state }: ReplayBody) {
+  if (eventId !== undefined) {
+    if (from !== undefined || until !== undefined || state !== undefined)
+      throw invalidField('eventId', 'can’t be combined with from, until or state');
+    return { eventId };
+  }
+  if (from === undefined || until === undefined)
+    throw invalidField('eventId', 'is required unless you set both from and until');
+  const range = { from: readTime('from', from), until: readTime('until', until), state };
+  if (range.from >= range.until) throw invalidField('until', 'must be after from');
+  return range;
+}
+
+const ReplayView = NamedObject('WebhookReplay', {
+  id: Uuid,
+  from: Time('Start of the period.'),
+  until: Time('End of the period.'),
+  state: Nullable(selectable),
+  events: Type.Integer({ description: 'Events selected so far.' }),
+  waiting: Type.Integer({
+    description: `Of these, how many still wait to be delivered. Counted among the first ${maxCountedWaiting.toLocaleString('en')} events that wait.`,
+  }),
+  createdAt: Time('When it was started.'),
+  selectedAt: Nullable(Time('When all events of the period were selected.')),
+});
+
+export const listWebhookReplays = defineOperation({
+  id: 'listWebhookReplays',
+  summary: 'List the latest replays of periods, newest first',
+  answer: pageOf(ReplayView),
+  async handle(call) {
+    const { id: webhookId } = await requireWebhook(call);
+    const { kysely } = call.dependencies.database;
+    return { items: await readReplays(kysely, accountOf(call).id, webhookId), nextCursor: null };
+  },
+});
+
+/** Each can take as long as an endpoint's timeout. */
+const slots = new Limiter(policies.webhookTests);
+
+export const testWebhook = defineOperation({
+  id: 'testWebhook',
+  summary: 'Send a test event',
+  description:
+    'Posts a sample event of a kind, signed like real ones and with `"test": true`, and waits for the response. It isn’t logged or retried, and also works while the webhook is paused.',
+  body: StrictObject({ kind: Type.Enum([...webhookKinds]) }),
+  answer: NamedObject('WebhookTest', {
+    eventId: Uuid,
+    request: Type.String({ description: 'The body of the request.' }),
+    ...exchangeMembers,
+  }),
+  longLived: true,
+  limited: true,
+  async handle(call) {
+    const { id } = accountOf(call);
+    const holding = slots.tryAcquire(id);
+    if (holding === undefined)
+      throw new Problem(
+        'too-many-requests',
+        'Your account has too many test events in progress. Retry when one completes',
+        { retryAfter: 5 },
+      );
+    try {
+      const { webhooks } = call.dependencies;
+      const result = await webhooks.sendTest(id, call.params.webhookId, call.body.kind);
+      if (result === undefined) throw notFound('webhook');
+      const { eventId, request, exchange } = result;
+      const { text: answer, ...rest } = exchange;
+      return { eventId, request, answer, ...rest };
+    } finally {
+      holding.release();
+    }
+  },
+});

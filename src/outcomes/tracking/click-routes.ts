@@ -1,0 +1,119 @@
+import type { FastifyReply } from 'fastify';
+import { atEndOfTurn } from '../../base/fairness/fair-queue.ts';
+import { rawTemplateId } from '../../content/message/raw-message.ts';
+import { linkTarget } from '../../content/rendering/link-target.ts';
+import type { LoadedTemplate } from '../../content/rendering/load-template.ts';
+import type { Http } from '../../host/http/create-http.ts';
+import type { FindVersion } from '../../sending/delivery/prepare-mail.ts';
+import type { Engagement } from './engagement.ts';
+import { readEngagement } from './read-engagement.ts';
+import type { TrackedLink, TrackingTokens } from './tracking-tokens.ts';
+
+/** A transparent 1×1 GIF. */
+const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
+const imagePattern = /^([A-Za-z0-9_-]+)\.gif$/;
+
+/**
+ * `GET /o/{token}.gif`: the image that tracks opens; HEAD isn't counted. Invalid tokens get the image too, because a
+ * broken one would be visible.
+ */
+export function registerOpenRoute(
+  http: Http,
+  dependencies: Omit<TrackingRouteDependencies, 'findVersion'>,
+): void {
+  http.get<{ Params: { image: string } }>('/o/:image', (request, reply) => {
+    const token = imagePattern.exec(request.params.image)?.[1];
+    const message = token === undefined ? undefined : dependencies.tokens.readOpen(token);
+    if (message !== undefined && request.method === 'GET') {
+      const engaged = { message, kind: 'opened' } as const;
+      dependencies.record(readEngagement(request, dependencies.keepAddresses, engaged));
+    }
+    return reply
+      .header('cache-control', 'no-store, no-cache, private')
+      .header('cross-origin-resource-policy', 'cross-origin')
+      .type('image/gif')
+      .send(pixel);
+  });
+}
+
+export interface TrackingRouteDependencies {
+  readonly tokens: TrackingTokens;
+  readonly findVersion: FindVersion;
+  readonly keepAddresses: boolean;
+  readonly record: (engagement: Engagement) => void;
+}
+
+/**
+ * `GET /c/{token}` redirects (302) to the link's target; tokens are signed, so this isn't an open redirect. HEAD isn't
+ * counted, because mail programs and proxies use it to check links.
+ */
+export function registerClickRoute(http: Http, dependencies: TrackingRouteDependencies): void {
+  http.get<{ Params: { token: string } }>('/c/:token', (request, reply) => {
+    const link = dependencies.tokens.readLink(request.params.token);
+    if (link === undefined) return notFound(reply);
+    if (request.method === 'GET') {
+      const hidden = link.index === undefined;
+      const engaged = { message: link, kind: 'clicked', link: link.index, hidden } as const;
+      dependencies.record(readEngagement(request, dependencies.keepAddresses, engaged));
+    }
+    if (link.index === undefined) return reply.code(204).header('cache-control', 'no-store').send();
+    if (link.templateId === rawTemplateId) {
+      const [target] = link.values;
+      return target === undefined ? notFound(reply) : redirectTo(reply, target).send();
+    }
+    const found = dependencies.findVersion(
+      link.accountId,
+      link.templateId,
+      link.templateVersion,
+      link.locale,
+    );
+    if (found instanceof Promise) {
+      return found.then((template) => {
+        const target = targetOf(link, template);
+        return target === undefined ? notFound(reply) : redirectTo(reply, target).send();
+      });
+    }
+    const target = targetOf(link, found);
+    if (target === undefined) return notFound(reply);
+    const response = redirectTo(reply, target);
+    // Send the turn's responses together: waking a sleeping client costs more than the rest of a short response.
+    atEndOfTurn(() => void response.send());
+    // Returning the reply would make Fastify watch for its end.
+    return undefined;
+  });
+}
+
+function targetOf(link: TrackedLink, template: LoadedTemplate | undefined): string | undefined {
+  const { index } = link;
+  if (template === undefined || index === undefined) return undefined;
+  const values: Record<string, string> = Object.create(null);
+  template.compiled.links[index]?.fields.forEach((name, position) => {
+    const value = link.values[position];
+    if (value !== undefined) values[name] = value;
+  });
+  return linkTarget(template, index, values);
+}
+
+function redirectTo(reply: FastifyReply, target: string): FastifyReply {
+  return reply
+    .code(302)
+    .header('cache-control', 'no-store')
+    .header('referrer-policy', 'no-referrer')
+    .header('x-robots-tag', 'noindex, nofollow')
+    .header('location', asciiUrl(target));
+}
+
+/** Headers are ASCII, so remove tabs and line breaks, and percent-encode everything else, as a browser would (WHATWG URL section 4.4). */
+function asciiUrl(target: string): string {
+  const url = target.replace(/[\t\n\r]/g, '');
+  return /^[!-~]*$/.test(url)
+    ? url
+    : encodeURI(url.toWellFormed()).replace(/%25([0-9A-F]{2})/gi, '%$1');
+}
+
+function notFound(reply: FastifyReply) {
+  return reply
+    .code(404)
+    .type('text/plain; charset=utf-8')
+    .send('This link doesn’t work. Look for what you need on the sender’s website.\n');
+}

@@ -1,0 +1,47 @@
+import type { TlsCheck } from '../../accounts/sign-in/browser/browser-sessions.ts';
+import type { Database } from '../../base/database/open-database.ts';
+import type { Limiter } from '../../base/fairness/limiter.ts';
+import type { Log } from '../../base/values/log.ts';
+import type { Http } from '../../host/http/create-http.ts';
+import {
+  createInboxAccessCheck,
+  type InboxAccessDependencies,
+  InboxBrowsers,
+} from './inbox-access.ts';
+import { InboxArrivals } from './inbox-arrivals.ts';
+import { registerInboxRoutes } from './inbox-routes.ts';
+import { InboxStore } from './inbox-store.ts';
+import { type InboxServer, startInboxServer } from './start-inbox-server.ts';
+
+export interface InboxDependencies extends Omit<InboxAccessDependencies, 'browsers'> {
+  readonly database: Database;
+  readonly log: Log;
+  /** Browser sessions. */
+  readonly browser: InboxAccessDependencies['browser'] & TlsCheck;
+  readonly streams: Pick<Limiter, 'tryAcquire'>;
+}
+
+/** The inbox of a service that captures its mail: SMTP in, pages and API out. */
+export function createInbox(dependencies: InboxDependencies) {
+  const { database, log, streams } = dependencies;
+  const store = new InboxStore(database);
+  const arrivals = new InboxArrivals((seconds) => store.latest(seconds), log);
+  let server: InboxServer | undefined;
+  return {
+    registerRoutes(http: Http): void {
+      const browsers = new InboxBrowsers(dependencies);
+      const checkAccess = createInboxAccessCheck({ ...dependencies, browsers });
+      registerInboxRoutes(http, { store, arrivals, browsers, streams, checkAccess });
+    },
+    /** The port of the SMTP server on 127.0.0.1; undefined unless it is running. */
+    port: () => server?.port,
+    /** Starts the SMTP server. */
+    async start(): Promise<void> {
+      server = await startInboxServer({ store, arrivals, log });
+    },
+    async stop(): Promise<void> {
+      await server?.stop();
+      server = undefined;
+    },
+  };
+}

@@ -1,0 +1,229 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { systemAccountId } from '../../accounts/notices/system-mail.ts';
+import type { Database } from '../../base/database/open-database.ts';
+import type { ComparableAddress } from '../../base/values/email-address.ts';
+import { type AccountId, newId } from '../../base/values/ids.ts';
+import type {
+  CapturedMessage,
+  CapturedMessageSummary,
+  InboxMessageId,
+  IncomingMail,
+} from './inbox-message.ts';
+
+/** Maximum number of messages and of bytes (as received); the oldest are removed first. */
+const maxInboxMessages = 10_000;
+const maxInboxBytes = 1024 ** 3;
+
+/** Maximum bytes of sources in one API response; beyond it, the response contains fewer messages than requested. */
+const maxResponseBytes = 32 * 1024 ** 2;
+
+/** The header that names the original recipients of redirected mail, in lowercase. */
+const redirectHeader = 'x-signalpost-original-to';
+
+const beginningCharacters = 500;
+
+/** A filter for messages in the API. */
+export interface InboxFilter {
+  /** An envelope recipient, case-insensitive. */
+  readonly to: string | undefined;
+  /** Received at or after this time. */
+  readonly since: Date | undefined;
+}
+
+/** A page of the list, and the total number of messages. */
+export interface SummaryPage {
+  readonly summaries: readonly CapturedMessageSummary[];
+  readonly total: number;
+}
+
+/** SQL: the columns of `CapturedMessage`. */
+const messageColumns = sql`
+  id, received_at as "receivedAt", envelope_from as "envelopeFrom", envelope_to as "envelopeTo", subject, headers, html,
+  text, unread, source`;
+
+/** SQL: the columns of `CapturedMessageSummary`, of the message `m`. */
+const summaryColumns = sql`
+  m.id, m.received_at as "receivedAt", m.envelope_from as "envelopeFrom", m.envelope_to as "envelopeTo", (
+    select field->>1 from jsonb_array_elements(m.headers) field where lower(field->>0) = 'from' limit 1) as "from",
+  m.subject, coalesce(left(m.text, ${beginningCharacters}), '') as beginning`;
+
+export class InboxStore {
+  readonly #kysely: Database['kysely'];
+  readonly #visible: RawBuilder<SqlBool>;
+
+  /** @param visible restricts the messages that this store can see */
+  constructor(
+    { kysely }: Pick<Database, 'kysely'>,
+    visible: RawBuilder<SqlBool> = sql<SqlBool>`true`,
+  ) {
+    this.#kysely = kysely;
+    this.#visible = visible;
+  }
+
+  /** A store without system mail, whose links would let the reader act as its recipient. */
+  ofAccounts(): InboxStore {
+    return new InboxStore({ kysely: this.#kysely }, sentByAccounts);
+  }
+
+  /** Stores a message; committed once this resolves. */
+  async add(mail: IncomingMail): Promise<InboxMessageId> {
+    const id = newId() as InboxMessageId;
+    await sql`
+      insert into inbox_message (id, received_at, envelope_from, envelope_to, subject, headers, html, text, unread, source)
+      values (${id}, now(), ${mail.envelopeFrom}, ${mail.envelopeTo}, ${mail.subject},
+        ${JSON.stringify(mail.headers)}, ${mail.html}, ${mail.text}, ${mail.unread}, ${mail.source})`.execute(
+      this.#kysely,
+    );
+    return id;
+  }
+
+  /** The matching messages, newest first. */
+  async find(filter: InboxFilter, limit: number): Promise<CapturedMessage[]> {
+    const { rows } = await sql<CapturedMessage>`
+      select ${messageColumns}
+      from (
+        select *, sum(octet_length(source)) over (order by received_at desc, id desc) - octet_length(source) as before
+        from (
+          select * from inbox_message
+          where ${this.#visible} and ${matches(filter)}
+          order by received_at desc, id desc
+          limit ${limit}
+        ) newest
+      ) counted
+      where before < ${maxResponseBytes}
+      order by received_at desc, id desc`.execute(this.#kysely);
+    return rows;
+  }
+
+  async read(id: InboxMessageId): Promise<CapturedMessage | undefined> {
+    const { rows } = await sql<CapturedMessage>`
+      select ${messageColumns}
+      from inbox_message where id = ${id} and ${this.#visible}`.execute(this.#kysely);
+    return rows[0];
+  }
+
+  /**
+   * A page of the list, newest first.
+   * @param search literal text to find in the subject, an address, a name or the text, ignoring case; empty matches all
+   */
+  async list(search: string, offset: number, limit: number): Promise<SummaryPage> {
+    const { rows } = await sql<CapturedMessageSummary & { readonly total: number }>`
+      with found as (select id, received_at from inbox_message where ${this.#visible} and (${mentions(search)})),
+        page as (select id from found order by received_at desc, id desc offset ${offset} limit ${limit})
+      select ${summaryColumns}, (select count(*)::int from found) as total
+      from (select count(*) from found) as counted(total)
+      left join page on true
+      left join inbox_message m on m.id = page.id
+      order by m.received_at desc, m.id desc`.execute(this.#kysely);
+    return { summaries: rows.filter(({ id }) => id !== null), total: rows[0]?.total ?? 0 };
+  }
+
+  /**
+   * Summaries after a given one, newest first; `place` is each one's position.
+   * @param search as in `list`
+   */
+  async listAfter(
+    search: string,
+    after: { readonly receivedAt: string; readonly id: string } | undefined,
+    limit: number,
+  ): Promise<(CapturedMessageSummary & { readonly place: string })[]> {
+    const { rows } = await sql<CapturedMessageSummary & { readonly place: string }>`
+      select ${summaryColumns}, m.received_at::text as place
+      from inbox_message m
+      where ${this.#visible} and (${mentions(search)}) and (${after?.receivedAt ?? null}::timestamptz is null
+        or (m.received_at, m.id) < (${after?.receivedAt ?? null}::timestamptz, ${after?.id ?? null}::uuid))
+      order by m.received_at desc, m.id desc limit ${limit}`.execute(this.#kysely);
+    return rows;
+  }
+
+  /** Ids and recipients of the messages of the last seconds, for nodes that did not receive them. */
+  async latest(seconds: number): Promise<{ id: string; envelopeTo: readonly string[] }[]> {
+    const { rows } = await sql<{ id: string; envelopeTo: string[] }>`
+      select id, envelope_to as "envelopeTo" from inbox_message
+      where received_at > now() - make_interval(secs => ${seconds})
+      order by received_at, id`.execute(this.#kysely);
+    return rows;
+  }
+
+  /** Deletes a message. @returns whether it existed */
+  async removeOne(id: InboxMessageId, kysely = this.#kysely): Promise<boolean> {
+    const { rows } = await sql`
+      delete from inbox_message where id = ${id} and ${this.#visible} returning id`.execute(kysely);
+    return rows.length > 0;
+  }
+
+  /** Deletes matching messages. */
+  async remove(filter: InboxFilter, kysely = this.#kysely): Promise<void> {
+    await sql`delete from inbox_message where ${this.#visible} and ${matches(filter)}`.execute(
+      kysely,
+    );
+  }
+
+  /**
+   * Deletes the mail to an address, including its copies for others and mail redirected to DELIVERY_REDIRECT, except what
+   * another account sent: the inbox contains everyone's mail, and the Message-ID identifies the sending account.
+   */
+  async eraseRecipient(
+    accountId: AccountId,
+    address: ComparableAddress,
+    kysely = this.#kysely,
+  ): Promise<void> {
+    // Looks messages up one by one: the planner would read whole partitions for a few emails.
+    await sql`
+      with received as materialized (
+        select id, ${messageId} as message_id
+        from inbox_message
+        where exists (select from unnest(envelope_to) as recipient where lower(recipient) = ${address})
+          or exists (
+            select from jsonb_array_elements(headers) field
+            where lower(field->>0) in ('to', 'cc', ${redirectHeader})
+              and ${address} = any (regexp_split_to_array(lower(field->>1), '[[:space:]<>,]+'))))
+      delete from inbox_message i using received r
+      where i.id = r.id and (
+        select count(*) from account a
+        cross join lateral (select from message m where m.account_id = a.id and m.id = r.message_id limit 1) as sent
+        where a.id <> ${accountId}) = 0`.execute(kysely);
+  }
+
+  /** Removes the oldest messages over the limits; the newest one always stays. */
+  async trim(messages = maxInboxMessages, bytes = maxInboxBytes): Promise<void> {
+    await sql`
+      delete from inbox_message where id in (
+        select id from (
+          select id, row_number() over newest_first as place, sum(octet_length(source)) over newest_first as bytes
+          from inbox_message
+          window newest_first as (order by received_at desc, id desc)
+        ) counted
+        where place > 1 and (place > ${messages} or bytes > ${bytes})
+      )`.execute(this.#kysely);
+  }
+}
+
+/** The id of the service's message behind a captured one, from its Message-ID. */
+const messageId = sql`(
+  select substring(field->>1 from '^<([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})@')::uuid
+  from jsonb_array_elements(headers) field where lower(field->>0) = 'message-id' limit 1)`;
+
+const sentByAccounts = sql<SqlBool>`
+  (${messageId} not in (select sent.id from message sent where sent.account_id = ${systemAccountId})) is not false`;
+
+function matches({ to, since }: InboxFilter) {
+  const recipient =
+    to === undefined
+      ? sql<SqlBool>`true`
+      : sql<SqlBool>`exists (select from unnest(envelope_to) as recipient where lower(recipient) = lower(${to}))`;
+  return since === undefined ? recipient : sql<SqlBool>`received_at >= ${since} and ${recipient}`;
+}
+
+/** `strpos` matches literally, so `%` and `_` have no special meaning. */
+function mentions(search: string) {
+  if (search === '') return sql<SqlBool>`true`;
+  return sql<SqlBool>`
+    strpos(lower(subject), lower(${search})) > 0
+    or strpos(lower(envelope_from), lower(${search})) > 0
+    or strpos(lower(array_to_string(envelope_to, ' ')), lower(${search})) > 0
+    or exists (
+      select from jsonb_array_elements(headers) field
+      where lower(field->>0) in ('from', 'to', 'cc', 'reply-to') and strpos(lower(field->>1), lower(${search})) > 0)
+    or strpos(lower(coalesce(text, '')), lower(${search})) > 0`;
+}

@@ -1,0 +1,81 @@
+import { sql } from 'kysely';
+import type { Database } from '../../base/database/open-database.ts';
+import { scheduledClassOffset, unschedule } from '../../content/message/scheduled-class.ts';
+import { insertEvents } from '../../content/message/write-events.ts';
+
+/** Messages of an account that a restore has held or canceled. */
+export interface RestoredMessages {
+  readonly account: string;
+  readonly messages: number;
+}
+
+const restoredReason =
+  'the database was restored from a backup; the message may have been sent since';
+
+/** Without those whose send time is still ahead, which can't have been sent unless they were moved since. */
+const chosen = `
+  moment as materialized (select now() as now),
+  chosen as materialized (
+    select q.account_id, q.message_id, q.retention_days, q.pending || q.held as recipients
+    from queue_entry q cross join moment
+    where not q.canceled and not (q.retention_days > ${scheduledClassOffset} and coalesce((
+      select s.send_at > moment.now from scheduled_message s
+      where s.account_id = q.account_id and s.message_id = q.message_id), false)))`;
+
+/** Changes all messages that were queued at the time of a backup, in one statement. */
+async function changeRestored(
+  { kysely }: Database,
+  set: string,
+  parts: string,
+  event: Omit<Parameters<typeof insertEvents>[0], 'of'>,
+): Promise<RestoredMessages[]> {
+  const { rows } = await sql<RestoredMessages>`
+    ${sql.raw(`with ${chosen},
+    changed as (
+      update queue_entry q set lease_owner = null, stage = null, in_transaction = null, ${set}
+      from chosen, moment
+      where q.account_id = chosen.account_id and q.message_id = chosen.message_id),
+    ${parts},
+    recorded as (
+      ${insertEvents({ of: 'chosen', ...event })}
+      from chosen ${event.recipient === undefined ? '' : 'cross join unnest(recipients) recipient'})
+    select account_id as account, count(*)::int as messages from chosen group by 1 order by 1`)}`.execute(
+    kysely,
+  );
+  return rows;
+}
+
+/**
+ * Holds all messages that were queued at the time of a backup for review, since they may have been sent after it. Only for
+ * a database that no worker uses.
+ */
+export function holdRestoredMessages(database: Database): Promise<RestoredMessages[]> {
+  return changeRestored(
+    database,
+    `held = chosen.recipients, pending = '{}', due_at = 'infinity', reason = '${restoredReason}'`,
+    `marked as (
+      update message m set state = 'uncertain', state_at = moment.now
+      from chosen, moment
+      where 0 = any (chosen.recipients) and m.account_id = chosen.account_id and m.id = chosen.message_id
+        and m.retention_days = chosen.retention_days)`,
+    {
+      kind: 'uncertain',
+      recipient: 'recipient',
+      detail: `json_build_object('by', 'restore', 'reason', '${restoredReason}')`,
+    },
+  );
+}
+
+/**
+ * Cancels all messages that were queued at the time of a backup; workers finish that. Only for a database that no worker
+ * uses.
+ */
+export function cancelRestoredMessages(database: Database): Promise<RestoredMessages[]> {
+  return changeRestored(
+    database,
+    `canceled = true, paused = false, pending = chosen.recipients, held = '{}', due_at = moment.now,
+      reason = 'canceled by a restore'`,
+    unschedule('chosen'),
+    { kind: 'cancel-asked', detail: `'{"by": "restore"}'` },
+  );
+}

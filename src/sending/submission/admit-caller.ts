@@ -1,0 +1,144 @@
+import type { Authenticator } from '../../accounts/access/access-module.ts';
+import type { AccessFacts, Refusal } from '../../accounts/access/authorize.ts';
+import { authorize } from '../../accounts/access/authorize.ts';
+import type { Permission } from '../../accounts/access/permission.ts';
+import type { Principal } from '../../accounts/access/principal.ts';
+import type { TokenOperation } from '../../accounts/access/token-operations.ts';
+import type { Account } from '../../accounts/account/account.ts';
+import { Fault } from '../../base/values/errors.ts';
+import type { ClientId, TemplateId } from '../../base/values/ids.ts';
+import { andThen, type MaybePromise } from '../../base/values/maybe-promise.ts';
+import { unauthorized } from '../../host/http/bearer-token.ts';
+
+export interface AdmissionDependencies {
+  readonly authenticator: Pick<Authenticator, 'authenticate'>;
+  readonly facts: AccessFacts;
+}
+
+/** The parts of a request head needed to admit it. */
+export interface RequestHead {
+  readonly authorization: string | undefined;
+  /** Account id from the path. */
+  readonly accountText: string;
+  readonly remoteAddress: () => string;
+}
+
+/** The account that sends, and for whom. */
+export interface SendingCaller {
+  readonly account: Account;
+  /** Integration of the access token, id of the API key, or the console. */
+  readonly clientId: ClientId;
+}
+
+/** The right to send content that isn't made from a template of the account. Only an admission has it. */
+class RawRight implements SendingCaller {
+  // The private member makes the class nominal, so no literal passes for a right.
+  readonly #admission: SendAdmission;
+
+  constructor(admission: SendAdmission) {
+    this.#admission = admission;
+  }
+
+  get account(): Account {
+    return this.#admission.account;
+  }
+
+  get clientId(): ClientId {
+    return this.#admission.clientId;
+  }
+}
+
+/** What an admitted caller may send. */
+class SendAdmission implements SendingCaller {
+  readonly account: Account;
+  readonly clientId: ClientId;
+  readonly #templates: ReadonlySet<TemplateId> | undefined;
+  readonly #mayWrite: boolean;
+
+  /**
+   * @param templates the only ones that the caller may use; undefined: all
+   * @param mayWrite it may also send content of its own
+   */
+  constructor(
+    { account, clientId }: SendingCaller,
+    templates: ReadonlySet<TemplateId> | undefined,
+    mayWrite: boolean,
+  ) {
+    this.account = account;
+    this.clientId = clientId;
+    this.#templates = templates;
+    this.#mayWrite = mayWrite;
+  }
+
+  mayUse(templateId: TemplateId): boolean {
+    return this.#templates?.has(templateId) !== false;
+  }
+
+  /** Undefined if the caller may send with templates only. */
+  get raw(): RawRight | undefined {
+    return this.#mayWrite && this.#templates === undefined ? new RawRight(this) : undefined;
+  }
+}
+
+export type { RawRight, SendAdmission };
+
+/** The admission of the service itself, which sends with its own templates. */
+export function admitService(caller: SendingCaller): SendAdmission {
+  return new SendAdmission(caller, undefined, false);
+}
+
+/**
+ * First three checks of every account operation: 1 a valid token or key; 2 a known account the caller belongs to, with
+ * the required permission; 3 unless it only reads, the account isn't suspended.
+ * @throws Fault UNAUTHORIZED, INVALID_ID or ACCOUNT_SUSPENDED
+ */
+export function admitCaller(
+  dependencies: AdmissionDependencies,
+  operation: TokenOperation,
+  head: RequestHead,
+): MaybePromise<SendAdmission> {
+  const { authorization, accountText, remoteAddress } = head;
+  return andThen(dependencies.authenticator.authenticate(authorization), (principal) => {
+    if (principal === undefined) throw unauthorized(authorization);
+    const decision = authorize(dependencies.facts, principal, {
+      api: 'contract',
+      access: operation.permission,
+      accountText,
+      remoteAddress,
+    });
+    return andThen(decision, ({ refusal, account, granted }) => {
+      if (refusal !== undefined) throw toFault(refusal);
+      if (account === undefined) throw new Error('the decision has no account');
+      return admissionOf(principal, account, granted);
+    });
+  });
+}
+
+/**
+ * What a caller who passed the checks may send.
+ * @param granted all that the caller is permitted in the account
+ */
+export function admissionOf(
+  principal: Principal,
+  account: Account,
+  granted: ReadonlySet<Permission>,
+): SendAdmission {
+  const templates = principal.kind === 'key' ? principal.templates : undefined;
+  const caller = { account, clientId: clientIdOf(principal) };
+  return new SendAdmission(caller, templates, granted.has('messages:send-content'));
+}
+
+function clientIdOf(principal: Principal): ClientId {
+  if (principal.kind === 'token') return principal.clientId;
+  return (principal.kind === 'key' ? principal.keyId : 'console') as ClientId;
+}
+
+/** The contract has no 403, so a missing permission is a 401 that says so (RFC 6750 section 3.1). */
+function toFault(refusal: Refusal): Fault {
+  if (refusal === 'unknown-account' || refusal === 'malformed-account')
+    return new Fault('INVALID_ID', {
+      details: [{ field: 'accountId', reason: 'is not an account of this token' }],
+    });
+  if (refusal === 'suspended') return new Fault('ACCOUNT_SUSPENDED');
+  return new Fault('UNAUTHORIZED', { challenge: 'insufficient_scope' });
+}

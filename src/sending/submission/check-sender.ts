@@ -1,0 +1,111 @@
+import type { SenderDirectory } from '../../accounts/sender/sender-directory.ts';
+import type { Sender } from '../../accounts/sender/sender-store.ts';
+import {
+  type EmailAddress,
+  normalizeAddress,
+  parseEmailAddress,
+} from '../../base/values/email-address.ts';
+import { Fault, type FaultDetail } from '../../base/values/errors.ts';
+import type { AccountId } from '../../base/values/ids.ts';
+import type { MaybePromise } from '../../base/values/maybe-promise.ts';
+import type { MessageSender } from '../../content/message/message-content.ts';
+import type { ParsedSendRequest } from './send-request.ts';
+
+/** The validated sender of a message. */
+export interface CheckedSender {
+  readonly from: MessageSender;
+  readonly replyTo: EmailAddress | undefined;
+}
+
+/** What a message says about its sender. */
+export type SenderRequest = Pick<ParsedSendRequest, 'from' | 'fromDisplayName' | 'replyTo'>;
+
+/** Sources of the From address when the request gives none (section 2.2). */
+export interface SenderDefaults {
+  readonly senderAddress: string | null;
+  readonly createdByEmail: string;
+}
+
+/** Of a message that isn't made from a template. */
+const noDefaults: SenderDefaults = { senderAddress: null, createdByEmail: '' };
+
+/**
+ * Section 4.3 rule 4. From is the request's address, else the template's sender, else its creator, and must be a
+ * verified sender of the account. Its display name must be registered, and Reply-To must be verified.
+ * @throws Fault SENDER_NOT_ALLOWED with every reason
+ */
+export function checkSender(
+  senders: Pick<SenderDirectory, 'sender'>,
+  accountId: AccountId,
+  request: SenderRequest,
+  defaults = noDefaults,
+): MaybePromise<CheckedSender> {
+  const address = request.from ?? defaultAddress(defaults);
+  const sender = senders.sender(accountId, normalizeAddress(address));
+  const replyTo =
+    request.replyTo === undefined
+      ? undefined
+      : senders.sender(accountId, normalizeAddress(request.replyTo));
+  if (sender instanceof Promise || replyTo instanceof Promise) {
+    return Promise.all([sender, replyTo]).then(([from, reply]) =>
+      decide(request, address, from, reply),
+    );
+  }
+  return decide(request, address, sender, replyTo);
+}
+
+function defaultAddress({ senderAddress, createdByEmail }: SenderDefaults): EmailAddress {
+  const text = senderAddress ?? createdByEmail;
+  const parsed = parseEmailAddress(text);
+  return parsed.ok ? parsed.address : (text as EmailAddress);
+}
+
+function decide(
+  request: SenderRequest,
+  address: EmailAddress,
+  sender: Sender | undefined,
+  replyTo: Sender | undefined,
+): CheckedSender {
+  const details: FaultDetail[] = [];
+  if (sender?.verified !== true) {
+    details.push({ field: 'envelope.fromAddress', reason: describeFromProblem(request, address) });
+  }
+  const name = chooseName(request.fromDisplayName, sender, details);
+  if (request.replyTo !== undefined && replyTo?.verified !== true) {
+    details.push({
+      field: 'envelope.replyToAddress',
+      reason: 'is not a verified sender of this account',
+    });
+  }
+  if (details.length > 0) throw new Fault('SENDER_NOT_ALLOWED', { details });
+  return {
+    from: name === undefined ? { address } : { address, name },
+    replyTo: request.replyTo,
+  };
+}
+
+function describeFromProblem(request: SenderRequest, address: EmailAddress): string {
+  const reason = 'is not a verified sender of this account';
+  return request.from === undefined
+    ? `was not given, and the template’s own sender, ${address}, ${reason}`
+    : reason;
+}
+
+const anyName = '*';
+
+function chooseName(
+  wanted: string | undefined,
+  sender: Sender | undefined,
+  details: FaultDetail[],
+): string | undefined {
+  const names = sender?.displayNames ?? [];
+  if (wanted === undefined) return names.find((name) => name !== anyName);
+  if (names.includes(wanted) || names.includes(anyName)) return wanted;
+  if (sender?.verified === true) {
+    details.push({
+      field: 'envelope.fromDisplayName',
+      reason: 'is not a name registered for this sender',
+    });
+  }
+  return wanted;
+}

@@ -1,0 +1,97 @@
+import type { IncomingMessage } from 'node:http';
+import { tokenOperations } from '../../accounts/access/token-operations.ts';
+import { allowOnlyMethod } from '../../host/http/allow-only-method.ts';
+import { answerFaultDirectly, toFault } from '../../host/http/answer-fault.ts';
+import type { Http } from '../../host/http/create-http.ts';
+import type { Exchange } from '../../host/http/exchange.ts';
+import { sendBodyBytes } from '../../host/http/limits/route-limits.ts';
+import { type AdmissionDependencies, admitCaller } from './admit-caller.ts';
+import { attachmentLimitOf } from './check-attachments.ts';
+import type { Receipt } from './commit-message.ts';
+import { readPathIds, sendPrefix } from './read-path-ids.ts';
+import type { SendDependencies } from './send-dependencies.ts';
+import { sendEmail } from './send-email.ts';
+import type { SubmissionMetrics } from './submission-metrics.ts';
+import { withTimeout } from './with-timeout.ts';
+
+export interface SendRouteDependencies extends AdmissionDependencies, SendDependencies {
+  readonly metrics: SubmissionMetrics;
+}
+
+/**
+ * `POST /ete/v1/email/{account_id}/{template_id}` (section 4.3): sends one email from a stored template.
+ *
+ * In: `Authorization: Bearer` with an access token or an API key, `Content-Type: application/json`, the body of section
+ * 2.2, optionally `Idempotency-Key`. Out: 200 once the message is committed and flushed, with `messageId` and
+ * `suppressedRecipients`; `Idempotency-Replayed: true` if an earlier request with the key was accepted.
+ *
+ * Otherwise an error of section 7, from the first check that fails: 1 token, 2 account and permission, 3 suspension, 4
+ * idempotency key, 5 template, 6 body, 7 sender, 8 personalization, 9 suppression, 10 commit. The first three run
+ * before the body is read, so unauthorized callers can't make the service buffer bodies.
+ */
+export function registerSendEmailRoute(http: Http, dependencies: SendRouteDependencies): void {
+  const name = `${sendPrefix}:accountId/:templateId`;
+  http.direct.post(sendPrefix, name, async (exchange) => {
+    try {
+      const receipt = await send(dependencies, exchange);
+      dependencies.metrics.accepted(exchange.elapsed);
+      // A replay may respond while a content is still being written.
+      if (!receipt.replayed) exchange.recycleBody();
+      exchange.answer(200, toBody(receipt), receipt.replayed ? replayed : undefined);
+    } catch (error) {
+      const fault = toFault(error);
+      dependencies.metrics.refused(fault.code);
+      answerFaultDirectly(fault, exchange);
+    }
+  });
+  allowOnlyMethod(http, 'POST', name);
+}
+
+const replayed = ['idempotency-replayed', 'true'];
+
+async function send(dependencies: SendRouteDependencies, exchange: Exchange): Promise<Receipt> {
+  const { request } = exchange;
+  const { headers } = request;
+  const [accountText, templateText] = readPathIds(request.url ?? '');
+  const admission = await withTimeout(
+    admitCaller(dependencies, tokenOperations.send, {
+      authorization: headers.authorization,
+      accountText,
+      remoteAddress: () => exchange.remoteAddress,
+    }),
+  );
+  const limit = attachmentLimitOf(admission.account, dependencies.attachmentSettings);
+  const maxBytes = limit === 0 ? undefined : sendBodyBytes + limit;
+  const body = await exchange.readBody(admission.account.id, maxBytes);
+  return sendEmail(dependencies, {
+    admission,
+    templateText,
+    contentType: headers['content-type'],
+    idempotencyKey: keyOf(request),
+    body: isPlain(headers['content-encoding']) ? body : encodedBody,
+    span: exchange.span,
+  });
+}
+
+export const encodedBody = {
+  unusable: 'Content-Encoding is not supported; send the body uncompressed',
+};
+
+/** True unless the body is compressed. */
+export function isPlain(encoding: string | undefined): boolean {
+  return encoding === undefined || encoding === '' || encoding.toLowerCase() === 'identity';
+}
+
+/** Node joins repeated headers with a comma, which a key may also contain. */
+function keyOf(request: IncomingMessage): string | string[] | undefined {
+  const key = request.headers['idempotency-key'];
+  if (typeof key !== 'string' || !key.includes(',')) return key;
+  const fields = request.headersDistinct['idempotency-key'];
+  return fields?.length === 1 ? key : fields;
+}
+
+function toBody(receipt: Receipt): string {
+  const suppressed = receipt.suppressedRecipients;
+  const list = suppressed.length === 0 ? '[]' : JSON.stringify(suppressed);
+  return `{"success":true,"message":"Successfully Accepted","messageId":"${receipt.messageId}","suppressedRecipients":${list}}`;
+}

@@ -1,0 +1,179 @@
+import type { Registry } from 'prom-client';
+import type { AccessModule } from '../../accounts/access/access-module.ts';
+import type { Account } from '../../accounts/account/account.ts';
+import type { AccountDirectory } from '../../accounts/account/account-directory.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import { Fault } from '../../base/values/errors.ts';
+import type { AccountId, ClientId } from '../../base/values/ids.ts';
+import type { Log } from '../../base/values/log.ts';
+import { toFault } from '../../host/http/answer-fault.ts';
+import type { Http } from '../../host/http/create-http.ts';
+import { Acceptor, defaultAcceptorLimits } from './accept-messages.ts';
+import { type AcceptOutcome, type AcceptRow, countRecipients } from './accept-row.ts';
+import { AcceptStore } from './accept-store.ts';
+import { admitService, type RawRight } from './admit-caller.ts';
+import type { AdmittedRequest } from './check-message.ts';
+import type { Receipt } from './commit-message.ts';
+import { CustomHeaderRules } from './custom-headers.ts';
+import { IdempotencyLocks } from './idempotency.ts';
+import { registerMessageStatusRoute } from './message-status-routes.ts';
+import { SendBodyParser } from './parse-send-body.ts';
+import { QuotaShares } from './quota-shares.ts';
+import { RecentTemplateUsage } from './recent-template-usage.ts';
+import { BatchSender } from './send-batch.ts';
+import { registerSendBatchRoute } from './send-batch-routes.ts';
+import type { SendDependencies } from './send-dependencies.ts';
+import { sendEmail } from './send-email.ts';
+import { registerSendEmailRoute } from './send-email-routes.ts';
+import { type RawMessage, sendRaw } from './send-raw.ts';
+import { SubmissionMetrics } from './submission-metrics.ts';
+import { SubmissionUpkeep } from './submission-upkeep.ts';
+
+export interface SubmissionDependencies
+  extends Omit<SendDependencies, 'parser' | 'keys' | 'quotas' | 'usage' | 'acceptor'> {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Registry;
+  readonly access: Pick<AccessModule, 'authenticator' | 'facts'>;
+  readonly accounts: AccountDirectory;
+  /** Headers that requests must not set, besides the reserved ones. */
+  readonly refusedHeaders: readonly string[];
+  /** Called after each commit with the accounts that have new messages. */
+  readonly onAccepted: (accountIds: Iterable<AccountId>) => void;
+}
+
+/** The send operation for the rest of the service. */
+export interface Submission {
+  registerRoutes(http: Http): void;
+  /**
+   * Stores an already validated message.
+   * @throws Fault QUOTA_EXCEEDED if its account has reached its quota
+   */
+  accept(row: AcceptRow): Promise<AcceptOutcome>;
+  /**
+   * Sends a message for a caller that has been admitted already, as the send operation does.
+   * @throws Fault as the send operation does
+   */
+  send(admitted: AdmittedRequest): Promise<Receipt>;
+  /**
+   * Sends a complete message for such a caller.
+   * @throws Fault as the send operation does
+   */
+  sendRaw(right: RawRight, message: RawMessage): Promise<Receipt>;
+  /**
+   * Sends a message from the service itself, with the same checks and commit as a caller's. Transactional if the
+   * account has the add-on.
+   * @throws Fault as the send operation does
+   */
+  sendServiceMessage(
+    accountId: AccountId,
+    templateId: string,
+    message: ServiceMessage,
+  ): Promise<Receipt>;
+  /** Creates this week's partitions and starts upkeep. */
+  start(): Promise<void>;
+  /** Waits for pending accepts, then closes connections. Call after HTTP has closed. */
+  stop(): Promise<void>;
+}
+
+/** A message sent by the service itself. */
+interface ServiceMessage {
+  /** Idempotency key; only one attempt per key is sent. */
+  readonly key: string;
+  readonly from: { readonly address: string; readonly name: string | undefined };
+  readonly toAddress: string;
+  /** False if it is worthless after the template's freshness window. */
+  readonly deliverWhenDelayed: boolean;
+  readonly values: Readonly<Record<string, string>>;
+}
+
+function bodyOf(
+  { from, toAddress, deliverWhenDelayed, values }: ServiceMessage,
+  { addOns }: Account,
+): object {
+  const fromDisplayName = from.name === undefined ? {} : { fromDisplayName: from.name };
+  return {
+    envelope: { toAddress, fromAddress: from.address, ...fromDisplayName },
+    content: { personalizationDataMap: values },
+    metadata: addOns.has('transactional') ? { transactional: true } : {},
+    actions: {
+      trackOpens: false,
+      trackClicks: false,
+      deliveryWhenDelayed: deliverWhenDelayed ? 'TRUE' : 'FALSE',
+    },
+  };
+}
+
+/** Client id recorded for the service's own messages. */
+const serviceClientId = 'signalpost' as ClientId;
+
+export function createSubmission(dependencies: SubmissionDependencies): Submission {
+  const { database, log, attachments, templates } = dependencies;
+  // Separate connections for batches and for rows retried individually, so that a row waiting for a lock delays no batch.
+  const store = new AcceptStore(database.settings, defaultAcceptorLimits.concurrency * 2);
+  const acceptor = new Acceptor({
+    store,
+    log,
+    onAccepted: dependencies.onAccepted,
+    onBatch: (rows) => metrics.batch(rows),
+  });
+  const metrics = new SubmissionMetrics(dependencies.metrics, () => acceptor.waiting);
+  const keys = new IdempotencyLocks();
+  const parser = new SendBodyParser(
+    () => dependencies.clock.now(),
+    new CustomHeaderRules(dependencies.refusedHeaders),
+  );
+  const usage = new RecentTemplateUsage();
+  const upkeep = new SubmissionUpkeep({ database, log });
+  const quotas = new QuotaShares({ database, log });
+  const sending: SendDependencies = { ...dependencies, parser, keys, quotas, usage, acceptor };
+  const measured = async (send: () => Promise<Receipt>): Promise<Receipt> => {
+    const startedAt = performance.now();
+    try {
+      const receipt = await send();
+      metrics.accepted(performance.now() - startedAt);
+      return receipt;
+    } catch (error) {
+      metrics.refused(toFault(error).code);
+      throw error;
+    }
+  };
+  return {
+    registerRoutes(http) {
+      const { authenticator, facts } = dependencies.access;
+      const batches = new BatchSender(sending);
+      registerSendBatchRoute(http, { authenticator, facts, templates, batches, metrics });
+      registerSendEmailRoute(http, { authenticator, facts, ...sending, metrics });
+      registerMessageStatusRoute(http, { authenticator, facts, database });
+    },
+    send: (admitted) => measured(() => sendEmail(sending, admitted)),
+    sendRaw: (right, message) => measured(() => sendRaw(sending, right, message)),
+    async sendServiceMessage(accountId, templateId, message) {
+      const account = await dependencies.accounts.account(accountId);
+      if (account === undefined) throw new Fault('INVALID_ID');
+      return sendEmail(sending, {
+        admission: admitService({ account, clientId: serviceClientId }),
+        templateText: templateId,
+        contentType: 'application/json',
+        idempotencyKey: message.key,
+        body: Buffer.from(JSON.stringify(bodyOf(message, account))),
+      });
+    },
+    async accept(row) {
+      if (row.attachments && !(await attachments.keep(row.accountId, row.attachments)))
+        throw new Fault('IO_EXCEPTION', { cause: new Error('an attachment is not available now') });
+      const quota = (await dependencies.accounts.account(row.accountId))?.quota;
+      const refund = quota && (await quotas.spend(row.accountId, quota, countRecipients(row)));
+      const outcome = await acceptor.accept(row);
+      if (outcome.kind !== 'accepted') refund?.();
+      return outcome;
+    },
+    start: () => upkeep.start(),
+    async stop() {
+      await acceptor.drain();
+      await quotas.stop();
+      await upkeep.stop();
+      await store.close();
+    },
+  };
+}
