@@ -38,13 +38,12 @@ const processes = Math.max(2, availableParallelism() + (folder === 'test-system'
 /** Of the slow tests with programs beyond npm, so few that the last group doesn't run alone for long. */
 const filesPerGroup = folder === 'test-system' ? 4 : 48;
 const onOtherServers = [
-  'foundation',
-  'message',
-  'submission',
-  'queue',
-  'delivery',
-  'report',
-  'webhook',
+  'base',
+  'content/message',
+  'sending/submission',
+  'sending/queue',
+  'sending/delivery',
+  'outcomes',
 ];
 /**
  * Most of what tests allocate is short-lived, and all cores are busy: threads that collect garbage would only take turns. Tests
