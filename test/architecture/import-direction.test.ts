@@ -60,7 +60,7 @@ const districts: Readonly<Record<string, readonly (string | readonly string[])[]
 };
 
 /** Rooms in order; those that know each other have the same place. */
-const places = new Map(
+const places = new Map<string, number>(
   Object.entries(districts).flatMap(([district, rooms], nth) =>
     rooms.flatMap((group, place) =>
       [group].flat().map((room) => [`${district}/${room}`, nth * 100 + place] as const),

@@ -59,7 +59,7 @@ export const suspectAfter = 2;
 export const holdAfter = 4;
 
 /** What to do with a message whose final dot may have been sent, as set in the template. */
-export type UncertainPolicy = 'resend' | 'hold';
+type UncertainPolicy = 'resend' | 'hold';
 
 /** The result for one recipient in one attempt. */
 export interface RecipientResult {

@@ -21,7 +21,7 @@ export interface CheckedSender {
 export type SenderRequest = Pick<ParsedSendRequest, 'from' | 'fromDisplayName' | 'replyTo'>;
 
 /** Sources of the From address when the request gives none (section 2.2). */
-export interface SenderDefaults {
+interface SenderDefaults {
   readonly senderAddress: string | null;
   readonly createdByEmail: string;
 }
