@@ -79,9 +79,9 @@ test('only the door of pages, the management API and the inbox get to know who i
     if (/\.(?:findSignedIn|identify)\(/.test(await readFile(join(root, file), 'utf8')))
       knowing.push(file);
   assert.deepEqual(knowing.sort(), [
-    'inbox/inbox-access.ts',
-    'management/access/admit-actor.ts',
-    'session/browser/browser-sessions.ts',
-    'session/browser/page-door.ts',
+    'accounts/sign-in/browser/browser-sessions.ts',
+    'accounts/sign-in/browser/page-door.ts',
+    'operating/management/access/admit-actor.ts',
+    'sending/inbox/inbox-access.ts',
   ]);
 });

@@ -304,7 +304,7 @@ test('knowing a reply address is not enough to fill the disk, and bounces still 
   assert.match(await world.deliver(message.replyTo, stored), /^250 /);
   assert.equal((await world.rows(message.id)).length, 100);
   const bounce = await readFile(
-    join(import.meta.dirname, 'mail-reports/postfix-mailbox-full.eml'),
+    join(import.meta.dirname, '../bounce/mail-reports/postfix-mailbox-full.eml'),
     'utf8',
   );
   const path = paths.make(
@@ -335,7 +335,7 @@ test('ASVS 4.0.3 11.1.4: slow replies to one account keep out neither its bounce
   assert.match(await world.deliver(message.replyTo, large), /^250 /);
   assert.match(await world.deliver(message.replyTo, plainReply()), /^250 /);
   const bounce = await readFile(
-    join(import.meta.dirname, 'mail-reports/postfix-mailbox-full.eml'),
+    join(import.meta.dirname, '../bounce/mail-reports/postfix-mailbox-full.eml'),
     'utf8',
   );
   const path = paths.make(
