@@ -84,6 +84,8 @@ export async function deliverWebhooks(
         }
         const attempt = await tryDelivery(dependencies, lease, delivery, endpoint, connection);
         durations.push(attempt.exchange.durationMs);
+        // Other requests would get the same answer until the pause is recorded.
+        if (attempt.exchange.status === gone) isOver = true;
         const isOwn = await results.record(attempt);
         if (isOwn && (await pauseIfBroken(dependencies, lease, attempt, endpoint))) isOver = true;
         if (isOwn && attempt.end.state !== 'pending') left.delete(eventId);
