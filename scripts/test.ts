@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { migrate } from '../src/base/database/migrate.ts';
 import { openDatabase } from '../src/base/database/open-database.ts';
 import { installTestClock } from '../test/support/test-clock.ts';
-import { installTools } from '../test-system/support/tools.ts';
+import { installTools } from '../test-long/support/tools.ts';
 import { importingFiles } from './importing-files.ts';
 import { roleOf, runAdminStatement, withDatabase } from './scratch-database.ts';
 import { startTestPostgres } from './test-postgres.ts';
@@ -35,7 +35,7 @@ const ownProcess = [
 ].map((name) => join('test-system', 'hostile', `${name}.test.ts`));
 /** Most files mainly wait for databases; those with browsers and other programs less. */
 const processes = Math.max(2, availableParallelism() + (folder === 'test-system' ? 1 : 2));
-/** Of the slow tests with programs beyond npm, so few that the last group doesn't run alone for long. */
+/** Of the slow tests, so few that the last group doesn't run alone for long. */
 const filesPerGroup = folder === 'test-system' ? 4 : 48;
 const onOtherServers = [
   'base',
@@ -56,7 +56,7 @@ const found = (await Promise.all((wanted.length > 0 ? wanted : [folder]).map(fil
 const files =
   process.env.TEST_POSTGRES_BIN && folder === 'test' ? await selectDatabaseTests(found) : found;
 // Before the tests: several files would install them at the same time.
-if (folder === 'test-system') await installTools();
+if (folder === 'test-long') await installTools();
 const groups = await mkdtemp(join(tmpdir(), 'signalpost-test-groups-'));
 
 const template = `signalpost_template_${process.pid}`;

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { newWebhookSecret, signWebhook } from '../../src/outcomes/webhook/sign-webhook.ts';
 import { createClientApp } from '../../test/support/client-app.ts';
 import { codeBlocks } from '../../test/support/markdown-pages.ts';
-import { installTools } from '../../test-system/support/tools.ts';
+import { installTools } from '../support/tools.ts';
 
 /** The webhook handlers of docs/typescript.md, in the frameworks that they are for. */
 const root = join(import.meta.dirname, '../..');

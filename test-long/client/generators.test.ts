@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { writeOpenapi } from '../../src/content/template-types/write-openapi.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { FeedbackShop } from '../../test/support/feedback-shop.ts';
-import { installTools } from '../../test-system/support/tools.ts';
+import { installTools } from '../support/tools.ts';
 
 /** Clients generated from docs/openapi.json compile under `strict`, together with a program that sends and reads a message. */
 const run = promisify(execFile);

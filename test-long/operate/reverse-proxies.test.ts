@@ -16,8 +16,8 @@ import { TestAuthority } from '../../test/support/test-certificates.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { startTestService } from '../../test/support/test-service.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
-import { blockWith, substitute, TlsProxy } from '../support/deployment.ts';
-import { freePort } from '../support/free-port.ts';
+import { blockWith, substitute, TlsProxy } from '../../test-system/support/deployment.ts';
+import { freePort } from '../../test-system/support/free-port.ts';
 
 /** Debian's nginx and HAProxy with the configurations of the pages; deploy.test.ts does the same with Caddy. */
 const host = 'mail.example.com';

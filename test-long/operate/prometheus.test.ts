@@ -12,9 +12,9 @@ import { metricsHeaders, serviceTokens } from '../../test/support/service-tokens
 import { TestAuthority } from '../../test/support/test-certificates.ts';
 import { TestMx } from '../../test/support/test-mx.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
+import { blockWith, substitute } from '../../test-system/support/deployment.ts';
+import { freePort } from '../../test-system/support/free-port.ts';
 import { alertCases, healthySeries } from '../support/alert-cases.ts';
-import { blockWith, substitute } from '../support/deployment.ts';
-import { freePort } from '../support/free-port.ts';
 
 /** Debian's Prometheus with the files of ops/, as docs/operate/monitor.md sets them up. */
 const root = join(import.meta.dirname, '../..');

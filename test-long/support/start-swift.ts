@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { AwsClient } from 'aws4fetch';
 import { waitFor } from '../../test/support/wait-for.ts';
-import { freePort } from './free-port.ts';
+import { freePort } from '../../test-system/support/free-port.ts';
 
 /** An S3 service with one bucket. */
 export interface S3Service {

@@ -9,8 +9,8 @@ import { createTransport } from 'nodemailer';
 import { smtpSnippets } from '../../console/src/smtp/smtp-snippets.ts';
 import { openDirectSubmission } from '../../test/support/direct-submission.ts';
 import { TestAuthority } from '../../test/support/test-certificates.ts';
-import { freePort } from '../support/free-port.ts';
-import { startPostfix } from '../support/start-postfix.ts';
+import { freePort } from '../../test-system/support/free-port.ts';
+import { startPostfix } from '../../test-system/support/start-postfix.ts';
 
 const run = promisify(execFile);
 const world = await openDirectSubmission('127.0.0.95', { address: '127.0.0.96', port: 0 });

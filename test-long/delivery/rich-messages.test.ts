@@ -16,7 +16,7 @@ import { createTestDatabase } from '../../test/support/test-database.ts';
 import { TestDns } from '../../test/support/test-dns.ts';
 import { startTestService, testKey } from '../../test/support/test-service.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../../test-system/support/free-port.ts';
 import {
   readWithPython,
   requireDkimPass,

@@ -9,7 +9,7 @@ const folder = join(import.meta.dirname, '..');
 const modules = join(folder, 'node_modules');
 
 /**
- * Installs the packages of test-system/package.json, which the root doesn't have: frameworks, runtimes and checkers.
+ * Installs the packages of test-long/package.json, which the root doesn't have: frameworks, runtimes and checkers.
  * @returns the folder of a package
  */
 export async function installTools(): Promise<(name: string) => string> {

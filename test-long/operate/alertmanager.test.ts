@@ -9,8 +9,8 @@ import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
-import { blockWith, substitute } from '../support/deployment.ts';
-import { freePort } from '../support/free-port.ts';
+import { blockWith, substitute } from '../../test-system/support/deployment.ts';
+import { freePort } from '../../test-system/support/free-port.ts';
 
 /** Debian's Prometheus and Alertmanager with the rules of ops/ and the blocks of docs/operate/monitor.md. */
 const root = join(import.meta.dirname, '../..');

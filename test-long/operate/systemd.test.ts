@@ -9,8 +9,8 @@ import { after, test } from 'node:test';
 import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
-import { blockWith } from '../support/deployment.ts';
-import { freePort } from '../support/free-port.ts';
+import { blockWith } from '../../test-system/support/deployment.ts';
+import { freePort } from '../../test-system/support/free-port.ts';
 
 /** The units of the deployment page with Debian's systemd programs, which need no running systemd. */
 const deploy = 'docs/operate/deploy.md';

@@ -18,9 +18,9 @@ import { TestMx } from '../../test/support/test-mx.ts';
 import { readTestResolver } from '../../test/support/test-resolver.ts';
 import { startTestService, testKey } from '../../test/support/test-service.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../../test-system/support/free-port.ts';
+import { type Postfix, startPostfix } from '../../test-system/support/start-postfix.ts';
 import { OpenDkim } from '../support/start-opendkim.ts';
-import { type Postfix, startPostfix } from '../support/start-postfix.ts';
 import { Rspamd } from '../support/start-rspamd.ts';
 
 const { url: databaseUrl, database } = await createTestDatabase();
