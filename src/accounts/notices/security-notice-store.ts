@@ -12,9 +12,9 @@ type Kysely = Database['kysely'];
  */
 
 /**
- * The notices about owners and operators for the security addresses of their accounts. They belong to no person, so they have no
- * link that acts for one.
- * @param people the people that they are about, with `id`, `email` and `operator`
+ * The notices about owners and operators for the security addresses of their accounts. They belong to no person, so
+ * they have no link that acts for one.
+ * @param people the people they are about, with `id`, `email` and `operator`
  * @param facts of the notice, as JSON
  */
 function noticesToAccounts(people: RawBuilder<unknown>, facts: RawBuilder<unknown>) {
@@ -25,7 +25,7 @@ function noticesToAccounts(people: RawBuilder<unknown>, facts: RawBuilder<unknow
     where (m.role = 'owner' or p.operator) and lower(a.security_address) <> p.email`;
 }
 
-/** The account's address, unless it is that of an owner, who gets the notice anyway. */
+/** SQL: true unless the security address is an owner's, who is notified anyway. */
 const hasOtherSecurityAddress = sql`a.created_at < now() and a.security_address is not null and lower(a.security_address) <> all (
   select o.email from membership om join person o on o.id = om.person_id where om.account_id = a.id and om.role = 'owner')`;
 
@@ -98,7 +98,7 @@ export interface ApiKeyNotice {
   readonly madeBy?: PersonId | undefined;
 }
 
-/** Notifies the owners of an account, its security address and the key's creator of an API key. */
+/** Notifies an account's owners, its security address and the key's creator of an API key. */
 export async function notifyOfApiKey(
   transaction: Kysely,
   event: 'api-key-created' | 'api-key-rotated',
@@ -120,8 +120,8 @@ export async function notifyOfApiKey(
 }
 
 /**
- * Notifies the owners of an account, and the address that got its security notices before, that these or copies of its mail go
- * elsewhere now.
+ * Notifies the owners of an account, and the address that got its security notices until now, that these or copies of
+ * its mail go elsewhere.
  * @param old undefined: there was none
  */
 export async function notifyOfAddress(
@@ -149,7 +149,7 @@ export interface BrowserFacts {
   readonly address: string;
 }
 
-/** Notifies a person of a sign-in with a new browser, and their accounts, unless it is their first sign-in ever. */
+/** Notifies a person and their accounts of a sign-in with a new browser, unless it is their first sign-in ever. */
 export async function notifyOfNewBrowser(
   kysely: Kysely,
   personId: PersonId,

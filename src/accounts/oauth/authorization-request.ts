@@ -3,7 +3,7 @@ import { hasTooManyParameters } from '../sign-in/form.ts';
 import type { FindIntegration, StoredIntegration } from './integration-store.ts';
 import { supportedScope } from './token-routes.ts';
 
-/** `http://127.0.0.1` or `http://[::1]` with an optional port, and the rest. */
+/** `http://127.0.0.1` or `http://[::1]` with optional port, path and query. */
 const loopback = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::\d{1,5})?((?:[/?].*)?)$/s;
 
 /**

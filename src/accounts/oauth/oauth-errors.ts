@@ -38,8 +38,8 @@ interface OAuthErrorOptions extends ErrorOptions {
 }
 
 /**
- * An error of the token endpoint and related ones. `message` is the public `error_description` (RFC 6749 section 5.2 allows
- * printable ASCII without `"` and `\`); details that must stay private go into `cause`.
+ * An error of the token endpoint or a related one. `message` is the public `error_description` (RFC 6749 section 5.2
+ * allows printable ASCII without `"` and `\`); details that must stay private go into `cause`.
  */
 export class OAuthError extends Error {
   override readonly name: string = 'OAuthError';

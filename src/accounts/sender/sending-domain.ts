@@ -71,7 +71,7 @@ export interface SendingDomain {
   readonly checkedAt: Date | undefined;
   /** The zone that the domain's records belong to, as of the last check. */
   readonly zone: string | undefined;
-  /** The DNS provider of the zone, if it is a known one. */
+  /** The zone's DNS provider, if it is a known one. */
   readonly dnsProvider: DnsProvider | undefined;
 }
 
@@ -125,7 +125,7 @@ export interface ServiceNames {
   readonly delivery: 'inbox' | 'relay' | 'direct';
   /** Name of the mail server in DNS, which also receives bounces; undefined if no setting names it. */
   readonly host: string | undefined;
-  /** SPF mechanisms of the hosts that mail leaves from; empty if they are unknown. */
+  /** SPF mechanisms of the sending hosts; empty if they are unknown. */
   readonly spfMechanisms: readonly string[];
   /** Whether mail gets a return path below its domain, so that bounces come back to this service. */
   readonly usesReturnPath: boolean;

@@ -18,7 +18,7 @@ export interface NameSettings {
 /** The names and addresses used in the records of sending domains. */
 export function serviceNames(settings: NameSettings): ServiceNames {
   const { delivery, publicUrl, bounceServer } = settings;
-  // A name without a dot, such as that of a container, means nothing in public DNS.
+  // A name without a dot, such as a container's, means nothing in public DNS.
   const host = settings.hostname?.includes('.') === true ? settings.hostname : undefined;
   return {
     delivery,
@@ -41,14 +41,14 @@ function mechanismsOf(settings: NameSettings, host: string | undefined): string[
   return addresses.map((address) => `${isIP(address) === 6 ? 'ip6' : 'ip4'}:${address}`);
 }
 
-/** A setting whose lack leaves records or links without effect. */
+/** A missing setting without which records or links don't work. */
 interface NameProblem {
   readonly setting: string;
   readonly sentence: string;
   readonly nextStep: string;
 }
 
-/** What to set before the records of a domain are complete, most important first. */
+/** Settings missing for a domain's records and links, most important first. */
 export function findNameProblems(service: ServiceNames): NameProblem[] {
   const { delivery, host, spfMechanisms, usesReturnPath, trackingTarget } = service;
   if (delivery === 'inbox')
@@ -101,8 +101,8 @@ const spfDomains: Readonly<Record<string, string>> = {
 const publicNetworks = new PublicNetworks([]);
 
 /**
- * The SPF mechanism that allows a relay to send: the one that a known provider documents, or else the relay's own address.
- * Undefined for a relay in a private network, which public DNS can't name.
+ * The SPF mechanism that allows a relay to send: the one documented by a known provider, or else the relay's own
+ * address. Undefined for a relay in a private network, which public DNS can't name.
  */
 function relayMechanism(relay: string): string | undefined {
   const version = isIP(relay);
@@ -113,15 +113,15 @@ function relayMechanism(relay: string): string | undefined {
   return isPrivateName ? undefined : `a:${relay}`;
 }
 
-/** The host whose mail comes to this service, or what to do so that one has it. */
+/** A host whose mail this service receives, or how to set one up. */
 type ReplyHost = { readonly host: string } | { readonly problem: string };
 
-/** Finds the host for the replies to mail from an address. */
+/** Finds the reply host for mail from an address. */
 export type FindReplyHost = (accountId: AccountId, from: EmailAddress) => Promise<ReplyHost>;
 
 /**
- * Replies come to the host that receives the bounces of the sending domain. In the inbox mode, no mail leaves this machine, so
- * no setup is needed.
+ * Replies go to the host that receives the sending domain's bounces. In inbox mode, no mail leaves this machine, so no
+ * setup is needed.
  */
 export function replyHostFinder(
   settings: NameSettings,

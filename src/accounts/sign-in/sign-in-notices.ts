@@ -6,7 +6,7 @@ import { notifyOfBlockedSignIn, notifyOfNewBrowser } from '../notices/security-n
 import { browserName } from './pages/layout.ts';
 import type { SessionModuleDependencies } from './session-dependencies.ts';
 
-/** Notices being queued at once; a flood of guesses takes no more connections, and its next guess tries again. */
+/** Max notices queued at once, so that a flood of guesses takes no more connections; its next guess retries. */
 const maxPending = 5;
 /** How long, and for how many addresses, a process remembers that no notice about blocked sign-ins is due. */
 const blockedTtlMs = 60_000;
@@ -27,7 +27,7 @@ export class SignInNotices {
     });
   }
 
-  /** Someone signed in as a person with a browser that they never used before. Nothing is sent about the first sign-in ever. */
+  /** Notifies a person of a sign-in with a new browser, but not of their first sign-in ever. */
   newBrowser(personId: PersonId, request: FastifyRequest): Promise<void> {
     return notifyOfNewBrowser(this.#dependencies.database.kysely, personId, {
       browser: browserName(request.headers['user-agent'] ?? ''),
@@ -36,8 +36,8 @@ export class SignInNotices {
   }
 
   /**
-   * Guesses at the sign-in of the person with this address, if there is one, are being delayed. At most one notice a day. Returns
-   * at once, so that timing doesn't reveal whether there is such a person.
+   * Notifies the person with this address, if any, that guesses at their sign-in are being delayed; at most once a day.
+   * Returns at once, so that timing doesn't reveal whether the person exists.
    */
   blocked(email: string, { ip }: Pick<FastifyRequest, 'ip'>): void {
     const address = comparableAddress(email);

@@ -39,7 +39,7 @@ export interface InstallationMove {
 }
 
 const undefinedTable = '42P01';
-/** What the triggers of `refuse_moved` raise. */
+/** Raised by the triggers of `refuse_moved`. */
 const movedCode = '55000';
 
 /** @returns undefined if the database takes part in no move */
@@ -53,7 +53,7 @@ export async function readInstallationMove({
     );
     return rows[0];
   } catch (error) {
-    // A database before its first migration.
+    // The database isn't migrated yet.
     if (codeOf(error) === undefinedTable) return undefined;
     throw error;
   }
@@ -61,7 +61,7 @@ export async function readInstallationMove({
 
 /**
  * Makes sure that the installation lives in this database.
- * @throws OperatorError that says where it went, or what isn't finished
+ * @throws OperatorError naming the other database if a move has started
  */
 export async function requireNotMoved(database: Pick<Database, 'pool'>): Promise<void> {
   const move = await readInstallationMove(database);
@@ -77,7 +77,7 @@ function describeInstallationMove({ side, peer, startedAt, finishedAt }: Install
 }
 
 /**
- * Explains the error of a statement that was refused because a move has started since.
+ * Explains why a statement was refused if a move has started since.
  * @returns undefined for other errors
  */
 export async function explainMovedError(

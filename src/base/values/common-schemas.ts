@@ -8,7 +8,7 @@ export function StrictObject<Members extends TProperties>(members: Members) {
   return Type.Object(members, strict);
 }
 
-/** A strict object with the name that it has in the OpenAPI document. */
+/** A strict object with its name in the OpenAPI document. */
 export function NamedObject<Members extends TProperties>(title: string, members: Members) {
   return Type.Object(members, { ...strict, title });
 }

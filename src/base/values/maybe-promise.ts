@@ -9,7 +9,7 @@ export function andThen<Value, Result>(
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** As `Promise.all`, which makes a promise for each value, even if none is one. */
+/** Like `Promise.all`, but makes no promises if no value is one. */
 export function awaitAll<Value>(
   values: readonly MaybePromise<Value>[],
 ): MaybePromise<readonly Value[]> {
@@ -18,15 +18,15 @@ export function awaitAll<Value>(
     : (values as readonly Value[]);
 }
 
-/** A list of steps that stops only where it waits for a promise; `runSteps` runs it. */
+/** Steps that pause only to wait for a promise; `runSteps` runs them. */
 export type Steps<Result> = Generator<Promise<unknown>, Result, unknown>;
 
-/** Within steps, the value of what may be a promise: `const account = yield* resolved(lookup)`. */
+/** Within steps, unwraps a possible promise: `const account = yield* resolved(lookup)`. */
 export function* resolved<Value>(value: MaybePromise<Value>): Steps<Value> {
   return value instanceof Promise ? ((yield value) as Value) : value;
 }
 
-/** Runs steps: at once unless one waits. They can't catch the error of what they wait for. */
+/** Runs steps: at once unless one waits. They can't catch errors of awaited promises. */
 export function runSteps<Result>(steps: Steps<Result>): MaybePromise<Result> {
   const next = steps.next();
   return next.done === true ? next.value : continueSteps(steps, next.value);

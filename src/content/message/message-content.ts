@@ -17,7 +17,7 @@ export const maxAttributes = 20;
 export const maxAttributeName = 40;
 export const maxAttributeValue = 200;
 
-/** Who a message is from, as its From header says. */
+/** The sender in a message's From header. */
 export interface MessageSender {
   readonly address: EmailAddress;
   /** Absent: the address alone. */
@@ -25,9 +25,9 @@ export interface MessageSender {
 }
 
 /**
- * `message.content`: everything personal of a message, frozen when it was accepted. Recipient 0 is `to`, recipient n is
- * `cc[n - 1]`, and `archive` comes last; each counts so in `queue_entry.pending` and in events. Erasing this one value erases the person. Its members
- * in SQL: `message-sql.ts`.
+ * `message.content`: all personal data of a message, frozen at acceptance. Recipient 0 is `to`, recipient n is
+ * `cc[n - 1]`, and `archive` comes last; `queue_entry.pending` and events use these numbers. Erasing this one value
+ * erases the person. Its members in SQL: `message-sql.ts`.
  */
 export interface MessageContent<Value extends FieldValue | null = FieldValue> {
   readonly to: EmailAddress;
@@ -37,7 +37,7 @@ export interface MessageContent<Value extends FieldValue | null = FieldValue> {
   readonly cc?: readonly EmailAddress[];
   /** How many of the last addresses of `cc` are Bcc; in messages accepted by 0.2, the account's archive address is one. */
   readonly bccCount?: number;
-  /** Gets the account's own copy, without what is meant for To. The recipient after the last of `cc`. */
+  /** Gets the account's own copy, without parts meant for To. Comes after the last of `cc`. */
   readonly archive?: EmailAddress;
   /** Cc and Bcc addresses of the request that were skipped because they are suppressed. */
   readonly suppressedCc?: readonly EmailAddress[];
@@ -46,19 +46,19 @@ export interface MessageContent<Value extends FieldValue | null = FieldValue> {
   readonly replyTo?: EmailAddress;
   /** `replyTo` is a reply address of the message. Absent: replies aren't received, or no longer. */
   readonly receiveReplies?: true;
-  /** As the request had it, markup included. Absent: the template's. */
+  /** As requested, markup included. Absent: the template's. */
   readonly subjectLine?: string;
   readonly previewText?: string;
-  /** The language that the request asks for (BCP 47, canonical). With the version, it says which variant is sent. */
+  /** The requested language (BCP 47, canonical). With the version, it determines the variant to send. */
   readonly locale?: string;
-  /** The locale of the variant that was chosen when it was accepted, for reports. Absent: the default content. */
+  /** The locale of the variant chosen at acceptance, for reports. Absent: the default content. */
   readonly variant?: string;
   readonly attachments?: readonly AttachmentInfo[];
-  /** Values by field name, as the request had them. */
+  /** Values by field name, as requested. */
   readonly values: Readonly<Record<string, Value>>;
-  /** When to send it (RFC 3339), if that was ahead when it was accepted. */
+  /** When to send it (RFC 3339), if in the future at acceptance. */
   readonly sendAt?: string;
-  /** Until the version to use is chosen at the send time. */
+  /** Set until the version is chosen at the send time. */
   readonly templateVersion?: 'due';
   /** Headers of the request by name. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -68,7 +68,7 @@ export interface MessageContent<Value extends FieldValue | null = FieldValue> {
   readonly trace?: TraceContext;
 }
 
-/** What each member holds: a retention rule erases texts and values before addresses. */
+/** Kinds of the members: a retention rule erases texts and values before addresses. */
 export const contentMemberKinds = {
   to: 'address',
   toName: 'address',
@@ -78,12 +78,12 @@ export const contentMemberKinds = {
   suppressedCc: 'address',
   from: 'address',
   replyTo: 'address',
-  // Once the texts are erased, replies, which are texts too, are refused.
+  // Replies are texts too, so they are refused once the texts are erased.
   receiveReplies: 'text',
   subjectLine: 'text',
   previewText: 'text',
   locale: 'text',
-  // Kept as long as the domains, which reports count, too.
+  // Kept as long as domains, because reports count both.
   variant: 'address',
   attachments: 'text',
   values: 'values',
@@ -91,11 +91,11 @@ export const contentMemberKinds = {
   templateVersion: 'text',
   headers: 'text',
   attributes: 'text',
-  // A bounce that comes late still links to it.
+  // A late bounce still links to it.
   trace: 'address',
 } as const satisfies Readonly<Record<keyof MessageContent, 'address' | 'text' | 'values'>>;
 
-/** Members whose loss changes what a resent message says or carries. */
+/** Members whose loss changes the content of a resent message. */
 export const resentMembers = [
   'subjectLine',
   'previewText',
@@ -105,20 +105,20 @@ export const resentMembers = [
   'values',
 ] as const satisfies readonly (keyof MessageContent)[];
 
-/** Content as the database has it; values that were erased are null. */
+/** Content as stored; erased values are null. */
 export type StoredContent = MessageContent<FieldValue | null> & {
-  /** What a retention rule has erased. */
+  /** Erased by a retention rule. */
   readonly erased?: readonly (typeof resentMembers)[number][];
 };
 
-/** Every member, so that the compiler names who leaves one out; JSON leaves out what is undefined. */
+/** Every member, so that the compiler reports missing ones; JSON omits undefined ones. */
 export type ContentMembers = {
   readonly [Name in keyof Required<MessageContent>]: MessageContent[Name] | undefined;
 } & MessageContent;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads stored content, without values that were erased; undefined where it was erased or is not that of a message. */
+/** Reads stored content without erased values; undefined if it was erased or isn't a message's. */
 export function readContent(stored: unknown): MessageContent | undefined {
   if (!isFields(stored) || typeof stored.to !== 'string') return undefined;
   const { from, values } = stored;
@@ -178,7 +178,7 @@ export function recipientsOf({
   return archive === undefined ? [to, ...cc] : [to, ...cc, archive];
 }
 
-/** The number of the recipient that gets the account's own copy. */
+/** The recipient number of the account's own copy. */
 export function archiveNumber({
   cc = [],
   archive,

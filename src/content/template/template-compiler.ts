@@ -38,7 +38,7 @@ export class TemplateCompiler {
   /**
    * Returns the result of `compileVersion`, with an error if the template exceeds the time or memory limit.
    * @param group the requesting account; undefined: the operator
-   * @param format how an earlier version reads its markup; undefined: as new versions do
+   * @param format markup format of an earlier version; undefined: the current one
    * @throws Busy if too many are waiting
    */
   async compile(
@@ -73,10 +73,10 @@ export type { CompileResult } from './compile-source.ts';
 const compiler = new TemplateCompiler();
 
 /**
- * Does the work that is the same for all messages of a template version: MJML to HTML, CSS into attributes, the text
- * part from the HTML, the escaping of each field, the table of links. Problems of the template are in the result.
+ * Does the work shared by all messages of a template version: MJML to HTML, CSS into attributes, the text part from the
+ * HTML, the escaping of each field, the table of links. Problems of the template are in the result.
  * @param group the requesting account; accounts take turns. Undefined: the operator
- * @param format how an earlier version reads its markup; undefined: as new versions do
+ * @param format markup format of an earlier version; undefined: the current one
  * @throws Busy if the account has too many templates waiting
  */
 export function compileTemplate(

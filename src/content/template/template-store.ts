@@ -10,8 +10,8 @@ import type { TemplateSource } from './template-source.ts';
 import { writeVariants } from './variant-store.ts';
 
 /**
- * Names of the fields that any published version of these templates declared secret and no owner has revealed, in the same
- * order, as the text of a sorted JSON array.
+ * For each template, in order: the names of fields that a published version declared secret and no owner has revealed,
+ * as the text of a sorted JSON array.
  */
 export async function readKeptSecrets(
   kysely: Database['kysely'],
@@ -27,7 +27,7 @@ export async function readKeptSecrets(
   return alignByOrdinal(rows, refs.length, ({ names }) => names).map((names) => names ?? '[]');
 }
 
-/** Ends the secrecy of fields in all versions that don't declare it themselves. Notifies all nodes at commit. */
+/** Reveals fields in all versions that don't declare them secret themselves. Notifies all nodes at commit. */
 export async function revealTemplateSecrets(
   transaction: Database['kysely'],
   { accountId, templateId }: TemplateRef,
@@ -142,7 +142,7 @@ function templatesOf(refs: readonly TemplateRef[]): TemplateId[] {
 /** What to do with a message that the receiving server may already have: resend it, or hold it for review. */
 export type WhenUncertain = 'resend' | 'hold';
 
-/** A template as the manifest sees it: its settings and the content hash of its published version. */
+/** A template in the manifest: its settings and the content hash of its published version. */
 export interface TemplateRow {
   readonly id: TemplateId;
   readonly name: string;
@@ -220,7 +220,7 @@ export async function publishVersion(
   return number;
 }
 
-/** Publishes a version, such as an earlier one again. Notifies all nodes at commit. */
+/** Publishes a version, even an earlier one. Notifies all nodes at commit. */
 export async function setPublishedVersion(
   transaction: Kysely,
   { accountId, templateId }: TemplateRef,
@@ -284,7 +284,7 @@ export async function keepTrialVersion(
   );
 }
 
-/** Longer than messages, which are deleted by the week. */
+/** Kept longer than messages, which are deleted weekly. */
 function keptFor(retentionDays: number) {
   return sql`now() + ${retentionDays + 30} * interval '1 day'`;
 }

@@ -19,12 +19,12 @@ export interface BackupRepository {
   list(prefix: string): Promise<string[]>;
   /** Does nothing if the file doesn't exist. */
   remove(name: string): Promise<void>;
-  /** Removes what interrupted calls of `put` have left. Only while nothing else is writing there. */
+  /** Removes leftovers of interrupted `put` calls. Call it only while nothing else is writing. */
   sweep(prefix: string): Promise<void>;
 }
 
 /**
- * Opens where backups are kept.
+ * Opens a target for backups.
  * @throws OperatorError if the target is a bucket and its settings are missing
  */
 export async function openBackupRepository(
@@ -121,7 +121,7 @@ export class FolderRepository implements BackupRepository {
   }
 }
 
-/** Creates a folder and its parents with mode 0700, so that their names survive a crash. */
+/** Creates a folder and its parents with mode 0700, and syncs them to survive a crash. */
 async function makeDurableFolder(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
@@ -138,7 +138,7 @@ async function makeDurableFolder(path: string): Promise<void> {
 const requestTimeoutMs = 120_000;
 const retries = 5;
 
-/** @throws OperatorError without the settings of the S3 service */
+/** @throws OperatorError if the S3 settings are missing */
 async function openS3Repository(
   bucket: string,
   prefix: string,
@@ -171,7 +171,7 @@ class S3Repository implements BackupRepository {
     this.#client = client;
     this.#bucket = bucket;
     this.#prefix = prefix;
-    // With the bucket in the path, which every S3 service understands.
+    // Path-style URLs work with every S3 service.
     this.#base = `${endpoint}/${bucket}`;
   }
 
@@ -200,7 +200,7 @@ class S3Repository implements BackupRepository {
   }
 
   async sweep(): Promise<void> {
-    // A request that was interrupted has stored nothing.
+    // An interrupted request stores nothing.
   }
 
   async remove(name: string): Promise<void> {

@@ -19,7 +19,7 @@ export function parseLsn(text: string): bigint {
   return (BigInt(`0x${high}`) << 32n) | BigInt(`0x${low}`);
 }
 
-/** The number of the segment with a position. */
+/** The number of a position's segment. */
 export function segmentOfLsn(lsn: bigint): bigint {
   return lsn / segmentBytes;
 }
@@ -48,8 +48,7 @@ const decompress = promisify(zstdDecompress);
 const storedPattern = /^wal\/[0-9A-F]{8}\/([0-9A-F]{24}|[0-9A-F]{8}\.history)-([0-9a-f]{32})\.age$/;
 
 /**
- * Stores a WAL file. Its name has a checksum, so that storing it again is recognized, and so is another installation's
- * file of the same name.
+ * Stores a WAL file. A checksum in its name identifies repeats, and another installation's files of the same name.
  * @throws OperatorError if another file of the same name is stored
  */
 export async function storeWalFile(
@@ -111,7 +110,7 @@ const minFilesToRemove = 8;
 
 const unfinishedName = /\.unfinished$/;
 
-/** Stores the WAL that PostgreSQL has put into the spool folder. */
+/** Stores the WAL that PostgreSQL puts into the spool folder. */
 export class WalArchiver {
   readonly #folder: DataFolder;
   readonly #repository: BackupRepository;
@@ -137,7 +136,7 @@ export class WalArchiver {
   async storeAll(): Promise<void> {
     for (const name of await this.#spooled()) {
       const file = join(this.#folder.walSpool, name);
-      // Before the WAL that may need it.
+      // Keys first: WAL may need them.
       await this.#keys.store();
       await storeWalFile(this.#repository, this.#encrypter, name, await readFile(file));
       await rm(file);
@@ -157,7 +156,7 @@ export class WalArchiver {
         );
   }
 
-  /** The number of files waiting in the spool folder, or for PostgreSQL to put them there, and since when. */
+  /** Counts files waiting in the spool folder, or for PostgreSQL to put them there, and since when. */
   async countWaiting(): Promise<{ readonly waiting: number; readonly since: Date | undefined }> {
     const status = join(this.#folder.cluster, 'pg_wal', 'archive_status');
     const ready = (await readdir(status)).filter((name) => name.endsWith('.ready'));

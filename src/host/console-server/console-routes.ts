@@ -46,10 +46,10 @@ function consolePolicy(nonce: string): string {
 }
 
 /**
- * For the frame that shows an email: its own script, any styles of the email, images embedded in it, and those that this service
- * hosts, which don't count as opens. `sandbox` gives it an opaque origin even if someone opens it directly, and lets links open
- * pages in new tabs.
- * @param hostedImages the URL below which hosted images are
+ * For the frame that shows an email: allows its own script, the email's styles and embedded images, and images hosted
+ * by this service, which don't count as opens. `sandbox` gives it an opaque origin even if someone opens it directly,
+ * and lets links open pages in new tabs.
+ * @param hostedImages URL prefix of hosted images
  */
 function framePolicy(hostedImages: string): string {
   return [

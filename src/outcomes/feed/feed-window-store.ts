@@ -4,9 +4,9 @@ import type { Database } from '../../base/database/open-database.ts';
 
 type Kysely = Database['kysely'];
 
-/** Every account is in one lane, by a hash that is the same in every database, because positions move with the rows. */
+/** An account's lane is a hash that is the same in every database, because positions move with the rows. */
 const laneCount = 8;
-/** Lanes are written as bits. */
+/** Lanes are stored as bits. */
 export const allLanes = 2 ** laneCount - 1;
 
 /** SQL: the number of an account's lane, from 0. */
@@ -37,7 +37,7 @@ export interface FeedWindow {
 /** Rows per batch. */
 const pieceRows = 100;
 
-/** Which rows a window has. */
+/** The rows of a window. */
 export type FeedRange = Pick<FeedWindow, 'from' | 'until' | 'lanes'>;
 
 /** Splits a window into consecutive batches. */
@@ -58,18 +58,18 @@ export function inWindow({ from, until, lanes }: FeedRange, table: string): RawB
   return sql`${tx} >= ${from}::xid8 and ${tx} < ${until}::xid8${inLanes(lanes, table)}`;
 }
 
-/** SQL: another condition, for rows of accounts in the lanes. Without one for all of them, so that plans are the same as without lanes. */
+/** SQL: another condition, for rows of accounts in the lanes. Empty for all lanes, so that plans are the same as without lanes. */
 export function inLanes(lanes: number, table: string): RawBuilder<unknown> {
   if (lanes === allLanes) return sql``;
   return sql` and ${hasLane(sql`${lanes}::integer`, sql.raw(`${table}.account_id`))}`;
 }
 
-/** Rows of all lanes that are read to find those of some, per row that is looked for. */
+/** Rows of all lanes to read per wanted row of some lanes. */
 const rowsPerFound = laneCount;
 
 /**
  * The next window from a position, with about `limit` rows. Transactions are never split.
- * @param before where it ends at the latest
+ * @param before its latest possible end
  * @returns undefined if nothing has ended since
  */
 export async function nextWindow(

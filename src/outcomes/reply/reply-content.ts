@@ -1,4 +1,4 @@
-/** A name and address in a header of a reply, as it claims. */
+/** A name and address that a header of a reply claims. */
 export interface ReplyMailbox {
   readonly address: string;
   readonly name: string;
@@ -18,7 +18,7 @@ export const authenticationResults = [
 
 export interface AuthenticationResult {
   readonly result: (typeof authenticationResults)[number];
-  /** The domain that it is about; null if the mail names none. */
+  /** The checked domain; null if the mail names none. */
   readonly domain: string | null;
 }
 
@@ -44,7 +44,7 @@ export interface ReplyPart {
   readonly sha256: string;
 }
 
-/** What the header of a reply says. */
+/** The header of a reply. */
 export interface ReplyHead {
   readonly from: ReplyMailbox | null;
   readonly to: readonly ReplyMailbox[];
@@ -60,7 +60,7 @@ export interface ReplyHead {
   readonly autoSubmitted: string | null;
 }
 
-/** `message_reply.content`: everything personal of a reply. Erasing this one value erases it. */
+/** `message_reply.content`: all personal data of a reply. Erasing this one value erases it. */
 export interface ReplyContent extends ReplyHead {
   /** MAIL FROM; empty for bounces and other automatic mail. */
   readonly envelopeFrom: string;
@@ -80,14 +80,14 @@ export interface ParsedReplyPart extends Omit<ReplyPart, 'size' | 'sha256'> {
 /** A reply as its sender wrote it. */
 export interface ParsedReply {
   readonly head: ReplyHead;
-  /** Some program sent it (RFC 3834), or a mailing list. */
+  /** A program (RFC 3834) or a mailing list sent it. */
   readonly automatic: boolean;
   /** Its parts couldn't be read; the only one is the whole mail. */
   readonly unread: boolean;
   readonly parts: readonly ParsedReplyPart[];
 }
 
-/** Where a reply came from. */
+/** The origin of a reply. */
 export interface ReplyOrigin {
   readonly remoteAddress: string;
   readonly helo: string;

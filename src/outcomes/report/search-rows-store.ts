@@ -12,9 +12,9 @@ import { type Follower, readersRestMs } from '../feed/event-feed.ts';
 import { type FeedRange, inWindow, piecesOf } from '../feed/feed-window-store.ts';
 
 /**
- * Writes search rows and attributes and updates states, following the messages. An update of a state costs as much as the row,
- * because every index gets another entry, so a row is written with what the state has become. Recipients are numbered from To
- * (0); suppressed Cc and Bcc addresses are numbered from 12.
+ * Writes search rows and attributes and updates states, following the messages. Updating a state costs as much as
+ * inserting the row, because every index gets another entry, so rows are inserted with the current state. Recipients
+ * are numbered from To (0); suppressed Cc and Bcc addresses are numbered from 12.
  */
 export const writeSearchRows: Follower = {
   name: 'search',

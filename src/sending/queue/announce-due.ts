@@ -23,7 +23,7 @@ export class DueAnnouncer {
     this.#log = log;
   }
 
-  /** Announces messages that are committed. */
+  /** Announces committed messages. */
   announce(): void {
     if (this.#timer !== undefined) return;
     const waitMs = this.#nextAt - performance.now();

@@ -21,7 +21,7 @@ export interface Completion extends RecordedEvents {
   readonly done: boolean;
   /** Undefined keeps the message's state, because its To recipient wasn't tried. */
   readonly state: MessageState | undefined;
-  /** When that became so, by `performance.now()`. */
+  /** Start of that state, by `performance.now()`. */
   readonly stateSince: number;
   /** Milliseconds until it is due again; undefined if it is done or held for review. */
   readonly dueIn: number | undefined;

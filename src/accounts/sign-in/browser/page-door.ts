@@ -10,17 +10,17 @@ import type { SessionModuleDependencies } from '../session-dependencies.ts';
 import { type BrowserSession, principalOf } from './browser-session-store.ts';
 import type { BrowserSessions } from './browser-sessions.ts';
 
-/** What a page or a form needs. */
+/** Rules for a page or a form. */
 export interface PageRule {
   readonly access: Exclude<PageAccess, 'inbox'>;
   /** People must have confirmed who they are in the last minutes (ASVS 3.7.1). */
   readonly confirmed?: boolean;
-  /** Answers people who aren't signed in, whom the sign-in page would mislead; undefined: that page does. */
+  /** Answers people who aren't signed in, if the sign-in page would mislead them; default: that page. */
   answerStranger?(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined>;
 }
 
 interface FormRule extends PageRule {
-  /** The page that the form is on, where people start again; by default, at the form's own path. */
+  /** The form's page, where people start again; by default, at the form's own path. */
   readonly page?: string;
 }
 
@@ -31,7 +31,7 @@ export interface PageCall {
   /** Binds forms to this browser and its session. */
   readonly csrf: string;
   readonly person: BrowserSession;
-  /** Records in the audit log what the person did. */
+  /** Records the person's action in the audit log. */
   record(kind: string, event?: Omit<AuditEvent, 'kind' | 'personId' | 'origin'>): Promise<void>;
 }
 
@@ -45,8 +45,8 @@ type Visitor =
   | { readonly refusal?: never; readonly person: BrowserSession };
 
 /**
- * Registers the pages that need a signed-in person as operations: `authorize` decides about each visit. Only here do pages
- * get to know who visits; all other pages know no more than that somebody is signed in.
+ * Registers the pages that need a signed-in person as operations: `authorize` decides about each visit. Only these
+ * pages learn who is visiting; all others know only that somebody is signed in.
  */
 export class PageDoor {
   readonly #browser: BrowserSessions;
@@ -57,7 +57,7 @@ export class PageDoor {
     this.#dependencies = dependencies;
   }
 
-  /** A page; visitors who aren't signed in, or haven't confirmed who they are, do so and come back. */
+  /** Registers a page. Visitors who must sign in or confirm who they are do so and come back. */
   page(
     scope: Http,
     path: string,
@@ -74,8 +74,8 @@ export class PageDoor {
   }
 
   /**
-   * A form of such a page. One that was not served to this browser in its current session has no effect: the page is
-   * shown again.
+   * Registers a form. If it wasn't served to this browser in its current session, it has no effect: the page is shown
+   * again.
    */
   form(
     scope: Http,
@@ -96,7 +96,7 @@ export class PageDoor {
     });
   }
 
-  /** The signed-in person, for public pages that go on with what that person began. @returns undefined if the rule forbids it */
+  /** Finds the signed-in person, for public pages that continue a task of theirs. @returns undefined if the rule forbids it */
   async find(request: FastifyRequest, rule: PageRule): Promise<BrowserSession | undefined> {
     const visitor = await this.#admit(request, await this.#browser.findSignedIn(request), rule);
     return visitor.refusal === undefined ? visitor.person : undefined;
@@ -148,15 +148,15 @@ async function refuse(
   return sendPage(reply, boundSessionPage);
 }
 
-/** Longer ones would make a Location header that clients refuse. */
+/** Clients refuse a Location header with a longer one. */
 const maxReturnPath = 1_000;
 
-/** What to come back to after signing in. */
+/** Where to return after signing in. */
 function returnPath({ url }: Pick<FastifyRequest, 'url'>): string {
   return url.length > maxReturnPath ? '/me' : url;
 }
 
-/** An account's provider acts in that account only: its owners could sign in as anyone with it. */
+/** An account's provider counts only in that account: its owners can sign in as anyone with it. */
 const boundSessionPage = messagePage(
   'Sign in another way',
   'You signed in with your account’s provider. To do this, sign in with your password or a passkey.',

@@ -68,8 +68,8 @@ export const ProblemSchema = Type.Object(
 );
 
 /**
- * A value that the schema accepts: its own example, or one made from its members. API pages, importers and testers that get none
- * invent values.
+ * Returns a valid value: the schema's own example, or one built from its members. Without one, API pages, importers and
+ * testers invent values.
  * @throws Error if the schema needs an example of its own, which is a bug
  */
 export function exampleOf(schema: SchemaJson): unknown {
@@ -94,7 +94,7 @@ export function exampleOf(schema: SchemaJson): unknown {
   throw new Error(`a schema needs examples: ${JSON.stringify(schema)}`);
 }
 
-/** Has the required members, and the optional ones that have examples of their own. */
+/** Includes the required members and the optional ones with their own examples. */
 function exampleOfObject({ properties, required }: SchemaJson): unknown {
   const names = (required ?? []) as readonly string[];
   const members = Object.entries((properties ?? {}) as Readonly<Record<string, SchemaJson>>).filter(
