@@ -3,7 +3,7 @@ import type { Database, DatabaseTransaction } from '../../base/database/open-dat
 import { OperatorError } from '../../base/values/errors.ts';
 import { type AccountLimit, accountLimits } from './account-limits.ts';
 
-/** An account has the most that it can have of something. */
+/** An account has reached one of its limits. */
 export class AccountLimitReached extends OperatorError {
   override name = 'AccountLimitReached';
 
@@ -19,7 +19,7 @@ export class AccountLimitReached extends OperatorError {
 
 const limits: readonly AccountLimit[] = Object.values(accountLimits);
 
-/** Rows of an account for one limit; with `per`, of the one that has most. @param exact false: stops counting beyond the limit */
+/** An account's usage of one limit; with `per`, of the largest group. @param exact false: stops counting beyond the limit */
 function usage(limit: AccountLimit, accountId: string, exact: boolean) {
   const { table, max, per, where, sum } = limit;
   const rows = sql`${sql.table(table)} where account_id = ${accountId} ${sql.raw(where === undefined ? '' : `and ${where}`)}`;
@@ -43,7 +43,7 @@ async function readUsage(
   return rows[0]?.used ?? [];
 }
 
-/** The limits whose tables a transaction has written; PostgreSQL's counters may include one before it on the connection. */
+/** The limits of tables that a transaction wrote; PostgreSQL's counters may include the connection's previous one. */
 async function limitsOfWritten(transaction: DatabaseTransaction): Promise<AccountLimit[]> {
   const tables = [...new Set(limits.map(({ table }) => table))];
   const { rows } = await sql<{ relname: string }>`
@@ -57,9 +57,9 @@ async function limitsOfWritten(transaction: DatabaseTransaction): Promise<Accoun
 }
 
 /**
- * Refuses a change after which an account has more of something than it can have, and more than before. Called at the end of every
- * change of settings, whose lock keeps others from adding at the same time.
- * @param database reads what the account has without the change
+ * Refuses a change that raises an account's usage of something above its limit. Called at the end of every change of settings,
+ * whose lock prevents concurrent additions.
+ * @param database reads the usage without the change
  * @throws AccountLimitReached
  */
 export async function checkAccountLimits(
@@ -79,7 +79,7 @@ export async function checkAccountLimits(
 }
 
 /**
- * Refuses what was written without the lock of a change: by imports, and when people join.
+ * Checks limits after writes without the change lock: by imports, and when people join.
  * @throws AccountLimitReached
  */
 export async function checkLimits(

@@ -28,12 +28,12 @@ export interface AuditEvent {
   readonly detail?: Readonly<Record<string, string | number | boolean | readonly AuditChange[]>>;
 }
 
-/** An event that this process has recorded, perhaps in a transaction that will be rolled back. */
+/** An event recorded by this process; its transaction may still be rolled back. */
 export interface RecordedEvent extends AuditEvent {
   readonly id: string;
 }
 
-/** Gets each `RecordedEvent`. A channel, so that whatever records an event needs no log. */
+/** Receives each `RecordedEvent`. A channel, so code that records events needs no log. */
 export const recordedEvents = channel('signalpost.audit');
 
 /**
@@ -55,7 +55,7 @@ export async function recordAuditEvent(
   recordedEvents.publish({ ...event, id, outcome } satisfies RecordedEvent);
 }
 
-/** When events were recorded, by ID; without those whose transaction hasn't committed. */
+/** When events were recorded, by ID; only those whose transaction has committed. */
 export async function findRecorded(
   kysely: Database['kysely'],
   ids: readonly string[],

@@ -12,9 +12,9 @@ type Kysely = Database['kysely'];
  */
 
 /**
- * The notices about owners and operators for the security addresses of their accounts. They belong to no person, so they have no
+ * Notices about owners and operators to the security addresses of their accounts. They belong to no person, so they have no
  * link that acts for one.
- * @param people the people that they are about, with `id`, `email` and `operator`
+ * @param people the people concerned, with `id`, `email` and `operator`
  * @param facts of the notice, as JSON
  */
 function noticesToAccounts(people: RawBuilder<unknown>, facts: RawBuilder<unknown>) {
@@ -25,7 +25,7 @@ function noticesToAccounts(people: RawBuilder<unknown>, facts: RawBuilder<unknow
     where (m.role = 'owner' or p.operator) and lower(a.security_address) <> p.email`;
 }
 
-/** The account's address, unless it is that of an owner, who gets the notice anyway. */
+/** The security address isn't that of an owner, who gets the notice anyway. */
 const hasOtherSecurityAddress = sql`a.created_at < now() and a.security_address is not null and lower(a.security_address) <> all (
   select o.email from membership om join person o on o.id = om.person_id where om.account_id = a.id and om.role = 'owner')`;
 
@@ -78,7 +78,7 @@ export async function notifyOwners(
   );
 }
 
-/** Notifies the operators of a new operator, and that person too. Skips people created in this transaction. */
+/** Notifies the operators of a new one, and that person too. Skips people created in this transaction. */
 export async function notifyOperators(transaction: Kysely, about: PersonId): Promise<void> {
   await enqueueNotices(
     transaction,
@@ -120,8 +120,8 @@ export async function notifyOfApiKey(
 }
 
 /**
- * Notifies the owners of an account, and the address that got its security notices before, that these or copies of its mail go
- * elsewhere now.
+ * Notifies an account's owners and its previous security address that security notices or copies of its mail now go
+ * elsewhere.
  * @param old undefined: there was none
  */
 export async function notifyOfAddress(
@@ -143,13 +143,13 @@ export async function notifyOfAddress(
   );
 }
 
-/** A browser and its network, as facts of a notice. */
+/** A browser and its IP address, for a notice. */
 export interface BrowserFacts {
   readonly browser: string;
   readonly address: string;
 }
 
-/** Notifies a person of a sign-in with a new browser, and their accounts, unless it is their first sign-in ever. */
+/** Notifies a person and their accounts of a sign-in with a new browser, except for the first sign-in ever. */
 export async function notifyOfNewBrowser(
   kysely: Kysely,
   personId: PersonId,
@@ -166,7 +166,7 @@ export async function notifyOfNewBrowser(
 }
 
 /**
- * Notifies the person with an address, if there is one, that guesses at their sign-in are being delayed; once a day, so that
+ * Notifies the person with this address, if any, that guesses at their password or code are delayed; once a day, so that
  * nobody can flood their inbox.
  */
 export async function notifyOfBlockedSignIn(
@@ -188,7 +188,7 @@ export async function notifyOfBlockedSignIn(
   });
 }
 
-/** The notices to people and to the security addresses of their accounts. */
+/** Notices to people and the security addresses of their accounts. */
 function toPersonAndAccounts(people: RawBuilder<unknown>, facts: RawBuilder<unknown>) {
   return sql`
     select p.email as to_address, p.id as person_id, null as account_id, ${facts} as facts from (${people}) p

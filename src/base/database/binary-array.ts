@@ -123,9 +123,9 @@ export function booleanArray(values: readonly boolean[]): Buffer {
 
 /** Shorter values are cheaper to copy than to write separately. */
 const minBytes = 64 * 1_024;
-/** Of a bind message: its type. */
+/** Type of a bind message. */
 const typeBytes = 1;
-/** Of a bind message, after its values: the format of the results. */
+/** Result formats, after the values of a bind message. */
 const tailBytes = 4;
 
 interface BindRequest {
@@ -133,8 +133,8 @@ interface BindRequest {
 }
 
 /**
- * A connection that sends a large last value from where it is, while the driver copies all values into its message. The value
- * must not change until the statement has succeeded, and never again if it has failed: it may still be on its way.
+ * A connection that sends a large last value uncopied; the driver by itself copies all values into its message. The value
+ * must not change until the statement succeeds, and never again if it fails, because it may still be in transit.
  */
 export class LargeValueClient extends ServiceClient {
   constructor(config?: string | pg.ClientConfig) {

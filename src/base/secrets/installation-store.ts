@@ -29,7 +29,7 @@ export async function requireMatchingKey(database: Database, key: MasterKey): Pr
 export interface InstallationMove {
   /** The same in both databases. */
   readonly moveId: string;
-  /** Whether this database is moved away from or into. */
+  /** Whether this is the old or the new database. */
   readonly side: 'source' | 'target';
   /** Host and name of the other database. */
   readonly peer: string;
@@ -39,10 +39,10 @@ export interface InstallationMove {
 }
 
 const undefinedTable = '42P01';
-/** What the triggers of `refuse_moved` raise. */
+/** SQLSTATE of the `refuse_moved` triggers. */
 const movedCode = '55000';
 
-/** @returns undefined if the database takes part in no move */
+/** @returns undefined if the database isn't part of a move */
 export async function readInstallationMove({
   pool,
 }: Pick<Database, 'pool'>): Promise<InstallationMove | undefined> {
@@ -53,7 +53,7 @@ export async function readInstallationMove({
     );
     return rows[0];
   } catch (error) {
-    // A database before its first migration.
+    // The database isn't migrated yet.
     if (codeOf(error) === undefinedTable) return undefined;
     throw error;
   }
@@ -61,7 +61,7 @@ export async function readInstallationMove({
 
 /**
  * Makes sure that the installation lives in this database.
- * @throws OperatorError that says where it went, or what isn't finished
+ * @throws OperatorError naming the new database or the unfinished move
  */
 export async function requireNotMoved(database: Pick<Database, 'pool'>): Promise<void> {
   const move = await readInstallationMove(database);
@@ -77,7 +77,7 @@ function describeInstallationMove({ side, peer, startedAt, finishedAt }: Install
 }
 
 /**
- * Explains the error of a statement that was refused because a move has started since.
+ * Explains why a statement was refused after a move has started.
  * @returns undefined for other errors
  */
 export async function explainMovedError(

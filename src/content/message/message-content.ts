@@ -3,7 +3,7 @@ import type { EmailAddress } from '../../base/values/email-address.ts';
 import type { FieldValue } from '../template/field-value.ts';
 import { type AttachmentInfo, readAttachmentInfos } from './attachment.ts';
 
-/** Section 2.2 of the contract: Cc addresses of one message. */
+/** Max Cc addresses of one message (contract section 2.2). */
 export const maxCc = 5;
 /** Max Bcc addresses of one message. */
 export const maxBcc = 5;
@@ -12,12 +12,12 @@ export const maxRecipients = 1 + maxCc + maxBcc + 1;
 /** Section 2.2 of the contract, in Unicode code points. */
 export const maxSubjectLength = 90;
 export const maxPreviewLength = 240;
-/** Attributes of one message, and code points of their names and values. */
+/** Max attributes of one message, and code points in names and values. */
 export const maxAttributes = 20;
 export const maxAttributeName = 40;
 export const maxAttributeValue = 200;
 
-/** Who a message is from, as its From header says. */
+/** The sender in a message's From header. */
 export interface MessageSender {
   readonly address: EmailAddress;
   /** Absent: the address alone. */
@@ -25,9 +25,9 @@ export interface MessageSender {
 }
 
 /**
- * `message.content`: everything personal of a message, frozen when it was accepted. Recipient 0 is `to`, recipient n is
- * `cc[n - 1]`, and `archive` comes last; each counts so in `queue_entry.pending` and in events. Erasing this one value erases the person. Its members
- * in SQL: `message-sql.ts`.
+ * `message.content`: all personal data of a message, frozen at acceptance. Recipient 0 is `to`, recipient n is
+ * `cc[n - 1]`, and `archive` comes last; `queue_entry.pending` and events use these numbers. Erasing this value erases
+ * the person. Members in SQL: `message-sql.ts`.
  */
 export interface MessageContent<Value extends FieldValue | null = FieldValue> {
   readonly to: EmailAddress;
@@ -35,9 +35,9 @@ export interface MessageContent<Value extends FieldValue | null = FieldValue> {
   readonly toName?: string;
   /** Cc, then Bcc, so that both are found, tracked and erased alike. Only `visibleCc` may be shown in the message. */
   readonly cc?: readonly EmailAddress[];
-  /** How many of the last addresses of `cc` are Bcc; in messages accepted by 0.2, the account's archive address is one. */
+  /** How many addresses at the end of `cc` are Bcc; messages accepted by 0.2 count the archive address. */
   readonly bccCount?: number;
-  /** Gets the account's own copy, without what is meant for To. The recipient after the last of `cc`. */
+  /** Gets the account's own copy, without parts meant for To. Numbered after the last of `cc`. */
   readonly archive?: EmailAddress;
   /** Cc and Bcc addresses of the request that were skipped because they are suppressed. */
   readonly suppressedCc?: readonly EmailAddress[];
@@ -46,29 +46,29 @@ export interface MessageContent<Value extends FieldValue | null = FieldValue> {
   readonly replyTo?: EmailAddress;
   /** `replyTo` is a reply address of the message. Absent: replies aren't received, or no longer. */
   readonly receiveReplies?: true;
-  /** As the request had it, markup included. Absent: the template's. */
+  /** As in the request, including markup. Absent: the template's. */
   readonly subjectLine?: string;
   readonly previewText?: string;
-  /** The language that the request asks for (BCP 47, canonical). With the version, it says which variant is sent. */
+  /** The requested language (BCP 47, canonical). With the version, it determines the variant. */
   readonly locale?: string;
-  /** The locale of the variant that was chosen when it was accepted, for reports. Absent: the default content. */
+  /** The locale of the variant chosen at acceptance, for reports. Absent: the default content. */
   readonly variant?: string;
   readonly attachments?: readonly AttachmentInfo[];
-  /** Values by field name, as the request had them. */
+  /** Values by field name, as in the request. */
   readonly values: Readonly<Record<string, Value>>;
-  /** When to send it (RFC 3339), if that was ahead when it was accepted. */
+  /** Send time (RFC 3339), if it was in the future at acceptance. */
   readonly sendAt?: string;
-  /** Until the version to use is chosen at the send time. */
+  /** Set until the version is chosen at the send time. */
   readonly templateVersion?: 'due';
   /** Headers of the request by name. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The caller's own data by name: in the message's view, search and webhooks, but not in its mail. */
   readonly attributes?: Readonly<Record<string, string>>;
-  /** The span of its acceptance, if that was traced; its `tracestate` is the caller's. */
+  /** The span of its acceptance, if traced, with the caller's `tracestate`. */
   readonly trace?: TraceContext;
 }
 
-/** What each member holds: a retention rule erases texts and values before addresses. */
+/** Kind of each member: a retention rule erases texts and values before addresses. */
 export const contentMemberKinds = {
   to: 'address',
   toName: 'address',
@@ -78,12 +78,12 @@ export const contentMemberKinds = {
   suppressedCc: 'address',
   from: 'address',
   replyTo: 'address',
-  // Once the texts are erased, replies, which are texts too, are refused.
+  // Replies are texts too, so they are refused once texts are erased.
   receiveReplies: 'text',
   subjectLine: 'text',
   previewText: 'text',
   locale: 'text',
-  // Kept as long as the domains, which reports count, too.
+  // Kept as long as the domains: reports count both.
   variant: 'address',
   attachments: 'text',
   values: 'values',
@@ -91,11 +91,11 @@ export const contentMemberKinds = {
   templateVersion: 'text',
   headers: 'text',
   attributes: 'text',
-  // A bounce that comes late still links to it.
+  // A late bounce still links to it.
   trace: 'address',
 } as const satisfies Readonly<Record<keyof MessageContent, 'address' | 'text' | 'values'>>;
 
-/** Members whose loss changes what a resent message says or carries. */
+/** Members whose erasure changes the content of a resent message. */
 export const resentMembers = [
   'subjectLine',
   'previewText',
@@ -105,20 +105,20 @@ export const resentMembers = [
   'values',
 ] as const satisfies readonly (keyof MessageContent)[];
 
-/** Content as the database has it; values that were erased are null. */
+/** Content as stored in the database; erased values are null. */
 export type StoredContent = MessageContent<FieldValue | null> & {
-  /** What a retention rule has erased. */
+  /** Members that retention erased. */
   readonly erased?: readonly (typeof resentMembers)[number][];
 };
 
-/** Every member, so that the compiler names who leaves one out; JSON leaves out what is undefined. */
+/** Requires every member, so that the compiler reports a missing one; JSON omits undefined. */
 export type ContentMembers = {
   readonly [Name in keyof Required<MessageContent>]: MessageContent[Name] | undefined;
 } & MessageContent;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads stored content, without values that were erased; undefined where it was erased or is not that of a message. */
+/** Reads stored content without erased values; undefined if it was erased or isn't a message's. */
 export function readContent(stored: unknown): MessageContent | undefined {
   if (!isFields(stored) || typeof stored.to !== 'string') return undefined;
   const { from, values } = stored;
@@ -228,7 +228,7 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Texts, lists and objects, as they were accepted; a value is only ever erased as a whole. */
+/** Keeps texts, lists and objects as accepted; a value is only ever erased as a whole. */
 function withoutErased(values: Fields): Record<string, FieldValue> {
   const given = Object.entries(values).filter(
     ([, value]) => typeof value === 'string' || (typeof value === 'object' && value !== null),

@@ -36,25 +36,25 @@ export function insertEventRows(of: string): string {
 
 /** An event to write. */
 export interface EventDraft {
-  /** Made once for what happened, so that the same event written twice is one. */
+  /** Created once per event, so that writing it twice stores one. */
   readonly id: string;
-  /** When it happened, by `performance.now()`: the database may take it much later. */
+  /** When it happened, by `performance.now()`: it may be stored much later. */
   readonly happenedAt: number;
   readonly kind: StoredEventKind;
   readonly recipient: number | null;
   readonly detail: Readonly<Record<string, unknown>>;
-  /** For the metrics, not stored: the operator of the recipient's mail server, if it is a known one. */
+  /** For the metrics, not stored: the operator of the recipient's mail server, if known. */
   readonly receiver?: string;
-  /** By which the reports of a relay name the delivery; stored apart from the event. */
+  /** The delivery's ID in reports of the relay; stored apart from the event. */
   readonly relayId?: string;
 }
 
-/** The time in the database of what happened so many milliseconds ago. @param ago SQL */
+/** The database time that many milliseconds ago. @param ago SQL */
 export function timeBefore(ago: string): string {
   return `now() - ${ago} * interval '1 ms'`;
 }
 
-/** Milliseconds since a time by `performance.now()`, which no clock changes. */
+/** Milliseconds since a `performance.now()` time; ignores clock changes. */
 export function sinceTime(happenedAt: number): number {
   return Math.max(0, Math.round(performance.now() - happenedAt));
 }

@@ -21,7 +21,7 @@ export interface Completion extends RecordedEvents {
   readonly done: boolean;
   /** Undefined keeps the message's state, because its To recipient wasn't tried. */
   readonly state: MessageState | undefined;
-  /** When that became so, by `performance.now()`. */
+  /** When `state` began, by `performance.now()`. */
   readonly stateSince: number;
   /** Milliseconds until it is due again; undefined if it is done or held for review. */
   readonly dueIn: number | undefined;
@@ -107,7 +107,7 @@ function isHeldForReview(message: ClaimedMessage, result: RecipientResult): bool
   return result.outcome === 'uncertain' && message.whenUncertain === 'hold';
 }
 
-/** Never after the message expires: it is claimed once more at that time, to be marked as expired. */
+/** At most until the message expires, when it is claimed once more and marked as expired. */
 function retryDelayMs(
   message: ClaimedMessage,
   result: RecipientResult | undefined,

@@ -29,8 +29,8 @@ export class MessageReceiver {
 
   /**
    * Reads a message to its end, even if it is refused.
-   * @param use gets it; its memory counts until this is done
-   * @throws SubmissionRefusal if it is too large, there is no memory for it, or it has a CR on its own or a NUL
+   * @param use gets it; memory is held until this resolves
+   * @throws SubmissionRefusal if it is too large, there is no memory for it, or it has a bare CR or a NUL
    */
   async receive<Result>(
     stream: SMTPServerDataStream,
@@ -111,20 +111,20 @@ const carriageReturn = 13;
 const lineFeed = 10;
 
 /**
- * Makes every line of a submitted message end in CRLF. Programs send files and texts with LF, and a submission server may mend
- * that (RFC 6409 section 8), because only CRLF.CRLF has ended the message before. A CR on its own (RFC 5321 section 2.3.8) and
- * NUL are refused, because nobody knows what they mean.
+ * Makes every line of a submitted message end in CRLF. Programs send files and texts with LF, and a submission server may fix
+ * that (RFC 6409 section 8), because only CRLF.CRLF ends a message. A bare CR (RFC 5321 section 2.3.8) and NUL are refused,
+ * because their meaning is unclear.
  */
 class LineBreakNormalizer {
   #isRefused = false;
   #endsInReturn = false;
 
-  /** True once the message has a CR on its own or a NUL. */
+  /** True once the message has a bare CR or a NUL. */
   get isRefused(): boolean {
     return this.#isRefused || this.#endsInReturn;
   }
 
-  /** Reads the next piece of the message and returns it with its line feeds completed. */
+  /** Returns the next piece of the message with every bare LF replaced by CRLF. */
   add(chunk: Buffer): Buffer {
     if (this.#isRefused || chunk.length === 0) return chunk;
     const afterReturn = this.#endsInReturn;
@@ -144,7 +144,7 @@ function hasBareFeed(chunk: Buffer, afterReturn: boolean): boolean {
   return false;
 }
 
-/** The last byte is judged with the next chunk. */
+/** A final CR is checked with the next chunk. */
 function hasBareReturn(chunk: Buffer): boolean {
   const last = chunk.length - 1;
   for (

@@ -2,7 +2,7 @@ import type { EmailAddress } from '../../base/values/email-address.ts';
 import type { AccountId, ClientId, MessageId, TemplateId } from '../../base/values/ids.ts';
 import type { IdempotencyKey } from './idempotency.ts';
 
-/** When to start, and how late a message can be delivered. */
+/** When to start delivery, and its deadline. */
 interface AcceptTiming {
   /** Undefined: at once. */
   readonly sendAt: Date | undefined;
@@ -36,9 +36,9 @@ export interface AcceptRow {
   readonly key: IdempotencyKey | undefined;
   /** Undefined: at once, and no deadline of its own. */
   readonly timing?: AcceptTiming | undefined;
-  /** SHA-256 of the distinct contents of its attachments, one byte per character; they are stored already. */
+  /** SHA-256 of its distinct attachments, one byte per character; their contents are already stored. */
   readonly attachments?: readonly string[] | undefined;
-  /** Messages to other recipients, stored with this one or not at all. Its key is for all of them; they have no copies. */
+  /** Messages to other recipients, stored with this one or not at all. They share its key and have no copies. */
   readonly copies?: readonly AcceptRow[] | undefined;
 }
 
@@ -47,7 +47,7 @@ export function rowWithCopies(row: AcceptRow): readonly [AcceptRow, ...AcceptRow
   return row.copies === undefined ? [row] : [row, ...row.copies];
 }
 
-/** What a quota counts: every address that mail goes to, as requested, and the account's archive address. */
+/** Number of recipients for the quota: all requested addresses and the account's archive address. */
 export function countRecipients(row: AcceptRow): number {
   return rowWithCopies(row).reduce((sum, { recipients }) => sum + recipients.length, 0);
 }

@@ -7,7 +7,7 @@ export const maxHeaderName = 76;
 export const maxCustomHeaders = 20;
 export const maxHeaderValue = maxLineOctets;
 
-/** In lower case; `*` at the end matches anything. Other services and this one act on these. */
+/** In lower case; `*` at the end matches anything. This and other services act on these. */
 const reservedNames = [
   'x-signalpost-*',
   'x-smtpapi',
@@ -17,7 +17,7 @@ const reservedNames = [
   'x-mc-*',
   'x-msys-*',
 ];
-/** The service writes these itself, with a token of the recipient. */
+/** The service writes these itself, with the recipient's token. */
 const unsubscribeNames = ['list-unsubscribe', 'list-unsubscribe-post'];
 
 const usableName = /^(?:(?:x|list)-[a-z0-9._-]+|references|in-reply-to|importance|feedback-id)$/;
@@ -81,7 +81,7 @@ function valueProblem(name: string, value: string): string | undefined {
   if (hasControlCharacter(value)) return controlCharacterReason;
   if (name.length + 2 + Buffer.byteLength(value) > maxLineOctets)
     return `must not be longer than ${maxLineOctets} octets together with its name`;
-  // Only the others are free text, in which non-ASCII can be encoded (RFC 2047 section 5).
+  // Only `x-` headers are free text, in which non-ASCII can be encoded (RFC 2047 section 5).
   if (!name.startsWith('x-') && !printable.test(value)) return 'must be printable ASCII';
   if ((name === 'references' || name === 'in-reply-to') && !messageIds.test(value))
     return 'must be message IDs separated by spaces, such as <a@example.com> <b@example.com>';
