@@ -78,7 +78,7 @@ export async function notifyOwners(
   );
 }
 
-/** Notifies the operators of a new operator, and that person too. Skips people created in this transaction. */
+/** Notifies the operators of a new one, and that person too. Skips people created in this transaction. */
 export async function notifyOperators(transaction: Kysely, about: PersonId): Promise<void> {
   await enqueueNotices(
     transaction,
@@ -143,7 +143,7 @@ export async function notifyOfAddress(
   );
 }
 
-/** A browser and its network, as facts of a notice. */
+/** A browser and its IP address, for a notice. */
 export interface BrowserFacts {
   readonly browser: string;
   readonly address: string;
@@ -166,7 +166,7 @@ export async function notifyOfNewBrowser(
 }
 
 /**
- * Notifies the person with an address, if there is one, that guesses at their sign-in are being delayed; once a day, so that
+ * Notifies the person with this address, if any, that guesses at their password or code are delayed; once a day, so that
  * nobody can flood their inbox.
  */
 export async function notifyOfBlockedSignIn(
@@ -188,7 +188,7 @@ export async function notifyOfBlockedSignIn(
   });
 }
 
-/** The notices to people and to the security addresses of their accounts. */
+/** Notices to people and the security addresses of their accounts. */
 function toPersonAndAccounts(people: RawBuilder<unknown>, facts: RawBuilder<unknown>) {
   return sql`
     select p.email as to_address, p.id as person_id, null as account_id, ${facts} as facts from (${people}) p

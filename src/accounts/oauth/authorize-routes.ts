@@ -108,7 +108,7 @@ export function registerAuthorizeRoutes(scope: Http, context: SessionContext): v
   const { door } = context;
   const rule = {
     access: 'signed-in',
-    // A stranger learns nothing else, and no integration gets an answer: anyone who can register one could create links to
+    // Strangers see nothing else and aren't redirected to integrations: anyone who can register one could create links to
     // this service that redirect to their own page (RFC 9700 section 4.11.2).
     async answerStranger(request: FastifyRequest, reply: FastifyReply) {
       try {

@@ -14,7 +14,7 @@ import { onlyAccount, type ReachedPerson } from '../account/reach.ts';
 /**
  * Revokes every token, code and browser session of a person on all nodes, in the caller's transaction: after a
  * password change, or when the person is disabled.
- * @param keptSession the ID of the browser session that goes on; undefined: none
+ * @param keptSession the ID of the browser session to keep; undefined: none
  */
 export async function revokePersonTokens(
   transaction: Kysely<Tables>,
@@ -74,7 +74,7 @@ export async function revokeCodeTokens(
 }
 
 /**
- * Revokes the tokens and codes of a person, as far as is reached, in the caller's transaction.
+ * Revokes a person's tokens and codes within reach, in the caller's transaction.
  * @param clientId only those of this integration
  */
 export async function revokeReachedTokens(

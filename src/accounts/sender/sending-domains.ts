@@ -57,16 +57,16 @@ interface NewSendingDomainOptions {
 }
 
 const checkIntervalMs = 30_000;
-/** Domains checked at once, each of another account. */
+/** Domains checked at once, from different accounts. */
 const checkBatchSize = 5;
-/** Records that a minute's checks of an account look up: those in the background, and those that it asks for. */
+/** Max records an account's checks look up per minute; background and on-demand checks count separately. */
 const recordsPerMinute = 600;
 /** How long to keep a retired key's record, because mail it signed may still be in transit (RFC 6376 section 3.6). */
 const retiredKeyRetentionMs = 7 * 86_400_000;
 
 type CheckReason = 'on demand' | 'in the background';
 
-/** Counts the records that an account's checks look up. */
+/** Limits the records that an account's checks look up. */
 export function checkBudget(accountId: AccountId, asked: CheckReason): Budget {
   return { key: ['domain checks', asked, accountId], max: recordsPerMinute, seconds: 60 };
 }
@@ -141,7 +141,7 @@ export class SendingDomains {
     });
   }
 
-  /** The keys of a domain without private keys, oldest first. */
+  /** The public keys of a domain, oldest first. */
   keys(
     { accountId, domain }: SendingDomain,
     kysely = this.#dependencies.database.kysely,
@@ -149,7 +149,7 @@ export class SendingDomains {
     return this.#dependencies.keys.list(kysely, accountId, domain);
   }
 
-  /** What to set before the records of domains are complete. */
+  /** Settings that are missing for complete records. */
   problems(): ReturnType<typeof findNameProblems> {
     return findNameProblems(this.#dependencies.service);
   }
@@ -164,7 +164,7 @@ export class SendingDomains {
 
   /**
    * Checks a domain now.
-   * @param asked by the account, which has a budget of its own for that
+   * @param asked why; each reason has its own budget
    * @returns the updated domain; undefined if it was removed in the meantime
    * @throws BudgetUsedUp if the account's checks looked up too much within a minute
    */
@@ -238,8 +238,8 @@ export class SendingDomains {
   }
 
   /**
-   * Checks every domain that is due. Nodes claim a few at a time, so one that dies delays only those; each is of another account, so
-   * none delays the others with many domains or slow servers.
+   * Checks every domain that is due. Nodes claim a few at a time, so one that dies delays only those. Each is of another
+   * account, so many domains or slow servers of one don't delay others.
    */
   async checkDue(): Promise<void> {
     while (!this.#stopped) {
@@ -285,7 +285,7 @@ interface RecordWithFinding extends DomainRecord {
   readonly finding: StoredDomainFinding | undefined;
 }
 
-/** The records of a domain. Queries run one after the other, because a transaction has a single connection. */
+/** A domain's records with their findings. Queries run in sequence: a transaction has a single connection. */
 export async function readRecordFindings(
   domains: Pick<SendingDomains, 'records'>,
   kysely: DatabaseTransaction,
@@ -302,7 +302,7 @@ export async function readRecordFindings(
 const maxAgeMs = 60_000;
 const states: readonly DomainState[] = ['pending', 'verified', 'broken'];
 
-/** Registers the number of sending domains, which has no value if the database can't report it. */
+/** Registers the gauge of sending domains. It has no value if the database can't report it. */
 export function registerSendingDomainMetrics(
   registry: Registry,
   database: Database,

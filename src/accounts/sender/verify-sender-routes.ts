@@ -5,7 +5,7 @@ import type { SenderVerification } from './sender-verification.ts';
 
 /**
  * `GET /verify-sender/{token}` shows a confirmation page and changes nothing, because programs follow links too; `POST`
- * verifies the sender. 404 for a token that is unknown, used or expired.
+ * verifies the sender. 404 for an unknown, used or expired token.
  */
 export function registerVerifySenderRoutes(http: Http, verification: SenderVerification): void {
   http.register(async (scope) => {
@@ -36,7 +36,7 @@ export function registerVerifySenderRoutes(http: Http, verification: SenderVerif
         reply,
         'Sender confirmed',
         `The account ${accountName} (ID ${accountId}) can now send from ${address}. You can close this page.`,
-        // Only who has an account needs a way back to it.
+        // Only people with an account need a link back.
         askedBy === address ? { label: 'Open the console', href: '/console' } : undefined,
       );
     });

@@ -10,7 +10,7 @@ import type { PasswordChecker } from './password-checker.ts';
 
 /**
  * Why a new password is rejected, in sentences; undefined if it is acceptable (ASVS 2.1.1, 2.1.2, 2.1.7).
- * @param personal what is easy to guess for this person, such as their name and address
+ * @param personal easily guessed texts, such as the person's name and address
  */
 export async function findPasswordProblem(
   password: string,
@@ -26,7 +26,7 @@ export async function findPasswordProblem(
 }
 
 /**
- * Changes the password of a session's person and revokes everything that the old one opened: tokens, codes and all other
+ * Changes the password of a session's person and revokes everything obtained with the old one: tokens, codes and other
  * browser sessions, on all nodes within a second.
  * @throws TemporarilyUnavailable if too many passwords are waiting
  */
@@ -44,9 +44,9 @@ export async function changePassword(
 }
 
 /**
- * The same with a password hash, inside the caller's transaction; queues the notice to the person.
+ * Like `changePassword`, with a hash, in the caller's transaction; queues the person's notice.
  * @param event undefined for a first password
- * @param keptSession the ID of the browser session that goes on; undefined: none
+ * @param keptSession the ID of the browser session to keep; undefined: none
  */
 export async function replacePersonPassword(
   transaction: Database['kysely'],

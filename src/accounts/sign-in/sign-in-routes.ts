@@ -20,7 +20,7 @@ const needsProviderText =
 const setUpDoneText =
   'This setup link isn’t valid anymore, because the service is set up. Sign in.';
 
-/** By what the query names. */
+/** By the query's `failed`. */
 const failureTexts: ReadonlyMap<string | undefined, string> = new Map([
   ['passkey', passkeyFailedText],
   ['needs-provider', needsProviderText],
@@ -77,7 +77,7 @@ async function signIn(
   };
 
   if (!browser.hasValidCsrfToken(request, form)) {
-    // Someone who went back to this page after signing in continues to their page.
+    // A person who returns here after signing in continues to `next`.
     if (visit.isSignedIn) return seeOther(reply, next);
     return showAgain({ note: expiredFormNotice, status: 403 });
   }

@@ -29,7 +29,7 @@ export async function requireMatchingKey(database: Database, key: MasterKey): Pr
 export interface InstallationMove {
   /** The same in both databases. */
   readonly moveId: string;
-  /** Whether this database is moved away from or into. */
+  /** Whether this is the old or the new database. */
   readonly side: 'source' | 'target';
   /** Host and name of the other database. */
   readonly peer: string;
@@ -42,7 +42,7 @@ const undefinedTable = '42P01';
 /** Raised by the triggers of `refuse_moved`. */
 const movedCode = '55000';
 
-/** @returns undefined if the database takes part in no move */
+/** @returns undefined if the database isn't part of a move */
 export async function readInstallationMove({
   pool,
 }: Pick<Database, 'pool'>): Promise<InstallationMove | undefined> {

@@ -12,7 +12,7 @@ const keyBytes = 32;
 export interface KeySource {
   /** SIGNALPOST_KEY, base64. */
   readonly key: string | undefined;
-  /** SIGNALPOST_KEY_PREVIOUS, base64: the key before, or the key still in use until `rotate-master` has switched. */
+  /** SIGNALPOST_KEY_PREVIOUS, base64: the previous key, or the one still in use until `rotate-master` switches. */
   readonly previousKey: string | undefined;
   readonly dataDir: string;
 }
@@ -54,7 +54,7 @@ export async function readSecrets({ key, previousKey, dataDir }: KeySource): Pro
   return [previous, current, next].filter((secret) => secret !== undefined);
 }
 
-/** The content of the key file with a key. */
+/** The key file's content for a key. */
 export function keyFileText(secret: Buffer): string {
   return `${secret.toString('base64')}\n`;
 }
@@ -117,11 +117,11 @@ export function parseSecret(text: string, file: string): Buffer {
   );
 }
 
-/** Written under a temporary name and linked into place, so readers never see a partial key and concurrent creators agree. */
+/** Writes a temporary file and links it into place, so readers never see a partial key and concurrent creators agree. */
 async function makeKeyFile(file: string): Promise<string> {
   let draft: string | undefined;
   try {
-    // With an external database, nothing else has created the folder.
+    // With an external database, nothing else creates the folder.
     await mkdir(dirname(file), { recursive: true, mode: 0o711 });
     const text = keyFileText(randomBytes(keyBytes));
     draft = await writeDraft(file, text);

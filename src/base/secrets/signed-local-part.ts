@@ -2,19 +2,19 @@ import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { PurposeKeys } from './purpose-keys.ts';
 
 const signatureBytes = 10;
-/** Longer than any local part that is written here. */
+/** Longer than any local part written here. */
 const maxLength = 100;
 
 /**
- * Local parts of addresses that prove that they were made here: a prefix, and the named bytes with their signature in lower-case
- * letters and digits, because servers may change the case.
+ * Local parts that prove that an address was made here: a prefix, and the named bytes with their signature in lower-case letters
+ * and digits, because servers may change the case.
  */
 export class SignedLocalParts {
   readonly #keys: PurposeKeys;
   readonly #prefix: string;
   readonly #namedBytes: number;
 
-  /** @param prefix with its separator, such as `b-` @param namedBytes how many bytes each of them names */
+  /** @param prefix with its separator, such as `b-` @param namedBytes number of bytes each one names */
   constructor(keys: PurposeKeys, prefix: string, namedBytes: number) {
     this.#keys = keys;
     this.#prefix = prefix;
@@ -69,7 +69,7 @@ function encodeBase32(bytes: Uint8Array): string {
 }
 
 /**
- * The bytes of a text that `encodeBase32` wrote.
+ * Decodes a text written by `encodeBase32`.
  * @returns undefined if it isn't the canonical encoding of its bytes
  */
 function decodeBase32(text: string): Buffer | undefined {

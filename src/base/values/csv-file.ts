@@ -3,14 +3,14 @@ import { isAscii } from 'node:buffer';
 /** The options of csv-parse that read a file. */
 export type CsvForm = ReturnType<CsvFormDetector['form']>;
 
-/** How much of a file its header row is looked for in. */
+/** Max bytes to search for the header row. */
 const headerBytes = 256 * 1024;
-/** Characters that nobody sees, which come with text that was copied from web pages, mail programs and spreadsheets. */
+/** Invisible characters in text copied from web pages, mail programs and spreadsheets. */
 const invisible = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g;
 
 /**
- * Recognizes how a CSV file (RFC 4180) is written, from its bytes in order. A file that isn't UTF-8 at all is read as
- * windows-1252, as spreadsheets write it. One with UTF-8 in some rows stays UTF-8, so that `findUndecoded` finds the others.
+ * Detects the form of a CSV file (RFC 4180) from its bytes, added in order. A file that isn't UTF-8 at all is read as
+ * windows-1252, as spreadsheets write it. If only some rows are UTF-8, it stays UTF-8; `findUndecoded` finds the others.
  */
 export class CsvFormDetector {
   readonly #strict = new TextDecoder('utf-8', { fatal: true });
@@ -28,7 +28,7 @@ export class CsvFormDetector {
     this.#hasUtf8 = /[^\0-\x7f\ufffd]/.test(text) || bytes.includes('\ufffd');
   }
 
-  /** The file's form, once all of it was added. */
+  /** Call this after adding the whole file. */
   form() {
     this.#check();
     const isUtf16 = this.#beginning.subarray(0, 2).equals(Buffer.of(0xff, 0xfe));
@@ -71,7 +71,7 @@ function decodeWindows1252(value: string): string {
 const delimiters = [',', ';', '\t'] as const;
 
 /**
- * Finds the delimiter of a file: whichever occurs most in the header row, outside quotes; a comma if none does. Spreadsheets also
+ * Finds the delimiter of a file: the most frequent in the header row, outside quotes; or a comma. Spreadsheets also
  * name it in a first line such as `sep=;`.
  */
 function findDelimiter(beginning: string): { delimiter: string; from_line?: number } {
@@ -97,17 +97,17 @@ function countInHeader(text: string): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** True for a row of empty values, which spreadsheets write below the last one. */
+/** True for a row of empty values; spreadsheets write these at the end. */
 export function isBlank(record: readonly string[]): boolean {
   return record.every((value) => value === '');
 }
 
-/** A header row without the unnamed columns at its end, which spreadsheets write for cells that were used once. */
+/** Removes the unnamed columns at the end of a header row; spreadsheets write them for cells once used. */
 export function withoutUnnamedEnd(columns: readonly string[]): readonly string[] {
   return columns.slice(0, columns.findLastIndex((column) => column !== '') + 1);
 }
 
-/** Why a row can't be stored, as a sentence; undefined if it can. */
+/** A sentence that says why a row can't be stored, or undefined. */
 export function findUndecoded(record: readonly string[]): string | undefined {
   if (record.some((value) => value.includes('\0'))) return 'A value contains a NUL character';
   return record.some((value) => value.includes('\ufffd'))
@@ -115,7 +115,7 @@ export function findUndecoded(record: readonly string[]): string | undefined {
     : undefined;
 }
 
-/** The text without invisible characters, and without spaces at its ends. */
+/** Removes invisible characters and trims the text. */
 export function visibleText(text: string): string {
   return text.replace(invisible, '').trim();
 }
@@ -129,7 +129,7 @@ const usualNames = [
   'correo electrónico',
 ] as const;
 
-/** What columns of addresses are called, by preference. `address` alone may be a postal one. */
+/** Names of address columns, by preference. `address` alone may be a postal one. */
 const addressNames = {
   email: usualNames,
   address: ['email address', 'address', ...usualNames],
@@ -138,8 +138,8 @@ const addressNames = {
 /**
  * Finds the column of addresses. Case, spaces, hyphens, dots and underscores in its name don't matter, unless only they tell two
  * columns apart.
- * @param name what the documentation calls it
- * @returns its index, or what is wrong with the header, as a sentence
+ * @param name its documented name
+ * @returns its index, or a sentence that says what is wrong
  */
 export function findAddressColumn(
   columns: readonly string[],
@@ -159,12 +159,12 @@ export function findAddressColumn(
       return other === -1 ? index : describeRepeatedColumn(visibleText(columns[other] ?? ''));
     }
   }
-  // Names the columns that are there, since a misspelt one is the usual cause.
+  // Lists the existing columns, because the usual cause is a misspelling.
   const found = columns.slice(0, 10).join(', ').slice(0, 200);
   return `The file needs a column “${name}”. It has: ${found}`;
 }
 
-/** Says that two columns have the same name. */
+/** Error for two columns with the same name. */
 export function describeRepeatedColumn(name: string): string {
   return `Two columns are named “${name}”. Rename one`;
 }

@@ -3,7 +3,7 @@ import type { EmailAddress } from '../../base/values/email-address.ts';
 import type { FieldValue } from '../template/field-value.ts';
 import { type AttachmentInfo, readAttachmentInfos } from './attachment.ts';
 
-/** Section 2.2 of the contract: Cc addresses of one message. */
+/** Max Cc addresses of one message (contract section 2.2). */
 export const maxCc = 5;
 /** Max Bcc addresses of one message. */
 export const maxBcc = 5;
@@ -12,7 +12,7 @@ export const maxRecipients = 1 + maxCc + maxBcc + 1;
 /** Section 2.2 of the contract, in Unicode code points. */
 export const maxSubjectLength = 90;
 export const maxPreviewLength = 240;
-/** Attributes of one message, and code points of their names and values. */
+/** Max attributes of one message, and code points in names and values. */
 export const maxAttributes = 20;
 export const maxAttributeName = 40;
 export const maxAttributeValue = 200;
@@ -35,7 +35,7 @@ export interface MessageContent<Value extends FieldValue | null = FieldValue> {
   readonly toName?: string;
   /** Cc, then Bcc, so that both are found, tracked and erased alike. Only `visibleCc` may be shown in the message. */
   readonly cc?: readonly EmailAddress[];
-  /** How many of the last addresses of `cc` are Bcc; in messages accepted by 0.2, the account's archive address is one. */
+  /** How many addresses at the end of `cc` are Bcc; messages accepted by 0.2 count the archive address. */
   readonly bccCount?: number;
   /** Gets the account's own copy, without parts meant for To. Comes after the last of `cc`. */
   readonly archive?: EmailAddress;
@@ -64,7 +64,7 @@ export interface MessageContent<Value extends FieldValue | null = FieldValue> {
   readonly headers?: Readonly<Record<string, string>>;
   /** The caller's own data by name: in the message's view, search and webhooks, but not in its mail. */
   readonly attributes?: Readonly<Record<string, string>>;
-  /** The span of its acceptance, if that was traced; its `tracestate` is the caller's. */
+  /** The span of its acceptance, if traced, with the caller's `tracestate`. */
   readonly trace?: TraceContext;
 }
 
@@ -228,7 +228,7 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Texts, lists and objects, as they were accepted; a value is only ever erased as a whole. */
+/** Keeps texts, lists and objects as accepted; a value is only ever erased as a whole. */
 function withoutErased(values: Fields): Record<string, FieldValue> {
   const given = Object.entries(values).filter(
     ([, value]) => typeof value === 'string' || (typeof value === 'object' && value !== null),

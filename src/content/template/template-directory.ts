@@ -25,12 +25,12 @@ export interface PublishedTemplate<Loaded> extends PublishedRow {
   readonly template: Loaded;
 }
 
-/** Max JSON characters of all cached versions, where memory isn't scarce. */
+/** Max JSON characters of all cached versions, for a share of 1. */
 const maxCachedCharacters = 64 * 1024 * 1024;
 /** Max versions read and loaded per turn; a large one takes a few milliseconds. */
 const maxVersionsPerRead = 16;
 
-/** What sending uses of a version; the directory reads its locales and secret names. */
+/** A version as used for sending; the directory reads its locales and secret names. */
 interface LoadedVersion {
   readonly compiled: CompiledTemplate;
 }
@@ -38,21 +38,21 @@ interface LoadedVersion {
 type ReadContent = Pick<CompiledRow, 'compiled' | 'size'>;
 
 /**
- * Caches templates in the form that sending uses. The published version, and which fields are secret, are current within a
- * second of a change on any node; versions never change otherwise.
+ * Caches templates in the form used for sending. The published version and the secret fields are current within a second of
+ * a change on any node; versions don't change otherwise.
  */
 export class TemplateDirectory<Loaded extends LoadedVersion> {
   readonly #readCompiled: (name: TemplateVersionRef) => Promise<CompiledRow | undefined>;
   readonly #readVariant: (name: VariantRef) => Promise<VariantRow | undefined>;
   readonly #load: (compiled: CompiledTemplate) => Loaded;
   readonly #published: Cache<PublishedRow>;
-  /** As texts of `readKeptSecrets`. */
+  /** Results of `readKeptSecrets`. */
   readonly #secrets: Cache<string>;
   readonly #versions: SizeLimitedCache<Loaded>;
   readonly #loading = new Map<string, Promise<Loaded | undefined>>();
 
   /**
-   * @param load turns a stored compiled version into the form that sending uses
+   * @param load converts a stored compiled version for sending
    * @param share of the memory, from `memoryShare`
    */
   constructor(
@@ -133,7 +133,7 @@ export class TemplateDirectory<Loaded extends LoadedVersion> {
   }
 
   /**
-   * As `localized`, for links of mail already sent: these don't depend on what is secret now, and work from memory while the
+   * Like `localized`, for links in sent mail: they don't depend on the current secret fields, and work from memory while the
    * database is down.
    */
   sent(
@@ -186,7 +186,7 @@ export class TemplateDirectory<Loaded extends LoadedVersion> {
     const row = await read();
     if (row === undefined) return undefined;
     const loaded = this.#load(row.compiled);
-    // The names of secret fields stand in the key, in the content and in its set.
+    // Names of secret fields are in the key, the content and its set.
     this.#versions.set(key, loaded, row.size + 3 * key.length);
     return loaded;
   }

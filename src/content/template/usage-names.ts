@@ -1,9 +1,9 @@
 import { type FieldValue, type GivenValues, isRecord } from './field-value.ts';
 
 /**
- * What a call gives its template, for telling whom a version would refuse: the names of its values, for a list `Items[]`
- * and for an object `Shop{}`, then the names that each item has, `Items[].Price`. An empty one is `Items[0]` or `Shop{0}`,
- * and has no names. The follower of template usage says the same in SQL.
+ * The value names that a call passes to its template, to find the callers that a version would refuse. A list is `Items[]`,
+ * an object `Shop{}`, followed by the names in every item, `Items[].Price`. An empty one is `Items[0]` or `Shop{0}`, without
+ * names. The template usage follower does the same in SQL.
  */
 export function usageNames(values: GivenValues): string[] {
   const names = Object.keys(values);
@@ -12,7 +12,7 @@ export function usageNames(values: GivenValues): string[] {
   return names;
 }
 
-/** @param values of one field in every item */
+/** @param values one field's in every item */
 function addNames(values: readonly FieldValue[], place: string, names: string[]): void {
   const isList = values.every(Array.isArray);
   if (!isList && !values.every(isRecord)) return;

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readInfoFile, writeInfoFile } from '../embedded-database/service-lock.ts';
 
-/** The last complete base backup, and the last failure since. */
+/** The last complete base backup. */
 export interface BaseBackupState {
   readonly target: string;
   readonly id: string;
@@ -10,12 +10,12 @@ export interface BaseBackupState {
   readonly bytes: number;
 }
 
-/** How the service's backup is doing. */
+/** State of the service's backup. */
 export interface BackupServiceState {
   readonly target: string;
-  /** The last time at which every WAL file was in the backup; undefined before the first. */
+  /** When all WAL files were last in the backup; undefined before the first time. */
   readonly succeededAt?: string | undefined;
-  /** WAL files that wait to be stored, and since when. */
+  /** WAL files waiting to be stored, and since when. */
   readonly waiting: number;
   readonly waitingSince?: string | undefined;
   /** Why the last attempt to store WAL failed; undefined if it succeeded. */
@@ -29,7 +29,7 @@ export interface BackupServiceState {
 const baseFile = (dataDir: string) => join(dataDir, 'backup.base.json');
 const serviceFile = (dataDir: string) => join(dataDir, 'backup.service.json');
 
-/** What `doctor` and the metrics know about base backups, by the service and by the command. */
+/** The last base backup by the service or the command, for `doctor` and the metrics. */
 export function readBaseBackupState(dataDir: string): BaseBackupState | undefined {
   return readInfoFile<BaseBackupState>(baseFile(dataDir));
 }
@@ -59,7 +59,7 @@ export function readLastBackupAt(dataDir: string): string | undefined {
     .at(-1);
 }
 
-/** Forgets the archive while the service runs without one, so that it begins with a new base backup later. */
+/** Forgets the archive if the service runs without one, so a later one begins with a new base backup. */
 export function forgetBackupService(dataDir: string): void {
   rmSync(serviceFile(dataDir), { force: true });
 }

@@ -53,7 +53,7 @@ export class WalSupply {
     return `touch ${folder}/%f${wantedSuffix} && while test -e ${folder}/%f${wantedSuffix}; do sleep 0.05; done; mv ${folder}/%f "%p"`;
   }
 
-  /** @param onFailure called once if WAL can't be read; PostgreSQL keeps waiting for it then */
+  /** @param onFailure called once if WAL can't be read; PostgreSQL then keeps waiting for it */
   async start(onFailure: (error: unknown) => void): Promise<void> {
     await mkdir(this.#folder, { mode: 0o700 });
     if (this.#user) await chown(this.#folder, this.#user.uid, this.#user.gid);
@@ -93,7 +93,7 @@ export class WalSupply {
     const known = this.#fetched.get(name);
     if (known !== undefined) return known;
     const fetching = this.#read(name);
-    // The one that awaits it gets the error.
+    // The awaiting caller gets the error.
     fetching.catch(() => undefined);
     this.#fetched.set(name, fetching);
     return fetching;

@@ -469,7 +469,7 @@ export class SettingReader {
 
   /**
    * Refuses settings that would be ignored silently.
-   * @param why what the error says after the name
+   * @param why end of the error message
    * @throws OperatorError if one of them is set
    */
   refuse(names: readonly SettingName[], why: string): void {

@@ -5,7 +5,7 @@ import type { Follower } from './event-feed.ts';
 import { type MessageEventRow, readMessageEvents } from './message-log-store.ts';
 
 /**
- * Also writes each event of the follower's windows as a line, whatever LOG_LEVEL is. The lines come before the commit, so a crash
+ * Also logs each event of the follower's windows, regardless of LOG_LEVEL. Lines are written before the commit, so a crash
  * repeats the last ones but loses none.
  * @param withAddresses write whole addresses instead of their domains
  */
@@ -21,7 +21,7 @@ export function withMessageLines(follower: Follower, log: Log, withAddresses: bo
   };
 }
 
-/** Without the texts of replies and reasons, which can quote an address. */
+/** Omits the texts of replies and reasons, which can quote an address. */
 function describeRow(row: MessageEventRow, withAddresses: boolean): object {
   const { address, reply, cause, trace, ...members } = row;
   const code = /^\d{3}/.exec(reply ?? '')?.[0];

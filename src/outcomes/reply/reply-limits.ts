@@ -11,13 +11,13 @@ export const maxReplyAttachments = 50;
  */
 export const maxMessageReplies = 100;
 export const maxMessageReplyBytes = 100 * mebibyte;
-/** The same for all messages of an account within an hour. */
+/** Per hour, for all messages of an account. */
 export const maxHourlyReplies = 1_000;
 export const maxHourlyReplyBytes = 500 * mebibyte;
 
-/** The same for the messages of an account to one address, so that nobody can use up what others need. */
+/** Per hour, for an account's messages to one address, so that nobody can use up the account's limit. */
 export const maxHourlyRecipientReplies = maxHourlyReplies / 10;
 export const maxHourlyRecipientReplyBytes = maxHourlyReplyBytes / 5;
 
-/** RFC 5321 section 6.3: with more Received fields, it is in a loop. */
+/** RFC 5321 section 6.3: more Received fields indicate a loop. */
 export const maxHops = 50;

@@ -107,7 +107,7 @@ function isHeldForReview(message: ClaimedMessage, result: RecipientResult): bool
   return result.outcome === 'uncertain' && message.whenUncertain === 'hold';
 }
 
-/** Never after the message expires: it is claimed once more at that time, to be marked as expired. */
+/** At most until the message expires, when it is claimed once more and marked as expired. */
 function retryDelayMs(
   message: ClaimedMessage,
   result: RecipientResult | undefined,

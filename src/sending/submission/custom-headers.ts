@@ -17,7 +17,7 @@ const reservedNames = [
   'x-mc-*',
   'x-msys-*',
 ];
-/** The service writes these itself, with a token of the recipient. */
+/** The service writes these itself, with the recipient's token. */
 const unsubscribeNames = ['list-unsubscribe', 'list-unsubscribe-post'];
 
 const usableName = /^(?:(?:x|list)-[a-z0-9._-]+|references|in-reply-to|importance|feedback-id)$/;

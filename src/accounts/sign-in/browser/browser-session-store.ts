@@ -19,16 +19,16 @@ export interface BrowserSession extends ReachedPerson {
   readonly complete: boolean;
   /** Seconds since the person signed in or confirmed who they are. */
   readonly confirmedAgo: number;
-  /** That is recent enough for sensitive changes. */
+  /** True if recent enough for sensitive changes. */
   readonly recentlyConfirmed: boolean;
   readonly hasSecondFactor: boolean;
-  /** The connection to the OpenID Connect provider that signed the person in; undefined: a password or passkey did. */
+  /** The connection to the OpenID Connect provider that signed the person in; undefined for a password or passkey. */
   readonly identityId: string | undefined;
-  /** Its last use is recorded exactly enough. */
+  /** True if this use needn't be recorded. */
   readonly recentlyUsed: boolean;
 }
 
-/** The caller that a session stands for. */
+/** The caller that a session represents. */
 export function principalOf(session: BrowserSession): PersonPrincipal {
   const { personId, reach, confirmedAgo, hasSecondFactor, identityId } = session;
   const byProvider = identityId !== undefined;
@@ -38,7 +38,7 @@ export function principalOf(session: BrowserSession): PersonPrincipal {
 /** A sign-in with a provider, as a session records it. */
 export interface ProviderSignIn {
   readonly identityId: string;
-  /** What sessions of the provider reach. */
+  /** Reach of the provider's sessions. */
   readonly reach: Reach;
   /** Seconds since the person signed in at the provider; undefined: unknown, so it doesn't count as recent. */
   readonly authenticatedAgo: number | undefined;
@@ -57,9 +57,9 @@ export function withOwnSecondFactor({
     : { identityId, reach, authenticatedAgo: confirmedAgo, secondFactor: true };
 }
 
-/** Seconds after which another use of a session is recorded. */
+/** Min seconds between recorded uses of a session. */
 const useSeconds = 60;
-/** Days after which a session ends, however much it is used. */
+/** Max days until a session ends, even if it is used. */
 const maxDays = 7;
 
 /** A session as listed to its owner. */
@@ -67,7 +67,7 @@ export interface ListedBrowserSession {
   readonly id: string;
   readonly createdAt: Date;
   readonly lastUsedAt: Date;
-  /** Of the last use. */
+  /** At the last use. */
   readonly remoteAddress: string;
   readonly userAgent: string;
 }
@@ -129,7 +129,7 @@ export async function findBrowserSession(
   return { ...session, identityId: identityId ?? undefined, reach: reachOf(providerAccount) };
 }
 
-/** Records that a session is used now, which moves the time at which it ends. */
+/** Records that a session is used now, which extends it. */
 export async function recordSessionUse(
   kysely: Kysely,
   hash: Buffer,
@@ -163,7 +163,7 @@ export async function endBrowserSession(kysely: Kysely, hash: Buffer): Promise<v
   await sql`delete from browser_session where hash = ${hash}`.execute(kysely);
 }
 
-/** A person's complete, unexpired sessions that are reached, the one used last first. */
+/** A person's complete, unexpired sessions within reach, most recently used first. */
 export async function listBrowserSessions(
   kysely: Kysely,
   person: ReachedPerson,
@@ -176,7 +176,7 @@ export async function listBrowserSessions(
   return rows;
 }
 
-/** Ends one of a person's sessions that are reached, by its id. */
+/** Ends one of a person's sessions within reach, by its ID. */
 export async function endSessionById(
   kysely: Kysely,
   person: ReachedPerson,
@@ -189,7 +189,7 @@ export async function endSessionById(
   return rows.length === 1;
 }
 
-/** Signs a person out everywhere else, as far as this session reaches. */
+/** Signs a person out everywhere else within this session's reach. */
 export async function endOtherSessions(
   kysely: Kysely,
   session: Pick<BrowserSession, 'personId' | 'reach' | 'id'>,
@@ -209,16 +209,16 @@ function isReached({ personId, reach }: ReachedPerson): RawBuilder<boolean> {
         select id from provider_identity where person_id = ${personId} and provider_account = ${account})`;
 }
 
-/** When the person proved who they are; with a provider, recently only if it says so. */
+/** When the person authenticated; with a provider, recently only if it says so. */
 function authenticatedAt({ provider }: NewBrowserSession): RawBuilder<Date> {
   const ago = provider === undefined ? 0 : (provider.authenticatedAgo ?? confirmationSeconds);
   return sql`at - ${Math.max(0, ago)} * interval '1 s'`;
 }
 
-/** How a person proved who they are: on their own (password, passkey, mailed link), or by a provider, which is named. */
+/** How a person authenticated: on their own (password, passkey, mailed link), or with the named provider. */
 export type BrowserProof = 'own' | 'installation' | `account ${string}`;
 
-/** Browsers known for each person and proof; the one used longest ago is forgotten for an eleventh. */
+/** Max known browsers per person and proof; one more replaces the least recently used. */
 const maxBrowsers = 10;
 const knownDays = 180;
 
