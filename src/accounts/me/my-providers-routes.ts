@@ -1,6 +1,10 @@
 import type { Database } from '../../base/database/open-database.ts';
 import type { Http } from '../../host/http/create-http.ts';
-import { changeWithoutLockout, describeLockout, lockoutScopeOf } from '../access/lockout-store.ts';
+import {
+  changeWithoutLockout,
+  describeLockout,
+  lockoutScopeOf,
+} from '../access/last-owner-store.ts';
 import { recordAuditEvent } from '../audit/audit-store.ts';
 import { notifyPerson } from '../notices/security-notice-store.ts';
 import type { SessionContext } from '../session-context.ts';

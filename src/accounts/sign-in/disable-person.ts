@@ -1,7 +1,11 @@
 import type { Database } from '../../base/database/open-database.ts';
 import type { PersonId } from '../../base/values/ids.ts';
 import type { SignInSettings } from '../access/authorize.ts';
-import { changeWithoutLockout, describeLockout, lockoutScopeOf } from '../access/lockout-store.ts';
+import {
+  changeWithoutLockout,
+  describeLockout,
+  lockoutScopeOf,
+} from '../access/last-owner-store.ts';
 import { setOperator, setPersonDisabled } from '../account/person-store.ts';
 import { revokePersonCodes, revokePersonTokens } from '../oauth/revoke-tokens-store.ts';
 

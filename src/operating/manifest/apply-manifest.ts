@@ -2,7 +2,7 @@ import {
   changeWithoutLockout,
   describeLockout,
   lastOwnerReason,
-} from '../../accounts/access/lockout-store.ts';
+} from '../../accounts/access/last-owner-store.ts';
 import { recordAuditEvent } from '../../accounts/audit/audit-store.ts';
 import { ClientSecretHasher } from '../../accounts/oauth/authenticate-client.ts';
 import type { Database, DatabaseTransaction } from '../../base/database/open-database.ts';

@@ -15,16 +15,16 @@ import {
   saveIntegration,
 } from '../../accounts/oauth/integration-store.ts';
 import {
+  defaultGrants,
+  defaultRedirectUri,
+  findRedirectUriProblem,
+} from '../../accounts/oauth/redirect-uri.ts';
+import {
   readSenders,
   removeSender,
   type Sender,
   saveSender,
 } from '../../accounts/sender/sender-store.ts';
-import {
-  defaultGrants,
-  defaultRedirectUri,
-  findRedirectUriProblem,
-} from '../../accounts/sign-in/redirect-uri.ts';
 import { isNetwork } from '../../base/network/ip-address.ts';
 import type { AccountId, ClientId, ListId } from '../../base/values/ids.ts';
 import {

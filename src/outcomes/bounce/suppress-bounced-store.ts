@@ -7,15 +7,9 @@ import {
   suppressingKinds,
 } from '../../content/message/event-kinds.ts';
 import { recipientAddress } from '../../content/message/message-sql.ts';
-import type { PermanentCause } from '../../sending/delivery/reply-rules.ts';
+import { hardCauses } from '../../sending/delivery/reply-rules.ts';
 import type { Follower } from '../feed/event-feed.ts';
 import { type FeedRange, inWindow } from '../feed/feed-window-store.ts';
-
-/**
- * Bounce causes that mean the address is permanently invalid. A disabled mailbox (RFC 3463 X.2.1) may be reopened and a
- * full one emptied; filters and our own faults say nothing about the address.
- */
-export const hardCauses: readonly PermanentCause[] = ['no-mailbox', 'no-domain'];
 
 /**
  * Suppresses recipients after hard bounces and complaints. The address comes from the message's content, never from a

@@ -13,7 +13,7 @@ import {
   kindList,
   startOf,
 } from '../../content/message/message-sql.ts';
-import { hardCauses } from '../bounce/suppress-bounced-store.ts';
+import { hardCauses } from '../../sending/delivery/reply-rules.ts';
 import { type Follower, readersRestMs } from '../feed/event-feed.ts';
 import { waitForCursor } from '../feed/feed-cursor-store.ts';
 import { inWindow } from '../feed/feed-window-store.ts';

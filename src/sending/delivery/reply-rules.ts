@@ -19,6 +19,12 @@ export type PermanentCause =
   | 'unsupported'
   | 'other';
 
+/**
+ * Causes of hard bounces: the address is permanently invalid, and is suppressed. A disabled mailbox (RFC 3463 X.2.1) may be
+ * reopened and a full one emptied; filters and our own faults say nothing about the address.
+ */
+export const hardCauses: readonly PermanentCause[] = ['no-mailbox', 'no-domain'];
+
 /** Why a receiver asks for a retry. */
 export type TemporaryCause =
   | 'greylist'

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseFeedbackMail } from '../../../src/outcomes/bounce/parse-feedback-mail.ts';
-import { hardCauses } from '../../../src/outcomes/bounce/suppress-bounced-store.ts';
 import { classifyTransaction } from '../../../src/sending/delivery/classify-transaction.ts';
 import { parseReply } from '../../../src/sending/delivery/reply.ts';
 import type { PermanentCause } from '../../../src/sending/delivery/reply-rules.ts';
+import { hardCauses } from '../../../src/sending/delivery/reply-rules.ts';
 import type { Stage } from '../../../src/sending/delivery/transport.ts';
 
 type Row = readonly [reply: string, cause: PermanentCause, source: string, stage?: Stage];

@@ -1,7 +1,7 @@
 import type { Database } from '../../../base/database/open-database.ts';
 import type { AccountId, PersonId } from '../../../base/values/ids.ts';
 import type { SignInSettings } from '../../access/authorize.ts';
-import { changeWithoutLockout } from '../../access/lockout-store.ts';
+import { changeWithoutLockout } from '../../access/last-owner-store.ts';
 import type { Membership, Role } from '../../account/account.ts';
 import { checkLimits } from '../../account/account-limit-store.ts';
 import { lockActiveAccount } from '../../account/account-store.ts';

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { authorize } from '../../../accounts/access/authorize.ts';
-import { changeWithoutLockout } from '../../../accounts/access/lockout-store.ts';
+import { changeWithoutLockout } from '../../../accounts/access/last-owner-store.ts';
 import {
   type AccessPolicy,
   secondFactorRules,

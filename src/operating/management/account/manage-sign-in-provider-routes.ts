@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { type Static, Type } from 'typebox';
-import { changeWithoutLockout } from '../../../accounts/access/lockout-store.ts';
+import { changeWithoutLockout } from '../../../accounts/access/last-owner-store.ts';
 import { hasVerifiedDomain } from '../../../accounts/sender/sending-domain-store.ts';
 import {
   AccountProviderStore,

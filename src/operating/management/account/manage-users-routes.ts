@@ -1,6 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { transferApiKeys } from '../../../accounts/access/api-key-store.ts';
-import { changeWithoutLockout, lastOwnerReason } from '../../../accounts/access/lockout-store.ts';
+import {
+  changeWithoutLockout,
+  lastOwnerReason,
+} from '../../../accounts/access/last-owner-store.ts';
 import { personOf } from '../../../accounts/access/principal.ts';
 import type { Role } from '../../../accounts/account/account.ts';
 import { removeMembership, saveMembership } from '../../../accounts/account/membership-store.ts';

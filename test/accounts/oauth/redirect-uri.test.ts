@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findRedirectUriProblem } from '../../../src/accounts/sign-in/redirect-uri.ts';
+import { findRedirectUriProblem } from '../../../src/accounts/oauth/redirect-uri.ts';
 
 test('RFC 8252 section 7: https, http on loopback and private schemes can be registered', () => {
   for (const uri of [

@@ -1,4 +1,4 @@
-import type { GrantType } from '../oauth/integration-store.ts';
+import type { GrantType } from './integration-store.ts';
 
 /** Of an integration that is registered without one. */
 export const defaultRedirectUri = 'https://localhost/callback';
