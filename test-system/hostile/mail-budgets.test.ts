@@ -300,5 +300,5 @@ test('only one file writes system mail, so all of it has a budget', async () => 
     const text = await readFile(join(root, file), 'utf8');
     if (/insert\s+into\s+system_mail\b|insertInto\('system_mail'\)/i.test(text)) writers.push(file);
   }
-  assert.deepEqual(writers, ['outbox/system-mail-store.ts']);
+  assert.deepEqual(writers, ['accounts/notices/system-mail-store.ts']);
 });
