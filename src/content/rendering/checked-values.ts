@@ -36,7 +36,11 @@ function toWholeUrl(value: string): string | undefined {
 }
 
 export function percentEncode(character: string): string {
-  return Buffer.from(character).toString('hex').toUpperCase().replace(/../g, '%$&');
+  const octets = Buffer.from(character, 'utf8');
+  return Array.from(
+    octets,
+    (octet) => `%${octet.toString(16).toUpperCase().padStart(2, '0')}`,
+  ).join('');
 }
 
 /**
