@@ -77,7 +77,6 @@ test('destinations: learned limits of a destination are shown and can be overrid
   const [fixed] = await store.list();
   assert.deepEqual(fixed?.override, {
     rate: 7,
-
     messagesPerConnection: 9,
   });
   await visit.end();
