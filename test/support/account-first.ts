@@ -56,7 +56,7 @@ const exceptions: readonly (readonly [why: string, form: RegExp])[] = [
   ],
   [
     'deletes audit log entries by age, in every account',
-    /^ ?delete from audit_event where id in \( select id from audit_event where (account_id is null and .*)?at < now\(\)/,
+    /^ ?delete from "audit_event" where \(id\) in \( select id from "audit_event" where (account_id is null and .*)?at < now\(\)/,
   ],
 ];
 
