@@ -94,7 +94,7 @@ async function run(): Promise<number> {
       '--test',
       `--test-concurrency=${processes}`,
       '--test-reporter=spec',
-      `--test-timeout=${folder === 'test-system' ? 600_000 : 1_800_000}`,
+      `--test-timeout=${folder === 'test-system' ? 1_200_000 : 1_800_000}`,
       ...options,
       // Patterns for names would have to match the names of files, too.
       ...(options.length === 0 && folder !== 'test-long' ? await groupFiles(files) : files),
