@@ -35,11 +35,8 @@ const ownProcess = [
 ].map((name) => join('test-system', 'hostile', `${name}.test.ts`));
 /** Most files mainly wait for databases; those with browsers and other programs less. */
 const processes = Math.max(2, availableParallelism() + (folder === 'test-system' ? 1 : 2));
-/**
- * Each process imports the service and warms up, so files share as few processes as run at a time. Slow tests are in small groups,
- * so that the last one doesn't run alone for long.
- */
-const filesPerGroup = folder === 'test-system' ? 4 : Number.POSITIVE_INFINITY;
+/** Of the slow tests, so few that the last group doesn't run alone for long. */
+const filesPerGroup = folder === 'test-system' ? 4 : 48;
 const onOtherServers = [
   'base',
   'content/message',
@@ -94,7 +91,7 @@ async function run(): Promise<number> {
       '--test',
       `--test-concurrency=${processes}`,
       '--test-reporter=spec',
-      `--test-timeout=${folder === 'test-system' ? 1_200_000 : 1_800_000}`,
+      `--test-timeout=${folder === 'test' ? 600_000 : 1_800_000}`,
       ...options,
       // Patterns for names would have to match the names of files, too.
       ...(options.length === 0 && folder !== 'test-long' ? await groupFiles(files) : files),
@@ -149,7 +146,7 @@ async function groupFiles(all: readonly string[]): Promise<string[]> {
 
 /** Neighbors are in different groups, because a folder's files tend to take equally long. */
 function inGroups(all: readonly string[]): string[][] {
-  const rounds = Math.max(1, Math.ceil(all.length / filesPerGroup / processes));
+  const rounds = Math.ceil(all.length / filesPerGroup / processes);
   const count = Math.min(all.length, processes * rounds);
   return Array.from({ length: count }, (_, group) =>
     all.filter((_file, index) => index % count === group),

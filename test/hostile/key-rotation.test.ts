@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { MasterKey } from '../../src/base/secrets/master-key.ts';
 import { addEarlierKey } from '../support/api-key.ts';
 import { ManagementClient } from '../support/management-client.ts';
@@ -15,6 +15,13 @@ await world.addAccount();
 const [oldSecret, newSecret] = [Buffer.alloc(32, 7), Buffer.alloc(32, 8)] as const;
 const oldName = testKey.fingerprint;
 const newName = new MasterKey(newSecret).fingerprint;
+
+// Other files of the process use the key, too.
+after(() => {
+  testKey.addSecrets([oldSecret]);
+  testKey.select(oldName, null);
+  assert.equal(testKey.fingerprint, oldName);
+});
 
 async function machine(): Promise<ManagementClient> {
   return new ManagementClient(service, await addEarlierKey(database, testKey, shop.id));
