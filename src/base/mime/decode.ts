@@ -95,3 +95,12 @@ function fromQ(content: string): Buffer {
     );
   return Buffer.from(text, 'latin1');
 }
+
+/** The ID of a part from a `cid:` URL, whose other characters are percent-encoded (RFC 2392 section 2). */
+export function decodeContentId(id: string): string {
+  try {
+    return decodeURIComponent(id);
+  } catch {
+    return id;
+  }
+}

@@ -32,15 +32,7 @@ function toNumber(value: string): string {
 function toWholeUrl(value: string): string | undefined {
   const url = value.trim();
   if (!WHOLE_URL.test(url) || !URL.canParse(url)) return undefined;
-  return url.replace(SPACE_OR_CONTROL, percentEncode);
-}
-
-export function percentEncode(character: string): string {
-  const octets = Buffer.from(character, 'utf8');
-  return Array.from(
-    octets,
-    (octet) => `%${octet.toString(16).toUpperCase().padStart(2, '0')}`,
-  ).join('');
+  return url.replace(SPACE_OR_CONTROL, encodeURIComponent);
 }
 
 /**

@@ -4,11 +4,15 @@ import { formatValue } from '../template/field-format.ts';
 import { MAX_RENDERED_BYTES } from '../template/template-limits.ts';
 import type { ValueScope } from '../template/value-scope.ts';
 import { BodyTooLarge, BodyWriter } from './body-writer.ts';
-import { CheckedValues, percentEncode } from './checked-values.ts';
+import { CheckedValues } from './checked-values.ts';
 import type { BodyPiece, EachNode, LoadedNode } from './load-template.ts';
 
 /** Characters that would close a `url(…)` in a style. */
 const CSS_SPECIAL = /["'()\\]/g;
+
+function percentEncodeAscii(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}
 
 const longestScheme = 'mailto:';
 
@@ -41,7 +45,7 @@ export class UrlBuilder {
   addValue(value: string): void {
     if (this.refused) return;
     const encoded = this.#begun ? this.#encodePart(value) : this.#wholeUrl(value);
-    this.#append(this.#css ? encoded.replace(CSS_SPECIAL, percentEncode) : encoded);
+    this.#append(this.#css ? encoded.replace(CSS_SPECIAL, percentEncodeAscii) : encoded);
   }
 
   #append(text: string): void {

@@ -1,3 +1,4 @@
+import { decodeContentId } from '../../base/mime/decode.ts';
 import { mapHtml } from './map-html.ts';
 import type { TagPlaceholders } from './protect-markup.ts';
 
@@ -36,7 +37,7 @@ export class ImageUses {
       for (const match of value.matchAll(pattern)) found.push(match[1] ?? '');
     }
     const fixed = found.filter((id) => placeholders.find(id).length === 0);
-    return new ImageUses(new Set(fixed.map(decodeId)), fixed.length < found.length);
+    return new ImageUses(new Set(fixed.map(decodeContentId)), fixed.length < found.length);
   }
 
   has(contentId: string): boolean {
@@ -45,12 +46,3 @@ export class ImageUses {
 }
 
 export const noImageUses = new ImageUses(new Set(), false);
-
-/** RFC 2392 section 2: other characters are percent-encoded. */
-function decodeId(id: string): string {
-  try {
-    return decodeURIComponent(id);
-  } catch {
-    return id;
-  }
-}

@@ -1,3 +1,4 @@
+import { decodeContentId } from '../../base/mime/decode.ts';
 import { mailJob } from '../../base/mime/mail-threads.ts';
 import { readMail } from '../../base/mime/read-mail.ts';
 import type { CapturedMessage } from './inbox-message.ts';
@@ -40,17 +41,9 @@ export function showInlineImagesJob({
       urls.set(contentId, `data:${type};base64,${content.toString('base64')}`);
   let left = maxCharacters;
   return html.replace(reference, (whole, before: string, id: string) => {
-    const url = urls.get(decodeId(id.replaceAll('&amp;', '&')));
+    const url = urls.get(decodeContentId(id.replaceAll('&amp;', '&')));
     if (url === undefined || url.length > left) return whole;
     left -= url.length;
     return before + url;
   });
-}
-
-function decodeId(id: string): string {
-  try {
-    return decodeURIComponent(id);
-  } catch {
-    return id;
-  }
 }

@@ -221,7 +221,7 @@ const completeStatement = `
       -- Uses the current content, because a recipient may have been erased since the claim.
       content = case when item.erased is null or m.content is null then m.content
         else ${withValues('m', 'item.erased')} end
-    from written join item using (place), moment
+    from written join item using (place)
     where (item.state is not null or item.erased is not null)
       and m.account_id = written.account_id and m.id = written.message_id
       and m.retention_days = written.retention_days),
