@@ -290,7 +290,7 @@ const small = 128 * 1_024;
 const large = 1_024 * 1_024;
 const maxGrowth = 12;
 /** Less says nothing about growth: the clock of processor time is coarse, and a garbage collection counts. */
-const countedMs = 100;
+const countedMs = 60;
 const negligibleMs = 2;
 
 async function measure(work: () => unknown): Promise<number> {
