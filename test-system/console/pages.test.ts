@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { saveMembership } from '../../src/accounts/account/membership-store.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { signInToManagement } from '../../test/support/management-client.ts';
@@ -83,40 +83,37 @@ function nameOf(path: string): string {
   return path.replace(/\/[\w-]{36}$/, '-one').replaceAll('/', '-') || 'overview';
 }
 
-// Concurrent, because the tests mostly wait.
-describe('on every device', { concurrency: true }, () => {
-  for (const [device, options] of [
-    ['desk', {}],
-    ['phone', { phone: true }],
-    ['dark', { dark: true }],
-  ] as const) {
-    test(`every page is accessible, fits the screen, does not shift, and requests only the API and static files, on a ${device}`, async () => {
-      const visit = await signedIn(options);
-      await visit.page.addInitScript(recordShifts);
-      await visit.open(shop.id);
-      const requestedPaths: string[] = [];
-      visit.page.on('request', (request) => requestedPaths.push(new URL(request.url()).pathname));
-      for (const path of pages) {
-        await visit.open(`${shop.id}/${path}`);
-        await visit.page.waitForLoadState('networkidle');
-        await visit.page
-          .locator('.mantine-Skeleton-root:visible')
-          .first()
-          .waitFor({ state: 'detached' });
-        const shifted = await visit.page.evaluate<number>('window.shifted');
-        // The Core Web Vitals limit for "good".
-        assert.ok(shifted < 0.1, `${path} moves by ${shifted} on a ${device}`);
-        await visit.look(`${nameOf(path)}-${device}`, device === 'dark' ? colorRules : undefined);
-      }
-      const others = requestedPaths.filter(
-        (path) => !/^\/(?:console(?:\/|$)|brand\/|manage\/v1\/)/.test(path),
-      );
-      assert.deepEqual(others, []);
-      assert.ok(requestedPaths.some((path) => path.startsWith('/manage/v1/accounts/')));
-      await visit.end();
-    });
-  }
-});
+for (const [device, options] of [
+  ['desk', {}],
+  ['phone', { phone: true }],
+  ['dark', { dark: true }],
+] as const) {
+  test(`every page is accessible, fits the screen, does not shift, and requests only the API and static files, on a ${device}`, async () => {
+    const visit = await signedIn(options);
+    await visit.page.addInitScript(recordShifts);
+    await visit.open(shop.id);
+    const requestedPaths: string[] = [];
+    visit.page.on('request', (request) => requestedPaths.push(new URL(request.url()).pathname));
+    for (const path of pages) {
+      await visit.open(`${shop.id}/${path}`);
+      await visit.page.waitForLoadState('networkidle');
+      await visit.page
+        .locator('.mantine-Skeleton-root:visible')
+        .first()
+        .waitFor({ state: 'detached' });
+      const shifted = await visit.page.evaluate<number>('window.shifted');
+      // The Core Web Vitals limit for "good".
+      assert.ok(shifted < 0.1, `${path} moves by ${shifted} on a ${device}`);
+      await visit.look(`${nameOf(path)}-${device}`, device === 'dark' ? colorRules : undefined);
+    }
+    const others = requestedPaths.filter(
+      (path) => !/^\/(?:console(?:\/|$)|brand\/|manage\/v1\/)/.test(path),
+    );
+    assert.deepEqual(others, []);
+    assert.ok(requestedPaths.some((path) => path.startsWith('/manage/v1/accounts/')));
+    await visit.end();
+  });
+}
 
 test('the page of TLS results does not move if the settings arrive after the list', async () => {
   const visit = await signedIn({ phone: true });

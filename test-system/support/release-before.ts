@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
@@ -8,6 +8,9 @@ import { join } from 'node:path';
  */
 const subject = 'Let processes of a release run beside those of the next one';
 
+/** Packages that only it uses, in the version of its lock. */
+const onlyOld = ['graphile-worker@0.17.3'];
+
 const root = join(import.meta.dirname, '../..');
 
 function git(...args: string[]): Buffer {
@@ -15,7 +18,7 @@ function git(...args: string[]): Buffer {
 }
 
 /**
- * Unpacks the release before into a folder, with the installed packages of this one, and those that only it uses from here.
+ * Unpacks the release before into a folder, with the installed packages of this one, and those that only it uses.
  * @returns where it is; undefined in a clone without history
  */
 export function unpackReleaseBefore(folder: string): string | undefined {
@@ -32,9 +35,15 @@ export function unpackReleaseBefore(folder: string): string | undefined {
   mkdirSync(packages);
   for (const name of readdirSync(join(root, 'node_modules')))
     symlinkSync(join(root, 'node_modules', name), join(packages, name));
-  symlinkSync(
-    join(root, 'test-system/node_modules/graphile-worker'),
-    join(packages, 'graphile-worker'),
+  const own = join(folder, 'only-old');
+  mkdirSync(own);
+  execFileSync(
+    'npm',
+    ['install', '--prefix', own, '--no-audit', '--no-fund', '--no-package-lock', ...onlyOld],
+    { cwd: own },
   );
+  for (const name of readdirSync(join(own, 'node_modules')))
+    if (!name.startsWith('.') && !existsSync(join(packages, name)))
+      symlinkSync(join(own, 'node_modules', name), join(packages, name));
   return old;
 }
