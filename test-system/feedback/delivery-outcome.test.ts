@@ -25,11 +25,15 @@ const { url: databaseUrl, database } = await createTestDatabase();
 const shop = await openShop(database);
 const { pool } = database;
 const [postfixPort, reportPort] = [await freePort(), await freePort()];
-/** The recipients' server behind Postfix, which rejects every recipient. */
+/** The recipients' server behind Postfix, which has one mailbox. */
 const rejecting = new SMTPServer({
   disabledCommands: ['AUTH', 'STARTTLS'],
-  onRcptTo: (_address, _session, callback) =>
-    callback(Object.assign(new Error('5.1.1 Unknown user'), { responseCode: 550 })),
+  onRcptTo: ({ address }, _session, callback) =>
+    callback(
+      address === 'kept@gone.test'
+        ? null
+        : Object.assign(new Error('5.1.1 Unknown user'), { responseCode: 550 }),
+    ),
 });
 rejecting.listen(0, '127.0.0.1');
 await once(rejecting.server, 'listening');
@@ -109,11 +113,11 @@ const kinds = ['accepted', 'delivered', 'opened', 'clicked', 'bounced'] as const
   permissions: permissionsOf.owner,
 }));
 
-async function send(toAddress: string): Promise<string> {
+async function send(toAddress: string, ...ccAddressList: string[]): Promise<string> {
   const response = await client.send({
     template: 'order',
     body: bodyWith({
-      envelope: { toAddress },
+      envelope: { toAddress, ccAddressList },
       content: { personalizationDataMap: { Port: String(sitePort) } },
     }),
   });
@@ -206,4 +210,22 @@ test('a bounce that a real Postfix sends later appears in timeline, report, webh
     return found.rows.length > 0 && found.rows;
   });
   assert.deepEqual(rows, [{ address: 'nobody@gone.test', reason: 'hard_bounce' }]);
+});
+
+test('a bounce of a Cc that a real Postfix sends later suppresses that Cc alone, and not To at the same domain', async () => {
+  const id = await send('kept@gone.test', 'late@gone.test', 'copy@people.test');
+  await waitForWebhook(id, 'bounced');
+  const suppressed = await waitFor('the suppression', async () => {
+    const { rows } = await pool.query<{ address: string }>(
+      'select address from suppression where message_id = $1',
+      [id],
+    );
+    return rows.length > 0 && rows;
+  });
+  assert.deepEqual(suppressed, [{ address: 'late@gone.test' }]);
+  const { rows } = await pool.query(
+    "select recipient from message_event where message_id = $1 and kind = 'bounced'",
+    [id],
+  );
+  assert.deepEqual(rows, [{ recipient: 1 }]);
 });

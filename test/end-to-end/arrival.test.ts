@@ -77,11 +77,10 @@ test('2.2: cc addresses are in Cc, and each gets the message', async () => {
   const ccAddressList = ['one@example.test', 'two@example.test'];
   const mail = await arrive({ envelope: { ccAddressList } });
   assert.deepEqual(mail.headers.cc, ['one@example.test, two@example.test']);
-  assert.deepEqual([...mail.envelopeTo].sort(), [
-    'one@example.test',
-    'reader-7@example.test',
-    'two@example.test',
-  ]);
+  for (const address of ccAddressList) {
+    const [copy] = await readInbox(service.url, `?to=${address}&wait=30`);
+    assert.equal(copy?.source, mail.source);
+  }
 });
 
 test('values are escaped for their context and cannot break a header', async () => {

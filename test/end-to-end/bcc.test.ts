@@ -51,7 +51,7 @@ async function settled(id: string, state = 'delivered'): Promise<Recipient[]> {
   });
 }
 
-test('each Bcc recipient has its own transaction and events, and no header shows one', async () => {
+test('each recipient has its own transaction and events, and no header shows one', async () => {
   const [toAddress, ccAddressList, bccAddressList] = [
     'to@example.test',
     people('cc', 2),
@@ -69,7 +69,7 @@ test('each Bcc recipient has its own transaction and events, and no header shows
   );
   assert.deepEqual(
     sink.mails.map(({ to }) => to),
-    [[toAddress, ...ccAddressList], ...bccAddressList.map((address) => [address])],
+    [toAddress, ...ccAddressList, ...bccAddressList].map((address) => [address]),
   );
   const [first] = sink.mails;
   for (const { source } of sink.mails) {

@@ -1,5 +1,4 @@
 import type { RetryKind } from '../queue/retry-schedule.ts';
-import type { Reply } from './reply.ts';
 import {
   type PermanentCause,
   permanentRules,
@@ -73,16 +72,6 @@ export function causeAfterText(
   const precise =
     /^5\.1\./.test(enhanced ?? '') || /doesn.t have an? [^ ]{1,60} account/i.test(text);
   return precise ? cause : 'filtered';
-}
-
-/**
- * Whether a server refuses a recipient only because it takes no more in this transaction: 452, which RFC 821 numbered 552 (RFC
- * 5321 section 4.5.3.1.10). Another enhanced code says that something else is the matter, such as a full mailbox.
- */
-export function saysTooManyRecipients({ code, enhanced, text }: Reply): boolean {
-  if (code !== 452 && code !== 552) return false;
-  if (/too many recipients/i.test(text.slice(0, maxTextLength))) return true;
-  return enhanced === undefined ? code === 452 : /^[45]\.5\.3$/.test(enhanced);
 }
 
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600 };

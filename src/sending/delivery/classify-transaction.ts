@@ -7,36 +7,22 @@ import type { FaultKind, Stage, TransactionEnd, TransactionResult } from './tran
 
 type Verdict = Omit<RecipientResult, 'recipient'>;
 
-/**
- * Outcome of a transaction for each envelope address. Not called for ends that say nothing about the message (`lost`,
- * `stopped`).
- */
-export function classifyTransaction(
-  result: TransactionResult,
-  addresses: Iterable<string>,
-): Map<string, Verdict> {
-  const verdicts = new Map<string, Verdict>();
-  for (const address of addresses) {
-    const refusal = result.refused.get(address);
-    const verdict =
-      refusal === undefined
-        ? classifyEnd(result.end)
-        : classifyRecipientReply(refusal, 'rcpt', result.end);
-    verdicts.set(address, {
-      ...verdict,
-      detail: { ...verdict.detail, server: result.server },
-      ...(result.receiver !== undefined && { receiver: result.receiver }),
-      ...(result.relayId !== undefined &&
-        verdict.outcome === 'delivered' && { relayId: result.relayId }),
-    });
-  }
-  return verdicts;
+/** Outcome of a transaction. Not called for ends that say nothing about the message (`lost`, `stopped`). */
+export function classifyTransaction(result: TransactionResult): Verdict {
+  const verdict = classifyEnd(result.end);
+  return {
+    ...verdict,
+    detail: { ...verdict.detail, server: result.server },
+    ...(result.receiver !== undefined && { receiver: result.receiver }),
+    ...(result.relayId !== undefined &&
+      verdict.outcome === 'delivered' && { relayId: result.relayId }),
+  };
 }
 
 function classifyEnd(end: TransactionEnd): Verdict {
   switch (end.kind) {
     case 'reply':
-      return classifyRecipientReply(end.reply, end.stage, end);
+      return classifyLastReply(end.reply, end.stage);
     case 'fault':
       return {
         outcome: 'deferred',
@@ -87,14 +73,12 @@ const rejectedObjects: Readonly<Record<Stage, string>> = {
   final: 'the message',
 };
 
-function classifyRecipientReply(reply: Reply, stage: Stage, end: TransactionEnd): Verdict {
+function classifyLastReply(reply: Reply, stage: Stage): Verdict {
   const meaning = classifyReply(reply.code, reply.enhanced, reply.text);
   const text = formatReply(reply);
   const detail = { reply: text, stage };
   if (meaning.kind === 'delivered') {
-    // If the final reply rejected the message, no recipient keeps a 2xx reply as its last one.
-    if (stage === 'final' && end.kind === 'reply')
-      return { outcome: 'delivered', reason: text, detail };
+    if (stage === 'final') return { outcome: 'delivered', reason: text, detail };
     return { outcome: 'deferred', reason: text, retry: 'ordinary', detail };
   }
   // A refused connection is about us or the server, not the message, so it never fails a message permanently.

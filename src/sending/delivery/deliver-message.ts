@@ -1,9 +1,9 @@
 import { TurnQueue } from '../../base/fairness/fair-queue.ts';
+import { domainOf, type EmailAddress } from '../../base/values/email-address.ts';
 import type { Log } from '../../base/values/log.ts';
 import type { AttachmentInfo } from '../../content/message/attachment.ts';
 import {
   archiveNumber,
-  hiddenOf,
   readContent,
   recipientsOf,
   secretFieldsOf,
@@ -12,7 +12,12 @@ import { rawSourceOf, rawTemplateId } from '../../content/message/raw-message.ts
 import { isScheduledClass } from '../../content/message/scheduled-class.ts';
 import { secretNamesOf } from '../../content/template/secret-names.ts';
 import type { Attempt, AttemptResult, ClaimedMessage, Lease } from '../queue/attempt.ts';
-import { admitLater, admitMail, postponeMessage, reportBacklogs } from './admit-mail.ts';
+import {
+  type AdmitAddress,
+  admitMail,
+  postponeMessage,
+  type SendingAdmission,
+} from './admit-mail.ts';
 import {
   checkMessage,
   postponedResult,
@@ -39,7 +44,7 @@ import {
   sendTransactions,
 } from './send-transactions.ts';
 import { tracePart } from './trace-attempt.ts';
-import type { SendingAdmission, Transport } from './transport.ts';
+import type { Transport } from './transport.ts';
 
 export interface DeliveryDependencies {
   readonly findVersion: FindVersion;
@@ -63,7 +68,7 @@ type PrepareForm = (form: MailForm) => Promise<PreparedMail>;
 const memoryRetryMs = 1_000;
 
 /**
- * Creates the function that sends one claimed message: render, route, one SMTP transaction, one result per recipient.
+ * Creates the function that sends one claimed message: render, route, one SMTP transaction and one result per recipient.
  */
 export function createDelivery(dependencies: DeliveryDependencies): Attempt {
   const { transport, staging, decorate, log, deferBacklog, attachments: loader } = dependencies;
@@ -136,25 +141,27 @@ export function createDelivery(dependencies: DeliveryDependencies): Attempt {
       envelope.size,
     );
     if ('problem' in identity) return waitForSender(message, identity);
-    const outline = {
-      to: [...envelope.keys()],
-      urgent: message.transactional,
-      pool: identity.pool,
+    const { accountId, transactional } = message;
+    const admit: AdmitAddress = async (to) => {
+      const admitted = await transport.admit({ to, urgent: transactional, pool: identity.pool });
+      // Too many messages wait for the domain to ask for each.
+      if (!redirects && 'backlog' in admitted && admitted.backlog !== undefined)
+        deferBacklog(
+          { accountId, domain: domainOf(to as EmailAddress), transactional },
+          admitted.backlog,
+        );
+      return admitted;
     };
-    const admit = () => admitMail(transport, outline, hiddenOf(content));
+    const addresses = [...envelope.keys()];
     const postpone = (waiting: SendingAdmission): AttemptResult => {
       identity.release?.(envelope.size);
       return postponeMessage(message, waiting, selection);
     };
-    let admission = await admit();
-    if (!redirects) reportBacklogs(deferBacklog, message, admission);
-    if (admission.transactions.length === 0) return postpone(admission);
+    let admission = await admitMail(admit, addresses);
+    if (admission.transaction === undefined) return postpone(admission);
     // Complete messages may wait for a thread, and the slots of their destinations mustn't wait with them.
     const isRaw = message.templateId === rawTemplateId;
-    const cancel = (): void => {
-      for (const transaction of admission.transactions) transaction.cancel();
-    };
-    if (isRaw) cancel();
+    if (isRaw) admission.transaction.cancel();
     const archive = archiveNumber(content);
     const formOf = (first: number): MailForm => (first === archive ? 'archive' : 'recipients');
     const forms = new Map<MailForm, PreparedTransaction>();
@@ -163,21 +170,21 @@ export function createDelivery(dependencies: DeliveryDependencies): Attempt {
       if (forms.has(form)) continue;
       const prepared = await prepareTransaction(message, () => prepare(form), identity, log);
       if ('results' in prepared) {
-        if (!isRaw) cancel();
+        if (!isRaw) admission.transaction.cancel();
         identity.release?.(envelope.size);
         return prepared;
       }
       forms.set(form, prepared);
     }
-    if (isRaw) admission = await admit();
-    if (admission.transactions.length === 0) return postpone(admission);
+    if (isRaw) admission = await admitMail(admit, addresses);
+    if (admission.transaction === undefined) return postpone(admission);
     return await sendTransactions({
       message,
       lease: withDeadline(message, lease),
       recipients,
       selection,
       admission,
-      admitRest: (to) => admitLater(transport, { ...outline, to }),
+      admit,
       identity,
       preparedFor(first) {
         const prepared = forms.get(formOf(first));

@@ -1,10 +1,9 @@
 import { type PoolOptions, SmtpPool } from './smtp-pool.ts';
 import type { SmtpServerSettings } from './smtp-server-settings.ts';
 import {
-  admitAll,
-  type MailOutline,
+  type AdmittedTransaction,
+  admitAlways,
   type OutgoingMail,
-  type SendingAdmission,
   type TransactionEnd,
   type TransactionResult,
   type Transport,
@@ -21,8 +20,8 @@ export class RelayTransport implements Transport {
     this.#relays = servers.map((server) => new SmtpPool(server, options));
   }
 
-  async admit(outline: MailOutline): Promise<SendingAdmission> {
-    return admitAll(outline, (mail, releaseDot, stopping) => this.send(mail, releaseDot, stopping));
+  async admit(): Promise<AdmittedTransaction> {
+    return admitAlways((mail, releaseDot, stopping) => this.send(mail, releaseDot, stopping));
   }
 
   async send(

@@ -1,4 +1,4 @@
-import type { EmailAddress } from '../../base/values/email-address.ts';
+import { type EmailAddress, needsSmtpUtf8 } from '../../base/values/email-address.ts';
 import { newId } from '../../base/values/ids.ts';
 import type { Log } from '../../base/values/log.ts';
 import { andThen, type MaybePromise } from '../../base/values/maybe-promise.ts';
@@ -13,7 +13,7 @@ import {
   type RecipientResult,
   type RecordableResult,
 } from '../queue/attempt.ts';
-import { addressNeedsSmtpUtf8, deferredResults } from './admit-mail.ts';
+import { type AdmitAddress, deferredResults, type SendingAdmission } from './admit-mail.ts';
 import {
   type DeliveryRoute,
   postponedResult,
@@ -21,18 +21,11 @@ import {
   resultTooLarge,
   resultUnrenderable,
 } from './attempt-results.ts';
-import { saysTooManyRecipients } from './classify-reply.ts';
 import { classifyTransaction } from './classify-transaction.ts';
 import type { SendingIdentity } from './find-identity.ts';
 import { AttachmentsUnreadable } from './load-attachments.ts';
 import { type PreparedMail, redirectHeader } from './prepare-mail.ts';
-import {
-  type AdmittedTransaction,
-  hasReachedServer,
-  type OutgoingMail,
-  type SendingAdmission,
-  type TransactionResult,
-} from './transport.ts';
+import { hasReachedServer, type OutgoingMail, type TransactionResult } from './transport.ts';
 
 const attachmentRetryMs = 5_000;
 
@@ -86,17 +79,17 @@ export interface TransactionContext {
   readonly recipients: readonly EmailAddress[];
   readonly selection: RecipientSelection;
   readonly admission: SendingAdmission;
-  /** Makes a transaction for recipients that didn't fit into one. */
-  readonly admitRest: (to: readonly string[]) => AdmittedTransaction;
+  /** For the addresses after the admitted one. */
+  readonly admit: AdmitAddress;
   readonly identity: SendingIdentity;
-  /** The mail of a transaction, by the number of its first recipient. */
+  /** The mail of a transaction, by the number of its recipient. */
   readonly preparedFor: (first: number) => PreparedTransaction;
 }
 
 /**
- * Runs the transactions of an attempt one after another. Before a transaction that doesn't cover all pending
- * recipients, the earlier results and its own recipients are saved, so that only one transaction's recipients can ever
- * be uncertain. The identity gets back the recipients for whom no server was reached.
+ * Runs the transactions of an attempt, one for each address, one after another. Before one that doesn't cover all pending
+ * recipients, the earlier results and its own recipient are saved, so that only one transaction can ever be uncertain. The
+ * identity gets back the recipients for whom no server was reached.
  * @returns undefined if the lease was lost
  */
 export async function sendTransactions(
@@ -104,19 +97,20 @@ export async function sendTransactions(
 ): Promise<AttemptResult | undefined> {
   const { identity, selection } = context;
   let unreached = selection.route.envelope.size;
-  const result = await runTransactions(context, ({ end }, to) => {
-    if (hasReachedServer(end)) unreached -= to.length;
+  const result = await runTransactions(context, ({ end }) => {
+    if (hasReachedServer(end)) unreached -= 1;
   });
   if (unreached > 0) identity.release?.(unreached);
   return result;
 }
 
-/** @param onResult called with the result of each transaction and its recipients, without those of its rest */
+/** @param onResult called with the result of each transaction */
 async function runTransactions(
   context: TransactionContext,
-  onResult: (result: TransactionResult, to: readonly string[]) => void,
+  onResult: (result: TransactionResult) => void,
 ): Promise<AttemptResult | undefined> {
-  const { message, lease, recipients, selection, admission, admitRest } = context;
+  const { message, lease, recipients, selection, admission, admit } = context;
+  const { addresses } = admission;
   const { route, untried } = selection;
   const [[firstOf = 0] = []] = route.envelope.values();
   const noted = context.preparedFor(firstOf).notes;
@@ -126,30 +120,28 @@ async function runTransactions(
     ...untried,
     ...deferredResults(admission.postponed, route),
   ].map(asRecordable);
-  const transactions = [...admission.transactions];
-  const cancelFrom = (index: number): void => {
-    for (const transaction of transactions.slice(index)) transaction.cancel();
-  };
-  for (const [index, transaction] of transactions.entries()) {
-    const next = recipientNumbers(transaction, route);
-    if (transactions.length > 1 || next.length < message.pending.length) {
+  for (const [index, address] of addresses.entries()) {
+    const first = index === 0 ? admission.transaction : undefined;
+    const transaction = first ?? (await admit(address));
+    if (!('send' in transaction)) {
+      results = [...results, ...deferredResults([[address, transaction]], route).map(asRecordable)];
+      continue;
+    }
+    const next = route.envelope.get(address) ?? [];
+    if (addresses.length > 1 || next.length < message.pending.length) {
       const left = await lease.advance(results, next).catch(() => 'unknown' as const);
-      if (left === undefined || left === 'unknown') cancelFrom(index);
+      if (left === undefined || left === 'unknown') transaction.cancel();
       if (left === undefined) return undefined;
       if (left === 'unknown')
-        return { results: [...results, ...notAttempted(transactions.slice(index), route)], notes };
+        return { results: [...results, ...notAttempted(addresses.slice(index), route)], notes };
       results = left;
     }
-    const mail = makeMail(context, transaction.to, next[0] ?? 0);
+    const mail = makeMail(context, address, next[0] ?? 0);
     const result = await transaction.send(mail, lease.markDot, lease.stopping);
-    const rest = restOf(result, transaction.to);
-    const tried = transaction.to.filter((address) => !rest.includes(address));
-    if (rest.length > 0) transactions.splice(index + 1, 0, admitRest(rest));
-    onResult(result, tried);
-    if (result.end.kind === 'lost' || result.end.kind === 'stopped') cancelFrom(index + 1);
+    onResult(result);
     if (result.end.kind === 'lost') return undefined;
     if (result.end.kind === 'stopped') break;
-    const classified = resultsOf(route, tried, result, recipients);
+    const classified = resultsOf(next, result, recipients);
     results = [...results, ...classified.map(asRecordable)];
     notes = [...notes, ...simulatedComplaints(classified, recipients)];
   }
@@ -158,14 +150,15 @@ async function runTransactions(
 
 function makeMail(
   { message, identity, preparedFor }: TransactionContext,
-  to: readonly string[],
-  first: number,
+  to: string,
+  recipient: number,
 ): OutgoingMail {
-  const prepared = preparedFor(first);
-  const isInternational = to.some(addressNeedsSmtpUtf8);
+  const prepared = preparedFor(recipient);
+  // RFC 6531 section 3.2: a server without the extension takes no such address.
+  const isInternational = needsSmtpUtf8(to as EmailAddress);
   const form = isInternational ? undefined : prepared.ascii;
   return {
-    from: identity.returnPath(message.messageId, first),
+    from: identity.returnPath(message.messageId, recipient),
     to,
     raw: form ?? prepared.raw,
     group: message.accountId,
@@ -180,35 +173,17 @@ function redirectNote({ redirected }: DeliveryRoute): AttemptNote[] {
   return redirected ? [{ kind: 'redirected', detail }] : [];
 }
 
-/**
- * The recipients that a server refused because it takes no more in one transaction; the others have the message. They go at once
- * in the next one (RFC 5321 section 4.5.3.1.10), which ends, because a transaction without an accepted recipient has no rest.
- */
-function restOf({ end, refused }: TransactionResult, to: readonly string[]): readonly string[] {
-  if (end.kind !== 'reply' || end.stage !== 'final' || Math.floor(end.reply.code / 100) !== 2)
-    return [];
-  return to.filter((address) => {
-    const reply = refused.get(address);
-    return reply !== undefined && saysTooManyRecipients(reply);
-  });
-}
-
 function asRecordable(result: RecipientResult): RecordableResult {
   return { ...result, eventId: newId(), happenedAt: performance.now() };
 }
 
-/** The numbers of a transaction's recipients. */
-function recipientNumbers({ to }: AdmittedTransaction, route: DeliveryRoute): number[] {
-  return to.flatMap((address) => route.envelope.get(address) ?? []);
-}
-
 /** Results of transactions that weren't started because the earlier results couldn't be saved. */
 function notAttempted(
-  transactions: readonly AdmittedTransaction[],
-  route: DeliveryRoute,
+  addresses: readonly string[],
+  { envelope }: DeliveryRoute,
 ): RecipientResult[] {
-  return transactions
-    .flatMap((transaction) => recipientNumbers(transaction, route))
+  return addresses
+    .flatMap((address) => envelope.get(address) ?? [])
     .map((recipient) => ({
       recipient,
       outcome: 'deferred' as const,
@@ -234,30 +209,22 @@ function simulatedComplaints(
     }));
 }
 
-/** Only the transaction's first recipient carries the transcript, since it is the same for all. */
+/** Where an address stands for several recipients, the first of them carries the transcript. */
 function resultsOf(
-  route: DeliveryRoute,
-  to: readonly string[],
+  numbers: readonly number[],
   result: TransactionResult,
   recipients: readonly EmailAddress[],
 ): RecipientResult[] {
-  const results: RecipientResult[] = [];
-  const verdicts = classifyTransaction(result, to);
-  for (const [address, verdict] of verdicts) {
-    for (const recipient of route.envelope.get(address) ?? []) {
-      const transcript = results.length === 0 ? { transcript: result.transcript } : {};
-      results.push({
-        ...verdict,
-        recipient,
-        reason: maskAddresses(verdict.reason, recipients),
-        detail: maskDeep({ ...verdict.detail, ...transcript }, recipients) as Record<
-          string,
-          unknown
-        >,
-      });
-    }
-  }
-  return results;
+  const verdict = classifyTransaction(result);
+  return numbers.map((recipient, place) => {
+    const transcript = place === 0 ? { transcript: result.transcript } : {};
+    return {
+      ...verdict,
+      recipient,
+      reason: maskAddresses(verdict.reason, recipients),
+      detail: maskDeep({ ...verdict.detail, ...transcript }, recipients) as Record<string, unknown>,
+    };
+  });
 }
 
 /**

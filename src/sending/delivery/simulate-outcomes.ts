@@ -1,7 +1,7 @@
 import { type SimulatedOutcome, simulatedOutcome } from '../../base/values/simulated-address.ts';
 import type { Reply } from './reply.ts';
 import {
-  type AdmittedTransaction,
+  admitAlways,
   type TransactionEnd,
   type TransactionResult,
   type Transport,
@@ -22,26 +22,16 @@ export function simulateOutcomes(transport: Transport): Transport {
     drop: () => transport.drop(),
     close: () => transport.close(),
     async admit(outline) {
-      const simulated = outline.to.filter((address) => simulatedOutcome(address) !== undefined);
-      const real = outline.to.filter((address) => simulatedOutcome(address) === undefined);
-      const transactions = simulated.map(simulatedTransaction);
-      if (real.length === 0) return { transactions, postponed: [] };
-      const rest = await transport.admit({ ...outline, to: real });
-      return { transactions: [...transactions, ...rest.transactions], postponed: rest.postponed };
+      const outcome = simulatedOutcome(outline.to);
+      return outcome === undefined
+        ? await transport.admit(outline)
+        : admitAlways(async () => resultOf(outcome));
     },
   };
 }
 
-function simulatedTransaction(address: string): AdmittedTransaction {
-  return {
-    to: [address],
-    send: () => Promise.resolve(resultOf(address)),
-    cancel: () => undefined,
-  };
-}
-
-function resultOf(address: string): TransactionResult {
-  const reply = replies[simulatedOutcome(address) ?? 'bounce'];
+function resultOf(outcome: SimulatedOutcome): TransactionResult {
+  const reply = replies[outcome];
   const stage = reply.code === 250 ? 'final' : 'rcpt';
   const end: TransactionEnd = { kind: 'reply', stage, reply };
   return { ...withoutServer(end, 'simulator'), receiver: 'simulator' };

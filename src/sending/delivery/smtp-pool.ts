@@ -14,10 +14,9 @@ import {
   type SmtpSessionRefusal,
 } from './smtp-session-limit.ts';
 import {
-  admitAll,
-  type MailOutline,
+  type AdmittedTransaction,
+  admitAlways,
   type OutgoingMail,
-  type SendingAdmission,
   type TransactionEnd,
   type TransactionResult,
   type Transport,
@@ -96,8 +95,8 @@ export class SmtpPool implements Transport {
     }
   }
 
-  async admit(outline: MailOutline): Promise<SendingAdmission> {
-    return admitAll(outline, (mail, releaseDot, stopping) => this.send(mail, releaseDot, stopping));
+  async admit(): Promise<AdmittedTransaction> {
+    return admitAlways((mail, releaseDot, stopping) => this.send(mail, releaseDot, stopping));
   }
 
   /** Connections that are open or being opened. */

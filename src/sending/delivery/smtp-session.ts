@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import type { MaybePromise } from '../../base/values/maybe-promise.ts';
-import { parseReply, type Reply } from './reply.ts';
+import { parseReply } from './reply.ts';
 import type { SmtpServerSettings } from './smtp-server-settings.ts';
 import type { FaultKind, OutgoingMail, Stage, TransactionEnd } from './transport.ts';
 
@@ -150,7 +150,6 @@ interface ConnectionError extends Error {
   readonly code?: string | undefined;
   readonly command?: string | undefined;
   readonly response?: string | undefined;
-  readonly recipient?: string | undefined;
 }
 
 /** An envelope, in which Nodemailer keeps the replies to its commands on every way a transaction can end. */
@@ -178,7 +177,6 @@ export class SmtpSessionError extends Error {
 
 export interface SmtpSessionOutcome {
   readonly end: TransactionEnd;
-  readonly refused: ReadonlyMap<string, Reply>;
   readonly transcript: readonly string[];
 }
 
@@ -305,7 +303,6 @@ export class SmtpSession {
   async send(mail: OutgoingMail, releaseDot: () => Promise<boolean>): Promise<SmtpSessionOutcome> {
     if (this.#used > 0) this.#transcript.record('connection reused');
     this.#used += 1;
-    const refused = new Map<string, Reply>();
     const end =
       mail.needsSmtpUtf8 && !this.#extensions.smtpUtf8
         ? // RFC 6531 section 3.2: such a message must not go to a server without the extension.
@@ -314,9 +311,9 @@ export class SmtpSession {
             cause: 'unsupported',
             text: 'the server doesn’t support internationalized addresses (SMTPUTF8)',
           } as const)
-        : await this.#transact(mail, await this.#encode(mail), releaseDot, refused);
+        : await this.#transact(mail, await this.#encode(mail), releaseDot);
     this.#endedAt = performance.now();
-    return { end, refused, transcript: this.#transcript.drain() };
+    return { end, transcript: this.#transcript.drain() };
   }
 
   /**
@@ -370,7 +367,6 @@ export class SmtpSession {
     mail: OutgoingMail,
     raw: Buffer,
     releaseDot: () => Promise<boolean>,
-    refused: Map<string, Reply>,
   ): Promise<TransactionEnd> {
     return new Promise((resolve) => {
       let stage: Stage = 'mail';
@@ -378,18 +374,19 @@ export class SmtpSession {
       let settled = false;
       const envelope: SentEnvelope = {
         from: mail.from,
-        to: [...mail.to],
+        to: [mail.to],
         size: raw.length,
         use8BitMime: mail.toSevenBit !== undefined && this.#extensions.eightBitMime,
       };
       const settle = (end: TransactionEnd): void => {
-        if (!settled) collectRefused(envelope, refused);
         settled = true;
         clearTimeout(timer);
         this.#settle = undefined;
         // The dot was sent, so after any later error it is unknown what the server did.
         const unknown = stage === 'final' && (end.kind === 'fault' || end.kind === 'stopped');
-        resolve(unknown ? { kind: 'uncertain', text: textOf(end) } : end);
+        resolve(
+          unknown ? { kind: 'uncertain', text: textOf(end) } : (refusalOf(envelope, end) ?? end),
+        );
       };
       const enter = (next: Stage, timeoutMs: number): void => {
         if (settled) return;
@@ -516,15 +513,14 @@ function faultOf(error: ConnectionError): FaultKind {
 }
 
 /**
- * The refusals of recipients stand, however the transaction ends (RFC 5321 section 3.3). After a refused MAIL, replies to a
- * pipelined RCPT only say that there is no transaction (RFC 2920 section 3.1).
+ * The refusal of the recipient stands, whatever fault follows (RFC 5321 section 3.3). After a refused MAIL, the reply to a
+ * pipelined RCPT only says that there is no transaction (RFC 2920 section 3.1).
  */
-function collectRefused(envelope: SentEnvelope, refused: Map<string, Reply>): void {
-  if (envelope.mailError !== undefined) return;
-  for (const error of envelope.rejectedErrors ?? []) {
-    if (error.recipient !== undefined && error.response !== undefined)
-      refused.set(error.recipient, parseReply(error.response));
-  }
+function refusalOf(envelope: SentEnvelope, end: TransactionEnd): TransactionEnd | undefined {
+  const [refusal] = envelope.rejectedErrors ?? [];
+  if (end.kind !== 'fault' || envelope.mailError !== undefined) return undefined;
+  if (refusal?.response === undefined) return undefined;
+  return { kind: 'reply', stage: 'rcpt', reply: parseReply(refusal.response) };
 }
 
 function textOf(end: TransactionEnd): string {

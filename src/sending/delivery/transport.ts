@@ -2,11 +2,10 @@ import type { MaybePromise } from '../../base/values/maybe-promise.ts';
 import type { Reply } from './reply.ts';
 import type { SmtpSessionEnd } from './smtp-session-limit.ts';
 
-/** The mail of one SMTP transaction. */
+/** The mail of one SMTP transaction, which has one recipient: reports about it come to its return path. */
 export interface OutgoingMail {
   readonly from: string;
-  /** Without duplicates. */
-  readonly to: readonly string[];
+  readonly to: string;
   /** With CRLF line endings, not dot-stuffed. */
   readonly raw: Buffer;
   readonly needsSmtpUtf8: boolean;
@@ -64,8 +63,6 @@ export type FaultKind =
   | 'database';
 
 export interface TransactionResult {
-  /** Recipients that were rejected while others were accepted. */
-  readonly refused: ReadonlyMap<string, Reply>;
   readonly end: TransactionEnd;
   /** The server as `host:port`. */
   readonly server: string;
@@ -81,12 +78,12 @@ export interface TransactionResult {
 
 /** The result of a transaction that no server answered. @param server who ended it instead */
 export function withoutServer(end: TransactionEnd, server = ''): TransactionResult {
-  return { refused: new Map(), end, server, transcript: [] };
+  return { end, server, transcript: [] };
 }
 
-/** What a rate-limited transport needs to know before it admits a message. */
+/** What a rate-limited transport needs to know before it admits a message to a recipient. */
 export interface MailOutline {
-  readonly to: readonly string[];
+  readonly to: string;
   /** Transactional messages go before others. */
   readonly urgent: boolean;
   /** The source address pool, if there are several. */
@@ -105,14 +102,12 @@ export type SendMail = (
 
 /** Permission for one transaction. Call either `send` or `cancel`, once. */
 export interface AdmittedTransaction {
-  readonly to: readonly string[];
   readonly send: SendMail;
   cancel(): void;
 }
 
-/** Recipients that have to wait although nothing is wrong with the message. */
+/** The recipient has to wait although nothing is wrong with the message. */
 export interface Postponement {
-  readonly to: readonly string[];
   readonly delayMs: number;
   /** For display: the cause, the current limit and the next attempt. */
   readonly reason: string;
@@ -130,20 +125,15 @@ export interface BacklogSchedule {
   consume(count: number): void;
 }
 
-export interface SendingAdmission {
-  readonly transactions: readonly AdmittedTransaction[];
-  readonly postponed: readonly Postponement[];
-}
-
-/** Admits everything at once in one transaction, for transports without rate limits. */
-export function admitAll({ to }: MailOutline, send: SendMail): SendingAdmission {
-  return { transactions: [{ to, send, cancel: () => undefined }], postponed: [] };
+/** Needs no permission, as with transports without rate limits. */
+export function admitAlways(send: SendMail): AdmittedTransaction {
+  return { send, cancel: () => undefined };
 }
 
 /** Hands mail to the next host. */
 export interface Transport {
-  /** Returns what may be sent now, one permission per transaction. */
-  admit(outline: MailOutline): Promise<SendingAdmission>;
+  /** Whether a message may be sent to one recipient now. */
+  admit(outline: MailOutline): Promise<AdmittedTransaction | Postponement>;
   /** Drops every connection immediately. */
   drop(): void;
   /** Closes idle connections with QUIT. */

@@ -95,10 +95,10 @@ const gone: readonly Row[] = [
 
 function causeOf([text, , , stage = 'rcpt']: Row): string {
   const end = { kind: 'reply', stage, reply: parseReply(text) } as const;
-  const result = { refused: new Map(), end, server: 'mx', transcript: [] };
-  const verdict = classifyTransaction(result, ['ann@people.test']).get('ann@people.test');
-  assert.equal(verdict?.outcome, 'bounced');
-  return String(verdict?.detail?.cause);
+  const result = { end, server: 'mx', transcript: [] };
+  const verdict = classifyTransaction(result);
+  assert.equal(verdict.outcome, 'bounced');
+  return String(verdict.detail?.cause);
 }
 
 for (const [suppresses, rows] of [

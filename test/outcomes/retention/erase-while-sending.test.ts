@@ -49,7 +49,8 @@ test('a Cc address erased during sending does not come back with the outcome', a
   await sending(id);
   assert.equal((await erase('gone@people.test')).messages, 1);
   gate.resolve();
-  await world.waitForState(id, 'delivered');
+  await ended(id);
+  assert.equal(await world.state(id), 'delivered');
   const { cc, values } = await world.content(id);
   assert.deepEqual(cc, ['erased@erased.invalid', 'bob@people.test']);
   assert.deepEqual(values, { Name: 'Ann', Link: null });

@@ -16,12 +16,10 @@ test('an accepted message is claimed, rendered, sent and delivered, and leaves t
   const worker = world.deliverTo(sink.port);
   const id = await world.accept({ cc: ['bob@people.test'] });
   worker.wake('a1' as never);
-  await world.waitForState(id, 'delivered');
-  assert.equal(await world.entry(id), undefined);
+  await waitFor('the queue entry to go', async () => (await world.entry(id)) === undefined);
   const [mail] = sink.mails;
   assert.ok(mail);
   assert.equal(mail.from, 'orders@shop.test');
-  assert.deepEqual(mail.to, ['ann@people.test', 'bob@people.test']);
   assert.match(mail.source, /^Subject: Hello Ann\r?$/m);
   assert.match(mail.source, new RegExp(`^Message-ID: <${id}@shop.test>\\r?$`, 'm'));
   const events = await world.events(id);
@@ -79,45 +77,35 @@ test('a rejected cc never fails the To and is retried separately', async () => {
   open = true;
   await world.clock.advance(entry.due_in * 1_000 + 1_000);
   await waitFor('the queue entry to go', async () => (await world.entry(id)) === undefined);
-  assert.deepEqual(sink.mails[1]?.to, ['bob@people.test']);
-  assert.equal(sink.mails[1]?.source, sink.mails[0]?.source);
+  assert.deepEqual(
+    sink.mails.map(({ to }) => to),
+    [['ann@people.test'], ['cy@people.test'], ['bob@people.test']],
+  );
+  assert.equal(new Set(sink.mails.map(({ source }) => source)).size, 1);
 });
 
-test('RFC 5321 4.5.3.1.10: recipients that a server takes no more of in one transaction are next, at once', async () => {
-  for (const refusal of ['452 4.5.3 Too many recipients', '452 Later', '552 Too many recipients']) {
-    let accepted = 0;
-    const sink = await startSink({
-      onMail: () => {
-        accepted = 0;
-        return undefined;
-      },
-      onRcpt: () => {
-        accepted += 1;
-        return accepted > 1 ? refusal : undefined;
-      },
-    });
-    world.deliverTo(sink.port);
-    const id = await world.accept({ cc: ['bob@people.test', 'cy@people.test'] });
-    await waitFor('the queue entry to go', async () => (await world.entry(id)) === undefined);
-    assert.deepEqual(
-      sink.mails.map(({ to }) => to),
-      [['ann@people.test'], ['bob@people.test'], ['cy@people.test']],
-    );
-    assert.equal(new Set(sink.mails.map(({ source }) => source)).size, 1, 'the same bytes');
-    const events = await world.events(id);
-    assert.deepEqual(
-      events.map(({ kind, recipient, detail }) => [kind, recipient, detail.attempt]).sort(),
-      [
-        ['delivered', 0, 1],
-        ['delivered', 1, 1],
-        ['delivered', 2, 1],
-      ],
-    );
-    await world.close();
-  }
+test('each recipient has a transaction of its own, with the same bytes', async () => {
+  const sink = await startSink();
+  world.deliverTo(sink.port);
+  const id = await world.accept({ cc: ['bob@people.test', 'cy@else.test'] });
+  await waitFor('the queue entry to go', async () => (await world.entry(id)) === undefined);
+  assert.deepEqual(
+    sink.mails.map(({ to }) => to),
+    [['ann@people.test'], ['bob@people.test'], ['cy@else.test']],
+  );
+  assert.equal(new Set(sink.mails.map(({ source }) => source)).size, 1);
+  const events = await world.events(id);
+  assert.deepEqual(
+    events.map(({ kind, recipient, detail }) => [kind, recipient, detail.attempt]).sort(),
+    [
+      ['delivered', 0, 1],
+      ['delivered', 1, 1],
+      ['delivered', 2, 1],
+    ],
+  );
 });
 
-test('a recipient that is refused with 452 for another reason, or alone, is deferred', async () => {
+test('RFC 5321 4.5.3.1.10: a recipient that is refused with 452 is deferred', async () => {
   for (const [address, reply] of [
     ['bob', '452 4.2.2 Mailbox full'],
     ['ann', '452 4.5.3 Too many recipients'],
@@ -324,10 +312,11 @@ test('RFC 6531 3.2: on a server without SMTPUTF8, a non-ASCII cc bounces alone; 
     'delivered 2',
   ]);
   assert.equal(events.find(({ kind }) => kind === 'bounced')?.detail.cause, 'unsupported');
-  const [mail, ...more] = sink.mails;
-  assert.deepEqual(mail?.to, ['ann@people.test', 'bob@people.test']);
-  assert.equal(more.length, 0);
-  assert.doesNotMatch(mail?.source ?? '', /[^\0-\x7f]/);
+  assert.deepEqual(
+    sink.mails.map(({ to }) => to),
+    [['ann@people.test'], ['bob@people.test']],
+  );
+  for (const mail of sink.mails) assert.doesNotMatch(mail.source, /[^\0-\x7f]/);
 });
 
 test('with SMTPUTF8, a non-ASCII cc gets the message with its real address; others get an all-ASCII message', async () => {

@@ -29,7 +29,7 @@ zones
   .set('mx.archive.test', { A: ['127.0.0.3'] });
 await saveShop(database, { archiveAddress });
 
-test('Bcc and archive copies have transactions of their own, invisible to all, within the connections of each destination', async () => {
+test('Cc, Bcc and archive copies have transactions of their own, blind ones invisible to all, within the connections of each destination', async () => {
   // Learned limits start slowly; fixed ones show whether copies keep to them.
   await database.pool.query(
     `insert into destination (name, label, rate, good, connections, override_rate, override_connections)
@@ -60,7 +60,7 @@ test('Bcc and archive copies have transactions of their own, invisible to all, w
     const { toAddress, ccAddressList, bccAddressList } = envelope;
     assert.deepEqual(
       parties,
-      [[toAddress, ...ccAddressList].join(), ...bccAddressList, archiveAddress].sort(),
+      [toAddress, ...ccAddressList, ...bccAddressList, archiveAddress].sort(),
     );
     const [first] = copies;
     for (const { to, source } of copies) {

@@ -159,7 +159,6 @@ for (const [reply, source] of [
     const parsed = parseReply(reply);
     assert.ok(isSmtpSessionLimit(parsed));
     const use = classifyThrottling({
-      refused: new Map(),
       end: { kind: 'reply', stage: 'final', reply: parsed },
       server: 'mx',
       transcript: [],

@@ -156,7 +156,7 @@ test('a server that ends a session right after accepting a message lowers the li
   const pool = new SmtpPool(inboxServer(server.port));
   const mail = {
     from: 'a@b.test',
-    to: ['c@d.test'],
+    to: 'c@d.test',
     raw: Buffer.from('\r\n'),
     needsSmtpUtf8: false,
   };

@@ -99,10 +99,10 @@ test('a source with a used-up share is skipped for another one of its pool', () 
     pool: 'default',
   });
   const both = new SourcePools([make(address), make('192.0.2.2')], 'm.test', limits);
-  for (const random of [0, 0.5, 0.99]) both.choose(undefined, 4, random, 1);
+  for (const random of [0, 0.5, 0.99]) both.choose(undefined, 4, random);
   assert.deepEqual(new Set(used), new Set(['192.0.2.2']));
   const alone = new SourcePools([make(address)], 'm.test', limits);
-  assert.deepEqual([alone.families(undefined), alone.choose(undefined, 4, 0, 1)], [[], undefined]);
+  assert.deepEqual([alone.families(undefined), alone.choose(undefined, 4, 0)], [[], undefined]);
 });
 
 test('an operator assigns a pool and warms up a source: it sends its share, and the rest of the pool sends the rest', async () => {

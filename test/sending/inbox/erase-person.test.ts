@@ -31,7 +31,7 @@ test("erasing a person removes their captured mail, including copies for others,
     { toAddress: 'steve@person.example' },
   ];
   for (const envelope of envelopes) await sender.send({ body: bodyWith({ envelope }) });
-  await waitFor('the mails', async () => (await captured()).length === envelopes.length + 1);
+  await waitFor('the mails', async () => (await captured()).length === envelopes.length + 2);
   const erased = await owner.delete(`${path}/people/eve@person.example`);
   assert.equal(erased.status, 200);
   assert.deepEqual((await captured()).sort(), ['friend@person.example', 'steve@person.example']);

@@ -8,9 +8,9 @@ import type { Shaper } from '../shaping/shaper.ts';
 import { isSmtpSessionLimit } from '../smtp-session-limit.ts';
 import {
   type AdmittedTransaction,
+  admitAlways,
   type MailOutline,
   type Postponement,
-  type SendingAdmission,
   type TransactionEnd,
   type TransactionResult,
   type Transport,
@@ -30,10 +30,6 @@ export function classifyThrottling(result: TransactionResult): SlotOutcome {
   const { end } = result;
   if (end.kind === 'stopped' || end.kind === 'lost') return { kind: 'unused' };
   if (end.kind === 'fault' && end.fault === 'source') return { kind: 'unused' };
-  for (const reply of result.refused.values()) {
-    const slowed = throttlingOf(reply);
-    if (slowed !== undefined) return slowed;
-  }
   if (end.kind === 'reply') {
     if (Math.floor(end.reply.code / 100) === 2) return { kind: 'accepted' };
     // A new session helps here; a lower rate doesn't.
@@ -77,7 +73,7 @@ export interface DirectTransportDependencies extends Omit<RouteSenderDependencie
   readonly routes: Omit<MailRouteOptions, 'families'>;
 }
 
-/** Delivers directly to the recipients' servers, one transaction per domain, within each destination's rate limit. */
+/** Delivers directly to the recipients' servers, within each destination's rate limit. */
 export class DirectTransport implements Transport {
   readonly #dependencies: DirectTransportDependencies;
   readonly #pools = new HopPools();
@@ -88,40 +84,17 @@ export class DirectTransport implements Transport {
     this.#sender = new RouteSender({ ...dependencies, pools: this.#pools });
   }
 
-  async admit(outline: MailOutline): Promise<SendingAdmission> {
-    const transactions: AdmittedTransaction[] = [];
-    const postponed: Postponement[] = [];
-    for (const [domain, to] of groupByDomain(outline.to)) {
-      const admitted = await this.#admitDomain(domain, to, outline);
-      if ('send' in admitted) transactions.push(admitted);
-      else postponed.push(admitted);
-    }
-    return { transactions, postponed };
-  }
-
-  drop(): void {
-    this.#pools.drop();
-  }
-
-  close(): Promise<void> {
-    return this.#pools.close();
-  }
-
-  async #admitDomain(
-    domain: string,
-    to: readonly string[],
-    { pool, urgent }: MailOutline,
-  ): Promise<AdmittedTransaction | Postponement> {
+  async admit({ to, pool, urgent }: MailOutline): Promise<AdmittedTransaction | Postponement> {
+    const domain = to.slice(to.lastIndexOf('@') + 1).toLowerCase();
     const { dns, sources, routes, limiter } = this.#dependencies;
     const families = sources.families(pool);
-    if (families.length === 0) return waitForQuota(to, pool);
+    if (families.length === 0) return waitForQuota(pool);
     const route = await planRoute(dns, domain, { ...routes, families });
-    if (route.kind !== 'hops') return decidedByDns(to, route);
+    if (route.kind !== 'hops') return decidedByDns(route);
     const destination = findDestination(route.hosts[0]?.name ?? domain, domain);
     const slot = await limiter.admit(destination, urgent);
-    if (!('release' in slot)) return { to, ...slot };
+    if (!('release' in slot)) return slot;
     return {
-      to,
       cancel: () => slot.release({ kind: 'unused' }),
       send: async (mail, releaseDot, stopping) => {
         try {
@@ -145,31 +118,30 @@ export class DirectTransport implements Transport {
     };
   }
 
+  drop(): void {
+    this.#pools.drop();
+  }
+
+  close(): Promise<void> {
+    return this.#pools.close();
+  }
+
   async #findPolicy(domain: string): Promise<StsFinding> {
     if (domain.startsWith('[')) return { policy: undefined, fault: undefined };
     return await this.#dependencies.policies.find(domain);
   }
 }
 
-function waitForQuota(to: readonly string[], pool: string = defaultPool): Postponement {
+function waitForQuota(pool: string = defaultPool): Postponement {
   const reason = `waiting: the source addresses of pool ${pool} are warming up and have reached today’s limit`;
-  return { to, delayMs: quotaDelayMs(Date.now(), Math.random()), reason };
-}
-
-function groupByDomain(addresses: readonly string[]): Map<string, string[]> {
-  return Map.groupBy(addresses, (address) =>
-    address.slice(address.lastIndexOf('@') + 1).toLowerCase(),
-  );
+  return { delayMs: quotaDelayMs(Date.now(), Math.random()), reason };
 }
 
 /** Needs no limiter slot, because DNS already decides the outcome. */
-function decidedByDns(
-  to: readonly string[],
-  route: Exclude<MailRoute, { readonly kind: 'hops' }>,
-): AdmittedTransaction {
+function decidedByDns(route: Exclude<MailRoute, { readonly kind: 'hops' }>): AdmittedTransaction {
   const end: TransactionEnd =
     route.kind === 'refused'
       ? { kind: 'unfit', cause: 'no-domain', text: `${route.enhanced} ${route.text}` }
       : { kind: 'fault', stage: 'connect', fault: 'name', text: route.text };
-  return { to, send: async () => withoutServer(end, 'DNS'), cancel: () => undefined };
+  return admitAlways(async () => withoutServer(end, 'DNS'));
 }

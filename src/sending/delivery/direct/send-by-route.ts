@@ -151,7 +151,7 @@ export class RouteSender {
         continue;
       }
       const { sources } = this.#dependencies;
-      const source = sources.choose(routed.pool, hop.family, Math.random(), mail.to.length);
+      const source = sources.choose(routed.pool, hop.family, Math.random());
       if (source === undefined) continue;
       for (const [index, tls] of this.#tlsUses(routed, hop).entries()) {
         last = await this.#transact(routed, hop, source, tls, (pool) => {
@@ -165,8 +165,7 @@ export class RouteSender {
         if (!isTlsFault(last.end)) break;
         if (tls !== 'required') this.#brokenTls.set(hop.address, true);
       }
-      if (last !== undefined && !hasReachedServer(last.end))
-        sources.giveBack(source, mail.to.length);
+      if (last !== undefined && !hasReachedServer(last.end)) sources.giveBack(source);
       if (last !== undefined && !shouldTryNextHost(last.end)) break;
     }
     if (last !== undefined) return { ...last, sessionEnds };

@@ -42,9 +42,9 @@ export function poolsOf(sources: readonly { readonly pool: string }[]): string[]
 export interface SourceLimits {
   /** False if the source has reached today's limit. */
   mayUse(source: Source): boolean;
-  used(source: Source, recipients: number): void;
+  used(source: Source): void;
   /** Undoes one `used` call. */
-  unused(source: Source, recipients: number): void;
+  unused(source: Source): void;
 }
 
 const noLimits: SourceLimits = {
@@ -78,23 +78,18 @@ export class SourcePools {
   }
 
   /** Picks a random source of the pool for one transaction; undefined if none is available now. */
-  choose(
-    pool: string | undefined,
-    family: 4 | 6,
-    random: number,
-    recipients: number,
-  ): Source | undefined {
+  choose(pool: string | undefined, family: 4 | 6, random: number): Source | undefined {
     const sources = this.#ofPool(pool).filter(
       (source) => (source.family ?? family) === family && this.#limits.mayUse(source),
     );
     const source = sources[Math.floor(random * sources.length)];
-    if (source !== undefined) this.#limits.used(source, recipients);
+    if (source !== undefined) this.#limits.used(source);
     return source;
   }
 
   /** The chosen source wasn't used to reach a server. */
-  giveBack(source: Source, recipients: number): void {
-    this.#limits.unused(source, recipients);
+  giveBack(source: Source): void {
+    this.#limits.unused(source);
   }
 
   /** Unknown pools fall back to the default, so that a typo doesn't block mail. */

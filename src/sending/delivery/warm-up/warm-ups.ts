@@ -64,13 +64,12 @@ export class WarmUps implements SourceLimits {
     return limit === undefined || this.#usedOf(subjectOf(source)) < limit;
   }
 
-  used(source: Source, recipients: number): void {
-    if (this.#plans.has(source.address ?? ''))
-      this.#countOf(subjectOf(source)).unshared += recipients;
+  used(source: Source): void {
+    if (this.#plans.has(source.address ?? '')) this.#countOf(subjectOf(source)).unshared += 1;
   }
 
-  unused(source: Source, recipients: number): void {
-    if (this.#plans.has(source.address ?? '')) this.giveBack(subjectOf(source), recipients);
+  unused(source: Source): void {
+    if (this.#plans.has(source.address ?? '')) this.giveBack(subjectOf(source), 1);
   }
 
   async start(): Promise<void> {
