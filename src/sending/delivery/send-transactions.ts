@@ -135,6 +135,10 @@ async function runTransactions(
       if (left === 'unknown')
         return { results: [...results, ...notAttempted(addresses.slice(index), route)], notes };
       results = left;
+      if (!next.some((recipient) => message.pending.includes(recipient))) {
+        transaction.cancel();
+        continue;
+      }
     }
     const mail = makeMail(context, address, next[0] ?? 0);
     const result = await transaction.send(mail, lease.markDot, lease.stopping);

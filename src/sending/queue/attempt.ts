@@ -14,7 +14,7 @@ export interface ClaimedMessage {
   readonly fence: string;
   /** Counts from 1. */
   readonly attempt: number;
-  /** Recipients to try: 0 is To, 1 and up are Cc. `advance` removes those it settled. */
+  /** Recipients to try: 0 is To, 1 and up are Cc. `advance` removes those it settled, and those erased meanwhile. */
   pending: readonly number[];
   /** Recipients held for review. */
   readonly held: readonly number[];

@@ -33,12 +33,13 @@ export class LeaseStore {
 
   /**
    * Records the finished transactions of an attempt and the next one's recipients in one flushed statement.
-   * @returns false if the lease is no longer held and nothing was written
+   * @returns the recipients that are left, without those that were erased meanwhile; undefined if the lease is no longer held and
+   *   nothing was written
    */
-  async advance(advance: AttemptProgress): Promise<boolean> {
+  async advance(advance: AttemptProgress): Promise<readonly number[] | undefined> {
     const { message } = advance;
     await this.#recordRelayIds([advance]);
-    const { rows } = await runQueueStatement(this.#database, {
+    const { rows } = await runQueueStatement<{ pending: number[] }>(this.#database, {
       name: 'queue-advance',
       text: advanceStatement,
       values: [
@@ -53,7 +54,7 @@ export class LeaseStore {
         advance.doubtful,
       ],
     });
-    return rows.length === 1;
+    return rows[0]?.pending;
   }
 
   /**
@@ -166,7 +167,7 @@ const advanceStatement = `
     from moment
     where q.account_id = $1 and q.message_id = $2 and q.lease_owner = $3::uuid and q.fence = $4::bigint
       and q.due_at > moment.now
-    returning q.account_id, q.message_id, q.retention_days),
+    returning q.account_id, q.message_id, q.retention_days, q.pending),
   stated as (
     update message m set state = $7, state_at = moment.now
     from kept, moment
@@ -177,7 +178,7 @@ const advanceStatement = `
     from ${eventRows('$8')}
     cross join kept
     on conflict do nothing)
-  select from kept`;
+  select pending from kept`;
 
 const completeStatement = `
   with moment as materialized (select now() as now),

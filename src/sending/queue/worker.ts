@@ -386,8 +386,9 @@ export class Worker {
     next: readonly number[],
   ): Promise<readonly RecordableResult[] | undefined> {
     const advance = advanceAttempt(message, results, next);
-    if (!(await this.#dependencies.leases.advance(advance))) return undefined;
-    message.pending = advance.pending;
+    const pending = await this.#dependencies.leases.advance(advance);
+    if (pending === undefined) return undefined;
+    message.pending = pending;
     this.#dependencies.onRecorded?.(advance);
     return advance.remaining;
   }

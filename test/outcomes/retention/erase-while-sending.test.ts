@@ -32,7 +32,7 @@ async function startGated(manners: SinkBehavior & { readonly reply?: string } = 
     onMessage: () => gate.promise.then(() => manners.reply),
   });
   world.deliverTo(sink.port);
-  return gate;
+  return { ...gate, sink };
 }
 
 async function sending(id: MessageId): Promise<void> {
@@ -43,14 +43,18 @@ async function ended(id: MessageId): Promise<void> {
   await waitFor('the queue entry to go', async () => (await world.entry(id)) === undefined);
 }
 
-test('a Cc address erased during sending does not come back with the outcome', async () => {
-  const gate = await startGated();
+test('a Cc address erased while To is being sent gets no mail, and does not come back with the outcome', async () => {
+  const { sink, ...gate } = await startGated();
   const id = await world.accept({ cc: ['gone@people.test', 'bob@people.test'] });
   await sending(id);
   assert.equal((await erase('gone@people.test')).messages, 1);
   gate.resolve();
   await ended(id);
   assert.equal(await world.state(id), 'delivered');
+  assert.deepEqual(
+    sink.mails.map(({ to }) => to),
+    [['ann@people.test'], ['bob@people.test']],
+  );
   const { cc, values } = await world.content(id);
   assert.deepEqual(cc, ['erased@erased.invalid', 'bob@people.test']);
   assert.deepEqual(values, { Name: 'Ann', Link: null });

@@ -143,7 +143,10 @@ test('mail passes DKIM with both keys, SPF and DMARC at the receiver', async () 
 
 test('the return path identifies message and recipient and belongs to the sending domain', async () => {
   mx.mails.length = 0;
-  const id = await send({ toAddress: 'ann@home.test', ccAddressList: ['bob@away.test', 'cy@home.test'] });
+  const id = await send({
+    toAddress: 'ann@home.test',
+    ccAddressList: ['bob@away.test', 'cy@home.test'],
+  });
   await waitFor('the mails', () => mx.mails.length === 3);
   const paths = new ReturnPaths(testKey);
   const accountTag = accountTagOf(shop.id);

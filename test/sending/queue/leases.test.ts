@@ -159,7 +159,7 @@ test('recipients in doubt since an earlier transaction stay so when the worker d
     eventId: newId(),
     happenedAt: performance.now(),
   } as const;
-  assert.equal(await stores.leases.advance(advanceAttempt(message, [uncertain], [1])), true);
+  assert.deepEqual(await stores.leases.advance(advanceAttempt(message, [uncertain], [1])), [0, 1]);
   await stores.leases.markDots([message]);
   await world.clock.advance(lease + 1);
   const again = await claimOne(world.stores(lease), id);
