@@ -15,7 +15,7 @@ import {
   checkSystemMail,
 } from './doctor/installation-checks.ts';
 import { productionChecks } from './doctor/production-checks.ts';
-import { type CommandShell, type JsonOption, printResult } from './shell.ts';
+import { type CommandShell, printResult } from './shell.ts';
 
 const checks = [
   { name: 'settings', check: checkSettings },
@@ -36,16 +36,14 @@ const checks = [
   },
 ] as const;
 
-export interface DoctorOptions extends JsonOption {
-  /** Also checks what production needs. */
-  readonly production?: true;
-}
-
 /**
  * `doctor`: checks everything that the service depends on and suggests fixes. Changes nothing.
  * @returns 0 if everything is fine, 1 if something needs the operator
  */
-export async function doctor(shell: CommandShell, options: DoctorOptions): Promise<number> {
+export async function doctor(
+  shell: CommandShell,
+  options: { readonly production?: true },
+): Promise<number> {
   const context = await openDoctorContext(readConfig(shell.environment));
   let healthy = true;
   try {
@@ -56,7 +54,7 @@ export async function doctor(shell: CommandShell, options: DoctorOptions): Promi
       const { ok, finding, advice } = diagnosis;
       const line = `${ok ? 'ok  ' : 'FAIL'} ${name.padEnd(9)} ${finding}`;
       const text = advice === undefined ? line : `${line}\n               ${advice}`;
-      printResult(shell, options, text, { check: name, ...diagnosis });
+      printResult(shell, text, { check: name, ...diagnosis });
     }
   } finally {
     await context.close();

@@ -9,7 +9,7 @@ import { startEmbeddedDatabase } from '../../host/embedded-database/start-embedd
 import { type Config, readConfig } from '../config/config.ts';
 import { adviseOnOperators } from './doctor/installation-checks.ts';
 import { openInstallation } from './open-installation.ts';
-import { type CommandShell, type JsonOption, printResult } from './shell.ts';
+import { type CommandShell, printResult } from './shell.ts';
 import { exitOnSignal } from './stop-service.ts';
 
 interface PlannedMigration {
@@ -20,26 +20,22 @@ interface PlannedMigration {
   readonly locks: readonly string[];
 }
 
-export interface MigrateOptions extends JsonOption {
-  readonly plan?: boolean;
-}
-
 /**
  * `migrate`: migrates the database to this release and exits.
  * With `--plan`, it lists the migrations and manual changes without changing anything.
  */
 export async function migrateCommand(
   shell: CommandShell,
-  options: MigrateOptions = {},
+  { plan }: { readonly plan?: boolean },
 ): Promise<void> {
   const config = readConfig(shell.environment);
   exitOnSignal();
-  if (options.plan === true) return printPlan(config, options, shell);
+  if (plan === true) return printPlan(config, shell);
   const installation = await openInstallation(config, createLog(config.logLevel));
   const advice = await adviseOnOperators(installation.database.kysely);
   await installation.close();
   const text = ['The database is up to date.', ...(advice === undefined ? [] : [advice])];
-  printResult(shell, options, text.join('\n'), { migrated: true, advice: advice ?? null });
+  printResult(shell, text.join('\n'), { migrated: true, advice: advice ?? null });
 }
 
 /** The last migration before releases could run beside the next one. */
@@ -57,7 +53,7 @@ function describeMigration({ name, compatible, locks }: PlannedMigration): strin
   ];
 }
 
-async function printPlan(config: Config, options: JsonOption, shell: CommandShell): Promise<void> {
+async function printPlan(config: Config, shell: CommandShell): Promise<void> {
   const running =
     config.databaseUrl === undefined
       ? await findRunningEmbedded(config.dataDir)
@@ -95,7 +91,7 @@ async function printPlan(config: Config, options: JsonOption, shell: CommandShel
     const changes = rows[0]?.exists === true ? await describeLostAccess(database.kysely) : [];
     if (changes.length > 0)
       lines.push('', 'Manual changes required:', ...changes.map((change) => `  ${change}`));
-    printResult(shell, options, lines.join('\n'), { migrations: planned, manualChanges: changes });
+    printResult(shell, lines.join('\n'), { migrations: planned, manualChanges: changes });
     return;
   } finally {
     await database.close();

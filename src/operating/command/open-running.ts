@@ -9,8 +9,10 @@ import { requireMatchingKey, requireNotMoved } from '../../base/secrets/installa
 import { loadMasterKey } from '../../base/secrets/load-master-key.ts';
 import type { MasterKey } from '../../base/secrets/master-key.ts';
 import { OperatorError } from '../../base/values/errors.ts';
+import type { AccountId } from '../../base/values/ids.ts';
 import { findRunningEmbedded } from '../../host/embedded-database/find-running-embedded.ts';
 import { type Config, readConfig } from '../config/config.ts';
+import { readAccountId, requireAccount } from './read-account.ts';
 import type { CommandShell } from './shell.ts';
 
 /** The installation that a command acts on. */
@@ -58,4 +60,47 @@ export async function withRunningInstallation<Result>(
   } finally {
     await database.close();
   }
+}
+
+/** Does what a command is for. @returns the exit code, if it isn't 0 */
+type Act<Context> = (context: Context) => Promise<unknown>;
+
+/** What a command on the running installation has. */
+export interface CommandContext extends RunningInstallation {
+  readonly shell: CommandShell;
+}
+
+export interface AccountContext extends CommandContext {
+  readonly accountId: AccountId;
+}
+
+/**
+ * Makes a command on the running installation.
+ * @param prepare checks the arguments, before anything is opened, and returns what to do
+ */
+export function onInstallation<Args extends readonly unknown[]>(
+  prepare: (...args: Args) => Act<CommandContext>,
+) {
+  return async (shell: CommandShell, ...args: Args): Promise<unknown> => {
+    const act = prepare(...args);
+    return withRunningInstallation(shell, (installation) => act({ ...installation, shell }));
+  };
+}
+
+/**
+ * As `onInstallation`, for a command whose first argument is an account, which must exist.
+ * @param open opens the installation
+ */
+export function onAccount<Args extends readonly unknown[]>(
+  prepare: (...args: Args) => Act<AccountContext>,
+  open = withRunningInstallation<unknown>,
+) {
+  return async (shell: CommandShell, account: string, ...args: Args): Promise<unknown> => {
+    const accountId = readAccountId(account);
+    const act = prepare(...args);
+    return open(shell, async (installation) => {
+      await requireAccount(installation.database.kysely, accountId);
+      return act({ ...installation, shell, accountId });
+    });
+  };
 }
