@@ -1,40 +1,9 @@
-import { OperatorError } from '../../base/values/errors.ts';
-import { assessBackup } from '../../host/backup/assess-backup.ts';
+import { messageOf } from '../../base/values/errors.ts';
 import { readConfig } from '../config/config.ts';
-import { checkMail, checkReports } from './doctor/check-mail.ts';
-import { type Diagnosis, type DoctorContext, openDoctorContext } from './doctor/doctor-context.ts';
-import {
-  checkAccess,
-  checkClock,
-  checkDatabase,
-  checkDisk,
-  checkKey,
-  checkOperators,
-  checkServer,
-  checkSettings,
-  checkSystemMail,
-} from './doctor/installation-checks.ts';
+import { type Diagnosis, openDoctorContext, problem } from './doctor/doctor-context.ts';
+import { installationChecks } from './doctor/installation-checks.ts';
 import { productionChecks } from './doctor/production-checks.ts';
 import { type CommandShell, printResult } from './shell.ts';
-
-const checks = [
-  { name: 'settings', check: checkSettings },
-  { name: 'database', check: checkDatabase },
-  { name: 'server', check: checkServer },
-  { name: 'operators', check: checkOperators },
-  { name: 'key', check: checkKey },
-  { name: 'access', check: checkAccess },
-  { name: 'mail', check: checkMail },
-  { name: 'notices', check: checkSystemMail },
-  { name: 'reports', check: checkReports },
-  { name: 'clock', check: checkClock },
-  { name: 'disk', check: checkDisk },
-  {
-    name: 'backup',
-    check: async ({ config, database }: DoctorContext) =>
-      assessBackup(config, database !== undefined),
-  },
-] as const;
 
 /**
  * `doctor`: checks everything that the service depends on and suggests fixes. Changes nothing.
@@ -47,9 +16,9 @@ export async function doctor(
   const context = await openDoctorContext(readConfig(shell.environment));
   let healthy = true;
   try {
-    const asked = options.production ? productionChecks : [];
-    for (const { name, check } of [...checks, ...asked]) {
-      const diagnosis = await check(context).catch(toDiagnosis);
+    const checks = { ...installationChecks, ...(options.production && productionChecks) };
+    for (const [name, check] of Object.entries(checks)) {
+      const diagnosis = await Promise.try(check, context).catch(toDiagnosis);
       healthy &&= diagnosis.ok;
       const { ok, finding, advice } = diagnosis;
       const line = `${ok ? 'ok  ' : 'FAIL'} ${name.padEnd(9)} ${finding}`;
@@ -63,6 +32,5 @@ export async function doctor(
 }
 
 function toDiagnosis(error: unknown): Diagnosis {
-  if (error instanceof OperatorError) return { ok: false, finding: error.message };
-  return { ok: false, finding: error instanceof Error ? error.message : String(error) };
+  return problem(messageOf(error));
 }
