@@ -7,6 +7,11 @@ type CommandArguments = Parameters<Parameters<Command['action']>[0]>;
 /** A command. @returns the exit code, if it isn't 0 */
 export type CommandFunction = (shell: CommandShell, ...args: CommandArguments) => Promise<unknown>;
 
+/** Loads a file with a table of its commands by name. */
+type CommandFile<Name extends string> = () => Promise<{
+  readonly commands: Readonly<Record<Name, CommandFunction>>;
+}>;
+
 /** Makes the action of a command whose code is loaded on demand, so that starting one doesn't load the others. */
 export function commandRunner(shell: CommandShell) {
   return (load: () => Promise<CommandFunction>) =>
@@ -18,14 +23,11 @@ export function commandRunner(shell: CommandShell) {
     };
 }
 
-/**
- * Makes a function that adds commands of a file to a parent by their names.
- * @param load the file, which has a table of its commands
- */
+/** Makes a function that adds commands of a file to a parent by their names. */
 export function commandsOf<Name extends string>(
   parent: Command,
   shell: CommandShell,
-  load: () => Promise<{ readonly commands: Readonly<Record<Name, CommandFunction>> }>,
+  load: CommandFile<Name>,
 ) {
   const run = commandRunner(shell);
   return (
@@ -42,4 +44,10 @@ export function commandsOf<Name extends string>(
     };
     return command.action(run(find));
   };
+}
+
+/** Makes a function that adds commands with subcommands. */
+export function groupsOf(program: Command, shell: CommandShell) {
+  return <Name extends string>(name: string, description: string, load: CommandFile<Name>) =>
+    commandsOf(program.command(name).description(description), shell, load);
 }

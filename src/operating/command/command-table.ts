@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { roles } from '../../accounts/account/account.ts';
 import { nodeRoles } from '../../base/threads/node-role.ts';
 import { maxDemoMessages } from '../demo-data/demo-limits.ts';
-import { commandRunner, commandsOf } from './command-runner.ts';
+import { commandRunner, commandsOf, groupsOf } from './command-runner.ts';
 import type { CommandShell } from './shell.ts';
 
 /** Adds all commands with their arguments and options. */
@@ -39,6 +39,7 @@ function gather(value: string, before: readonly string[] = []): readonly string[
 }
 
 function addServiceCommands(program: Command, shell: CommandShell): void {
+  const group = groupsOf(program, shell);
   const run = commandRunner(shell);
   program
     .command('start')
@@ -62,9 +63,9 @@ function addServiceCommands(program: Command, shell: CommandShell): void {
     .description('migrate the database to this release; every start does this too')
     .option('--plan', 'list migrations and required manual changes without applying anything')
     .action(run(async () => (await import('./migrate.ts')).migrateCommand));
-  const queue = commandsOf(
-    program.command('queue').description('list, pause, resume, cancel and retry queued messages'),
-    shell,
+  const queue = group(
+    'queue',
+    'list, pause, resume, cancel and retry queued messages',
     () => import('./queue.ts'),
   );
   const ofMessages = (command: Command): Command =>
@@ -82,10 +83,9 @@ function addServiceCommands(program: Command, shell: CommandShell): void {
     queue('retry', 'retry a message, or all of them, now; includes failed and held ones'),
   ])
     ofMessages(command).option('--destination <domain>', 'only messages to this domain');
-  const report = program.command('report').description('rebuild reports');
-  commandsOf(
-    report,
-    shell,
+  group(
+    'report',
+    'rebuild reports',
     () => import('./report.ts'),
   )(
     'reclassify',
@@ -126,11 +126,12 @@ const identityHelp = 'file with the private key, from `backup create-key`';
 const toHelp = 'restore to this time, such as 2026-11-26T04:30:00Z, instead of the latest';
 
 function addDatabaseCommands(program: Command, shell: CommandShell): void {
-  const group = program
+  const group = groupsOf(program, shell);
+  const backups = program
     .command('backup')
     .description('back up the embedded database and the key, encrypted, while the service runs');
   const load = () => import('./backup.ts');
-  const backup = commandsOf(group, shell, load);
+  const backup = commandsOf(backups, shell, load);
   backup('create', 'back up now; the command name may be omitted: backup /mnt/backup', {
     isDefault: true,
   }).argument('[target]', targetHelp);
@@ -165,9 +166,9 @@ function addDatabaseCommands(program: Command, shell: CommandShell): void {
     .option('--yes', 'with --cancel: go back although the installation runs on the other database')
     .addHelpText('after', '\nAfter an interruption, run it again; it continues.')
     .action(commandRunner(shell)(async () => (await import('./move.ts')).moveCommand));
-  const demo = commandsOf(
-    program.command('demo').description('fill a demo account with generated messages'),
-    shell,
+  const demo = group(
+    'demo',
+    'fill a demo account with generated messages',
     () => import('./demo.ts'),
   );
   demo('fill', 'add the account demo with 30 days of messages; nothing is sent').option(
@@ -181,9 +182,10 @@ function addDatabaseCommands(program: Command, shell: CommandShell): void {
 
 /** Sending domains, source addresses and the rates of destinations. */
 function addDeliveryCommands(program: Command, shell: CommandShell): void {
-  const domain = commandsOf(
-    program.command('domain').description('set up the sending domains of an account'),
-    shell,
+  const group = groupsOf(program, shell);
+  const domain = group(
+    'domain',
+    'set up the sending domains of an account',
     () => import('./domain.ts'),
   );
   const warmUp = 'start a warm-up plan: 50 recipients a day, doubling every two days';
@@ -209,20 +211,18 @@ function addDeliveryCommands(program: Command, shell: CommandShell): void {
     'tracking <account> <domain> [host]',
     'use a host of the domain for tracked links, such as links.shop.example',
   ).option('--off', 'use PUBLIC_URL again');
-  const source = commandsOf(
-    program.command('source').description('list source addresses and warm them up'),
-    shell,
+  const source = group(
+    'source',
+    'list source addresses and warm them up',
     () => import('./source.ts'),
   );
   source('list', 'list the addresses of DIRECT_SOURCES: pool, name, warm-up plan, used today');
   source('warm-up <address>', warmUp)
     .option('--goal <number>', 'daily volume at which the plan ends')
     .option('--off', 'end the plan');
-  const destination = commandsOf(
-    program
-      .command('destination')
-      .description('show and override the learned rates of destinations'),
-    shell,
+  const destination = group(
+    'destination',
+    'show and override the learned rates of destinations',
     () => import('./destination.ts'),
   );
   destination(
@@ -243,23 +243,22 @@ function addDeliveryCommands(program: Command, shell: CommandShell): void {
 
 /** First access, operators, integrations, users and keys. */
 function addAccessCommands(program: Command, shell: CommandShell): void {
+  const group = groupsOf(program, shell);
   const run = commandRunner(shell);
   const link = commandsOf(program, shell, () => import('./print-link.ts'));
   link('set-up-link', 'print a link that creates the first owner; it works once, within a day');
   link('inbox-link', 'print a link that opens the inbox in a browser; it works once, within a day');
-  const operator = commandsOf(
-    program
-      .command('operator')
-      .description('list, add and remove operators, who run the whole installation'),
-    shell,
+  const operator = group(
+    'operator',
+    'list, add and remove operators, who run the whole installation',
     () => import('./operator.ts'),
   );
   operator('list', 'list operators by email address');
   operator('add <email>', 'make a user an operator');
   operator('remove <email>', 'remove a user’s operator role');
-  const integration = commandsOf(
-    program.command('integration').description('list and change integrations'),
-    shell,
+  const integration = group(
+    'integration',
+    'list and change integrations',
     () => import('./integration.ts'),
   );
   integration('list [account]', 'list the integrations of an account, or all');
@@ -353,6 +352,7 @@ const urlHelp = 'running service, with an API key in SIGNALPOST_API_KEY';
 
 /** What calls a running service with an API key. */
 function addTemplateCommands(program: Command, shell: CommandShell): void {
+  const group = groupsOf(program, shell);
   const run = commandRunner(shell);
   program
     .command('types')
@@ -385,11 +385,9 @@ function addTemplateCommands(program: Command, shell: CommandShell): void {
     .option('--reason <reason>', 'reason for rows without one, such as hard_bounce')
     .option('--url <url>', urlHelp)
     .action(run(async () => (await import('./import.ts')).runImport));
-  const templates = commandsOf(
-    program
-      .command('template')
-      .description('keep templates as files: pull, push and compare them through the API'),
-    shell,
+  const templates = group(
+    'template',
+    'keep templates as files: pull, push and compare them through the API',
     () => import('./template/sync-templates.ts'),
   );
   const template = (...named: Parameters<typeof templates>): Command =>

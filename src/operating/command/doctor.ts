@@ -1,6 +1,7 @@
+import { problem } from '../../base/values/diagnosis.ts';
 import { messageOf } from '../../base/values/errors.ts';
 import { readConfig } from '../config/config.ts';
-import { type Diagnosis, openDoctorContext, problem } from './doctor/doctor-context.ts';
+import { openDoctorContext } from './doctor/doctor-context.ts';
 import { installationChecks } from './doctor/installation-checks.ts';
 import { productionChecks } from './doctor/production-checks.ts';
 import { type CommandShell, printResult } from './shell.ts';
@@ -18,7 +19,9 @@ export async function doctor(
   try {
     const checks = { ...installationChecks, ...(options.production && productionChecks) };
     for (const [name, check] of Object.entries(checks)) {
-      const diagnosis = await Promise.try(check, context).catch(toDiagnosis);
+      const diagnosis = await Promise.try(check, context).catch((error: unknown) =>
+        problem(messageOf(error)),
+      );
       healthy &&= diagnosis.ok;
       const { ok, finding, advice } = diagnosis;
       const line = `${ok ? 'ok  ' : 'FAIL'} ${name.padEnd(9)} ${finding}`;
@@ -29,8 +32,4 @@ export async function doctor(
     await context.close();
   }
   return healthy ? 0 : 1;
-}
-
-function toDiagnosis(error: unknown): Diagnosis {
-  return problem(messageOf(error));
 }

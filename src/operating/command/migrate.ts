@@ -1,14 +1,13 @@
 import { describeLostAccess } from '../../accounts/access/lost-access-store.ts';
 import { findMissingMigrations } from '../../base/database/migrate.ts';
 import type { Migration } from '../../base/database/migration-files.ts';
-import { openDatabase, requireServer } from '../../base/database/open-database.ts';
+import { requireServer } from '../../base/database/open-database.ts';
 import { planLocks } from '../../base/database/plan-locks.ts';
 import { createLog } from '../../base/values/log.ts';
-import { findRunningEmbedded } from '../../host/embedded-database/find-running-embedded.ts';
-import { startEmbeddedDatabase } from '../../host/embedded-database/start-embedded-database.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { adviseOnOperators } from './doctor/installation-checks.ts';
-import { openInstallation } from './open-installation.ts';
+import { openConfiguredDatabase, openInstallation } from './open-installation.ts';
+import { openRunningDatabase } from './open-running.ts';
 import { type CommandShell, printResult } from './shell.ts';
 import { exitOnSignal } from './stop-service.ts';
 
@@ -54,20 +53,7 @@ function describeMigration({ name, compatible, locks }: PlannedMigration): strin
 }
 
 async function printPlan(config: Config, shell: CommandShell): Promise<void> {
-  const running =
-    config.databaseUrl === undefined
-      ? await findRunningEmbedded(config.dataDir)
-      : { url: config.databaseUrl };
-  const embedded =
-    running === undefined
-      ? await startEmbeddedDatabase({
-          dataDir: config.dataDir,
-          log: createLog(config.logLevel),
-        })
-      : undefined;
-  const settings = running ?? embedded?.settings;
-  if (settings === undefined) throw new Error('the database has no settings');
-  const database = openDatabase(settings, { maxConnections: 2 });
+  const { database, close } = await openExisting(config);
   try {
     await requireServer(database);
     const missing = await findMissingMigrations(database);
@@ -92,9 +78,14 @@ async function printPlan(config: Config, shell: CommandShell): Promise<void> {
     if (changes.length > 0)
       lines.push('', 'Manual changes required:', ...changes.map((change) => `  ${change}`));
     printResult(shell, lines.join('\n'), { migrations: planned, manualChanges: changes });
-    return;
   } finally {
-    await database.close();
-    await embedded?.stop();
+    await close();
   }
+}
+
+/** Opens the database as it is, also of another release. */
+async function openExisting(config: Config) {
+  const running = await openRunningDatabase(config);
+  if (running !== undefined) return { database: running, close: () => running.close() };
+  return openConfiguredDatabase(config, createLog(config.logLevel));
 }

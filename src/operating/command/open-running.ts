@@ -15,6 +15,15 @@ import { type Config, readConfig } from '../config/config.ts';
 import { readAccountId, requireAccount } from './read-account.ts';
 import type { CommandShell } from './shell.ts';
 
+/** Opens the database of DATABASE_URL, or of the service running on DATA_DIR; undefined if there is none. */
+export async function openRunningDatabase(
+  { databaseUrl: url, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,
+  applicationName?: string,
+): Promise<Database | undefined> {
+  const settings = url === undefined ? await findRunningEmbedded(dataDir) : { url };
+  return settings && openDatabase(settings, { applicationName, maxConnections: 2 });
+}
+
 /** The installation that a command acts on. */
 export interface RunningInstallation {
   readonly config: Config;
@@ -32,18 +41,11 @@ export async function withRunningInstallation<Result>(
   use: (installation: RunningInstallation) => Promise<Result>,
 ): Promise<Result> {
   const config = readConfig(shell.environment);
-  const settings =
-    config.databaseUrl === undefined
-      ? await findRunningEmbedded(config.dataDir)
-      : { url: config.databaseUrl };
-  if (settings === undefined)
+  const database = await openRunningDatabase(config, 'signalpost command');
+  if (database === undefined)
     throw new OperatorError(
       `No service is running on ${config.dataDir}. Start it, or set DATA_DIR or DATABASE_URL.`,
     );
-  const database = openDatabase(settings, {
-    applicationName: 'signalpost command',
-    maxConnections: 2,
-  });
   const key = async (): Promise<MasterKey> => {
     const loaded = await loadMasterKey(config);
     await requireMatchingKey(database, loaded);
@@ -54,7 +56,7 @@ export async function withRunningInstallation<Result>(
     await requireNotMoved(database);
     if (!(await isSchemaCurrent(database).catch(() => false)))
       throw new OperatorError(
-        `The database at ${describeServer(settings)} doesn’t have the schema of this release. Run signalpost migrate, or restart its service with this release.`,
+        `The database at ${describeServer(database.settings)} doesn’t have the schema of this release. Run signalpost migrate, or restart its service with this release.`,
       );
     return await use({ config, database, key });
   } finally {

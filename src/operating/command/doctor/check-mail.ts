@@ -2,6 +2,7 @@ import { isIPv6 } from 'node:net';
 import { type Dns, DnsClient } from '../../../base/dns/dns-client.ts';
 import { chooseDnsServers } from '../../../base/dns/dns-server.ts';
 import { expandIpv6 } from '../../../base/network/ip-address.ts';
+import { type Diagnosis, fine, problem } from '../../../base/values/diagnosis.ts';
 import { formatReply } from '../../../sending/delivery/reply.ts';
 import {
   readSmtpServers,
@@ -9,7 +10,7 @@ import {
 } from '../../../sending/delivery/smtp-server-settings.ts';
 import { SmtpSession, SmtpSessionError } from '../../../sending/delivery/smtp-session.ts';
 import type { Config } from '../../config/config.ts';
-import { type Diagnosis, type DoctorContext, fine, problem } from './doctor-context.ts';
+import type { DoctorContext } from './doctor-context.ts';
 
 const timeoutMs = 10_000;
 const timeouts = {

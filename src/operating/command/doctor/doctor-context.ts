@@ -1,22 +1,8 @@
-import { type Database, openDatabase } from '../../../base/database/open-database.ts';
+import type { Database } from '../../../base/database/open-database.ts';
 import { countUnused } from '../../../base/threads/process-store.ts';
-import { findRunningEmbedded } from '../../../host/embedded-database/find-running-embedded.ts';
+import { type Diagnosis, fine } from '../../../base/values/diagnosis.ts';
 import type { Config } from '../../config/config.ts';
-
-/** The result of a check: a finding, and advice if something is wrong or could be better. */
-export interface Diagnosis {
-  readonly ok: boolean;
-  readonly finding: string;
-  readonly advice?: string | undefined;
-}
-
-export function fine(finding: string, advice?: string): Diagnosis {
-  return { ok: true, finding, advice };
-}
-
-export function problem(finding: string, advice?: string): Diagnosis {
-  return { ok: false, finding, advice };
-}
+import { openRunningDatabase } from '../open-running.ts';
 
 /** Of a check that needs the database. If that doesn't respond, its own check reports why. */
 export const notChecked = fine('not checked without the database');
@@ -42,12 +28,7 @@ export interface DoctorContext {
 
 /** Connects to the operator's database, or to the embedded one of a running service; starts nothing. */
 export async function openDoctorContext(config: Config): Promise<DoctorContext> {
-  const settings =
-    config.databaseUrl === undefined
-      ? await findRunningEmbedded(config.dataDir)
-      : { url: config.databaseUrl };
-  const database =
-    settings && openDatabase(settings, { applicationName: 'signalpost doctor', maxConnections: 2 });
+  const database = await openRunningDatabase(config, 'signalpost doctor');
   const unused = await (database && countUnused(database.kysely).catch(() => undefined));
   return { config, database, unused, close: async () => database?.close() };
 }

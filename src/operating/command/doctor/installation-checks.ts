@@ -19,9 +19,10 @@ import { isUnavailable } from '../../../base/database/sqlstate.ts';
 import { requireMatchingKey, requireNotMoved } from '../../../base/secrets/installation-store.ts';
 import { readKeyState } from '../../../base/secrets/key-rotation-store.ts';
 import { loadMasterKey } from '../../../base/secrets/load-master-key.ts';
+import { fine, problem } from '../../../base/values/diagnosis.ts';
 import { assessBackup } from '../../../host/backup/assess-backup.ts';
 import { checkMail } from './check-mail.ts';
-import { ask, type Checks, fine, notChecked, problem, stack } from './doctor-context.ts';
+import { ask, type Checks, notChecked, stack } from './doctor-context.ts';
 
 /** What to do if there is no operator; undefined if there is one. */
 export async function adviseOnOperators(kysely: Database['kysely']): Promise<string | undefined> {
@@ -73,11 +74,11 @@ export const installationChecks: Checks = {
     const problems = await ask(context, ({ pool }) => findDatabaseProblems(pool));
     if (problems === undefined) return notChecked;
     if (problems.length === 0) return fine('keeps what it confirms');
-    return {
-      ok: problems.every(({ serious }) => !serious),
-      finding: stack(problems.map(({ finding }) => finding)) ?? '',
-      advice: stack(problems.map(({ advice }) => advice)),
-    };
+    const judge = problems.some(({ serious }) => serious) ? problem : fine;
+    return judge(
+      stack(problems.map(({ finding }) => finding)) ?? '',
+      stack(problems.map(({ advice }) => advice)),
+    );
   },
   /** Lists the operators. Having none is not a failure: only the screens for operators are unavailable. */
   async operators({ database }) {

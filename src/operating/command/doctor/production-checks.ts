@@ -8,6 +8,7 @@ import {
   fullMemory,
   memoryShare,
 } from '../../../base/fairness/memory-share.ts';
+import { fine, problem } from '../../../base/values/diagnosis.ts';
 import {
   minOpenFiles,
   readOpenFileLimit,
@@ -15,7 +16,7 @@ import {
 } from '../../../host/http/limits/limit-connections.ts';
 import { formatBytes } from '../../../host/http/limits/route-limits.ts';
 import { type CertificateFiles, readCertificate } from '../../../host/http/tls/live-certificate.ts';
-import { ask, type Checks, fine, notChecked, problem } from './doctor-context.ts';
+import { ask, type Checks, notChecked } from './doctor-context.ts';
 import { listPasswordOnly, readDomainStates, readServerVersion } from './production-store.ts';
 
 const page = (name: string): string => `See docs/${name}.`;
