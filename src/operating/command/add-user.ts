@@ -33,7 +33,7 @@ interface InviteOptions extends UserOptions {
   readonly by?: string;
 }
 
-export const commands = {
+export const newUserCommands = {
   /**
    * `user add ACCOUNT EMAIL`: adds a user to an account. A user without a password gets a link to set one, which is
    * printed, so that the operator can hand it over.

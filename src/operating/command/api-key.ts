@@ -30,7 +30,7 @@ interface CreateKeyOptions {
 const maxNameLength = 200;
 const dayMs = 86_400_000;
 
-export const commands = {
+export const keyCommands = {
   /** `key create ACCOUNT`: creates an API key. Standard output contains only the key, so that scripts can store it. */
   create: onAccount((options: CreateKeyOptions) => {
     const { name, expiresInDays, network, template } = options;

@@ -296,7 +296,7 @@ function describeRestore(summary: RestoreSummary, dataDir: string): string {
   return lines.join('\n');
 }
 
-export const commands = {
+export const backupCommands = {
   create: createBackup,
   list: listBackups,
   verify: verifyBackup,

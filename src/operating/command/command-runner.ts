@@ -7,10 +7,8 @@ type CommandArguments = Parameters<Parameters<Command['action']>[0]>;
 /** A command. @returns the exit code, if it isn't 0 */
 export type CommandFunction = (shell: CommandShell, ...args: CommandArguments) => Promise<unknown>;
 
-/** Loads a file with a table of its commands by name. */
-type CommandFile<Name extends string> = () => Promise<{
-  readonly commands: Readonly<Record<Name, CommandFunction>>;
-}>;
+/** Loads commands by their names. */
+type LoadCommands<Name extends string> = () => Promise<Readonly<Record<Name, CommandFunction>>>;
 
 /** Makes the action of a command whose code is loaded on demand, so that starting one doesn't load the others. */
 export function commandRunner(shell: CommandShell) {
@@ -27,7 +25,7 @@ export function commandRunner(shell: CommandShell) {
 export function commandsOf<Name extends string>(
   parent: Command,
   shell: CommandShell,
-  load: CommandFile<Name>,
+  load: LoadCommands<Name>,
 ) {
   const run = commandRunner(shell);
   return (
@@ -37,7 +35,7 @@ export function commandsOf<Name extends string>(
   ): Command => {
     const command = parent.command(usage, options).description(description);
     const find = async (): Promise<CommandFunction> => {
-      const commands = new Map(Object.entries<CommandFunction>((await load()).commands));
+      const commands = new Map(Object.entries<CommandFunction>(await load()));
       const found = commands.get(command.name());
       if (found === undefined) throw new Error(`no code for ${command.name()}`);
       return found;
@@ -48,6 +46,6 @@ export function commandsOf<Name extends string>(
 
 /** Makes a function that adds commands with subcommands. */
 export function groupsOf(program: Command, shell: CommandShell) {
-  return <Name extends string>(name: string, description: string, load: CommandFile<Name>) =>
+  return <Name extends string>(name: string, description: string, load: LoadCommands<Name>) =>
     commandsOf(program.command(name).description(description), shell, load);
 }

@@ -66,7 +66,7 @@ function addServiceCommands(program: Command, shell: CommandShell): void {
   const queue = group(
     'queue',
     'list, pause, resume, cancel and retry queued messages',
-    () => import('./queue.ts'),
+    async () => (await import('./queue.ts')).queueCommands,
   );
   const ofMessages = (command: Command): Command =>
     command
@@ -86,7 +86,7 @@ function addServiceCommands(program: Command, shell: CommandShell): void {
   group(
     'report',
     'rebuild reports',
-    () => import('./report.ts'),
+    async () => (await import('./report.ts')).reportCommands,
   )(
     'reclassify',
     'reclassify past opens and clicks with the programs and networks that this release knows',
@@ -130,7 +130,7 @@ function addDatabaseCommands(program: Command, shell: CommandShell): void {
   const backups = program
     .command('backup')
     .description('back up the embedded database and the key, encrypted, while the service runs');
-  const load = () => import('./backup.ts');
+  const load = async () => (await import('./backup.ts')).backupCommands;
   const backup = commandsOf(backups, shell, load);
   backup('create', 'back up now; the command name may be omitted: backup /mnt/backup', {
     isDefault: true,
@@ -169,7 +169,7 @@ function addDatabaseCommands(program: Command, shell: CommandShell): void {
   const demo = group(
     'demo',
     'fill a demo account with generated messages',
-    () => import('./demo.ts'),
+    async () => (await import('./demo.ts')).demoCommands,
   );
   demo('fill', 'add the account demo with 30 days of messages; nothing is sent').option(
     '--messages <number>',
@@ -186,7 +186,7 @@ function addDeliveryCommands(program: Command, shell: CommandShell): void {
   const domain = group(
     'domain',
     'set up the sending domains of an account',
-    () => import('./domain.ts'),
+    async () => (await import('./domain.ts')).domainCommands,
   );
   const warmUp = 'start a warm-up plan: 50 recipients a day, doubling every two days';
   domain('list <account>', 'list the domains of an account and their state');
@@ -214,7 +214,7 @@ function addDeliveryCommands(program: Command, shell: CommandShell): void {
   const source = group(
     'source',
     'list source addresses and warm them up',
-    () => import('./source.ts'),
+    async () => (await import('./source.ts')).sourceCommands,
   );
   source('list', 'list the addresses of DIRECT_SOURCES: pool, name, warm-up plan, used today');
   source('warm-up <address>', warmUp)
@@ -223,7 +223,7 @@ function addDeliveryCommands(program: Command, shell: CommandShell): void {
   const destination = group(
     'destination',
     'show and override the learned rates of destinations',
-    () => import('./destination.ts'),
+    async () => (await import('./destination.ts')).destinationCommands,
   );
   destination(
     'list',
@@ -245,13 +245,17 @@ function addDeliveryCommands(program: Command, shell: CommandShell): void {
 function addAccessCommands(program: Command, shell: CommandShell): void {
   const group = groupsOf(program, shell);
   const run = commandRunner(shell);
-  const link = commandsOf(program, shell, () => import('./print-link.ts'));
+  const link = commandsOf(
+    program,
+    shell,
+    async () => (await import('./print-link.ts')).linkCommands,
+  );
   link('set-up-link', 'print a link that creates the first owner; it works once, within a day');
   link('inbox-link', 'print a link that opens the inbox in a browser; it works once, within a day');
   const operator = group(
     'operator',
     'list, add and remove operators, who run the whole installation',
-    () => import('./operator.ts'),
+    async () => (await import('./operator.ts')).operatorCommands,
   );
   operator('list', 'list operators by email address');
   operator('add <email>', 'make a user an operator');
@@ -259,7 +263,7 @@ function addAccessCommands(program: Command, shell: CommandShell): void {
   const integration = group(
     'integration',
     'list and change integrations',
-    () => import('./integration.ts'),
+    async () => (await import('./integration.ts')).integrationCommands,
   );
   integration('list [account]', 'list the integrations of an account, or all');
   integration('show <client-id>', 'show an integration and its remaining allowance');
@@ -275,8 +279,12 @@ function addAccessCommands(program: Command, shell: CommandShell): void {
   const users = program
     .command('user')
     .description('list, add and invite users, and help them sign in again');
-  const user = commandsOf(users, shell, () => import('./user.ts'));
-  const newUser = commandsOf(users, shell, () => import('./add-user.ts'));
+  const user = commandsOf(users, shell, async () => (await import('./user.ts')).userCommands);
+  const newUser = commandsOf(
+    users,
+    shell,
+    async () => (await import('./add-user.ts')).newUserCommands,
+  );
   const roleHelp = `role in the account: ${roles.join(', ')}`;
   user('list [account]', 'list the users of an account and its open invitations, or all users');
   newUser(
@@ -324,7 +332,7 @@ function addAccessCommands(program: Command, shell: CommandShell): void {
   const keys = program
     .command('key')
     .description('create, list, rotate and revoke API keys, and rotate the master key');
-  const key = commandsOf(keys, shell, () => import('./api-key.ts'));
+  const key = commandsOf(keys, shell, async () => (await import('./api-key.ts')).keyCommands);
   key('create <account>', 'create an API key and print it once')
     .requiredOption('--name <name>', 'what the key is for')
     .requiredOption('--scope <scope>', 'permission, such as messages:send; repeatable', gather)
@@ -388,7 +396,7 @@ function addTemplateCommands(program: Command, shell: CommandShell): void {
   const templates = group(
     'template',
     'keep templates as files: pull, push and compare them through the API',
-    () => import('./template/sync-templates.ts'),
+    async () => (await import('./template/sync-templates.ts')).templateCommands,
   );
   const template = (...named: Parameters<typeof templates>): Command =>
     templates(...named)

@@ -7,7 +7,7 @@ import { print } from './shell.ts';
 /** How long reports and search may take to follow. */
 const timeoutMs = 120_000;
 
-export const commands = {
+export const demoCommands = {
   fill: onInstallation(
     ({ messages: count }: { readonly messages: number }) =>
       async ({ shell, config, database, key }) => {

@@ -17,7 +17,7 @@ const retentionDays = 60;
 const maxLines = 10_000;
 const dayMs = 86_400_000;
 
-export const commands = {
+export const destinationCommands = {
   /** `destination list`: the known destinations with their limits. */
   list: onInstallation(() => async ({ shell, database }) => {
     const destinations = await new ShapingStore(database, newId(), Date.now).list();

@@ -27,7 +27,7 @@ import { printResult, printTable } from './shell.ts';
 import { describeWarmUp, readWarmUp, type WarmUpOptions } from './source.ts';
 
 /** `domain …`: sending domains of an account. */
-export const commands = {
+export const domainCommands = {
   list: onAccount(() => async ({ shell, database: { kysely }, accountId }) => {
     const domains = await readSendingDomains(kysely, accountId);
     const shown = domains.map(({ domain, state }) => ({ domain, state }));

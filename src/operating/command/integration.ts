@@ -25,7 +25,7 @@ interface IntegrationOptions {
   readonly allowance?: string;
 }
 
-export const commands = {
+export const integrationCommands = {
   /** `integration list [ACCOUNT]`: the integrations of an account, or all. */
   list: onInstallation((account: string | undefined) => {
     const accountId = account === undefined ? undefined : readAccountId(account);

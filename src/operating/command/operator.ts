@@ -8,7 +8,7 @@ import { recordCommand } from './record-command.ts';
 import { printResult, printTable } from './shell.ts';
 
 /** `operator list|add|remove`, even while the service runs; changes are recorded in the audit log. */
-export const commands = {
+export const operatorCommands = {
   list: onInstallation(() => async ({ shell, database }) => {
     const operators = (await listOperators(database.kysely)).map((email) => ({ email }));
     printTable(shell, operators, [['email', ({ email }) => email]]);

@@ -8,7 +8,7 @@ import { serviceUrl } from './service-url.ts';
 import { type CommandShell, printResult } from './shell.ts';
 
 /** Each prints a link and invalidates the previous one; browsers that opened one keep access. */
-export const commands = {
+export const linkCommands = {
   'set-up-link': onInstallation(() => async (context) => {
     if (!(await isSetUpOpen(context.database.kysely)))
       throw new OperatorError(

@@ -125,7 +125,7 @@ async function findPause(
   return pauses.includes(lowercase) ? { ...selection, destination: lowercase } : selection;
 }
 
-export const commands = {
+export const queueCommands = {
   /**
    * `queue list ACCOUNT [MESSAGE]`: lists queued messages by destination with next attempt and reason, or shows one message.
    * @returns the exit code: 0, or 1 if the given message is unknown

@@ -9,7 +9,7 @@ import { printResult } from './shell.ts';
 
 const dayMs = 86_400_000;
 
-export const commands = {
+export const reportCommands = {
   /**
    * `report reclassify ACCOUNT --from DAY`: reclassifies the opens and clicks since a day (UTC) with the programs
    * and networks that this release knows, and recalculates the report for that time, day by day. Rejects days with

@@ -13,7 +13,7 @@ import { recordCommand } from './record-command.ts';
 import { printResult, printTable } from './shell.ts';
 
 /** `source list|warm-up`: the addresses in DIRECT_SOURCES. */
-export const commands = {
+export const sourceCommands = {
   list: onInstallation(() => async ({ shell, config, database }) => {
     const store = new WarmUpStore(database, newId());
     const day = dayOf(Date.now());

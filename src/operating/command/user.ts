@@ -93,7 +93,7 @@ const listUsers = onInstallation((account: string | undefined) => {
   };
 });
 
-export const commands = {
+export const userCommands = {
   list: listUsers,
   disable: userCommand({
     kind: 'user_disabled',

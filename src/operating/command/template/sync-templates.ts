@@ -99,7 +99,7 @@ async function pushOne(
   const isDraft = remote?.hasDraft === true || remote?.publishedVersion === null;
   if (isSame && !(publish && isDraft)) {
     await state.remember(id, hash);
-    return say(`unchanged (${remote.hasDraft ? 'draft' : `version ${remote.publishedVersion}`})`);
+    return say(`unchanged (${originOf(remote)})`);
   }
   try {
     const etag = isSame ? remote.draftEtag : await service.save(local, remote);
@@ -161,11 +161,16 @@ async function pullTemplates(
     }
     if (local !== hash) await writeTemplate(service, join(options.dir, id), id, remote.code);
     await state.remember(id, hash);
-    const from = remote.hasDraft ? 'draft' : `version ${remote.publishedVersion}`;
+    const from = originOf(remote);
     const result = local === hash ? 'up to date' : 'pulled';
     printResult(shell, `${id}: ${result} (${from})`, { id, result, from });
   }
   return code;
+}
+
+/** Where the content of a template comes from. */
+function originOf({ hasDraft, publishedVersion }: ServiceTemplate): string {
+  return hasDraft ? 'draft' : `version ${publishedVersion}`;
 }
 
 /** A folder that can't be read counts as changed. */
@@ -225,12 +230,7 @@ async function diffTemplates(
     const remote = await service.read(id);
     if (remote?.code !== undefined && hashTemplate(remote.code) === hashTemplate(code)) continue;
     changed += 1;
-    const from =
-      remote?.code === undefined
-        ? 'new'
-        : remote.hasDraft
-          ? 'draft'
-          : `version ${remote.publishedVersion}`;
+    const from = remote?.code === undefined ? 'new' : originOf(remote);
     const diff = diffFiles(id, filesOf(remote?.code), filesOf(code));
     printResult(shell, `${id} (${from})\n${diff.trimEnd()}`, { id, from, diff });
   }
@@ -290,4 +290,4 @@ function visible(line: string): string {
   );
 }
 
-export const commands = { pull: pullTemplates, push: pushTemplates, diff: diffTemplates };
+export const templateCommands = { pull: pullTemplates, push: pushTemplates, diff: diffTemplates };
