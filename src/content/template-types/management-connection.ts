@@ -90,6 +90,16 @@ export class ManagementConnection {
     }
   }
 
+  /** Reads a resource. @returns undefined if it doesn't exist */
+  async find(path: string): Promise<ManagementAnswer | undefined> {
+    try {
+      return await this.call('GET', path);
+    } catch (error) {
+      if (error instanceof ManagementProblem && error.status === 404) return undefined;
+      throw error;
+    }
+  }
+
   /** All items of a list, page by page. */
   async *list(path: string): AsyncGenerator<unknown> {
     let cursor: string | null = null;

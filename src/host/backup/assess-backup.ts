@@ -1,3 +1,4 @@
+import { type Diagnosis, fine, problem } from '../../base/values/diagnosis.ts';
 import { readBackupServiceState, readBaseBackupState } from './backup-state.ts';
 import { type BackupSettings, formatBackupTarget } from './backup-target.ts';
 
@@ -13,15 +14,6 @@ function formatTimeSpan(ms: number): string {
   const [name, size] = units.find(([, unit]) => ms >= unit) ?? units[3];
   const count = Math.floor(Math.max(0, ms) / size);
   return `${count} ${name}${count === 1 ? '' : 's'}`;
-}
-
-/** How the backup of an installation is doing, in sentences for its operator. */
-interface BackupVerdict {
-  /** False if mail could be lost that the settings say is backed up. */
-  readonly ok: boolean;
-  readonly finding: string;
-  /** What to do about it. */
-  readonly advice?: string;
 }
 
 interface BackedUpInstallation {
@@ -45,49 +37,42 @@ const page = 'See docs/operate/back-up.md.';
 export function assessBackup(
   { databaseUrl, dataDir, backup }: BackedUpInstallation,
   isRunning: boolean,
-): BackupVerdict {
-  if (databaseUrl !== undefined) return { ok: true, finding: 'not checked (external PostgreSQL)' };
+): Diagnosis {
+  if (databaseUrl !== undefined) return fine('not checked (external PostgreSQL)');
   const { to, everySeconds } = backup;
   const base = readBaseBackupState(dataDir);
   const age = base && Date.now() - Date.parse(base.finishedAt);
   if (to === undefined) {
     if (base === undefined || age === undefined)
-      return { ok: true, finding: 'none', advice: `Set BACKUP_TO and BACKUP_RECIPIENT. ${page}` };
-    return {
-      ok: true,
-      finding: `to ${base.target}, ${formatTimeSpan(age)} ago; later mail isn’t backed up`,
-      advice: `To back up continuously, set BACKUP_TO. ${page}`,
-    };
+      return fine('none', `Set BACKUP_TO and BACKUP_RECIPIENT. ${page}`);
+    return fine(
+      `to ${base.target}, ${formatTimeSpan(age)} ago; later mail isn’t backed up`,
+      `To back up continuously, set BACKUP_TO. ${page}`,
+    );
   }
   const target = formatBackupTarget(to);
   const service = readBackupServiceState(dataDir);
-  if (!isRunning)
-    return { ok: true, finding: `to ${target}; not checked without a running service` };
-  const problem = service?.baseProblem ?? service?.problem;
-  if (problem !== undefined)
-    return { ok: false, finding: `to ${target} fails: ${problem}`, advice: page };
+  if (!isRunning) return fine(`to ${target}; not checked without a running service`);
+  const failure = service?.baseProblem ?? service?.problem;
+  if (failure !== undefined) return problem(`to ${target} fails: ${failure}`, page);
   if (base?.target !== target || age === undefined)
-    return {
-      ok: false,
-      finding: `to ${target}: none yet`,
-      advice: 'Wait a few minutes for the first backup, then check the log of the service.',
-    };
+    return problem(
+      `to ${target}: none yet`,
+      'Wait a few minutes for the first backup, then check the log of the service.',
+    );
   if (age > maxBaseAgeMs)
-    return {
-      ok: false,
-      finding: `the last base backup to ${target} is ${formatTimeSpan(age)} old`,
-      advice: 'Restart the service, and check its log.',
-    };
+    return problem(
+      `the last base backup to ${target} is ${formatTimeSpan(age)} old`,
+      'Restart the service, and check its log.',
+    );
   const waitMs =
     service?.waitingSince === undefined ? 0 : Date.now() - Date.parse(service.waitingSince);
   if (waitMs > Math.max(3 * everySeconds * 1_000, minMaxWaitMs))
-    return {
-      ok: false,
-      finding: `${service?.waiting} WAL files have waited for ${formatTimeSpan(waitMs)} to be stored in ${target}`,
-      advice: `Check the log of the service and database.log in ${dataDir}.`,
-    };
-  return {
-    ok: true,
-    finding: `to ${target}, base backup ${formatTimeSpan(age)} ago, changes every ${formatTimeSpan(everySeconds * 1_000)}`,
-  };
+    return problem(
+      `${service?.waiting} WAL files have waited for ${formatTimeSpan(waitMs)} to be stored in ${target}`,
+      `Check the log of the service and database.log in ${dataDir}.`,
+    );
+  return fine(
+    `to ${target}, base backup ${formatTimeSpan(age)} ago, changes every ${formatTimeSpan(everySeconds * 1_000)}`,
+  );
 }

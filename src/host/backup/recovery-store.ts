@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { withClient } from '../embedded-database/database-client.ts';
 import type { ConnectionSettings } from '../embedded-database/database-password.ts';
 
 /**
@@ -37,18 +37,4 @@ export async function readAllTables(
     }
     return { tables: tables.rows.length, rows: total };
   });
-}
-
-async function withClient<Result>(
-  admin: ConnectionSettings,
-  work: (client: pg.Client) => Promise<Result>,
-): Promise<Result> {
-  const client = new pg.Client(admin);
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
 }

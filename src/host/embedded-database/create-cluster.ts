@@ -2,12 +2,9 @@ import {
   appendFileSync,
   chmodSync,
   chownSync,
-  closeSync,
   existsSync,
-  fsyncSync,
   lchownSync,
   mkdtempSync,
-  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -19,6 +16,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { OperatorError } from '../../base/values/errors.ts';
+import { syncFolder } from '../../base/values/sync-folder.ts';
 import { SETTINGS_FILE } from './cluster-settings.ts';
 import { type DataFolder, diskFull, isDiskFullMessage } from './data-folder.ts';
 import { ADMIN_ROLE, randomPassword, storePassword } from './database-password.ts';
@@ -60,7 +58,7 @@ export async function createCluster(
     const password = randomPassword();
     await runInitdb(folder, programs, { ...options, parentFolder: unfinished, password });
     storePassword(folder.passwordFile, password);
-    moveIntoPlace(join(unfinished, 'database'), folder, options.durable);
+    await moveIntoPlace(join(unfinished, 'database'), folder, options.durable);
   } finally {
     rmSync(unfinished, { recursive: true, force: true });
   }
@@ -118,21 +116,14 @@ function changeOwner(cluster: string, user: DatabaseUser): void {
   chownSync(cluster, user.uid, user.gid);
 }
 
-function moveIntoPlace(cluster: string, folder: DataFolder, durable: boolean): void {
+async function moveIntoPlace(cluster: string, folder: DataFolder, durable: boolean): Promise<void> {
   appendFileSync(
     join(cluster, 'postgresql.conf'),
     `\n# Signalpost's own settings, rewritten at each start. ALTER SYSTEM overrides them.\ninclude_if_exists = '${SETTINGS_FILE}'\n`,
     { flush: durable },
   );
   renameSync(cluster, folder.cluster);
-  if (durable) syncFolder(folder.path);
-}
-
-function syncFolder(path: string): void {
-  if (process.platform === 'win32') return;
-  const handle = openSync(path, 'r');
-  fsyncSync(handle);
-  closeSync(handle);
+  if (durable) await syncFolder(folder.path);
 }
 
 /** A cluster to create in `parentFolder`/database, with its user and password. */

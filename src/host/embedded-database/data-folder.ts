@@ -117,36 +117,28 @@ function allowTraversal(path: string): void {
  */
 export function folderProblem(error: unknown, path: string): OperatorError | undefined {
   if (error instanceof OperatorError) return error;
+  const code = codeOf(error) ?? '';
   const options = { cause: error };
-  switch (codeOf(error)) {
-    case 'EACCES':
-    case 'EPERM':
-      return new OperatorError(
-        `DATA_DIR ${path} can’t be read and written by this user. Change the owner of the folder to this user, or set DATA_DIR to another folder.`,
-        options,
-      );
-    case 'EROFS':
-      return new OperatorError(
-        `DATA_DIR ${path} is on a read-only file system. Set DATA_DIR to another folder.`,
-        options,
-      );
-    case 'ENOTDIR':
-    case 'EEXIST':
-      return notAFolder(path, options);
-    case 'ENOENT':
-    case 'ENAMETOOLONG':
-    case 'ELOOP':
-      return new OperatorError(
-        `DATA_DIR ${path} can’t be created. Set DATA_DIR to another folder.`,
-        options,
-      );
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return diskFull(path, options);
-    default:
-      return undefined;
-  }
+  if (code === 'ENOTDIR' || code === 'EEXIST') return notAFolder(path, options);
+  if (code === 'ENOSPC' || code === 'EDQUOT') return diskFull(path, options);
+  const problem = folderProblems[code];
+  if (problem === undefined) return undefined;
+  return new OperatorError(`DATA_DIR ${path} ${problem}`, options);
 }
+
+const notAccessible =
+  'can’t be read and written by this user. Change the owner of the folder to this user, or set DATA_DIR to another folder.';
+const notCreatable = 'can’t be created. Set DATA_DIR to another folder.';
+
+/** What the operating system's errors mean, after the name of the folder. */
+const folderProblems: Readonly<Record<string, string | undefined>> = {
+  EACCES: notAccessible,
+  EPERM: notAccessible,
+  EROFS: 'is on a read-only file system. Set DATA_DIR to another folder.',
+  ENOENT: notCreatable,
+  ENAMETOOLONG: notCreatable,
+  ELOOP: notCreatable,
+};
 
 function notAFolder(path: string, options?: ErrorOptions): OperatorError {
   return new OperatorError(`${path} is not a folder. Set DATA_DIR to a folder.`, options);

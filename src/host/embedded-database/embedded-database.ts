@@ -1,12 +1,13 @@
 import { EventEmitter } from 'node:events';
 import { rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { serviceSchema } from '../../base/database/service-schema.ts';
 import { type DatabaseEndpoint, removeTemporarySocketFolder } from './choose-endpoint.ts';
 import { clearLeftovers } from './clear-leftovers.ts';
 import { type ClusterSetting, writeClusterSettings } from './cluster-settings.ts';
 import type { DataFolder } from './data-folder.ts';
+import { withClient } from './database-client.ts';
 import { type EmbeddedLog, limitDatabaseLog } from './database-log.ts';
 import { type ConnectionSettings, DATABASE_NAME, SERVICE_ROLE } from './database-password.ts';
 import type { PostgresPrograms } from './postgres-program.ts';
@@ -28,15 +29,11 @@ async function prepareServiceRole(
   service: ConnectionSettings,
 ): Promise<void> {
   // The service's role may create functions in `public`, which must not shadow PostgreSQL's own here.
-  const client = new pg.Client({ ...admin, options: '-c search_path=pg_catalog,pg_temp' });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
+  const settings = { ...admin, options: '-c search_path=pg_catalog,pg_temp' };
+  await withClient(settings, async (client) => {
     await ensureRole(client, service.password);
     for (const statement of await ownershipStatements(client)) await client.query(statement);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
+  });
 }
 
 /** Sets password and attributes each time, which repairs a lost password file or an altered role. */

@@ -1,9 +1,9 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
 import { OperatorError } from '../../base/values/errors.ts';
 import { type DataFolder, dataFolderAt } from './data-folder.ts';
+import { withClient } from './database-client.ts';
 import { ADMIN_ROLE, type ConnectionSettings, readPassword } from './database-password.ts';
 import { isDataFolderLocked, readInfoFile, readServiceInfo } from './service-lock.ts';
 
@@ -64,17 +64,9 @@ function readSettings(folder: DataFolder): ConnectionSettings | undefined {
   return password !== undefined ? { ...info, password } : undefined;
 }
 
-async function canConnect(settings: ConnectionSettings): Promise<boolean> {
-  const client = new pg.Client({ ...settings, connectionTimeoutMillis: 5_000 });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    return true;
-  } catch {
-    return false;
-  } finally {
-    await client.end().catch(() => undefined);
-  }
+function canConnect(settings: ConnectionSettings): Promise<boolean> {
+  const patient = { ...settings, connectionTimeoutMillis: 5_000 };
+  return withClient(patient, async () => true).catch(() => false);
 }
 
 function notAnsweringError(folder: DataFolder, timeoutMs: number): OperatorError {

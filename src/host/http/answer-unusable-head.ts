@@ -3,35 +3,22 @@ import { newId } from '../../base/values/ids.ts';
 import type { Log } from '../../base/values/log.ts';
 import type { TransportHeader } from './browser-headers.ts';
 
-export const missingHost = 'The Host header is required';
+export const missingHost = [400, 'The Host header is required'] as const;
+
+/** An expectation other than `100-continue` (RFC 9110 section 10.1.1). */
+export const unknownExpectation = [417, 'Expect can only be 100-continue'] as const;
 
 /** True for an HTTP/1.1 request without Host (RFC 9112 section 3.2). */
 export function lacksHost(request: IncomingMessage): boolean {
   return request.headers.host === undefined && request.httpVersion === '1.1';
 }
 
-type Answer = (
+/** Responds to a request by its head in the usual error format and closes the connection, because the body is not read. */
+export function refuseHead(
   request: IncomingMessage,
   response: ServerResponse,
-  log: Log,
-  transport: TransportHeader,
-) => void;
-
-export const answerMissingHost: Answer = (request, response, log, transport) =>
-  answer(request, response, log, transport, 400, missingHost);
-
-/** 417 for an expectation other than `100-continue` (RFC 9110 section 10.1.1). */
-export const answerUnknownExpectation: Answer = (request, response, log, transport) =>
-  answer(request, response, log, transport, 417, 'Expect can only be 100-continue');
-
-/** Responds in the usual error format and closes the connection, because the body is not read. */
-function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  log: Log,
-  transport: TransportHeader,
-  status: number,
-  message: string,
+  { log, transport }: { readonly log: Log; readonly transport: TransportHeader },
+  [status, message]: readonly [status: number, message: string],
 ): void {
   const requestId = newId();
   log.debug({ requestId, status, method: request.method }, 'refused a request by its head');

@@ -171,7 +171,8 @@ export function createHttp(options: HttpOptions): Http {
     const [name, value] = transport;
     if (name !== undefined) reply.header(name, value);
     if (lacksHost(request.raw)) {
-      reply.code(400).send({ status: 400, message: missingHost, requestId: request.id });
+      const [status, message] = missingHost;
+      reply.code(status).send({ status, message, requestId: request.id });
       return;
     }
     if (crossOrigin !== undefined) {

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { FastifyInstance } from 'fastify';
 import type { Tracing } from '../../base/telemetry/tracing.ts';
 import type { Log } from '../../base/values/log.ts';
-import { answerMissingHost, answerUnknownExpectation, lacksHost } from './answer-unusable-head.ts';
+import { lacksHost, missingHost, refuseHead, unknownExpectation } from './answer-unusable-head.ts';
 import type { CrossOrigin, TransportHeader } from './browser-headers.ts';
 import type { Draining } from './close-connections.ts';
 import { Exchange, type ExchangeContext } from './exchange.ts';
@@ -56,14 +56,13 @@ export class DirectRoutes {
     const [framework] = server.listeners('request') as RequestListener[];
     server.removeAllListeners('request');
     server.on('request', (request, response) => {
-      if (lacksHost(request))
-        return answerMissingHost(request, response, dependencies.log, dependencies.transport);
+      if (lacksHost(request)) return refuseHead(request, response, dependencies, missingHost);
       const route = this.#find(request);
       if (route === undefined) framework?.(request, response);
       else this.#answer(route, request, response);
     });
     server.on('checkExpectation', (request, response) =>
-      answerUnknownExpectation(request, response, dependencies.log, dependencies.transport),
+      refuseHead(request, response, dependencies, unknownExpectation),
     );
   }
 

@@ -19,131 +19,110 @@ import { OperatorError } from '../../base/values/errors.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { isLonger } from '../../base/values/is-longer.ts';
 import { runChange } from '../change/change-resource.ts';
-import { withRunningInstallation } from './open-running.ts';
-import { readAccountId, requireAccount } from './read-account.ts';
+import { onAccount } from './open-running.ts';
 import { recordCommand } from './record-command.ts';
 import { serviceUrl } from './service-url.ts';
-import { type CommandShell, type JsonOption, printResult } from './shell.ts';
+import { printResult } from './shell.ts';
 
-export interface AddUserOptions extends JsonOption {
+interface UserOptions {
   readonly role: string;
   readonly name?: string;
 }
 
-/**
- * `user add ACCOUNT EMAIL`: adds a user to an account. A user without a password gets a link to set one, which is printed, so
- * that the operator can hand it over.
- * @throws OperatorError if the user already belongs to the account, or is disabled
- */
-export async function addUser(
-  shell: CommandShell,
-  accountText: string,
-  emailText: string,
-  options: AddUserOptions,
-): Promise<void> {
-  const accountId = readAccountId(accountText);
-  const email = readUserAddress(emailText);
-  const role = readRole(options.role);
-  const name = readName(options.name);
-  return withRunningInstallation(shell, async ({ config, database, key }) => {
-    await requireAccount(database.kysely, accountId);
-    const mint = new TokenMint(await key());
-    const link = await runChange({ database }, accountId, async (transaction) => {
-      const known = await findPersonByEmail(transaction, email);
-      if (known?.disabled) throw new OperatorError(`${email} is disabled. Enable the user first.`);
-      const person =
-        known ??
-        (await createPerson(transaction, { email, name: name ?? email, passwordHash: undefined }));
-      const reached = { personId: person.id, reach: { accountId } };
-      if ((await readMemberships(transaction, reached)).length > 0)
-        throw new OperatorError(`${email} already belongs to the account ${accountId}.`);
-      await saveMembership(transaction, { accountId, personId: person.id, role });
-      await recordCommand(transaction, {
-        kind: 'user_created',
-        accountId,
-        detail: { id: email, role },
-      });
-      if (known?.passwordHash !== undefined) return undefined;
-      const token = mint.mint('link');
-      if (!(await createPasswordLink(transaction, person.id, token.hash))) return undefined;
-      await recordCommand(transaction, { kind: 'password_link_made', personId: person.id });
-      return `${serviceUrl(config)}/set-password/${token.text}`;
-    });
-    const text = [
-      `Done: ${email} is ${role} of the account ${accountId}.`,
-      ...(link === undefined
-        ? []
-        : ['To set a password, open this link once, within 30 minutes:', link]),
-    ];
-    const result = { email, account: accountId, role, passwordLink: link ?? null };
-    printResult(shell, options, text.join('\n'), result);
-  });
-}
-
-export interface InviteOptions extends JsonOption {
-  readonly role: string;
-  readonly name?: string;
+interface InviteOptions extends UserOptions {
   readonly by?: string;
 }
 
-/**
- * `user invite ACCOUNT EMAIL`: mails an invitation, in the name of an owner of the account, as the console does. The running
- * service sends it.
- * @throws OperatorError if system mail isn't configured, the user already belongs to the account, or a limit is reached
- */
-export async function inviteToAccount(
-  shell: CommandShell,
-  accountText: string,
-  emailText: string,
-  options: InviteOptions,
-): Promise<void> {
-  const accountId = readAccountId(accountText);
-  const email = readUserAddress(emailText);
-  const role = readRole(options.role);
-  const name = readName(options.name);
-  const by = options.by === undefined ? undefined : readUserAddress(options.by);
-  return withRunningInstallation(shell, async ({ config, database, key }) => {
-    if (config.systemMailFrom === undefined)
-      throw new OperatorError('System mail isn’t configured. Set SYSTEM_MAIL_FROM.');
-    const masterKey = await key();
-    const inviter = await runChange({ database }, accountId, async (transaction) => {
-      const account = await readAccount(transaction, accountId);
-      if (account === undefined) throw new OperatorError(`Account ${accountId} not found.`);
-      if (account.suspended)
-        throw new OperatorError(
-          `The account ${accountId} is suspended, so nobody can be invited to it.`,
-        );
-      const members = await readMembers(transaction, accountId);
-      if (members.some((member) => member.email === email))
-        throw new OperatorError(`${email} already belongs to the account ${accountId}.`);
-      const owner = await findInviter(transaction, accountId, by);
-      const outcome = await sendInvitation(transaction, masterKey, {
-        accountId,
-        email,
-        role,
-        name,
-        invitedBy: owner.id,
-        inviter: owner,
+export const newUserCommands = {
+  /**
+   * `user add ACCOUNT EMAIL`: adds a user to an account. A user without a password gets a link to set one, which is
+   * printed, so that the operator can hand it over.
+   */
+  add: onAccount((emailText: string, options: UserOptions) => {
+    const email = readUserAddress(emailText);
+    const role = readRole(options.role);
+    const name = readName(options.name);
+    return async ({ shell, config, database, key, accountId }) => {
+      const mint = new TokenMint(await key());
+      const link = await runChange({ database }, accountId, async (transaction) => {
+        const known = await findPersonByEmail(transaction, email);
+        if (known?.disabled)
+          throw new OperatorError(`${email} is disabled. Enable the user first.`);
+        const person =
+          known ??
+          (await createPerson(transaction, {
+            email,
+            name: name ?? email,
+            passwordHash: undefined,
+          }));
+        const reached = { personId: person.id, reach: { accountId } };
+        if ((await readMemberships(transaction, reached)).length > 0)
+          throw new OperatorError(`${email} already belongs to the account ${accountId}.`);
+        await saveMembership(transaction, { accountId, personId: person.id, role });
+        const detail = { id: email, role };
+        await recordCommand(transaction, { kind: 'user_created', accountId, detail });
+        if (known?.passwordHash !== undefined) return undefined;
+        const token = mint.mint('link');
+        if (!(await createPasswordLink(transaction, person.id, token.hash))) return undefined;
+        await recordCommand(transaction, { kind: 'password_link_made', personId: person.id });
+        return `${serviceUrl(config)}/set-password/${token.text}`;
       });
-      if (outcome === 'too-soon')
-        throw new OperatorError(
-          'An invitation was sent less than two minutes ago. Wait and retry.',
-        );
-      await recordCommand(transaction, {
-        kind: 'invitation_sent',
-        accountId,
-        detail: { id: email, role },
+      const text = [
+        `Done: ${email} is ${role} of the account ${accountId}.`,
+        ...(link === undefined
+          ? []
+          : ['To set a password, open this link once, within 30 minutes:', link]),
+      ];
+      const result = { email, account: accountId, role, passwordLink: link ?? null };
+      printResult(shell, text.join('\n'), result);
+    };
+  }),
+  /**
+   * `user invite ACCOUNT EMAIL`: mails an invitation, in the name of an owner of the account, as the console does. The
+   * running service sends it.
+   */
+  invite: onAccount((emailText: string, options: InviteOptions) => {
+    const email = readUserAddress(emailText);
+    const role = readRole(options.role);
+    const name = readName(options.name);
+    const by = options.by === undefined ? undefined : readUserAddress(options.by);
+    return async ({ shell, config, database, key, accountId }) => {
+      if (config.systemMailFrom === undefined)
+        throw new OperatorError('System mail isn’t configured. Set SYSTEM_MAIL_FROM.');
+      const masterKey = await key();
+      const inviter = await runChange({ database }, accountId, async (transaction) => {
+        if ((await readAccount(transaction, accountId))?.suspended)
+          throw new OperatorError(
+            `The account ${accountId} is suspended, so nobody can be invited to it.`,
+          );
+        const members = await readMembers(transaction, accountId);
+        if (members.some((member) => member.email === email))
+          throw new OperatorError(`${email} already belongs to the account ${accountId}.`);
+        const owner = await findInviter(transaction, accountId, by);
+        const outcome = await sendInvitation(transaction, masterKey, {
+          accountId,
+          email,
+          role,
+          name,
+          invitedBy: owner.id,
+          inviter: owner,
+        });
+        if (outcome === 'too-soon')
+          throw new OperatorError(
+            'An invitation was sent less than two minutes ago. Wait and retry.',
+          );
+        const detail = { id: email, role };
+        await recordCommand(transaction, { kind: 'invitation_sent', accountId, detail });
+        return owner;
       });
-      return owner;
-    });
-    printResult(
-      shell,
-      options,
-      `Done: ${email} gets an invitation from ${inviter.name} (${inviter.email}). It expires after 7 days.`,
-      { email, account: accountId, role, invitedBy: inviter.email },
-    );
-  });
-}
+      printResult(
+        shell,
+        `Done: ${email} gets an invitation from ${inviter.name} (${inviter.email}). It expires after 7 days.`,
+        { email, account: accountId, role, invitedBy: inviter.email },
+      );
+    };
+  }),
+};
 
 /** The owner with this address, or the first one who isn't disabled. */
 async function findInviter(

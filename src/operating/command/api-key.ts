@@ -11,13 +11,15 @@ import {
 import { keyScopes, type Permission, permissions } from '../../accounts/access/permission.ts';
 import { systemClock } from '../../base/values/clock.ts';
 import { type FaultDetail, OperatorError } from '../../base/values/errors.ts';
+import { parseMessageId } from '../../base/values/ids.ts';
 import { isLonger } from '../../base/values/is-longer.ts';
 import { runChange } from '../change/change-resource.ts';
-import { readInteger, readKeyId, withAccount } from './join-installation.ts';
+import { readInteger, withInstallation } from './join-installation.ts';
+import { onAccount } from './open-running.ts';
 import { recordCommand } from './record-command.ts';
-import { type CommandShell, type JsonOption, printResult, printTable } from './shell.ts';
+import { printResult, printTable } from './shell.ts';
 
-export interface CreateKeyOptions extends JsonOption {
+interface CreateKeyOptions {
   readonly name: string;
   readonly scope: readonly string[];
   readonly expiresInDays?: string;
@@ -28,50 +30,107 @@ export interface CreateKeyOptions extends JsonOption {
 const maxNameLength = 200;
 const dayMs = 86_400_000;
 
-/**
- * `key create ACCOUNT`: creates an API key. Standard output contains only the key, so that scripts can store it.
- * @throws OperatorError if the key can't be created
- */
-export async function createKey(
-  shell: CommandShell,
-  accountText: string,
-  options: CreateKeyOptions,
-): Promise<void> {
-  const { name, expiresInDays, network, template } = options;
-  if (!/\S/.test(name) || isLonger(name, maxNameLength))
-    throw new OperatorError(
-      `--name must have 1 to ${maxNameLength} characters and can’t be blank.`,
-    );
-  const scopes = readScopes(options.scope);
-  const days =
-    expiresInDays === undefined
-      ? undefined
-      : readInteger('--expires-in-days', expiresInDays, 1, maxKeyDays);
-  const networks = readList('--network', network);
-  const templates = readList('--template', template);
-  return withAccount(accountText, shell, async ({ database }, accountId) => {
-    const expiresAt = days === undefined ? undefined : new Date(systemClock.now() + days * dayMs);
-    const result = await runChange({ database }, accountId, async (transaction) => {
-      const created = requireCreated(
-        await issueApiKey(transaction, {
-          accountId,
-          name,
-          scopes,
-          networks,
-          templates,
-          createdBy: undefined,
-          expiresAt,
-        }),
+export const keyCommands = {
+  /** `key create ACCOUNT`: creates an API key. Standard output contains only the key, so that scripts can store it. */
+  create: onAccount((options: CreateKeyOptions) => {
+    const { name, expiresInDays, network, template } = options;
+    if (!/\S/.test(name) || isLonger(name, maxNameLength))
+      throw new OperatorError(
+        `--name must have 1 to ${maxNameLength} characters and can’t be blank.`,
       );
-      const detail = { id: created.id, scopes: scopes.join(' ') };
-      await recordCommand(transaction, { kind: 'api_key_created', accountId, detail });
-      return created;
-    });
-    const { id, text: key } = result;
-    printResult(shell, options, key, { id, key, expiresAt: expiresAt ?? null });
-    const until = expiresAt === undefined ? '' : ` It works until ${expiresAt.toISOString()}.`;
-    shell.err(`This is shown once. The key’s ID is ${result.id}.${until}\n`);
-  });
+    const scopes = readScopes(options.scope);
+    const days =
+      expiresInDays === undefined
+        ? undefined
+        : readInteger('--expires-in-days', expiresInDays, 1, maxKeyDays);
+    const networks = readList('--network', network);
+    const templates = readList('--template', template);
+    return async ({ shell, database, accountId }) => {
+      const expiresAt = days === undefined ? undefined : new Date(systemClock.now() + days * dayMs);
+      const { id, text: key } = await runChange({ database }, accountId, async (transaction) => {
+        const limits = { scopes, networks, templates };
+        const given = { ...limits, accountId, name, createdBy: undefined, expiresAt };
+        const created = requireCreated(await issueApiKey(transaction, given));
+        const detail = { id: created.id, scopes: scopes.join(' ') };
+        await recordCommand(transaction, { kind: 'api_key_created', accountId, detail });
+        return created;
+      });
+      printResult(shell, key, { id, key, expiresAt: expiresAt ?? null });
+      const until = expiresAt === undefined ? '' : ` It works until ${expiresAt.toISOString()}.`;
+      shell.err(`This is shown once. The key’s ID is ${id}.${until}\n`);
+    };
+  }, withInstallation),
+  /** `key list ACCOUNT`: the API keys of an account, newest first. */
+  list: onAccount(
+    () =>
+      async ({ shell, database, accountId }) => {
+        printTable<ApiKey>(shell, await readApiKeys(database.kysely, accountId), [
+          ['id', ({ id }) => id],
+          ['key', ({ hint }) => (hint === null ? undefined : `sp_${accountId}_…${hint}`)],
+          ['name', ({ name }) => name],
+          ['scopes', ({ scopes }) => scopes.join(' ')],
+          [
+            'limits',
+            ({ networks, templates }) => [...(networks ?? []), ...(templates ?? [])].join(' '),
+          ],
+          ['created by', ({ createdBy }) => createdBy ?? 'command line'],
+          ['expires', ({ expiresAt }) => expiresAt?.toISOString() ?? 'never'],
+          ['last used', ({ lastUsedAt }) => lastUsedAt?.toISOString() ?? 'never'],
+        ]);
+      },
+    withInstallation,
+  ),
+  /** `key rotate ACCOUNT ID`: replaces a key and prints only the new one on standard output; the old one works for the overlap. */
+  rotate: onAccount((idText: string, options: { readonly overlapHours: string }) => {
+    const id = readKeyId(idText);
+    const overlapHours = readInteger('--overlap-hours', options.overlapHours, 0, maxOverlapHours);
+    return async ({ shell, database, accountId }) => {
+      const { id: newId, text: key } = await runChange(
+        { database },
+        accountId,
+        async (transaction) => {
+          const now = systemClock.now();
+          const old = await readLiveApiKey(transaction, accountId, id, now);
+          if (old === undefined)
+            throw new OperatorError(
+              `The account ${accountId} has no active API key ${id}. Run key list to see its keys.`,
+            );
+          const rotation = { accountId, old, overlapHours, createdBy: undefined, now };
+          const created = requireCreated(await replaceApiKey(transaction, rotation));
+          const made = { id: created.id, scopes: old.scopes.join(' ') };
+          await recordCommand(transaction, { kind: 'api_key_created', accountId, detail: made });
+          const detail = { id, replacedBy: created.id };
+          await recordCommand(transaction, { kind: 'api_key_rotated', accountId, detail });
+          return created;
+        },
+      );
+      printResult(shell, key, { id: newId, key, replaces: id });
+      const old = overlapHours === 0 ? 'no longer works' : `works for another ${overlapHours} h`;
+      shell.err(`This is shown once. The new key’s ID is ${newId}. The old key ${old}.\n`);
+    };
+  }, withInstallation),
+  /** `key revoke ACCOUNT ID`: revokes an API key. */
+  revoke: onAccount((idText: string) => {
+    const id = readKeyId(idText);
+    return async ({ shell, database, accountId }) => {
+      await runChange({ database }, accountId, async (transaction) => {
+        if (!(await removeApiKey(transaction, accountId, id)))
+          throw new OperatorError(
+            `The account ${accountId} has no API key ${id}. Run key list to see its keys.`,
+          );
+        await recordCommand(transaction, { kind: 'api_key_removed', accountId, detail: { id } });
+      });
+      printResult(shell, `Revoked ${id}, on every node within a second.`, { id, revoked: true });
+    };
+  }, withInstallation),
+};
+
+/** Parses the id of a key. @throws OperatorError if invalid, for example the key itself */
+function readKeyId(text: string): string {
+  const id = parseMessageId(text);
+  if (id === undefined)
+    throw new OperatorError('The ID must be an API key ID, as shown by key list.');
+  return id;
 }
 
 /** @throws OperatorError that explains in terms of the options why no key was created */
@@ -103,99 +162,4 @@ function readList(option: string, texts: readonly string[] | undefined): string[
   if (texts.length > maxKeyLimits)
     throw new OperatorError(`Use ${option} at most ${maxKeyLimits} times.`);
   return [...new Set(texts)];
-}
-
-/** `key list ACCOUNT`: the API keys of an account, newest first. */
-export function listKeys(
-  shell: CommandShell,
-  accountText: string,
-  options: JsonOption,
-): Promise<void> {
-  return withAccount(accountText, shell, async ({ database }, accountId) => {
-    printTable<ApiKey>(shell, options, await readApiKeys(database.kysely, accountId), [
-      ['id', ({ id }) => id],
-      ['key', ({ hint }) => (hint === null ? undefined : `sp_${accountId}_…${hint}`)],
-      ['name', ({ name }) => name],
-      ['scopes', ({ scopes }) => scopes.join(' ')],
-      [
-        'limits',
-        ({ networks, templates }) => [...(networks ?? []), ...(templates ?? [])].join(' '),
-      ],
-      ['created by', ({ createdBy }) => createdBy ?? 'command line'],
-      ['expires', ({ expiresAt }) => expiresAt?.toISOString() ?? 'never'],
-      ['last used', ({ lastUsedAt }) => lastUsedAt?.toISOString() ?? 'never'],
-    ]);
-  });
-}
-
-export interface RotateKeyOptions extends JsonOption {
-  readonly overlapHours: string;
-}
-
-/**
- * `key rotate ACCOUNT ID`: replaces a key and prints only the new one on standard output; the old one works for the
- * overlap.
- * @throws OperatorError if the account has no such live key
- */
-export async function rotateKey(
-  shell: CommandShell,
-  accountText: string,
-  idText: string,
-  options: RotateKeyOptions,
-): Promise<void> {
-  const id = readKeyId(idText);
-  const overlapHours = readInteger('--overlap-hours', options.overlapHours, 0, maxOverlapHours);
-  return withAccount(accountText, shell, async ({ database }, accountId) => {
-    const newKey = await runChange({ database }, accountId, async (transaction) => {
-      const now = systemClock.now();
-      const old = await readLiveApiKey(transaction, accountId, id, now);
-      if (old === undefined)
-        throw new OperatorError(
-          `The account ${accountId} has no active API key ${id}. Run key list to see its keys.`,
-        );
-      const rotation = { accountId, old, overlapHours, createdBy: undefined, now };
-      const created = requireCreated(await replaceApiKey(transaction, rotation));
-      const scopes = old.scopes.join(' ');
-      await recordCommand(transaction, {
-        kind: 'api_key_created',
-        accountId,
-        detail: { id: created.id, scopes },
-      });
-      await recordCommand(transaction, {
-        kind: 'api_key_rotated',
-        accountId,
-        detail: { id, replacedBy: created.id },
-      });
-      return created;
-    });
-    printResult(shell, options, newKey.text, { id: newKey.id, key: newKey.text, replaces: id });
-    const oldKeyState =
-      overlapHours === 0 ? 'no longer works' : `works for another ${overlapHours} h`;
-    shell.err(
-      `This is shown once. The new key’s ID is ${newKey.id}. The old key ${oldKeyState}.\n`,
-    );
-  });
-}
-
-/** `key revoke ACCOUNT ID`: revokes an API key. @throws OperatorError if the account has no such key */
-export async function revokeKey(
-  shell: CommandShell,
-  accountText: string,
-  idText: string,
-  options: JsonOption,
-): Promise<void> {
-  const id = readKeyId(idText);
-  return withAccount(accountText, shell, async ({ database }, accountId) => {
-    await runChange({ database }, accountId, async (transaction) => {
-      if (!(await removeApiKey(transaction, accountId, id)))
-        throw new OperatorError(
-          `The account ${accountId} has no API key ${id}. Run key list to see its keys.`,
-        );
-      await recordCommand(transaction, { kind: 'api_key_removed', accountId, detail: { id } });
-    });
-    printResult(shell, options, `Revoked ${id}, on every node within a second.`, {
-      id,
-      revoked: true,
-    });
-  });
 }

@@ -9,7 +9,7 @@ import { readManifestText } from '../manifest/manifest-files.ts';
 import { ManifestError } from '../manifest/manifest-problems.ts';
 import { parseManifest } from '../manifest/parse-manifest.ts';
 import { joinInstallation } from './join-installation.ts';
-import { type CommandShell, type JsonOption, printResult } from './shell.ts';
+import { type CommandShell, printResult } from './shell.ts';
 import { exitOnSignal } from './stop-service.ts';
 
 /**
@@ -22,7 +22,7 @@ import { exitOnSignal } from './stop-service.ts';
 export async function applyCommand(
   shell: CommandShell,
   file: string,
-  options: ApplyOptions & JsonOption,
+  options: ApplyOptions,
 ): Promise<number> {
   const config = readConfig(shell.environment);
   exitOnSignal();
@@ -31,7 +31,7 @@ export async function applyCommand(
     const manifest = await parseManifest(source, shell.environment);
     const changes = await applyTo(config, manifest, options);
     const text = describeChanges(changes, options.dryRun === true);
-    printResult(shell, options, text.trimEnd(), { applied: options.dryRun !== true, changes });
+    printResult(shell, text.trimEnd(), { applied: options.dryRun !== true, changes });
     return 0;
   } catch (error) {
     if (!(error instanceof ManifestError)) throw error;

@@ -2,22 +2,20 @@ import { type AuditLogEntry, readAuditLog } from '../../accounts/audit/audit-pag
 import type { AuditEvent } from '../../accounts/audit/audit-store.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import { parseTimestamp } from '../../base/values/parse-timestamp.ts';
-import { withRunningInstallation } from './open-running.ts';
-import { type CommandShell, type JsonOption, printTable } from './shell.ts';
+import { onInstallation } from './open-running.ts';
+import { printTable } from './shell.ts';
 
-export interface AuditOptions extends JsonOption {
-  readonly person?: string;
-  readonly client?: string;
-  readonly kind?: string;
-  readonly outcome?: string;
-  readonly address?: string;
+/** As the options call them. */
+type Filters = Partial<Record<'person' | 'client' | 'kind' | 'outcome' | 'address', string>>;
+
+interface AuditOptions extends Filters {
   readonly since?: string;
   readonly limit: string;
   readonly most?: string;
 }
 
 /** `audit`: prints the latest matching audit log entries, newest first, as a table or as JSON lines. */
-export async function auditCommand(shell: CommandShell, options: AuditOptions): Promise<void> {
+export const audit = onInstallation((options: AuditOptions) => {
   const query = {
     email: options.person,
     clientId: options.client,
@@ -27,8 +25,8 @@ export async function auditCommand(shell: CommandShell, options: AuditOptions): 
     since: readTime(options.since),
     limit: readCount(options.most ?? options.limit),
   };
-  return withRunningInstallation(shell, async ({ database }) => {
-    printTable<AuditLogEntry>(shell, options, await readAuditLog(database, query), [
+  return async ({ shell, database }) => {
+    printTable<AuditLogEntry>(shell, await readAuditLog(database, query), [
       ['time', ({ at }) => at.toISOString()],
       ['kind', ({ kind }) => kind],
       ['outcome', ({ outcome }) => outcome],
@@ -38,8 +36,8 @@ export async function auditCommand(shell: CommandShell, options: AuditOptions): 
       ['address', ({ remoteAddress }) => remoteAddress ?? undefined],
       ['detail', ({ detail }) => describeDetail(detail)],
     ]);
-  });
-}
+  };
+});
 
 function describeDetail(detail: AuditLogEntry['detail']): string | undefined {
   const text = JSON.stringify(detail);

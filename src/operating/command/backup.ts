@@ -29,9 +29,9 @@ import { type Config, readConfig } from '../config/config.ts';
 import { withRunningInstallation } from './open-running.ts';
 import { readReleaseVersion } from './read-version.ts';
 import { recordCommand } from './record-command.ts';
-import { type CommandShell, type JsonOption, printResult, printTable } from './shell.ts';
+import { type CommandShell, printResult, printTable } from './shell.ts';
 
-export interface VerifyOptions extends JsonOption {
+interface VerifyOptions {
   readonly identity: string;
   readonly to?: string;
   readonly scratch?: string;
@@ -41,11 +41,7 @@ export interface VerifyOptions extends JsonOption {
  * `backup [TARGET]`: backs up the embedded database of the running service.
  * @throws OperatorError if no service is running, the target can't be used, or BACKUP_RECIPIENT is missing
  */
-export async function createBackup(
-  shell: CommandShell,
-  targetText: string | undefined,
-  options: JsonOption,
-): Promise<void> {
+async function createBackup(shell: CommandShell, targetText: string | undefined): Promise<void> {
   const config = readConfig(shell.environment);
   refuseUnsupported(config);
   const target = requireTarget(config, targetText);
@@ -80,18 +76,13 @@ export async function createBackup(
   if (ownTarget || to === undefined) writeBaseBackupState(found.folder.path, state);
   printResult(
     shell,
-    options,
     `Backed up to ${state.target} as ${id}, ${formatSize(bytes)} encrypted for ${recipients.join(', ')}.`,
     state,
   );
 }
 
 /** `backup list [TARGET]`: lists the complete backups, oldest first. */
-export async function listBackups(
-  shell: CommandShell,
-  targetText: string | undefined,
-  options: JsonOption,
-): Promise<void> {
+async function listBackups(shell: CommandShell, targetText: string | undefined): Promise<void> {
   const config = readConfig(shell.environment);
   const target = requireTarget(config, targetText);
   const manifests = await readBackupManifests(await openBackupRepository(target, config.backup.s3));
@@ -102,7 +93,7 @@ export async function listBackups(
     release,
     postgres,
   }));
-  printTable(shell, options, shown, [
+  printTable(shell, shown, [
     ['backup', ({ id }) => id],
     ['finished', ({ finishedAt }) => finishedAt],
     ['size', ({ bytes }) => formatSize(bytes)],
@@ -115,7 +106,7 @@ export async function listBackups(
  * `backup verify [TARGET]`: restores a backup into a temporary folder, reads every row, and removes it.
  * @throws OperatorError if the backup can't be restored
  */
-export async function verifyBackup(
+async function verifyBackup(
   shell: CommandShell,
   targetText: string | undefined,
   options: VerifyOptions,
@@ -142,7 +133,6 @@ export async function verifyBackup(
     const recoveredTo = recovered.recoveredTo.toISOString();
     printResult(
       shell,
-      options,
       `The backup ${recovered.manifest.id} can be restored, with all changes until ${recoveredTo}: ${rows.toLocaleString('en')} rows in ${tables} tables, and the key fits.`,
       { backup: recovered.manifest.id, recoveredTo, tables, rows },
     );
@@ -156,11 +146,7 @@ export async function verifyBackup(
  * `backup create-key FILE`: creates a key pair for backups.
  * @throws OperatorError if the file exists, or is on the disk that the backups protect
  */
-export async function createBackupKey(
-  shell: CommandShell,
-  file: string,
-  options: JsonOption,
-): Promise<void> {
+async function createBackupKey(shell: CommandShell, file: string): Promise<void> {
   const { dataDir } = readConfig({ DATA_DIR: shell.environment.DATA_DIR });
   if (`${dirname(resolve(file))}/`.startsWith(`${dataDir}/`))
     throw new OperatorError(
@@ -169,7 +155,6 @@ export async function createBackupKey(
   const recipient = await createIdentity(file);
   printResult(
     shell,
-    options,
     `Set BACKUP_RECIPIENT=${recipient}\nMove ${file} to a safe place away from this machine, and keep a second copy. Without it, no backup can be restored.`,
     { recipient, file },
   );
@@ -214,7 +199,7 @@ function formatSize(bytes: number): string {
 
 type QueueTreatment = 'hold' | 'resend' | 'drop';
 
-export interface RestoreOptions extends JsonOption {
+interface RestoreOptions {
   readonly identity: string;
   readonly to?: string;
   readonly queue: QueueTreatment;
@@ -224,7 +209,7 @@ export interface RestoreOptions extends JsonOption {
  * `restore [TARGET]`: restores a backup into DATA_DIR, and prints what happens to mail.
  * @throws OperatorError if DATA_DIR isn't empty or the backup can't be restored; a service doesn't start on it then
  */
-export async function restore(
+async function restore(
   shell: CommandShell,
   targetText: string | undefined,
   options: RestoreOptions,
@@ -256,7 +241,7 @@ export async function restore(
       queue: options.queue,
       accounts: messages,
     };
-    printResult(shell, options, describeRestore(summary, config.dataDir), summary);
+    printResult(shell, describeRestore(summary, config.dataDir), summary);
     return undefined;
   } finally {
     folder.release();
@@ -310,3 +295,11 @@ function describeRestore(summary: RestoreSummary, dataDir: string): string {
   lines.push('Start the service as usual.');
   return lines.join('\n');
 }
+
+export const backupCommands = {
+  create: createBackup,
+  list: listBackups,
+  verify: verifyBackup,
+  'create-key': createBackupKey,
+  restore,
+};

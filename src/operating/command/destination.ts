@@ -7,16 +7,21 @@ import {
   type RateOverride,
   ShapingStore,
 } from '../../sending/delivery/shaping/shaping-store.ts';
+import { type TlsDay, TlsResultStore } from '../../sending/delivery/tls-report/tls-result-store.ts';
 import { runChange } from '../change/change-resource.ts';
-import { withRunningInstallation } from './open-running.ts';
+import { onInstallation } from './open-running.ts';
 import { recordCommand } from './record-command.ts';
-import { type CommandShell, type JsonOption, printResult, printTable } from './shell.ts';
+import { printResult, printTable } from './shell.ts';
 
-/** `destination list`: the known destinations with their limits. */
-export async function listDestinations(shell: CommandShell, options: JsonOption): Promise<void> {
-  return withRunningInstallation(shell, async ({ database }) => {
+const retentionDays = 60;
+const maxLines = 10_000;
+const dayMs = 86_400_000;
+
+export const destinationCommands = {
+  /** `destination list`: the known destinations with their limits. */
+  list: onInstallation(() => async ({ shell, database }) => {
     const destinations = await new ShapingStore(database, newId(), Date.now).list();
-    printTable<DestinationState>(shell, options, destinations, [
+    printTable<DestinationState>(shell, destinations, [
       ['name', ({ name }) => name],
       [
         'rate',
@@ -32,42 +37,57 @@ export async function listDestinations(shell: CommandShell, options: JsonOption)
       ['sending', ({ othersSent }) => formatRate(othersSent)],
       ['throttled', describeSlowdown],
     ]);
-  });
-}
+  }),
+  /** `destination set NAME`: overrides rate, connections and messages per connection. Omitted limits are learned. */
+  set: onInstallation((name: string, options: Readonly<Record<string, string | boolean>>) => {
+    const learn = options.learn === true;
+    const rateOverride: RateOverride = {
+      rate: readNumber('--rate', options.rate),
+      connections: readCount('--connections', options.connections),
+      messagesPerConnection: readCount('--messages-per-connection', options.messagesPerConnection),
+    };
+    if (Object.values(rateOverride).some((value) => value !== undefined) === learn)
+      throw new OperatorError(
+        'Use --rate, --connections or --messages-per-connection, or --learn alone.',
+      );
+    return async ({ shell, database }) => {
+      const store = new ShapingStore(database, newId(), Date.now);
+      await runChange({ database }, undefined, async (transaction) => {
+        if (!(await store.override(name, rateOverride, transaction)))
+          throw new OperatorError(
+            `Destination ${name} not found. Run destination list to see all.`,
+          );
+        await recordCommand(transaction, { kind: 'receiver_changed', detail: { id: name } });
+      });
+      const text = learn ? `${name} uses learned limits again.` : `Limits of ${name} set.`;
+      printResult(shell, text, { name, ...rateOverride });
+    };
+  }),
+  /** `destination tls [DOMAIN]`: the results by day and domain. */
+  tls: onInstallation((domain: string | undefined, options: { readonly days: string }) => {
+    const days = Number(options.days);
+    if (!Number.isInteger(days) || days < 1 || days > retentionDays)
+      throw new OperatorError(`--days must be a whole number from 1 to ${retentionDays}.`);
+    const from = new Date(Date.now() - (days - 1) * dayMs).toISOString().slice(0, 10);
+    return async ({ shell, database }) => {
+      const store = new TlsResultStore(database, newId());
+      const results = await store.list({ from, domain: domain?.toLowerCase() }, maxLines);
+      printTable<TlsDay>(shell, results, [
+        ['day', ({ day }) => day],
+        ['domain', (result) => result.domain],
+        ['policy', ({ policyType }) => policyType],
+        ['encrypted', ({ success }) => String(success)],
+        ['failed', ({ failed }) => String(failed)],
+        ['failures', ({ failures }) => describeFailures(failures)],
+      ]);
+    };
+  }),
+};
 
-/** `destination set NAME`: overrides rate, connections and messages per connection. Omitted limits are learned. */
-export async function setDestination(
-  shell: CommandShell,
-  name: string,
-  options: Readonly<Record<string, string | boolean>> & JsonOption,
-): Promise<void> {
-  const learn = options.learn === true;
-  const rateOverride: RateOverride = {
-    rate: readNumber('--rate', options.rate),
-    connections: readCount('--connections', options.connections),
-    messagesPerConnection: readCount('--messages-per-connection', options.messagesPerConnection),
-  };
-  if (Object.values(rateOverride).some((value) => value !== undefined) === learn)
-    throw new OperatorError(
-      'Use --rate, --connections or --messages-per-connection, or --learn alone.',
-    );
-  return withRunningInstallation(shell, async ({ database }) => {
-    const store = new ShapingStore(database, newId(), Date.now);
-    await runChange({ database }, undefined, async (transaction) => {
-      if (!(await store.override(name, rateOverride, transaction)))
-        throw new OperatorError(`Destination ${name} not found. Run destination list to see all.`);
-      await recordCommand(transaction, { kind: 'receiver_changed', detail: { id: name } });
-    });
-    printResult(
-      shell,
-      options,
-      learn ? `${name} uses learned limits again.` : `Limits of ${name} set.`,
-      {
-        name,
-        ...rateOverride,
-      },
-    );
-  });
+function describeFailures(failures: TlsDay['failures']): string {
+  return failures
+    .map(({ type, host, sessions }) => `${sessions} ${type}${host === '' ? '' : ` (${host})`}`)
+    .join(', ');
 }
 
 function fixed(value: number | undefined): string {

@@ -13,7 +13,7 @@ import {
   readContentBytes,
   readUnpublishedTemplates,
 } from '../manifest/read-manifest-store.ts';
-import { withRunningInstallation } from './open-running.ts';
+import { onInstallation } from './open-running.ts';
 import type { CommandShell } from './shell.ts';
 
 /**
@@ -21,18 +21,15 @@ import type { CommandShell } from './shell.ts';
  * there, with a CSV file of the contacts of each list and the images of templates. Unpublished templates are skipped and named on standard error.
  * @throws OperatorError if the folder can't be written, or the installation can't be reached
  */
-export async function exportCommand(
-  shell: CommandShell,
-  folder: string | undefined,
-): Promise<void> {
-  await withRunningInstallation(shell, async ({ database }) => {
-    await inSnapshot(database, async (kysely) => {
-      if (folder === undefined) shell.out(await writeYaml(kysely, noFiles));
-      else await exportTo(kysely, folder);
-      await reportSkippedTemplates(kysely, shell);
-    });
-  });
-}
+export const exportCommand = onInstallation(
+  (folder: string | undefined) =>
+    ({ shell, database }) =>
+      inSnapshot(database, async (kysely) => {
+        if (folder === undefined) shell.out(await writeYaml(kysely, noFiles));
+        else await exportTo(kysely, folder);
+        await reportSkippedTemplates(kysely, shell);
+      }),
+);
 
 /** Reads everything from one snapshot, so that the manifest and the contacts of its lists are consistent. */
 function inSnapshot(

@@ -3,13 +3,9 @@ import type { ProductFiles } from '../../../packages/import/src/main.ts';
 import { detectCsvForm, findAddressColumn } from '../../base/values/csv-file.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import { suppressionReasons } from '../../content/suppression/suppression.ts';
-import { type CommandShell, type JsonOption, printResult } from './shell.ts';
+import { type CommandShell, printResult } from './shell.ts';
 import { templateFiles } from './template/template-folder.ts';
 import { connectTo } from './types.ts';
-
-export interface ImportOptions extends ProductFiles, JsonOption {
-  readonly url?: string;
-}
 
 /**
  * `import`: templates of another product into a folder, and its suppressed addresses into a running service.
@@ -19,11 +15,11 @@ export interface ImportOptions extends ProductFiles, JsonOption {
 export async function runImport(
   shell: CommandShell,
   product: string,
-  { url, ...options }: ImportOptions,
+  { url, ...options }: ProductFiles & { readonly url?: string },
 ): Promise<number> {
   const { importFiles, ImportProblem } = await loadImports();
   const host = {
-    print: (text: string, result: object) => printResult(shell, options, text, result),
+    print: (text: string, result: object) => printResult(shell, text, result),
     warn: (line: string) => shell.err(`${line}\n`),
     templateFiles,
     readCsv,

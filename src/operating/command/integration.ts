@@ -14,124 +14,93 @@ import { parseDuration } from '../../base/values/duration.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import { type ClientId, parseClientId } from '../../base/values/ids.ts';
 import { runChange } from '../change/change-resource.ts';
-import { withRunningInstallation } from './open-running.ts';
+import { onInstallation } from './open-running.ts';
 import { readAccountId, requireAccount } from './read-account.ts';
 import { recordCommand } from './record-command.ts';
-import { type CommandShell, type JsonOption, printResult, printTable } from './shell.ts';
+import { printResult, printTable } from './shell.ts';
 
-export interface IntegrationOptions extends JsonOption {
+interface IntegrationOptions {
   readonly disabled?: string;
   readonly pkce?: string;
   readonly allowance?: string;
 }
 
-export interface RotateSecretOptions extends JsonOption {
-  readonly overlap: string;
-}
-
-/** `integration list [ACCOUNT]`: the integrations of an account, or all. */
-export async function listIntegrationsCommand(
-  shell: CommandShell,
-  accountText: string | undefined,
-  options: JsonOption,
-): Promise<void> {
-  const accountId = accountText === undefined ? undefined : readAccountId(accountText);
-  return withRunningInstallation(shell, async ({ database }) => {
-    if (accountId !== undefined) await requireAccount(database.kysely, accountId);
-    const all = await readIntegrationOverviews(database.kysely);
-    const shown = all.filter((one) => accountId === undefined || one.accountId === accountId);
-    printTable<IntegrationOverview>(shell, options, shown, [
-      ['client ID', ({ clientId }) => clientId],
-      ['account', (integration) => integration.accountId],
-      ['name', ({ name }) => name],
-      ['state', stateOf],
-    ]);
-  });
-}
-
-/** `integration show CLIENT`: its registration and its token requests in the last hour. */
-export async function showIntegration(
-  shell: CommandShell,
-  clientText: string,
-  options: JsonOption,
-): Promise<void> {
-  const clientId = readClientId(clientText);
-  return withRunningInstallation(shell, async ({ database }) => {
-    const [integration] = await readIntegrationOverviews(database.kysely, clientId);
-    if (integration === undefined) throw unknown(clientId);
-    const until = integration.previousSecretUntil?.toISOString();
-    const usage = await readAllowanceUsage(database.kysely, clientId);
-    const lines = [
-      `client ID      ${integration.clientId}`,
-      `account        ${integration.accountId}`,
-      `name           ${integration.name}`,
-      `redirect URL   ${integration.redirectUri}`,
-      `grants         ${integration.grants.join(', ')}`,
-      `state          ${stateOf(integration)}`,
-      `PKCE           ${integration.requirePkce ? 'required' : 'optional'}`,
-      `allowance      ${integration.allowance} initial token requests per person per hour`,
-      `old secret     ${until === undefined ? 'none' : `works until ${until}`}`,
-      ...usage.map(({ email, used, left }) => `  ${email}: ${used} used, ${left} left this hour`),
-    ];
-    printResult(shell, options, lines.join('\n'), { ...integration, usage });
-  });
-}
-
-/** `integration set CLIENT`: disables or enables it, requires PKCE, or raises the allowance. */
-export async function setIntegration(
-  shell: CommandShell,
-  clientText: string,
-  options: IntegrationOptions,
-): Promise<void> {
-  const clientId = readClientId(clientText);
-  const settings: IntegrationSettings = {
-    ...(options.disabled && { disabled: readChoice('--disabled', options.disabled, 'yes', 'no') }),
-    ...(options.pkce && {
-      requirePkce: readChoice('--pkce', options.pkce, 'required', 'optional'),
-    }),
-    ...(options.allowance && { allowance: readAllowance(options.allowance) }),
-  };
-  if (Object.keys(settings).length === 0)
-    throw new OperatorError('Use --disabled, --pkce or --allowance.');
-  return withRunningInstallation(shell, async ({ database }) => {
-    await runChange({ database }, undefined, async (transaction) => {
-      if (!(await changeIntegration(transaction, clientId, settings))) throw unknown(clientId);
-      await recordChange(transaction, 'integration_changed', clientId, { ...settings });
-    });
-    printResult(
-      shell,
-      options,
-      `Changed ${clientId}. It takes effect on every node within a second.`,
-      {
-        clientId,
-        ...settings,
-      },
-    );
-  });
-}
-
-/** `integration rotate-secret CLIENT`: prints the new secret once; the old one works for the overlap. */
-export async function rotateClientSecretCommand(
-  shell: CommandShell,
-  clientText: string,
-  options: RotateSecretOptions,
-): Promise<void> {
-  const clientId = readClientId(clientText);
-  const seconds = readDuration(options.overlap);
-  return withRunningInstallation(shell, async ({ database, key }) => {
-    const secret = randomBytes(32).toString('base64url');
-    const hash = new ClientSecretHasher(await key()).hash(secret);
-    await runChange({ database }, undefined, async (transaction) => {
-      const rotated = await rotateClientSecret(transaction, clientId, hash, seconds);
-      if (!rotated) throw unknown(clientId);
-      const detail = { overlap: options.overlap };
-      await recordChange(transaction, 'client_secret_rotated', clientId, detail);
-    });
-    printResult(shell, options, secret, { clientId, clientSecret: secret });
-    const old = seconds === 0 ? 'no longer works' : `works for another ${options.overlap}`;
-    shell.err(`This is shown once. The old secret of ${clientId} ${old}.\n`);
-  });
-}
+export const integrationCommands = {
+  /** `integration list [ACCOUNT]`: the integrations of an account, or all. */
+  list: onInstallation((account: string | undefined) => {
+    const accountId = account === undefined ? undefined : readAccountId(account);
+    return async ({ shell, database }) => {
+      if (accountId !== undefined) await requireAccount(database.kysely, accountId);
+      const all = await readIntegrationOverviews(database.kysely);
+      const shown = all.filter((one) => accountId === undefined || one.accountId === accountId);
+      printTable<IntegrationOverview>(shell, shown, [
+        ['client ID', ({ clientId }) => clientId],
+        ['account', (integration) => integration.accountId],
+        ['name', ({ name }) => name],
+        ['state', stateOf],
+      ]);
+    };
+  }),
+  /** `integration show CLIENT`: its registration and its token requests in the last hour. */
+  show: onInstallation((client: string) => {
+    const clientId = readClientId(client);
+    return async ({ shell, database }) => {
+      const [integration] = await readIntegrationOverviews(database.kysely, clientId);
+      if (integration === undefined) throw unknown(clientId);
+      const until = integration.previousSecretUntil?.toISOString();
+      const usage = await readAllowanceUsage(database.kysely, clientId);
+      const lines = [
+        `client ID      ${integration.clientId}`,
+        `account        ${integration.accountId}`,
+        `name           ${integration.name}`,
+        `redirect URL   ${integration.redirectUri}`,
+        `grants         ${integration.grants.join(', ')}`,
+        `state          ${stateOf(integration)}`,
+        `PKCE           ${integration.requirePkce ? 'required' : 'optional'}`,
+        `allowance      ${integration.allowance} initial token requests per person per hour`,
+        `old secret     ${until === undefined ? 'none' : `works until ${until}`}`,
+        ...usage.map(({ email, used, left }) => `  ${email}: ${used} used, ${left} left this hour`),
+      ];
+      printResult(shell, lines.join('\n'), { ...integration, usage });
+    };
+  }),
+  /** `integration set CLIENT`: disables or enables it, requires PKCE, or raises the allowance. */
+  set: onInstallation((client: string, { disabled, pkce, allowance }: IntegrationOptions) => {
+    const clientId = readClientId(client);
+    const settings: IntegrationSettings = {
+      ...(disabled && { disabled: readChoice('--disabled', disabled, 'yes', 'no') }),
+      ...(pkce && { requirePkce: readChoice('--pkce', pkce, 'required', 'optional') }),
+      ...(allowance && { allowance: readAllowance(allowance) }),
+    };
+    if (Object.keys(settings).length === 0)
+      throw new OperatorError('Use --disabled, --pkce or --allowance.');
+    return async ({ shell, database }) => {
+      await runChange({ database }, undefined, async (transaction) => {
+        if (!(await changeIntegration(transaction, clientId, settings))) throw unknown(clientId);
+        await recordChange(transaction, 'integration_changed', clientId, { ...settings });
+      });
+      const text = `Changed ${clientId}. It takes effect on every node within a second.`;
+      printResult(shell, text, { clientId, ...settings });
+    };
+  }),
+  /** `integration rotate-secret CLIENT`: prints the new secret once; the old one works for the overlap. */
+  'rotate-secret': onInstallation((client: string, { overlap }: { readonly overlap: string }) => {
+    const clientId = readClientId(client);
+    const seconds = readDuration(overlap);
+    return async ({ shell, database, key }) => {
+      const secret = randomBytes(32).toString('base64url');
+      const hash = new ClientSecretHasher(await key()).hash(secret);
+      await runChange({ database }, undefined, async (transaction) => {
+        const rotated = await rotateClientSecret(transaction, clientId, hash, seconds);
+        if (!rotated) throw unknown(clientId);
+        await recordChange(transaction, 'client_secret_rotated', clientId, { overlap });
+      });
+      printResult(shell, secret, { clientId, clientSecret: secret });
+      const old = seconds === 0 ? 'no longer works' : `works for another ${overlap}`;
+      shell.err(`This is shown once. The old secret of ${clientId} ${old}.\n`);
+    };
+  }),
+};
 
 /** Recorded in the audit log of the integration's account. */
 async function recordChange(

@@ -4,13 +4,12 @@ import { openDatabase, requireServer } from '../../base/database/open-database.t
 import { requireMatchingKey } from '../../base/secrets/installation-store.ts';
 import { loadMasterKey } from '../../base/secrets/load-master-key.ts';
 import { OperatorError } from '../../base/values/errors.ts';
-import { type AccountId, parseMessageId } from '../../base/values/ids.ts';
 import { createLog } from '../../base/values/log.ts';
 import { dataFolderAt } from '../../host/embedded-database/data-folder.ts';
 import { findRunningEmbedded } from '../../host/embedded-database/find-running-embedded.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { type Installation, openInstallation } from './open-installation.ts';
-import { readAccountId, requireAccount } from './read-account.ts';
+import type { RunningInstallation } from './open-running.ts';
 import type { CommandShell } from './shell.ts';
 import { exitOnSignal } from './stop-service.ts';
 
@@ -44,15 +43,13 @@ export async function joinInstallation(config: Config): Promise<Installation> {
 }
 
 /**
- * Runs a command on an account of the installation of DATABASE_URL or DATA_DIR, even while its service runs.
- * @throws OperatorError if the account doesn't exist, or the installation can't be reached
+ * Runs a command on the installation of DATABASE_URL or DATA_DIR, whether its service runs or not.
+ * @throws OperatorError if there is none, or it can't be reached
  */
-export async function withAccount(
-  accountText: string,
+export async function withInstallation<Result>(
   shell: CommandShell,
-  use: (installation: Installation, accountId: AccountId) => Promise<void>,
-): Promise<void> {
-  const accountId = readAccountId(accountText);
+  use: (installation: RunningInstallation) => Promise<Result>,
+): Promise<Result> {
   const config = readConfig(shell.environment);
   // A new database would have no account, and its files would look like an installation.
   if (config.databaseUrl === undefined && !existsSync(dataFolderAt(config.dataDir).cluster))
@@ -60,21 +57,12 @@ export async function withAccount(
       `There is no installation in ${config.dataDir}. Start the service first, or set DATA_DIR or DATABASE_URL as for the service.`,
     );
   exitOnSignal();
-  const installation = await joinInstallation(config);
+  const { database, key, close } = await joinInstallation(config);
   try {
-    await requireAccount(installation.database.kysely, accountId);
-    await use(installation, accountId);
+    return await use({ config, database, key: async () => key });
   } finally {
-    await installation.close();
+    await close();
   }
-}
-
-/** Parses the id of a key. @throws OperatorError if invalid, for example the key itself */
-export function readKeyId(text: string): string {
-  const id = parseMessageId(text);
-  if (id === undefined)
-    throw new OperatorError('The ID must be an API key ID, as shown by key list.');
-  return id;
 }
 
 /** @throws OperatorError if `text` is not a whole number in the range */

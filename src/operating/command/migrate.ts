@@ -1,15 +1,14 @@
 import { describeLostAccess } from '../../accounts/access/lost-access-store.ts';
 import { findMissingMigrations } from '../../base/database/migrate.ts';
 import type { Migration } from '../../base/database/migration-files.ts';
-import { openDatabase, requireServer } from '../../base/database/open-database.ts';
+import { requireServer } from '../../base/database/open-database.ts';
 import { planLocks } from '../../base/database/plan-locks.ts';
 import { createLog } from '../../base/values/log.ts';
-import { findRunningEmbedded } from '../../host/embedded-database/find-running-embedded.ts';
-import { startEmbeddedDatabase } from '../../host/embedded-database/start-embedded-database.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { adviseOnOperators } from './doctor/installation-checks.ts';
-import { openInstallation } from './open-installation.ts';
-import { type CommandShell, type JsonOption, printResult } from './shell.ts';
+import { openConfiguredDatabase, openInstallation } from './open-installation.ts';
+import { openRunningDatabase } from './open-running.ts';
+import { type CommandShell, printResult } from './shell.ts';
 import { exitOnSignal } from './stop-service.ts';
 
 interface PlannedMigration {
@@ -20,26 +19,22 @@ interface PlannedMigration {
   readonly locks: readonly string[];
 }
 
-export interface MigrateOptions extends JsonOption {
-  readonly plan?: boolean;
-}
-
 /**
  * `migrate`: migrates the database to this release and exits.
  * With `--plan`, it lists the migrations and manual changes without changing anything.
  */
 export async function migrateCommand(
   shell: CommandShell,
-  options: MigrateOptions = {},
+  { plan }: { readonly plan?: boolean },
 ): Promise<void> {
   const config = readConfig(shell.environment);
   exitOnSignal();
-  if (options.plan === true) return printPlan(config, options, shell);
+  if (plan === true) return printPlan(config, shell);
   const installation = await openInstallation(config, createLog(config.logLevel));
   const advice = await adviseOnOperators(installation.database.kysely);
   await installation.close();
   const text = ['The database is up to date.', ...(advice === undefined ? [] : [advice])];
-  printResult(shell, options, text.join('\n'), { migrated: true, advice: advice ?? null });
+  printResult(shell, text.join('\n'), { migrated: true, advice: advice ?? null });
 }
 
 /** The last migration before releases could run beside the next one. */
@@ -57,21 +52,8 @@ function describeMigration({ name, compatible, locks }: PlannedMigration): strin
   ];
 }
 
-async function printPlan(config: Config, options: JsonOption, shell: CommandShell): Promise<void> {
-  const running =
-    config.databaseUrl === undefined
-      ? await findRunningEmbedded(config.dataDir)
-      : { url: config.databaseUrl };
-  const embedded =
-    running === undefined
-      ? await startEmbeddedDatabase({
-          dataDir: config.dataDir,
-          log: createLog(config.logLevel),
-        })
-      : undefined;
-  const settings = running ?? embedded?.settings;
-  if (settings === undefined) throw new Error('the database has no settings');
-  const database = openDatabase(settings, { maxConnections: 2 });
+async function printPlan(config: Config, shell: CommandShell): Promise<void> {
+  const { database, close } = await openExisting(config);
   try {
     await requireServer(database);
     const missing = await findMissingMigrations(database);
@@ -95,10 +77,15 @@ async function printPlan(config: Config, options: JsonOption, shell: CommandShel
     const changes = rows[0]?.exists === true ? await describeLostAccess(database.kysely) : [];
     if (changes.length > 0)
       lines.push('', 'Manual changes required:', ...changes.map((change) => `  ${change}`));
-    printResult(shell, options, lines.join('\n'), { migrations: planned, manualChanges: changes });
-    return;
+    printResult(shell, lines.join('\n'), { migrations: planned, manualChanges: changes });
   } finally {
-    await database.close();
-    await embedded?.stop();
+    await close();
   }
+}
+
+/** Opens the database as it is, also of another release. */
+async function openExisting(config: Config) {
+  const running = await openRunningDatabase(config);
+  if (running !== undefined) return { database: running, close: () => running.close() };
+  return openConfiguredDatabase(config, createLog(config.logLevel));
 }

@@ -22,16 +22,10 @@ import { endMove } from '../move/move-source-store.ts';
 import { readTargetState } from '../move/move-target-store.ts';
 import { openConfiguredDatabase } from './open-installation.ts';
 import { recordCommand } from './record-command.ts';
-import {
-  type CommandShell,
-  type JsonOption,
-  printResult,
-  printTable,
-  type TableColumn,
-} from './shell.ts';
+import { type CommandShell, printResult, printTable, type TableColumn } from './shell.ts';
 import { exitOnSignal } from './stop-service.ts';
 
-export interface MoveOptions extends JsonOption {
+interface MoveOptions {
   /** URL of the database to move to. */
   readonly to?: string;
   readonly cancel?: true;
@@ -55,7 +49,7 @@ export async function moveCommand(shell: CommandShell, options: MoveOptions): Pr
   try {
     return to === undefined
       ? await cancelMove(source, options, shell)
-      : await moveTo(to, source, config, options, shell);
+      : await moveTo(to, source, config, shell);
   } finally {
     await source.close();
   }
@@ -117,12 +111,11 @@ async function moveTo(
   url: string,
   source: MoveSource,
   config: Config,
-  options: MoveOptions,
   shell: CommandShell,
 ): Promise<number> {
   const target = openDatabase({ url }, { applicationName: moveApplication, maxConnections: 4 });
   const name = describeServer({ url });
-  const report = createReporter(options, shell);
+  const report = createReporter(shell);
   try {
     const { tables, skipped, rows, moveId } = await moveInstallation({
       source,
@@ -132,7 +125,7 @@ async function moveTo(
       record: (transaction, kind, detail) => recordCommand(transaction, { kind, detail }),
       report,
     });
-    printComparison(options, tables, shell);
+    printComparison(tables, shell);
     const next = nextSteps(config, source, name);
     const others =
       skipped.length > 0 ? ` Other tables stay where they are: ${skipped.join(', ')}.` : '';
@@ -141,7 +134,7 @@ async function moveTo(
       'The old database refuses to start from now on. Next:',
       ...next.map((step, index) => `  ${index + 1}. ${step}`),
     ].join('\n');
-    printResult(shell, options, text, {
+    printResult(shell, text, {
       moved: moveId,
       from: source.name,
       to: name,
@@ -151,7 +144,7 @@ async function moveTo(
     });
     return 0;
   } catch (error) {
-    if (error instanceof MoveMismatch) printTable(shell, options, error.tables, comparisonColumns);
+    if (error instanceof MoveMismatch) printTable(shell, error.tables, comparisonColumns);
     throw error;
   } finally {
     await target.close();
@@ -168,13 +161,9 @@ const comparisonColumns: readonly TableColumn<TableComparison>[] = [
 ];
 
 /** Prints only tables that have rows. */
-function printComparison(
-  options: JsonOption,
-  tables: readonly TableComparison[],
-  shell: CommandShell,
-): void {
-  const shown = options.json ? tables : tables.filter(({ rows, copied }) => rows > 0 || copied > 0);
-  printTable(shell, options, shown, comparisonColumns);
+function printComparison(tables: readonly TableComparison[], shell: CommandShell): void {
+  const shown = shell.json ? tables : tables.filter(({ rows, copied }) => rows > 0 || copied > 0);
+  printTable(shell, shown, comparisonColumns);
 }
 
 function nextSteps(config: Config, source: MoveSource, target: string): string[] {
@@ -198,10 +187,7 @@ function nextSteps(config: Config, source: MoveSource, target: string): string[]
 const reportIntervalMs = 2_000;
 
 /** Prints progress, but not for every part of a table. */
-function createReporter(
-  options: JsonOption,
-  shell: CommandShell,
-): (progress: MoveProgress) => void {
+function createReporter(shell: CommandShell): (progress: MoveProgress) => void {
   let lastStep = '';
   let lastAt = Number.NEGATIVE_INFINITY;
   return (progress) => {
@@ -209,7 +195,7 @@ function createReporter(
     const isNews = progress.step !== lastStep || progress.step === 'warning';
     if (!isNews && now - lastAt < reportIntervalMs) return;
     [lastStep, lastAt] = [progress.step, now];
-    printResult(shell, options, describeProgress(progress), progress);
+    printResult(shell, describeProgress(progress), progress);
   };
 }
 
@@ -237,7 +223,7 @@ async function cancelMove(
   try {
     const move = await readInstallationMove(source.database);
     if (move === undefined) {
-      printResult(shell, options, 'No move is in progress.', { canceled: false });
+      printResult(shell, 'No move is in progress.', { canceled: false });
       return 0;
     }
     if (move.side === 'target')
@@ -245,7 +231,7 @@ async function cancelMove(
         `This database is the target of a move from ${move.peer}. Run this with the settings of that database.`,
       );
     if (move.finishedAt !== null && options.yes !== true) {
-      printResult(shell, options, describeReturn(move), { canceled: false, ...move });
+      printResult(shell, describeReturn(move), { canceled: false, ...move });
       return 0;
     }
     const detail = { to: move.peer, finished: move.finishedAt !== null };
@@ -253,7 +239,7 @@ async function cancelMove(
       recordCommand(transaction, { kind: 'installation_move_canceled', detail }),
     );
     const text = `The installation stays in ${source.name}. Start the service as usual; the copy at ${move.peer} can be dropped.`;
-    printResult(shell, options, text, { canceled: true, ...move });
+    printResult(shell, text, { canceled: true, ...move });
     return 0;
   } finally {
     await session.end().catch(() => undefined);

@@ -3,35 +3,25 @@ import { changeOperator } from '../../accounts/sign-in/disable-person.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import { runChange } from '../change/change-resource.ts';
 import { signInSettingsOf } from '../config/config.ts';
-import { withRunningInstallation } from './open-running.ts';
+import { onInstallation } from './open-running.ts';
 import { recordCommand } from './record-command.ts';
-import { type CommandShell, type JsonOption, printResult, printTable } from './shell.ts';
+import { printResult, printTable } from './shell.ts';
 
-/** `operator list`: their email addresses. */
-export async function listOperatorsCommand(
-  shell: CommandShell,
-  options: JsonOption,
-): Promise<void> {
-  return withRunningInstallation(shell, async ({ database }) => {
+/** `operator list|add|remove`, even while the service runs; changes are recorded in the audit log. */
+export const operatorCommands = {
+  list: onInstallation(() => async ({ shell, database }) => {
     const operators = (await listOperators(database.kysely)).map((email) => ({ email }));
-    printTable(shell, options, operators, [['email', ({ email }) => email]]);
-  });
-}
+    printTable(shell, operators, [['email', ({ email }) => email]]);
+  }),
+  add: changeRole(true),
+  remove: changeRole(false),
+};
 
-/**
- * `operator add|remove EMAIL`, even while the service runs; recorded in the audit log.
- * @throws OperatorError if the user doesn't exist or is the last operator
- */
-export async function changeOperatorCommand(
-  action: 'add' | 'remove',
-  shell: CommandShell,
-  email: string,
-  options: JsonOption,
-): Promise<void> {
-  return withRunningInstallation(shell, async ({ config, database }) => {
+/** @throws OperatorError if the user doesn't exist or is the last operator */
+function changeRole(operator: boolean) {
+  return onInstallation((email: string) => async ({ shell, config, database }) => {
     const person = await findPersonByEmail(database.kysely, email);
     if (person === undefined) throw new OperatorError(`User "${email}" not found.`);
-    const operator = action === 'add';
     await runChange({ database }, undefined, async (transaction) => {
       const settings = signInSettingsOf(config);
       const refusal = await changeOperator(transaction, settings, person.id, operator);
@@ -39,11 +29,7 @@ export async function changeOperatorCommand(
       const kind = operator ? 'operator_created' : 'operator_removed';
       await recordCommand(transaction, { kind, personId: person.id });
     });
-    printResult(
-      shell,
-      options,
-      `Done: ${person.email} is ${operator ? 'an operator' : 'no longer an operator'}.`,
-      { email: person.email, operator },
-    );
+    const now = operator ? 'an operator' : 'no longer an operator';
+    printResult(shell, `Done: ${person.email} is ${now}.`, { email: person.email, operator });
   });
 }

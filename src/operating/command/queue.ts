@@ -4,11 +4,19 @@ import { parseDomainName } from '../../base/values/mail-domain.ts';
 import { readMessageStatus } from '../../content/message/message-status-store.ts';
 import { QueueControlStore, type QueueSelection } from '../../sending/queue/control-store.ts';
 import { readWaitingDestinations } from '../management/message/queue-page-store.ts';
-import { withRunningInstallation } from './open-running.ts';
-import type { QueueAction, QueueCommandOptions } from './queue-actions.ts';
+import { onInstallation } from './open-running.ts';
 import { readAccountId, requireAccount } from './read-account.ts';
 import { recordCommand } from './record-command.ts';
-import { type CommandShell, printResult, printTable } from './shell.ts';
+import { printResult, printTable } from './shell.ts';
+
+type QueueAction = 'pause' | 'resume' | 'cancel' | 'retry';
+
+/** Earlier releases named the account and the message by options. */
+interface QueueOptions {
+  readonly account?: string;
+  readonly message?: string;
+  readonly destination?: string;
+}
 
 const done: Readonly<Record<QueueAction, string>> = {
   pause: 'paused',
@@ -18,33 +26,32 @@ const done: Readonly<Record<QueueAction, string>> = {
 };
 
 /**
- * `queue pause|resume|cancel|retry ACCOUNT [MESSAGE | --destination DOMAIN]`: acts on queued messages of
- * the installation of DATABASE_URL, or of the service running on DATA_DIR. Prints how many messages were changed.
+ * `queue pause|resume|cancel|retry ACCOUNT [MESSAGE | --destination DOMAIN]`: acts on queued messages, and prints how many
+ * were changed.
  * @returns the exit code: 0, or 1 if the given message is not waiting
- * @throws OperatorError for unknown IDs, an invalid domain, or an installation that can't be reached
  */
-export async function queueCommand(
-  action: QueueAction,
-  shell: CommandShell,
-  account: string | undefined,
-  message: string | undefined,
-  options: QueueCommandOptions,
-): Promise<number> {
-  const requested = readSelection(action, {
-    ...options,
-    account: account ?? options.account,
-    message: message ?? options.message,
-  });
-  return withRunningInstallation(shell, async ({ database }) => {
-    await requireAccount(database.kysely, requested.accountId);
-    const store = new QueueControlStore(database);
-    const selection = action === 'resume' ? await findPause(store, requested, options) : requested;
-    const { changed, busy } = await store.control(action, selection, (transaction) =>
-      recordCommand(transaction, entryOf(action, selection)),
-    );
-    printResult(shell, options, describe(action, selection, changed, busy), { changed, busy });
-    return changed === 0 && selection.messageId !== undefined ? 1 : 0;
-  });
+function control(action: QueueAction) {
+  return onInstallation(
+    (account: string | undefined, message: string | undefined, given: QueueOptions) => {
+      const options = {
+        ...given,
+        account: account ?? given.account,
+        message: message ?? given.message,
+      };
+      const requested = readSelection(action, options);
+      return async ({ shell, database }) => {
+        await requireAccount(database.kysely, requested.accountId);
+        const store = new QueueControlStore(database);
+        const selection =
+          action === 'resume' ? await findPause(store, requested, options) : requested;
+        const { changed, busy } = await store.control(action, selection, (transaction) =>
+          recordCommand(transaction, entryOf(action, selection)),
+        );
+        printResult(shell, describe(action, selection, changed, busy), { changed, busy });
+        return changed === 0 && selection.messageId !== undefined ? 1 : 0;
+      };
+    },
+  );
 }
 
 /**
@@ -81,7 +88,10 @@ function describe(
   return `${changed} ${changed === 1 ? 'message' : 'messages'} ${done[action]}${sending}.`;
 }
 
-function readSelection(action: QueueAction, options: QueueCommandOptions): QueueSelection {
+function readSelection(
+  action: QueueAction,
+  options: { readonly [Name in keyof QueueOptions]: string | undefined },
+): QueueSelection {
   const accountId = readAccountId(options.account);
   const { message, destination } = options;
   if (message !== undefined && destination !== undefined)
@@ -107,7 +117,7 @@ function readMessageId(text: string | undefined): MessageId | undefined {
 async function findPause(
   store: QueueControlStore,
   selection: QueueSelection,
-  { destination }: QueueCommandOptions,
+  { destination }: QueueOptions,
 ): Promise<QueueSelection> {
   const lowercase = destination?.toLowerCase();
   if (lowercase === undefined || lowercase === selection.destination) return selection;
@@ -115,65 +125,69 @@ async function findPause(
   return pauses.includes(lowercase) ? { ...selection, destination: lowercase } : selection;
 }
 
-/**
- * `queue list ACCOUNT [MESSAGE]`: lists queued messages by destination with next attempt and reason, or shows one message.
- * @returns the exit code: 0, or 1 if the given message is unknown
- * @throws OperatorError for invalid or unknown IDs, or an installation that can't be reached
- */
-export async function listQueue(
-  shell: CommandShell,
-  account: string | undefined,
-  message: string | undefined,
-  options: QueueCommandOptions,
-): Promise<number> {
-  const accountId = readAccountId(account ?? options.account);
-  const messageId = readMessageId(message ?? options.message);
-  return withRunningInstallation(shell, async ({ database: { kysely } }) => {
-    await requireAccount(kysely, accountId);
-    if (messageId === undefined) {
-      const { destinations, partial } = await readWaitingDestinations(kysely, accountId);
-      printTable(shell, options, destinations, [
-        ['destination', ({ destination }) => destination],
-        [
-          'waiting',
-          ({ waiting }) =>
-            partial ? `${waiting.toLocaleString('en')} or more` : waiting.toLocaleString('en'),
-        ],
-        ['next attempt', ({ nextAttemptAt }) => nextAttemptAt?.toISOString() ?? 'held for review'],
-        ['reason', ({ reason }) => reason ?? undefined],
-      ]);
-      return 0;
-    }
-    const found = await readMessageStatus(kysely, accountId, messageId);
-    if (found === undefined) {
-      shell.err(`Message ${messageId} not found in the account.\n`);
-      return 1;
-    }
-    const { message, entry } = found;
-    const shown = {
-      id: messageId,
-      state: message.state,
-      sending: entry?.leased ?? false,
-      nextAttemptAt: entry?.due_at ?? null,
-      reason: entry?.reason ?? null,
-    };
-    printTable(
-      shell,
-      options,
-      [shown],
-      [
-        ['message', ({ id }) => id],
-        ['state', ({ state }) => state],
-        [
-          'next attempt',
-          ({ sending, nextAttemptAt }) => {
-            if (entry === undefined) return undefined;
-            return sending ? 'being sent' : (nextAttemptAt?.toISOString() ?? 'held for review');
-          },
-        ],
-        ['reason', ({ reason }) => reason ?? undefined],
-      ],
-    );
-    return 0;
-  });
-}
+export const queueCommands = {
+  /**
+   * `queue list ACCOUNT [MESSAGE]`: lists queued messages by destination with next attempt and reason, or shows one message.
+   * @returns the exit code: 0, or 1 if the given message is unknown
+   */
+  list: onInstallation(
+    (account: string | undefined, message: string | undefined, options: QueueOptions) => {
+      const accountId = readAccountId(account ?? options.account);
+      const messageId = readMessageId(message ?? options.message);
+      return async ({ shell, database: { kysely } }) => {
+        await requireAccount(kysely, accountId);
+        if (messageId === undefined) {
+          const { destinations, partial } = await readWaitingDestinations(kysely, accountId);
+          printTable(shell, destinations, [
+            ['destination', ({ destination }) => destination],
+            [
+              'waiting',
+              ({ waiting }) =>
+                partial ? `${waiting.toLocaleString('en')} or more` : waiting.toLocaleString('en'),
+            ],
+            [
+              'next attempt',
+              ({ nextAttemptAt }) => nextAttemptAt?.toISOString() ?? 'held for review',
+            ],
+            ['reason', ({ reason }) => reason ?? undefined],
+          ]);
+          return 0;
+        }
+        const found = await readMessageStatus(kysely, accountId, messageId);
+        if (found === undefined) {
+          shell.err(`Message ${messageId} not found in the account.\n`);
+          return 1;
+        }
+        const { message, entry } = found;
+        const shown = {
+          id: messageId,
+          state: message.state,
+          sending: entry?.leased ?? false,
+          nextAttemptAt: entry?.due_at ?? null,
+          reason: entry?.reason ?? null,
+        };
+        printTable(
+          shell,
+          [shown],
+          [
+            ['message', ({ id }) => id],
+            ['state', ({ state }) => state],
+            [
+              'next attempt',
+              ({ sending, nextAttemptAt }) => {
+                if (entry === undefined) return undefined;
+                return sending ? 'being sent' : (nextAttemptAt?.toISOString() ?? 'held for review');
+              },
+            ],
+            ['reason', ({ reason }) => reason ?? undefined],
+          ],
+        );
+        return 0;
+      };
+    },
+  ),
+  pause: control('pause'),
+  resume: control('resume'),
+  cancel: control('cancel'),
+  retry: control('retry'),
+};

@@ -3,11 +3,6 @@ import type { Database } from '../../base/database/open-database.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import { type AccountId, parseAccountId } from '../../base/values/ids.ts';
 
-/** An account that may also be named by the option of earlier releases. */
-export interface AccountOption {
-  readonly account?: string;
-}
-
 /** @throws OperatorError if it is missing or invalid */
 export function readAccountId(text: string | undefined): AccountId {
   if (text === undefined) throw new OperatorError('Name the account, such as 1000.');

@@ -25,13 +25,8 @@ import { resealColumn } from '../../base/secrets/seal.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import { sealedWebhookSecrets } from '../../outcomes/webhook/secret-box.ts';
 import type { Config } from '../config/config.ts';
-import { withRunningInstallation } from './open-running.ts';
-import { type CommandShell, type JsonOption, printResult } from './shell.ts';
-
-export interface RotateMasterOptions extends JsonOption {
-  readonly finish?: boolean;
-  readonly yes?: boolean;
-}
+import { onInstallation } from './open-running.ts';
+import { printResult } from './shell.ts';
 
 /** Everything encrypted with the master key. */
 export const sealedColumns = [
@@ -50,18 +45,16 @@ const pollIntervalMs = 250;
  * `key rotate-master`: each run continues where the previous one stopped. Processes have both keys before the database
  * switches the current one, and accept both until `--finish --yes`.
  */
-export async function rotateMaster(
-  shell: CommandShell,
-  { finish = false, yes = false, json = false }: RotateMasterOptions,
-): Promise<number> {
-  return await withRunningInstallation(shell, async ({ config, database, key }) => {
-    // Rejects a key that doesn't belong to the database.
-    await key();
-    const say = (message: string) => printResult(shell, { json }, message, { message });
-    if (finish) return await finishRotation(config, database, yes, say);
-    return await rotate(config, database, say);
-  });
-}
+export const rotateMaster = onInstallation(
+  ({ finish = false, yes = false }: { readonly finish?: boolean; readonly yes?: boolean }) =>
+    async ({ shell, config, database, key }) => {
+      // Rejects a key that doesn't belong to the database.
+      await key();
+      const say = (message: string) => printResult(shell, message, { message });
+      if (finish) return await finishRotation(config, database, yes, say);
+      return await rotate(config, database, say);
+    },
+);
 
 async function rotate(config: Config, database: Database, say: Say): Promise<number> {
   const before = await readKeyState(database);

@@ -15,13 +15,12 @@ import {
 import { runChange } from '../change/change-resource.ts';
 import { readUserAddress } from './add-user.ts';
 import { readInteger } from './join-installation.ts';
-import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
-import { readAccountId, requireAccount } from './read-account.ts';
+import { onAccount, type RunningInstallation } from './open-running.ts';
 import { recordCommand } from './record-command.ts';
 import { localServiceUrl } from './service-url.ts';
-import { type CommandShell, type JsonOption, printResult } from './shell.ts';
+import { type CommandShell, printResult } from './shell.ts';
 
-export interface SendTestOptions extends JsonOption {
+interface SendTestOptions {
   readonly url?: string;
   readonly wait: string;
 }
@@ -33,49 +32,41 @@ const keyMinutes = 5;
  * `send-test ACCOUNT TEMPLATE TO`: sends a template with its sample values, as the console does, and waits for the outcome. The
  * running service gets a key for it that is removed at once.
  * @returns the exit code: 0, or 1 if it wasn't delivered in time
- * @throws OperatorError if the service can't be reached or refuses
  */
-export async function sendTest(
-  shell: CommandShell,
-  account: string,
-  template: string,
-  recipient: string,
-  options: SendTestOptions,
-): Promise<number> {
-  const accountId = readAccountId(account);
-  if (!isPublicId(template)) throw new OperatorError(`"${template}" is not a valid template ID.`);
-  const to = readUserAddress(recipient);
-  const waitSeconds = readInteger('--wait', options.wait, 0, 600);
-  return withRunningInstallation(shell, async (installation) => {
-    const { config, database } = installation;
-    await requireAccount(database.kysely, accountId);
-    const messageId = await withTemporaryKey(installation, accountId, async (key) => {
-      const connection = new ManagementConnection(options.url ?? localServiceUrl(config), key);
-      const path = `/templates/${template}/test-send`;
-      const { body } = await connection.call('POST', path, { body: { to } });
-      return (body as { readonly messageId: MessageId }).messageId;
-    });
-    const deadline = Date.now() + waitSeconds * 1_000;
-    for (;;) {
-      const status = await readMessageStatus(database.kysely, accountId, messageId);
-      const state = status?.message.state ?? 'queued';
-      const isOver = isFinalState(state) || state === 'failed';
-      if (isOver || Date.now() >= deadline) return report(shell, options, messageId, status);
-      await delay(pollMs);
-    }
-  });
-}
+export const sendTest = onAccount(
+  (template: string, recipient: string, options: SendTestOptions) => {
+    if (!isPublicId(template)) throw new OperatorError(`"${template}" is not a valid template ID.`);
+    const to = readUserAddress(recipient);
+    const waitSeconds = readInteger('--wait', options.wait, 0, 600);
+    return async (context) => {
+      const { shell, config, database, accountId } = context;
+      const messageId = await withTemporaryKey(context, accountId, async (key) => {
+        const connection = new ManagementConnection(options.url ?? localServiceUrl(config), key);
+        const path = `/templates/${template}/test-send`;
+        const { body } = await connection.call('POST', path, { body: { to } });
+        return (body as { readonly messageId: MessageId }).messageId;
+      });
+      const deadline = Date.now() + waitSeconds * 1_000;
+      for (;;) {
+        const status = await readMessageStatus(database.kysely, accountId, messageId);
+        const state = status?.message.state ?? 'queued';
+        const isOver = isFinalState(state) || state === 'failed';
+        if (isOver || Date.now() >= deadline) return report(shell, messageId, status);
+        await delay(pollMs);
+      }
+    };
+  },
+);
 
 function report(
   shell: CommandShell,
-  options: JsonOption,
   messageId: MessageId,
   status: StoredMessageStatus | undefined,
 ): number {
   const state = status?.message.state ?? 'queued';
   const reason = status?.entry?.reason ?? reasonOf(status) ?? null;
   const text = reason === null ? state : `${state}: ${reason}`;
-  printResult(shell, options, `${messageId}  ${text}`, { messageId, state, reason });
+  printResult(shell, `${messageId}  ${text}`, { messageId, state, reason });
   return state === 'delivered' ? 0 : 1;
 }
 

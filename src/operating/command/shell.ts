@@ -8,13 +8,10 @@ export interface Terminal {
 /** What every command gets: its settings and its terminal. */
 export interface CommandShell extends Terminal {
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** `--json`, which every command has that prints a result: it prints objects. */
+  json?: boolean;
   /** Of the process: 0, or 1 for failed checks. */
   exitCode: number;
-}
-
-/** `--json`, which every command has that prints a result. */
-export interface JsonOption {
-  readonly json?: boolean;
 }
 
 /** A heading, and the text of an item below it; a dash if there is none. */
@@ -25,12 +22,11 @@ export type TableColumn<Item> = readonly [
 
 /** Prints a list as a table with headings, or with `--json` as one object per line. */
 export function printTable<Item extends object>(
-  shell: Terminal,
-  { json }: JsonOption,
+  shell: CommandShell,
   items: readonly Item[],
   columns: readonly TableColumn<Item>[],
 ): void {
-  if (json === true) for (const item of items) print(shell, JSON.stringify(item));
+  if (shell.json === true) for (const item of items) print(shell, JSON.stringify(item));
   else if (items.length === 0) print(shell, 'none');
   else {
     const headings = columns.map(([heading]) => heading.toUpperCase());
@@ -40,13 +36,8 @@ export function printTable<Item extends object>(
 }
 
 /** Prints what a command did as text, or with `--json` as an object. */
-export function printResult(
-  shell: Terminal,
-  { json }: JsonOption,
-  text: string,
-  result: object,
-): void {
-  print(shell, json === true ? JSON.stringify(result) : text);
+export function printResult(shell: CommandShell, text: string, result: object): void {
+  print(shell, shell.json === true ? JSON.stringify(result) : text);
 }
 
 /** Prints a line on standard output. */

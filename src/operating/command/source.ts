@@ -8,13 +8,13 @@ import {
 } from '../../sending/delivery/warm-up/warm-up-plan.ts';
 import { WarmUpStore } from '../../sending/delivery/warm-up/warm-up-store.ts';
 import { runChange } from '../change/change-resource.ts';
-import { withRunningInstallation } from './open-running.ts';
+import { onInstallation } from './open-running.ts';
 import { recordCommand } from './record-command.ts';
-import { type CommandShell, type JsonOption, printResult, printTable } from './shell.ts';
+import { printResult, printTable } from './shell.ts';
 
-/** `source list`: the addresses in DIRECT_SOURCES. */
-export async function listSources(shell: CommandShell, options: JsonOption): Promise<number> {
-  return withRunningInstallation(shell, async ({ config, database }) => {
+/** `source list|warm-up`: the addresses in DIRECT_SOURCES. */
+export const sourceCommands = {
+  list: onInstallation(() => async ({ shell, config, database }) => {
     const store = new WarmUpStore(database, newId());
     const day = dayOf(Date.now());
     const plans = await store.sourcePlans();
@@ -24,7 +24,7 @@ export async function listSources(shell: CommandShell, options: JsonOption): Pro
       const dailyLimit = (plan && allowance(plan, day)) ?? null;
       return { address, pool, name, dailyLimit, sentToday: used.get(`source:${address}`) ?? 0 };
     });
-    printTable(shell, options, sources, [
+    printTable(shell, sources, [
       ['address', ({ address }) => address],
       ['pool', ({ pool }) => pool],
       ['name', ({ name }) => name],
@@ -36,35 +36,24 @@ export async function listSources(shell: CommandShell, options: JsonOption): Pro
             : `warming up: ${sentToday} of ${dailyLimit} messages today`,
       ],
     ]);
-    return 0;
-  });
-}
-
-/** `source warm-up ADDRESS`. @throws OperatorError if the address is not in DIRECT_SOURCES */
-export async function warmUpSource(
-  shell: CommandShell,
-  address: string,
-  options: WarmUpOptions & JsonOption,
-): Promise<void> {
-  const warmUp = readWarmUp(options);
-  return withRunningInstallation(shell, async ({ config, database }) => {
-    const known = config.direct.sources.some((source) => source.address === address);
-    if (!known)
-      throw new OperatorError(
-        `DIRECT_SOURCES has no address ${address}. Run source list to see all.`,
-      );
-    const store = new WarmUpStore(database, newId());
-    await runChange({ database }, undefined, async (transaction) => {
-      await store.setSourcePlan(transaction, address, warmUp);
-      const detail = { id: address, changed: 'warmUp' };
-      await recordCommand(transaction, { kind: 'source_changed', detail });
-    });
-    printResult(shell, options, describeWarmUp(address, warmUp), {
-      address,
-      warmUp: warmUp ?? null,
-    });
-  });
-}
+  }),
+  'warm-up': onInstallation((address: string, options: WarmUpOptions) => {
+    const warmUp = readWarmUp(options);
+    return async ({ shell, config, database }) => {
+      if (!config.direct.sources.some((source) => source.address === address))
+        throw new OperatorError(
+          `DIRECT_SOURCES has no address ${address}. Run source list to see all.`,
+        );
+      await runChange({ database }, undefined, async (transaction) => {
+        await new WarmUpStore(database, newId()).setSourcePlan(transaction, address, warmUp);
+        const detail = { id: address, changed: 'warmUp' };
+        await recordCommand(transaction, { kind: 'source_changed', detail });
+      });
+      const result = { address, warmUp: warmUp ?? null };
+      printResult(shell, describeWarmUp(address, warmUp), result);
+    };
+  }),
+};
 
 export interface WarmUpOptions {
   readonly goal?: string;

@@ -1,15 +1,15 @@
-import type { Registry } from 'prom-client';
 import { openTracing } from '../../base/telemetry/open-tracing.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import { createLog, type Log } from '../../base/values/log.ts';
 import { registerBackupMetrics, startBackups } from '../../host/backup/backup-module.ts';
 import { forgetBackupService } from '../../host/backup/backup-state.ts';
 import { buildMissingConsole } from '../../host/console-server/console-files.ts';
+import type { EmbeddedDatabase } from '../../host/embedded-database/embedded-database.ts';
 import { endOrphanedLeases } from '../../sending/queue/orphaned-lease-store.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { ensureInboxToken, hasDemoKey } from '../manifest/demo-environment.ts';
 import { listen, startApp } from './listen.ts';
-import { type Installation, openInstallation } from './open-installation.ts';
+import { openInstallation } from './open-installation.ts';
 import { readReleaseVersion } from './read-version.ts';
 import { inheritedSocket, notifyServiceManager } from './service-manager.ts';
 import type { CommandShell } from './shell.ts';
@@ -29,9 +29,10 @@ export async function start(shell: CommandShell): Promise<number> {
   const signal = stopSignal();
   try {
     const installation = await openInstallation(settings, log, signal);
+    const { embedded } = installation;
     await warnAboutServer(installation, log);
     warnAboutLimits(settings, log);
-    if (installation.embedded !== undefined) {
+    if (embedded !== undefined) {
       const orphaned = await endOrphanedLeases(installation.database);
       if (orphaned > 0)
         log.info(
@@ -43,16 +44,23 @@ export async function start(shell: CommandShell): Promise<number> {
     // Loaded last, so that problems with settings or the database show early.
     const { createApp } = await import('../../app.ts');
     const { applyDemo } = await import('../manifest/apply-demo.ts');
-    const backups = prepareServiceBackups(config, installation, log);
+    let stopBackups = async (): Promise<void> => undefined;
     const tracing = await openTracing(config.tracing, log);
-    const app = createApp({ config, log, ...installation, ...backups, tracing });
+    const app = createApp({
+      config,
+      log,
+      ...installation,
+      registerMetrics: (registry) =>
+        embedded && registerBackupMetrics(registry, embedded.folder.path),
+      tracing,
+    });
     try {
       const demo = config.demo && (await applyDemo({ ...installation, dataDir: config.dataDir }));
       await startApp(app, config);
       const url = await listen(app.http, config, socket);
-      installation.embedded?.announce(url);
+      embedded?.announce(url);
       // After the first start has created everything.
-      await backups.startBackups();
+      if (embedded) stopBackups = await startServiceBackups(config, embedded, log);
       buildMissingConsole(log);
       const links = await createStartLinks(installation.database, config, config.publicUrl ?? url);
       shell.out(
@@ -64,7 +72,7 @@ export async function start(shell: CommandShell): Promise<number> {
       await notifyServiceManager(shell.environment, 'STOPPING=1', log);
       await drain(app, config);
     } finally {
-      await backups.stopBackups();
+      await stopBackups();
       await stopWithTimeout(app, installation, log);
     }
     return 0;
@@ -90,46 +98,18 @@ async function withInboxToken(config: Config, log: Log): Promise<Config> {
   }
 }
 
-/** The backups of a running service. */
-interface ServiceBackups {
-  registerMetrics(registry: Registry): void;
-  /** Starts backups to BACKUP_TO, if it is set. */
-  startBackups(): Promise<void>;
-  /** Ends the current one; the next start repeats it. */
-  stopBackups(): Promise<void>;
-}
-
-const noBackups: ServiceBackups = {
-  registerMetrics: () => undefined,
-  startBackups: async () => undefined,
-  stopBackups: async () => undefined,
-};
-
-/** Prepares the backups of a service. With DATABASE_URL, there are none. */
-function prepareServiceBackups(
-  config: Config,
-  { embedded }: Installation,
+/** Starts backups to BACKUP_TO, if it is set. @returns a function that ends them; the next start repeats the current one */
+async function startServiceBackups(
+  { backup, key, previousKey, dataDir, logLevel }: Config,
+  { folder, admin }: EmbeddedDatabase,
   log: Log,
-): ServiceBackups {
-  if (embedded === undefined) return noBackups;
-  const { key, previousKey, dataDir, logLevel } = config;
-  const { folder, admin } = embedded;
-  let stop = noBackups.stopBackups;
-  return {
-    registerMetrics: (registry) => registerBackupMetrics(registry, folder.path),
-    async startBackups() {
-      const { to } = config.backup;
-      if (to === undefined) return forgetBackupService(folder.path);
-      const job = {
-        settings: { ...config.backup, to },
-        folder,
-        admin,
-        keys: { key, previousKey, dataDir },
-        release: await readReleaseVersion(),
-        logLevel,
-      };
-      stop = startBackups(job, log);
-    },
-    stopBackups: () => stop(),
-  };
+): Promise<() => Promise<void>> {
+  const { to } = backup;
+  if (to === undefined) {
+    forgetBackupService(folder.path);
+    return async () => undefined;
+  }
+  const keys = { key, previousKey, dataDir };
+  const release = await readReleaseVersion();
+  return startBackups({ settings: { ...backup, to }, folder, admin, keys, release, logLevel }, log);
 }

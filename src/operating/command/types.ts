@@ -19,7 +19,7 @@ import { ManifestError } from '../manifest/manifest-problems.ts';
 import { readManifestTemplates } from '../manifest/parse-manifest.ts';
 import type { CommandShell } from './shell.ts';
 
-export interface TypesOptions {
+interface TypesOptions {
   readonly url?: string;
   readonly manifest?: string;
   /** An OpenAPI document of an earlier run. */

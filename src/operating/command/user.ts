@@ -10,14 +10,13 @@ import type { Database } from '../../base/database/open-database.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import { runChange } from '../change/change-resource.ts';
 import { signInSettingsOf } from '../config/config.ts';
-import { type RunningInstallation, withRunningInstallation } from './open-running.ts';
+import { onInstallation, type RunningInstallation } from './open-running.ts';
 import { readAccountId, requireAccount } from './read-account.ts';
 import { recordCommand } from './record-command.ts';
 import { serviceUrl } from './service-url.ts';
-import { type CommandShell, type JsonOption, printResult, printTable } from './shell.ts';
-import type { UserActionName } from './user-actions.ts';
+import { printResult, printTable } from './shell.ts';
 
-export interface UserOptions extends JsonOption {
+interface UserOptions {
   /** For `disable`: the new owner of the API keys. */
   readonly keysTo?: string;
 }
@@ -39,8 +38,64 @@ interface UserAction {
   ): Promise<string | undefined>;
 }
 
-const actions: Readonly<Record<UserActionName, UserAction>> = {
-  disable: {
+/** A command on one user, even while the service runs; recorded in the audit log. @throws OperatorError if the user doesn't exist */
+function userCommand(action: UserAction, resultName = 'detail') {
+  return onInstallation((email: string, options: UserOptions) => async (installation) => {
+    const { database, shell } = installation;
+    const person = await findPersonByEmail(database.kysely, email);
+    if (person === undefined) throw new OperatorError(`User "${email}" not found.`);
+    const details = await runChange({ database }, undefined, async (transaction) => {
+      const output = await action.run(transaction, person, { options, installation });
+      await recordCommand(transaction, { kind: action.kind, personId: person.id });
+      return output;
+    });
+    const summary = action.done === undefined ? '' : `Done: ${person.email} ${action.done}.`;
+    printResult(shell, `${summary}${details ?? ''}`, {
+      email: person.email,
+      [resultName]: details?.trim() ?? null,
+    });
+  });
+}
+
+const pageSize = 1_000;
+
+/** `user list [ACCOUNT]`: the users of an account and its open invitations, or all users. */
+const listUsers = onInstallation((account: string | undefined) => {
+  const accountId = account === undefined ? undefined : readAccountId(account);
+  return async ({ shell, database: { kysely } }) => {
+    if (accountId === undefined) {
+      const people = await readAll((page) => readPeople(kysely, page));
+      return printTable<PersonFacts>(shell, people, [
+        ['email', ({ email }) => email],
+        ['name', ({ name }) => name],
+        [
+          'accounts',
+          ({ accounts }) => accounts.map((one) => `${one.accountId} (${one.role})`).join(', '),
+        ],
+        ['state', ({ disabled }) => (disabled ? 'disabled' : 'active')],
+        ['operator', ({ operator }) => (operator ? 'yes' : 'no')],
+      ]);
+    }
+    await requireAccount(kysely, accountId);
+    const members = await readAll((page) => readMemberFacts(kysely, accountId, page));
+    printTable<Omit<MemberFacts, 'personId'>>(
+      shell,
+      members.map(({ personId: _, ...facts }) => facts),
+      [
+        ['email', ({ email }) => email],
+        ['name', ({ name }) => name],
+        ['role', ({ role }) => role],
+        ['state', describeState],
+        ['second factor', ({ hasSecondFactor }) => (hasSecondFactor ? 'yes' : 'no')],
+        ['since', ({ since }) => since.toISOString()],
+      ],
+    );
+  };
+});
+
+export const userCommands = {
+  list: listUsers,
+  disable: userCommand({
     kind: 'user_disabled',
     done: 'is disabled, on every node within a second',
     async run(transaction, person, { options, installation }) {
@@ -53,28 +108,31 @@ const actions: Readonly<Record<UserActionName, UserAction>> = {
       if (refusal !== undefined) throw new OperatorError(`${refusal}.`);
       return describe(transfer);
     },
-  },
-  enable: {
+  }),
+  enable: userCommand({
     kind: 'user_enabled',
     done: 'can sign in again',
     async run(transaction, { id }) {
       await enablePerson(transaction, id);
       return undefined;
     },
-  },
-  'password-link': {
-    kind: 'password_link_made',
-    async run(transaction, { id, email, disabled }, { installation }) {
-      const { config, key } = installation;
-      if (disabled) throw new OperatorError(`${email} is disabled. Enable the user first.`);
-      const token = new TokenMint(await key()).mint('link');
-      if (!(await createPasswordLink(transaction, id, token.hash)))
-        throw new OperatorError(`${email} got a link less than two minutes ago. Wait and retry.`);
-      const base = serviceUrl(config);
-      return `${base}/set-password/${token.text}`;
+  }),
+  'password-link': userCommand(
+    {
+      kind: 'password_link_made',
+      async run(transaction, { id, email, disabled }, { installation }) {
+        const { config, key } = installation;
+        if (disabled) throw new OperatorError(`${email} is disabled. Enable the user first.`);
+        const token = new TokenMint(await key()).mint('link');
+        if (!(await createPasswordLink(transaction, id, token.hash)))
+          throw new OperatorError(`${email} got a link less than two minutes ago. Wait and retry.`);
+        const base = serviceUrl(config);
+        return `${base}/set-password/${token.text}`;
+      },
     },
-  },
-  'remove-second-factor': {
+    'link',
+  ),
+  'remove-second-factor': userCommand({
     kind: 'second_factor_removed',
     done: 'now signs in with only the password',
     async run(transaction, { id, email }) {
@@ -82,37 +140,8 @@ const actions: Readonly<Record<UserActionName, UserAction>> = {
         throw new OperatorError(`${email} has no second factor.`);
       return undefined;
     },
-  },
+  }),
 };
-
-/**
- * `user disable|enable|password-link|remove-second-factor EMAIL`, even while the service runs; recorded in the audit
- * log.
- * @throws OperatorError if the user doesn't exist
- */
-export async function userCommand(
-  name: UserActionName,
-  shell: CommandShell,
-  email: string,
-  options: UserOptions,
-): Promise<void> {
-  const action = actions[name];
-  return withRunningInstallation(shell, async (installation) => {
-    const { database } = installation;
-    const person = await findPersonByEmail(database.kysely, email);
-    if (person === undefined) throw new OperatorError(`User "${email}" not found.`);
-    const details = await runChange({ database }, undefined, async (transaction) => {
-      const output = await action.run(transaction, person, { options, installation });
-      await recordCommand(transaction, { kind: action.kind, personId: person.id });
-      return output;
-    });
-    const summary = action.done === undefined ? '' : `Done: ${person.email} ${action.done}.`;
-    printResult(shell, options, `${summary}${details ?? ''}`, {
-      email: person.email,
-      [name === 'password-link' ? 'link' : 'detail']: details?.trim() ?? null,
-    });
-  });
-}
 
 /** @throws OperatorError if the new owner can't take over any of the keys */
 async function transferKeys(
@@ -140,58 +169,6 @@ function describe({ transferred, notTransferred: revoked }: ApiKeyTransfer): str
   if (total + revoked === 0) return undefined;
   const summary = `${revoked} API ${revoked === 1 ? 'key' : 'keys'} revoked`;
   return total === 0 ? ` ${summary}.` : ` ${summary}, ${total} transferred.`;
-}
-
-const pageSize = 1_000;
-
-/**
- * `user list [ACCOUNT]`: the users of an account and its open invitations, or all users.
- * @throws OperatorError if the account doesn't exist
- */
-export async function listUsers(
-  shell: CommandShell,
-  accountText: string | undefined,
-  options: JsonOption,
-): Promise<void> {
-  const accountId = accountText === undefined ? undefined : readAccountId(accountText);
-  return withRunningInstallation(shell, async ({ database: { kysely } }) => {
-    if (accountId === undefined) {
-      printPeople(shell, options, await readAll((page) => readPeople(kysely, page)));
-      return undefined;
-    }
-    await requireAccount(kysely, accountId);
-    const members = await readAll((page) => readMemberFacts(kysely, accountId, page));
-    printTable<Omit<MemberFacts, 'personId'>>(
-      shell,
-      options,
-      members.map(({ personId: _, ...facts }) => facts),
-      [
-        ['email', ({ email }) => email],
-        ['name', ({ name }) => name],
-        ['role', ({ role }) => role],
-        ['state', describeState],
-        ['second factor', ({ hasSecondFactor }) => (hasSecondFactor ? 'yes' : 'no')],
-        ['since', ({ since }) => since.toISOString()],
-      ],
-    );
-  });
-}
-
-function printPeople(
-  shell: CommandShell,
-  options: JsonOption,
-  people: readonly PersonFacts[],
-): void {
-  printTable<PersonFacts>(shell, options, people, [
-    ['email', ({ email }) => email],
-    ['name', ({ name }) => name],
-    [
-      'accounts',
-      ({ accounts }) => accounts.map(({ accountId, role }) => `${accountId} (${role})`).join(', '),
-    ],
-    ['state', ({ disabled }) => (disabled ? 'disabled' : 'active')],
-    ['operator', ({ operator }) => (operator ? 'yes' : 'no')],
-  ]);
 }
 
 function describeState({

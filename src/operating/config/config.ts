@@ -193,7 +193,7 @@ function readBounceServer(given: SettingReader) {
     );
     return undefined;
   }
-  const tls = readCertificateFiles(given, 'BOUNCE_TLS_CERT', 'BOUNCE_TLS_KEY');
+  const tls = readCertificateFiles(given, 'BOUNCE_TLS');
   if (tls !== undefined) readCertificate(tls);
   return { host: given.read('BOUNCE_HOST'), port, tls };
 }
@@ -207,9 +207,7 @@ function readSmtpSubmission(given: SettingReader): SmtpSubmissionSettings | unde
     );
     return undefined;
   }
-  const tls =
-    readCertificateFiles(given, 'SUBMISSION_TLS_CERT', 'SUBMISSION_TLS_KEY') ??
-    readCertificateFiles(given, 'TLS_CERT', 'TLS_KEY');
+  const tls = readCertificateFiles(given, 'SUBMISSION_TLS') ?? readCertificateFiles(given, 'TLS');
   if (tls === undefined)
     throw new OperatorError(
       'SUBMISSION_PORT and SUBMISSION_TLS_PORT need a certificate, because passwords travel over them; set SUBMISSION_TLS_CERT and SUBMISSION_TLS_KEY, or TLS_CERT and TLS_KEY.',
@@ -219,7 +217,7 @@ function readSmtpSubmission(given: SettingReader): SmtpSubmissionSettings | unde
 }
 
 function readHttpTls(given: SettingReader): CertificateFiles | undefined {
-  const files = readCertificateFiles(given, 'TLS_CERT', 'TLS_KEY');
+  const files = readCertificateFiles(given, 'TLS');
   if (files === undefined) return undefined;
   readCertificate(files);
   if (given.read('PUBLIC_URL')?.startsWith('http:'))
@@ -229,14 +227,12 @@ function readHttpTls(given: SettingReader): CertificateFiles | undefined {
   return files;
 }
 
-type FileSetting = 'TLS' | 'BOUNCE_TLS' | 'SUBMISSION_TLS';
-
 /** The files that two settings name; undefined if neither is set. @throws OperatorError if only one is */
 function readCertificateFiles(
   given: SettingReader,
-  certSetting: `${FileSetting}_CERT`,
-  keySetting: `${FileSetting}_KEY`,
+  prefix: 'TLS' | 'BOUNCE_TLS' | 'SUBMISSION_TLS',
 ): CertificateFiles | undefined {
+  const [certSetting, keySetting] = [`${prefix}_CERT`, `${prefix}_KEY`] as const;
   const [cert, key] = [given.read(certSetting), given.read(keySetting)];
   if (cert === undefined && key === undefined) return undefined;
   if (cert === undefined || key === undefined)

@@ -103,18 +103,15 @@ async function applyWithoutLockout(
   });
   if (locked === undefined) return changes;
   const problems = new ProblemCollector(manifest.locate);
-  if (locked === 'operators') {
-    problems.add(['accounts'], describeLockout(locked));
-    problems.throwIfAny();
-    return changes;
+  if (locked === 'operators') problems.add(['accounts'], describeLockout(locked));
+  else {
+    const account = manifest.accounts.find(({ id }) => id === locked.accountId);
+    problems.add(
+      [...(account?.path ?? []), 'users'],
+      `would leave no owner who can sign in: ${lastOwnerReason}. Name such an owner, or change \`policy\``,
+    );
   }
-  const account = manifest.accounts.find(({ id }) => id === locked.accountId);
-  problems.add(
-    [...(account?.path ?? []), 'users'],
-    `would leave no owner who can sign in: ${lastOwnerReason}. Name such an owner, or change \`policy\``,
-  );
-  problems.throwIfAny();
-  return changes;
+  throw problems.toError();
 }
 
 /**

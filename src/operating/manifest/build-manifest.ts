@@ -32,18 +32,16 @@ async function buildAccount(
   const each = <Raw, Entry>(
     name: string,
     entries: readonly Raw[] | undefined,
-    {
-      build,
-    }: { build(raw: Raw, path: ManifestPath, context: BuildContext): Entry | Promise<Entry> },
+    build: (raw: Raw, path: ManifestPath, context: BuildContext) => Entry | Promise<Entry>,
   ) => buildEach(entries, [...path, name], (entry, at) => build(entry, at, context));
   return {
     ...(await accountResource.build(raw, path, context)),
     sections: new Set(manifestSections.filter((name) => raw[name] !== undefined)),
-    users: await each('users', raw.users, { build: buildUser }),
-    senders: await each('senders', raw.senders, senderSection),
-    integrations: await each('integrations', raw.integrations, integrationSection),
-    templates: await each('templates', raw.templates, { build: buildTemplate }),
-    lists: await each('lists', raw.lists, listSection),
+    users: await each('users', raw.users, buildUser),
+    senders: await each('senders', raw.senders, senderSection.build),
+    integrations: await each('integrations', raw.integrations, integrationSection.build),
+    templates: await each('templates', raw.templates, buildTemplate),
+    lists: await each('lists', raw.lists, listSection.build),
   };
 }
 

@@ -56,15 +56,10 @@ export async function buildTemplate(
 type RawContent = Pick<RawTemplate, 'subject' | 'previewText' | 'html' | 'mjml' | 'text'>;
 
 function filesOf(raw: RawContent): SourceFiles {
-  return { ...fileOf(raw, 'html'), ...fileOf(raw, 'mjml'), ...fileOf(raw, 'text') };
-}
-
-function fileOf(
-  raw: RawContent,
-  part: 'html' | 'mjml' | 'text',
-): Partial<Record<'html' | 'mjml' | 'text', string>> {
-  const value = raw[part];
-  return value === undefined || typeof value === 'string' ? {} : { [part]: value.file };
+  const parts = (['html', 'mjml', 'text'] as const).map((part) => [part, raw[part]] as const);
+  return Object.fromEntries(
+    parts.flatMap(([part, value]) => (typeof value === 'object' ? [[part, value.file]] : [])),
+  );
 }
 
 async function readSource(

@@ -1,4 +1,3 @@
-import type { AccessPolicy, Account } from '../../accounts/account/account.ts';
 import { readAccount } from '../../accounts/account/account-store.ts';
 import { readIntegrations } from '../../accounts/oauth/integration-store.ts';
 import { readSenders } from '../../accounts/sender/sender-store.ts';
@@ -12,13 +11,11 @@ import type {
   RawIntegration,
   RawList,
   RawManifest,
-  RawPolicy,
   RawSender,
   RawTemplate,
   RawUser,
 } from './manifest-schema.ts';
 import {
-  type PublishedContent,
   readAccountIds,
   readContentBytes,
   readPublishedContents,
@@ -65,20 +62,25 @@ async function exportAccount(
 ): Promise<RawAccount | undefined> {
   const account = await readAccount(kysely, accountId);
   if (account === undefined) return undefined;
-  const { id, name, suspended, retentionDays } = account;
-  const templates = await readPublishedContents(kysely, id);
+  const { id, name, suspended, retentionDays, quota, archiveAddress, attachmentLimit } = account;
+  const { policy } = account;
   return {
     id,
     name,
     addOns: [...account.addOns].sort() as RawAccount['addOns'] & string[],
     suspended,
     retentionDays,
-    ...exportQuota(account),
-    ...(account.archiveAddress === undefined ? {} : { archiveAddress: account.archiveAddress }),
-    ...(account.attachmentLimit === undefined ? {} : { attachmentLimit: account.attachmentLimit }),
-    ...(account.policy && { policy: exportPolicy(account.policy) }),
+    quota,
+    archiveAddress,
+    attachmentLimit,
+    policy: policy && {
+      ...policy,
+      signInHours: policy.signInHours ?? null,
+      peopleNetworks: [...policy.peopleNetworks],
+      programNetworks: [...policy.programNetworks],
+    },
     users: (await readUsers(kysely, id)).map(
-      ({ operator, ...user }): RawUser => ({ ...user, ...(operator ? { operator } : {}) }),
+      ({ operator, ...user }): RawUser => ({ ...user, operator: operator || undefined }),
     ),
     senders: (await readSenders(kysely, id)).map(
       ({ address, displayNames, verified }): RawSender => ({
@@ -95,39 +97,12 @@ async function exportAccount(
         grants: [...grants].sort(),
       }),
     ),
-    templates: await exportTemplates(kysely, id, templates, files.image),
+    templates: await exportTemplates(kysely, id, files.image),
     lists: (await readLists(kysely, id)).map((list): RawList => {
-      const csv = files.contacts(id, list.id);
-      return {
-        id: list.id,
-        name: list.name,
-        folderName: list.folderName,
-        description: list.description,
-        ...(csv === undefined ? {} : { csv }),
-      };
+      const { id: listId, name: called, folderName, description } = list;
+      const csv = files.contacts(id, listId);
+      return { id: listId, name: called, folderName, description, csv };
     }),
-  };
-}
-
-function exportQuota({ quota }: Account): Pick<RawAccount, 'quota'> {
-  if (quota === undefined) return {};
-  const { perHour, perDay } = quota;
-  return {
-    quota: {
-      ...(perHour === undefined ? {} : { perHour }),
-      ...(perDay === undefined ? {} : { perDay }),
-    },
-  };
-}
-
-function exportPolicy(policy: AccessPolicy): RawPolicy {
-  return {
-    signIn: policy.signIn,
-    secondFactor: policy.secondFactor,
-    signInHours: policy.signInHours ?? null,
-    peopleNetworks: [...policy.peopleNetworks],
-    programNetworks: [...policy.programNetworks],
-    ...(policy.securityAddress !== undefined && { securityAddress: policy.securityAddress }),
   };
 }
 
@@ -135,52 +110,51 @@ function exportPolicy(policy: AccessPolicy): RawPolicy {
 async function exportTemplates(
   kysely: Kysely,
   accountId: AccountId,
-  rows: readonly PublishedContent[],
   nameFile: NameImageFile,
 ): Promise<RawTemplate[]> {
   const templates: RawTemplate[] = [];
-  for (const row of rows) {
+  for (const row of await readPublishedContents(kysely, accountId)) {
+    const { id, name, createdBy, whenUncertain, source } = row;
+    const { subject, previewText, html, mjml, text, fields = {}, locale, variants } = source;
     const images: RawImage[] = [];
-    for (const [index, image] of (row.source.images ?? []).entries()) {
+    for (const [index, image] of (source.images ?? []).entries()) {
       const { contentId, filename, contentType, sha256 } = image;
-      const file = nameFile({ accountId, templateId: row.id }, image, index + 1);
+      const file = nameFile({ accountId, templateId: id }, image, index + 1);
       const content =
         file === undefined
           ? (await readContentBytes(kysely, accountId, sha256)).toString('base64')
           : { file };
       images.push({ contentId, filename, contentType, content });
     }
-    templates.push({ ...exportTemplate(row), ...(images.length === 0 ? {} : { images }) });
+    templates.push({
+      id,
+      name,
+      createdBy,
+      sender: row.senderAddress ?? undefined,
+      subject,
+      previewText,
+      html,
+      mjml,
+      text,
+      locale,
+      variants,
+      fields: Object.keys(fields).length === 0 ? undefined : fields,
+      freshnessMinutes: Math.max(1, Math.round(row.freshnessSeconds / 60)),
+      whenUncertain,
+      images: images.length === 0 ? undefined : images,
+    });
   }
   return templates;
 }
 
-function exportTemplate(row: PublishedContent): RawTemplate {
-  const { subject, previewText, html, mjml, text, fields = {}, locale, variants } = row.source;
-  return {
-    id: row.id,
-    name: row.name,
-    createdBy: row.createdBy,
-    ...(row.senderAddress === null ? {} : { sender: row.senderAddress }),
-    subject,
-    ...(previewText === undefined ? {} : { previewText }),
-    ...(html === undefined ? {} : { html }),
-    ...(mjml === undefined ? {} : { mjml }),
-    ...(text === undefined ? {} : { text }),
-    ...(locale === undefined ? {} : { locale }),
-    ...(variants === undefined ? {} : { variants }),
-    ...(Object.keys(fields).length === 0 ? {} : { fields: { ...fields } }),
-    freshnessMinutes: Math.max(1, Math.round(row.freshnessSeconds / 60)),
-    whenUncertain: row.whenUncertain,
-  };
-}
-
-/** Escapes text that looks like an environment variable reference. */
+/** Escapes text that looks like an environment variable reference, and leaves out members without a value. */
 function escapeReferences(value: unknown): unknown {
   if (typeof value === 'string') return value.replaceAll(`\${`, () => `$\${`);
   if (Array.isArray(value)) return value.map(escapeReferences);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, escapeReferences(member)]),
+    Object.entries(value).flatMap(([name, member]) =>
+      member === undefined ? [] : [[name, escapeReferences(member)]],
+    ),
   );
 }

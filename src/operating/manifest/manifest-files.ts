@@ -42,7 +42,6 @@ export async function readManifestFile(file: string): Promise<ManifestText> {
 /** The files of a manifest; each is read only once. */
 export class ManifestFiles {
   readonly #folder: string;
-  readonly #read = new Map<string, Promise<string | Unreadable>>();
   readonly #bytes = new Map<string, Promise<Buffer | Unreadable>>();
 
   constructor(folder: string) {
@@ -53,19 +52,17 @@ export class ManifestFiles {
    * The text of a file, or why it can't be used.
    * @param maxBytes max size of the file
    */
-  text(file: string, maxBytes: number): Promise<string | Unreadable> {
-    const path = resolve(this.#folder, file);
-    const key = `${maxBytes}:${path}`;
-    const reading = this.#read.get(key) ?? readTextFile(path, maxBytes);
-    this.#read.set(key, reading);
-    return reading;
+  async text(file: string, maxBytes: number): Promise<string | Unreadable> {
+    const bytes = await this.bytes(file, maxBytes);
+    return 'reason' in bytes ? bytes : decode(bytes);
   }
 
   /** As `text`, for a file that isn't text. */
   bytes(file: string, maxBytes: number): Promise<Buffer | Unreadable> {
     const path = resolve(this.#folder, file);
-    const reading = this.#bytes.get(path) ?? readFileBytes(path, maxBytes);
-    this.#bytes.set(path, reading);
+    const key = `${maxBytes}:${path}`;
+    const reading = this.#bytes.get(key) ?? readFileBytes(path, maxBytes);
+    this.#bytes.set(key, reading);
     return reading;
   }
 }

@@ -19,24 +19,45 @@ import {
  * @throws ManifestError with every problem that can be found without an installation, including those of template content
  */
 export async function parseManifest(
-  { text, folder }: ManifestText,
+  text: ManifestText,
   environment: EnvironmentVariables,
 ): Promise<Manifest> {
+  const { manifest, problems } = await readManifest(text, environment);
+  if (!problems.isEmpty) await checkTemplates(manifest, problems);
+  problems.throwIfAny();
+  return manifest;
+}
+
+/**
+ * Parses only the templates of a manifest, so that secrets of its other parts aren't needed.
+ * @throws ManifestError
+ */
+export async function readManifestTemplates(
+  text: ManifestText,
+  environment: EnvironmentVariables,
+): Promise<Manifest> {
+  const { manifest, problems } = await readManifest(text, environment, templatesOf);
+  problems.throwIfAny();
+  return manifest;
+}
+
+/** @param select the part to read */
+async function readManifest(
+  { text, folder }: ManifestText,
+  environment: EnvironmentVariables,
+  select = (value: unknown) => value,
+): Promise<{ readonly manifest: Manifest; readonly problems: ProblemCollector }> {
   const { value, locate } = parseYaml(text);
   const problems = new ProblemCollector(locate);
-  const filled = substituteEnvironment(value, environment, problems);
+  const filled = substituteEnvironment(select(value), environment, problems);
   problems.nextStep();
   const raw = checkSchema(filled, problems);
   if (raw === undefined) throw problems.toError();
   problems.nextStep();
-  const manifest = await buildManifest(raw, locate, {
-    files: new ManifestFiles(folder),
-    problems,
-  });
+  const files = new ManifestFiles(folder);
+  const manifest = await buildManifest(raw, locate, { files, problems });
   checkDuplicates(manifest, problems);
-  if (!problems.isEmpty) await checkTemplates(manifest, problems);
-  problems.throwIfAny();
-  return manifest;
+  return { manifest, problems };
 }
 
 /** Compiles all templates of a manifest that won't be applied; an apply only compiles new content. */
@@ -47,28 +68,6 @@ async function checkTemplates({ accounts }: Manifest, problems: ProblemCollector
     await contents.compile(templates);
     for (const template of templates) resolveCompiledContent(template, contents, problems);
   }
-}
-
-/**
- * Parses only the templates of a manifest, so that secrets of its other parts aren't needed.
- * @throws ManifestError
- */
-export async function readManifestTemplates(
-  { text, folder }: ManifestText,
-  environment: EnvironmentVariables,
-): Promise<Manifest> {
-  const { value, locate } = parseYaml(text);
-  const problems = new ProblemCollector(locate);
-  const filled = substituteEnvironment(templatesOf(value), environment, problems);
-  problems.nextStep();
-  const raw = checkSchema(filled, problems);
-  if (raw === undefined) throw problems.toError();
-  problems.nextStep();
-  const files = new ManifestFiles(folder);
-  const manifest = await buildManifest(raw, locate, { files, problems });
-  checkDuplicates(manifest, problems);
-  problems.throwIfAny();
-  return manifest;
 }
 
 function templatesOf(value: unknown): unknown {
@@ -122,8 +121,7 @@ export function parseYaml(text: string): ParsedYaml {
     // The library limits alias expansion to stop “billion laughs” attacks.
     const problems = new ProblemCollector(locate);
     problems.add([], 'uses too many aliases (*name), or an undefined one');
-    problems.throwIfAny();
-    throw new Error('unreachable');
+    throw problems.toError();
   }
 }
 

@@ -2,6 +2,7 @@ import { isIPv6 } from 'node:net';
 import { type Dns, DnsClient } from '../../../base/dns/dns-client.ts';
 import { chooseDnsServers } from '../../../base/dns/dns-server.ts';
 import { expandIpv6 } from '../../../base/network/ip-address.ts';
+import { type Diagnosis, fine, problem } from '../../../base/values/diagnosis.ts';
 import { formatReply } from '../../../sending/delivery/reply.ts';
 import {
   readSmtpServers,
@@ -9,7 +10,7 @@ import {
 } from '../../../sending/delivery/smtp-server-settings.ts';
 import { SmtpSession, SmtpSessionError } from '../../../sending/delivery/smtp-session.ts';
 import type { Config } from '../../config/config.ts';
-import type { Diagnosis, DoctorContext } from './doctor-context.ts';
+import type { DoctorContext } from './doctor-context.ts';
 
 const timeoutMs = 10_000;
 const timeouts = {
@@ -26,33 +27,18 @@ const timeouts = {
  */
 export async function checkMail({ config }: DoctorContext): Promise<Diagnosis> {
   if (config.delivery === 'direct') return checkDirect(config);
-  if (config.smtpUrl === undefined) return { ok: true, finding: 'stays in the local inbox' };
+  if (config.smtpUrl === undefined) return fine('stays in the local inbox');
   const servers = readSmtpServers(config.smtpUrl);
   const problems = await Promise.all(servers.map((server) => tryRelay(server, config.hostname)));
-  const found = problems.filter((problem) => problem !== undefined);
+  const found = problems.filter((one) => one !== undefined);
   if (found.length === 0) {
     const names = servers.map((server) => `${server.host}:${server.port}`);
-    return { ok: true, finding: `the relay ${names.join(' and ')} accepts connections` };
+    return fine(`the relay ${names.join(' and ')} accepts connections`);
   }
-  return {
-    ok: false,
-    finding: found.join('; '),
-    advice:
-      'Check host, port, user and password in SMTP_URL, and that a firewall allows outgoing connections.',
-  };
-}
-
-/** Checks that reports about delivered mail match messages; otherwise invalid addresses aren't suppressed. */
-export async function checkReports({ unused }: DoctorContext): Promise<Diagnosis> {
-  const count = unused?.unmatchedReports;
-  if (count === undefined) return { ok: true, finding: 'not checked without the database' };
-  if (count === 0) return { ok: true, finding: 'all reports match a message' };
-  return {
-    ok: false,
-    finding: `${count} ${count === 1 ? 'report' : 'reports'} of bounces and complaints since the service started ${count === 1 ? 'matches' : 'match'} no message`,
-    advice:
-      'See docs/tracking-and-reports.md#reports-that-match-no-message. The metric signalpost_unmatched_reports_total tells who sends them.',
-  };
+  return problem(
+    found.join('; '),
+    'Check host, port, user and password in SMTP_URL, and that a firewall allows outgoing connections.',
+  );
 }
 
 async function tryRelay(
@@ -85,28 +71,23 @@ async function checkDirect(config: Config): Promise<Diagnosis> {
     const answers = [await dns.lookUp(name, 'A'), await dns.lookUp(name, 'AAAA')];
     const fault = answers.find((answer) => answer.kind === 'fault');
     if (fault !== undefined)
-      return {
-        ok: false,
-        finding: `the resolvers don’t answer for ${name}: ${fault.text}`,
-        advice: 'Make the resolvers reachable from this machine, or set others in DNS_SERVERS.',
-      };
+      return problem(
+        `the resolvers don’t answer for ${name}: ${fault.text}`,
+        'Make the resolvers reachable from this machine, or set others in DNS_SERVERS.',
+      );
     if (answers.every((answer) => answer.kind === 'absent'))
-      return {
-        ok: false,
-        finding: `DNS has no address for ${name}, the name of this mail server`,
-        advice: `Publish an address record for ${name}, and a PTR record that points back to it. Many receiving servers reject mail otherwise.`,
-      };
+      return problem(
+        `DNS has no address for ${name}, the name of this mail server`,
+        `Publish an address record for ${name}, and a PTR record that points back to it. Many receiving servers reject mail otherwise.`,
+      );
   }
   const problems = await findAddressProblems(dns, config);
   if (problems.length > 0)
-    return {
-      ok: false,
-      finding: problems.join('; '),
-      advice:
-        'Publish the address record, and ask the owner of the IP address (usually your provider) to set its PTR record. Many receiving servers reject mail otherwise.',
-    };
-  const finding = `delivers directly to the recipients’ servers, as ${[...names].join(' and ')}`;
-  return { ok: true, finding };
+    return problem(
+      problems.join('; '),
+      'Publish the address record, and ask the owner of the IP address (usually your provider) to set its PTR record. Many receiving servers reject mail otherwise.',
+    );
+  return fine(`delivers directly to the recipients’ servers, as ${[...names].join(' and ')}`);
 }
 
 /**
@@ -124,7 +105,7 @@ async function findAddressProblems(dns: Dns, config: Config): Promise<string[]> 
       ? named
       : (await addressesOf(dns, host)).map((address) => ({ address, name: host }));
   const problems = await Promise.all(sources.map((source) => findProblem(dns, source)));
-  return problems.filter((problem) => problem !== undefined);
+  return problems.filter((one) => one !== undefined);
 }
 
 async function findProblem(

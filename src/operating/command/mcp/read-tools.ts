@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { ManagementConnection } from '../../../content/template-types/management-connection.ts';
-import { type AgentTool, defineTool, findAnswer, textInput, toQueryText } from './tool.ts';
+import { type AgentTool, defineTool, textInput, toQueryText } from './tool.ts';
 
 const limit = Type.Optional(
   Type.Integer({ minimum: 1, maximum: 50, default: 20, description: 'Max items.' }),
@@ -153,7 +153,7 @@ export const readTools: readonly AgentTool[] = [
     description: 'Whether an address gets no email, since when and why.',
     input: Type.Object({ address: textInput(320, undefined, 3) }),
     run: async (connection, { address }) => {
-      const found = await findAnswer(connection, `/suppressions/${encodeURIComponent(address)}`);
+      const found = await connection.find(`/suppressions/${encodeURIComponent(address)}`);
       return found?.body ?? { items: [] };
     },
   }),

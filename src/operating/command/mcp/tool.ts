@@ -8,9 +8,7 @@ import {
 import { type Static, type TObject, type TString, Type } from 'typebox';
 import { Clean, Default, Errors } from 'typebox/value';
 import {
-  type ManagementAnswer,
   type ManagementConnection,
-  ManagementProblem,
   TypesFailure,
 } from '../../../content/template-types/management-connection.ts';
 
@@ -105,19 +103,6 @@ export function toQueryText(parameters: Readonly<Record<string, unknown>>): stri
   for (const [name, value] of Object.entries(parameters))
     if (value !== undefined) query.set(name, String(value));
   return query.toString();
-}
-
-/** @returns undefined if there is no such thing */
-export async function findAnswer(
-  connection: ManagementConnection,
-  path: string,
-): Promise<ManagementAnswer | undefined> {
-  try {
-    return await connection.call('GET', path);
-  } catch (error) {
-    if (error instanceof ManagementProblem && error.status === 404) return undefined;
-    throw error;
-  }
 }
 
 /** Max items of a list in a response, and max characters of a text; the rest is counted or cut. */

@@ -4,7 +4,7 @@ import type {
   ManagementConnection,
 } from '../../../content/template-types/management-connection.ts';
 import { TypesFailure } from '../../../content/template-types/management-connection.ts';
-import { type AgentTool, defineTool, findAnswer, textInput } from './tool.ts';
+import { type AgentTool, defineTool, textInput } from './tool.ts';
 
 const templateId = Type.String({
   pattern: '^[A-Za-z0-9_-]{1,64}$',
@@ -61,10 +61,10 @@ export const writeTools: readonly AgentTool[] = [
     writes: { destructive: true, repeatable: true },
     run: async (connection, { templateId: id, name = id, createdBy, replaceDraft, ...content }) => {
       const path = `/templates/${id}`;
-      const template = await findAnswer(connection, path);
+      const template = await connection.find(path);
       if (template === undefined)
         await connection.call('PUT', path, { body: { name, createdBy }, ifNoneMatch: '*' });
-      const draft = await findAnswer(connection, `${path}/draft`);
+      const draft = await connection.find(`${path}/draft`);
       if (draft !== undefined && !replaceDraft)
         throw new TypesFailure(
           `Template ${id} has a draft. Read it in the console, then call again with replaceDraft: true`,

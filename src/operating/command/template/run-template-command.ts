@@ -1,7 +1,7 @@
 import { OperatorError } from '../../../base/values/errors.ts';
 import { TypesFailure } from '../../../content/template-types/management-connection.ts';
 import { ManifestError } from '../../manifest/manifest-problems.ts';
-import type { CommandShell, JsonOption } from '../shell.ts';
+import type { CommandShell } from '../shell.ts';
 import { connectTo } from '../types.ts';
 import {
   describeFolderProblems,
@@ -12,7 +12,7 @@ import {
 } from './template-folder.ts';
 import { TemplateService } from './template-service.ts';
 
-export interface TemplateOptions extends JsonOption {
+export interface TemplateOptions {
   readonly dir: string;
   readonly url?: string;
   readonly base?: string;

@@ -37,7 +37,7 @@ const pullFirst =
  * date aren't touched, and nothing is changed if one has changed on the service since the last pull.
  * @returns the exit code: 0, or 1 for conflicts
  */
-export async function pushTemplates(
+async function pushTemplates(
   shell: CommandShell,
   ids: readonly string[],
   options: TemplateOptions,
@@ -87,19 +87,19 @@ async function pushOne(
   { local, hash, remote }: PlannedPush,
   service: TemplateService,
   state: TemplateState,
-  { publish = false, allowBreaking = false, json = false }: TemplateOptions,
+  { publish = false, allowBreaking = false }: TemplateOptions,
   shell: CommandShell,
 ): Promise<boolean> {
   const { id } = local;
   const say = (result: string): boolean => {
-    printResult(shell, { json }, `${id}: ${result}`, { id, result });
+    printResult(shell, `${id}: ${result}`, { id, result });
     return true;
   };
   const isSame = remote?.code !== undefined && hashTemplate(remote.code) === hash;
   const isDraft = remote?.hasDraft === true || remote?.publishedVersion === null;
   if (isSame && !(publish && isDraft)) {
     await state.remember(id, hash);
-    return say(`unchanged (${remote.hasDraft ? 'draft' : `version ${remote.publishedVersion}`})`);
+    return say(`unchanged (${originOf(remote)})`);
   }
   try {
     const etag = isSame ? remote.draftEtag : await service.save(local, remote);
@@ -135,7 +135,7 @@ function describe({ status, code, message }: ManagementProblem): string {
  * `template pull`: writes the templates of an account into a folder, drafts included.
  * @returns the exit code: 0, or 1 if a template has local changes that nobody pushed
  */
-export async function pullTemplates(
+async function pullTemplates(
   shell: CommandShell,
   ids: readonly string[],
   options: TemplateOptions,
@@ -161,11 +161,16 @@ export async function pullTemplates(
     }
     if (local !== hash) await writeTemplate(service, join(options.dir, id), id, remote.code);
     await state.remember(id, hash);
-    const from = remote.hasDraft ? 'draft' : `version ${remote.publishedVersion}`;
+    const from = originOf(remote);
     const result = local === hash ? 'up to date' : 'pulled';
-    printResult(shell, options, `${id}: ${result} (${from})`, { id, result, from });
+    printResult(shell, `${id}: ${result} (${from})`, { id, result, from });
   }
   return code;
+}
+
+/** Where the content of a template comes from. */
+function originOf({ hasDraft, publishedVersion }: ServiceTemplate): string {
+  return hasDraft ? 'draft' : `version ${publishedVersion}`;
 }
 
 /** A folder that can't be read counts as changed. */
@@ -213,7 +218,7 @@ const contextLines = 2;
  * `template diff`: prints what a push would change, without changing anything.
  * @returns the exit code: 0, or with `exitCode` 1 if there are changes
  */
-export async function diffTemplates(
+async function diffTemplates(
   shell: CommandShell,
   ids: readonly string[],
   options: TemplateOptions,
@@ -225,17 +230,12 @@ export async function diffTemplates(
     const remote = await service.read(id);
     if (remote?.code !== undefined && hashTemplate(remote.code) === hashTemplate(code)) continue;
     changed += 1;
-    const from =
-      remote?.code === undefined
-        ? 'new'
-        : remote.hasDraft
-          ? 'draft'
-          : `version ${remote.publishedVersion}`;
+    const from = remote?.code === undefined ? 'new' : originOf(remote);
     const diff = diffFiles(id, filesOf(remote?.code), filesOf(code));
-    printResult(shell, options, `${id} (${from})\n${diff.trimEnd()}`, { id, from, diff });
+    printResult(shell, `${id} (${from})\n${diff.trimEnd()}`, { id, from, diff });
   }
   const all = templates.length;
-  if (options.json !== true)
+  if (shell.json !== true)
     print(shell, `${changed} of ${all} template${all === 1 ? '' : 's'} would change.`);
   return options.exitCode === true && changed > 0 ? 1 : 0;
 }
@@ -289,3 +289,5 @@ function visible(line: string): string {
     character === '\t' ? character : `\\u{${character.codePointAt(0)?.toString(16)}}`,
   );
 }
+
+export const templateCommands = { pull: pullTemplates, push: pushTemplates, diff: diffTemplates };

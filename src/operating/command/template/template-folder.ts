@@ -312,20 +312,9 @@ export class TemplateState {
   async remember(id: string, hash: string): Promise<void> {
     if (this.seen(id) === hash) return;
     this.#places[this.#place] = { ...this.#places[this.#place], [id]: hash };
-    const services = Object.fromEntries(
-      Object.entries(this.#places)
-        .sort(byName)
-        .map(([place, templates]) => [
-          place,
-          Object.fromEntries(Object.entries(templates).sort(byName)),
-        ]),
-    );
+    const services = sortDeep(this.#places);
     const draft = `${this.#path}.${process.pid}.tmp`;
     await writeFile(draft, `${JSON.stringify({ services }, null, 2)}\n`);
     await rename(draft, this.#path);
   }
-}
-
-function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
-  return a < b ? -1 : 1;
 }

@@ -1,7 +1,4 @@
-import {
-  type ManagementConnection,
-  ManagementProblem,
-} from '../../../content/template-types/management-connection.ts';
+import type { ManagementConnection } from '../../../content/template-types/management-connection.ts';
 import type { FolderTemplate, TemplateCode } from './template-folder.ts';
 
 /** A template of the service: its draft, or else its published content. */
@@ -54,10 +51,10 @@ export class TemplateService {
 
   /** @returns undefined if the template doesn't exist */
   async read(id: string): Promise<ServiceTemplate | undefined> {
-    const found = await this.#find(pathOf(id));
+    const found = await this.#connection.find(pathOf(id));
     if (found === undefined) return undefined;
     const { name, whenUncertain, publishedVersion } = found.body as TemplateAnswer;
-    const draft = await this.#find(`${pathOf(id)}/draft`);
+    const draft = await this.#connection.find(`${pathOf(id)}/draft`);
     const content =
       draft ??
       (publishedVersion === null
@@ -94,26 +91,18 @@ export class TemplateService {
     const { name, whenUncertain, images, ...content } = code;
     if (before?.code?.name !== name || before.code.whenUncertain !== whenUncertain)
       await this.#connection.call('PUT', pathOf(id), {
-        body: {
-          name,
-          ...(whenUncertain === undefined ? {} : { whenUncertain }),
-          ...(createdBy === undefined ? {} : { createdBy }),
-        },
+        body: { name, whenUncertain, createdBy },
         ...(before === undefined ? { ifNoneMatch: '*' } : { ifMatch: before.etag }),
       });
     const { etag } = await this.#connection.call('PUT', `${pathOf(id)}/draft`, {
       body: {
         ...content,
-        ...(images === undefined
-          ? {}
-          : {
-              images: images.map(({ contentId, filename, contentType, sha256 }) => ({
-                contentId,
-                filename,
-                contentType,
-                content: contents.get(sha256)?.toString('base64'),
-              })),
-            }),
+        images: images?.map(({ contentId, filename, contentType, sha256 }) => ({
+          contentId,
+          filename,
+          contentType,
+          content: contents.get(sha256)?.toString('base64'),
+        })),
       },
       ...(before?.hasDraft ? { ifMatch: before.draftEtag } : { ifNoneMatch: '*' }),
     });
@@ -141,15 +130,6 @@ export class TemplateService {
       ifMatch: etag,
     });
     return response.body as { version: number; notes: string[] };
-  }
-
-  async #find(path: string) {
-    try {
-      return await this.#connection.call('GET', path);
-    } catch (error) {
-      if (error instanceof ManagementProblem && error.status === 404) return undefined;
-      throw error;
-    }
   }
 }
 
