@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import { announceChange } from '../../base/database/announce.ts';
 import type { Database, Tables } from '../../base/database/open-database.ts';
+import { hasRow } from '../../base/database/statements.ts';
 import type { EmailAddress } from '../../base/values/email-address.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { AccessPolicy, Account, Quota, RetentionDays } from './account.ts';
@@ -134,15 +135,9 @@ export async function saveAccount(transaction: Kysely, account: Account): Promis
  * Whether an account exists and isn't suspended, which stays so until the transaction ends. Whatever changes an account without a
  * caller whom `authorize` has just admitted asks this: mailed links, providers and running imports.
  */
-export async function lockActiveAccount(
-  transaction: Kysely,
-  accountId: AccountId,
-): Promise<boolean> {
-  const { rows } = await sql`
-    select from account where id = ${accountId} and suspended_at is null for share`.execute(
-    transaction,
-  );
-  return rows.length === 1;
+export function lockActiveAccount(transaction: Kysely, accountId: AccountId): Promise<boolean> {
+  return hasRow(transaction)`
+    select from account where id = ${accountId} and suspended_at is null for share`;
 }
 
 /** Accounts of the installation, ordered by id, after the given one. */

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { announceChange } from '../../base/database/announce.ts';
 import type { Tables } from '../../base/database/open-database.ts';
+import { allRows, run } from '../../base/database/statements.ts';
 import type { ClientId, PersonId } from '../../base/values/ids.ts';
 import { tokenTopic } from '../access/token-checker.ts';
 import { onlyAccount, type ReachedPerson } from '../account/reach.ts';
@@ -22,15 +23,13 @@ export async function revokePersonTokens(
   keptSession?: string,
 ): Promise<void> {
   await revokePersonCodes(transaction, personId);
-  await sql`
-    update session_pair set refresh_hash = null, changed_at = now() where person_id = ${personId}`.execute(
-    transaction,
-  );
-  await sql`
+  await run(transaction)`
+    update session_pair set refresh_hash = null, changed_at = now() where person_id = ${personId}`;
+  await run(transaction)`
     with browsers as (
       delete from browser_session
       where person_id = ${personId} and id is distinct from ${keptSession ?? null}::uuid)
-    delete from access_token where person_id = ${personId}`.execute(transaction);
+    delete from access_token where person_id = ${personId}`;
   await announceChange(transaction, tokenTopic, `person:${personId}`);
 }
 
@@ -42,7 +41,7 @@ export async function revokePersonCodes(
   transaction: Kysely<Tables>,
   personId: PersonId,
 ): Promise<void> {
-  await sql`delete from grant_code where person_id = ${personId}`.execute(transaction);
+  await run(transaction)`delete from grant_code where person_id = ${personId}`;
 }
 
 /** Revokes every token and code of an integration on all nodes, in the caller's transaction. */
@@ -50,12 +49,10 @@ export async function revokeClientTokens(
   transaction: Kysely<Tables>,
   clientId: ClientId,
 ): Promise<void> {
-  await sql`delete from grant_code where client_id = ${clientId}`.execute(transaction);
-  await sql`
-    update session_pair set refresh_hash = null, changed_at = now() where client_id = ${clientId}`.execute(
-    transaction,
-  );
-  await sql`delete from access_token where client_id = ${clientId}`.execute(transaction);
+  await run(transaction)`delete from grant_code where client_id = ${clientId}`;
+  await run(transaction)`
+    update session_pair set refresh_hash = null, changed_at = now() where client_id = ${clientId}`;
+  await run(transaction)`delete from access_token where client_id = ${clientId}`;
   await announceChange(transaction, tokenTopic, `client:${clientId}`);
 }
 
@@ -64,11 +61,11 @@ export async function revokeCodeTokens(
   transaction: Kysely<Tables>,
   codeHash: Buffer,
 ): Promise<void> {
-  await sql`
+  await run(transaction)`
     update session_pair set refresh_hash = null, changed_at = now()
-    where code_hash = ${codeHash} and refresh_hash is not null`.execute(transaction);
-  const { rows } = await sql<{ hash: Buffer }>`
-    delete from access_token where code_hash = ${codeHash} returning hash`.execute(transaction);
+    where code_hash = ${codeHash} and refresh_hash is not null`;
+  const rows = await allRows<{ hash: Buffer }>(transaction)`
+    delete from access_token where code_hash = ${codeHash} returning hash`;
   for (const { hash } of rows)
     await announceChange(transaction, tokenTopic, `hash:${hash.toString('hex')}`);
 }
@@ -85,12 +82,10 @@ export async function revokeReachedTokens(
   const account = onlyAccount(reach);
   const isReached = sql`person_id = ${personId} and (${clientId ?? null}::text is null or client_id = ${clientId ?? null})
     and (${account}::text is null or account_id = ${account})`;
-  await sql`delete from grant_code where ${isReached}`.execute(transaction);
-  await sql`
-    update session_pair set refresh_hash = null, changed_at = now() where ${isReached}`.execute(
-    transaction,
-  );
-  await sql`delete from access_token where ${isReached}`.execute(transaction);
+  await run(transaction)`delete from grant_code where ${isReached}`;
+  await run(transaction)`
+    update session_pair set refresh_hash = null, changed_at = now() where ${isReached}`;
+  await run(transaction)`delete from access_token where ${isReached}`;
   await announceChange(transaction, tokenTopic, `person:${personId}`);
 }
 
@@ -103,10 +98,8 @@ export async function revokeAccessToken(
   hash: Buffer,
   clientId: ClientId,
 ): Promise<boolean> {
-  const { rows } = await sql`
-    delete from access_token where hash = ${hash} and client_id = ${clientId} returning 1`.execute(
-    transaction,
-  );
+  const rows = await allRows(transaction)`
+    delete from access_token where hash = ${hash} and client_id = ${clientId} returning 1`;
   await announceChange(transaction, tokenTopic, `hash:${hash.toString('hex')}`);
   return rows.length > 0;
 }
