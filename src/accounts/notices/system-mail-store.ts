@@ -88,7 +88,7 @@ type Kysely = Database['kysely'];
 export const systemMailTopic = 'system-mail';
 
 interface LinkMail {
-  /** Identifies its link's token (`MailedLinks`). */
+  /** Identifies its link's token (`mailedLinkToken`). */
   readonly id: string;
   readonly toAddress: string;
   /** The person whose language it is written in. */

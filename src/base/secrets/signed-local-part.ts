@@ -1,4 +1,3 @@
-import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { PurposeKeys } from './purpose-keys.ts';
 
 const signatureBytes = 10;
@@ -22,7 +21,8 @@ export class SignedLocalParts {
   }
 
   write(named: Buffer): string {
-    return this.#prefix + encodeBase32(Buffer.concat([named, sign(this.#keys.current, named)]));
+    const signature = this.#keys.sign(named).subarray(0, signatureBytes);
+    return this.#prefix + encodeBase32(Buffer.concat([named, signature]));
   }
 
   /** The named bytes of an address, ignoring case; undefined if it wasn't made here. Safe for untrusted input. */
@@ -41,12 +41,8 @@ export class SignedLocalParts {
     if (bytes?.length !== this.#namedBytes + signatureBytes) return undefined;
     const named = bytes.subarray(0, this.#namedBytes);
     const given = bytes.subarray(this.#namedBytes);
-    return this.#keys.some((key) => timingSafeEqual(sign(key, named), given)) ? named : undefined;
+    return this.#keys.verify(named, given, signatureBytes) ? named : undefined;
   }
-}
-
-function sign(key: KeyObject, named: Buffer): Buffer {
-  return createHmac('sha256', key).update(named).digest().subarray(0, signatureBytes);
 }
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
