@@ -26,35 +26,14 @@ export async function readAccounts(
 ): Promise<(Account | undefined)[]> {
   const rows = await kysely
     .selectFrom('account')
-    .select(accountColumns)
+    .selectAll()
     .where(sql<boolean>`id = any (${accountIds}::text[])`)
     .execute();
   const found = new Map(rows.map((row) => [row.id, toAccount(row)]));
   return accountIds.map((id) => found.get(id));
 }
 
-const accountColumns = [
-  'id',
-  'name',
-  'add_ons',
-  'suspended_at',
-  'retention_days',
-  'quota_per_hour',
-  'quota_per_day',
-  'archive_address',
-  'attachment_limit',
-  'demo',
-  'sign_in',
-  'second_factor',
-  'sign_in_hours',
-  'people_networks',
-  'program_networks',
-  'security_address',
-] as const;
-
-type AccountRow = Pick<Selectable<Tables['account']>, (typeof accountColumns)[number]>;
-
-function toAccount(row: AccountRow): Account {
+function toAccount(row: Selectable<Tables['account']>): Account {
   const policy = toPolicy({
     signIn: row.sign_in as AccessPolicy['signIn'],
     secondFactor: row.second_factor as AccessPolicy['secondFactor'],
@@ -148,7 +127,7 @@ export async function readAccountPage(
 ): Promise<Account[]> {
   const rows = await kysely
     .selectFrom('account')
-    .select(accountColumns)
+    .selectAll()
     .where('id', '>', after)
     .where('system', '=', false)
     .orderBy('id')
