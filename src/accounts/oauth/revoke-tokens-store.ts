@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { announceChange } from '../../base/database/announce.ts';
 import type { Tables } from '../../base/database/open-database.ts';
 import { allRows, run } from '../../base/database/statements.ts';
@@ -22,15 +22,10 @@ export async function revokePersonTokens(
   personId: PersonId,
   keptSession?: string,
 ): Promise<void> {
-  await revokePersonCodes(transaction, personId);
+  await revokeWhere(transaction, sql`person_id = ${personId}`, `person:${personId}`);
   await run(transaction)`
-    update session_pair set refresh_hash = null, changed_at = now() where person_id = ${personId}`;
-  await run(transaction)`
-    with browsers as (
-      delete from browser_session
-      where person_id = ${personId} and id is distinct from ${keptSession ?? null}::uuid)
-    delete from access_token where person_id = ${personId}`;
-  await announceChange(transaction, tokenTopic, `person:${personId}`);
+    delete from browser_session
+    where person_id = ${personId} and id is distinct from ${keptSession ?? null}::uuid`;
 }
 
 /**
@@ -49,11 +44,7 @@ export async function revokeClientTokens(
   transaction: Kysely<Tables>,
   clientId: ClientId,
 ): Promise<void> {
-  await run(transaction)`delete from grant_code where client_id = ${clientId}`;
-  await run(transaction)`
-    update session_pair set refresh_hash = null, changed_at = now() where client_id = ${clientId}`;
-  await run(transaction)`delete from access_token where client_id = ${clientId}`;
-  await announceChange(transaction, tokenTopic, `client:${clientId}`);
+  await revokeWhere(transaction, sql`client_id = ${clientId}`, `client:${clientId}`);
 }
 
 /** Revokes the tokens that an authorization code issued, and those refreshed from them, in the caller's transaction. */
@@ -82,11 +73,7 @@ export async function revokeReachedTokens(
   const account = onlyAccount(reach);
   const isReached = sql`person_id = ${personId} and (${clientId ?? null}::text is null or client_id = ${clientId ?? null})
     and (${account}::text is null or account_id = ${account})`;
-  await run(transaction)`delete from grant_code where ${isReached}`;
-  await run(transaction)`
-    update session_pair set refresh_hash = null, changed_at = now() where ${isReached}`;
-  await run(transaction)`delete from access_token where ${isReached}`;
-  await announceChange(transaction, tokenTopic, `person:${personId}`);
+  await revokeWhere(transaction, isReached, `person:${personId}`);
 }
 
 /**
@@ -102,4 +89,17 @@ export async function revokeAccessToken(
     delete from access_token where hash = ${hash} and client_id = ${clientId} returning 1`;
   await announceChange(transaction, tokenTopic, `hash:${hash.toString('hex')}`);
   return rows.length > 0;
+}
+
+/** Revokes codes, pairs and tokens, in this order. @param key tells the nodes which */
+async function revokeWhere(
+  transaction: Kysely<Tables>,
+  condition: RawBuilder<unknown>,
+  key: string,
+): Promise<void> {
+  await run(transaction)`delete from grant_code where ${condition}`;
+  await run(transaction)`
+    update session_pair set refresh_hash = null, changed_at = now() where ${condition}`;
+  await run(transaction)`delete from access_token where ${condition}`;
+  await announceChange(transaction, tokenTopic, key);
 }
