@@ -37,8 +37,6 @@ const pageRoutes = [
 ];
 
 /** Session authentication for the rest of the service. */
-export type SessionModule = ReturnType<typeof createSessionModule>;
-
 export function createSessionModule(dependencies: SessionModuleDependencies) {
   const context = createSessionContext(dependencies);
   const { database, log, auditDays } = dependencies;
