@@ -27,17 +27,6 @@ export class PurposeKeys {
     this.#others = others;
   }
 
-  /** The first result, trying the current key first and the others only if needed. */
-  find<Value>(attempt: (key: KeyObject) => Value | undefined): Value | undefined {
-    const found = attempt(this.#current);
-    if (found !== undefined || this.#others.length === 0) return found;
-    for (const key of this.#others) {
-      const older = attempt(key);
-      if (older !== undefined) return older;
-    }
-    return undefined;
-  }
-
   /** The keyed checksum of a content (HMAC-SHA256), with the current key. */
   sign(content: string | Uint8Array): Buffer {
     return checksum(this.#current, content);
