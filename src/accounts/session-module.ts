@@ -9,7 +9,6 @@ import { registerAuthorizeRoutes } from './oauth/authorize-routes.ts';
 import { registerMetadataRoutes, registerTokenRoutes } from './oauth/token-routes.ts';
 import { registerPages } from './register-pages.ts';
 import { createSessionContext } from './session-context.ts';
-import type { BrowserSessions } from './sign-in/browser/browser-sessions.ts';
 import { registerConfirmRoutes } from './sign-in/confirm/confirm-routes.ts';
 import { registerEndSessionsRoutes } from './sign-in/end-sessions-routes.ts';
 import { ExpiredRowCleaner } from './sign-in/expired-row-cleaner.ts';
@@ -38,21 +37,14 @@ const pageRoutes = [
 ];
 
 /** Session authentication for the rest of the service. */
-export interface SessionModule {
-  /** Identifies the person signed in with a browser. */
-  readonly browser: BrowserSessions;
-  registerRoutes(http: Http): void;
-  start(): void;
-  stop(): Promise<void>;
-}
-
-export function createSessionModule(dependencies: SessionModuleDependencies): SessionModule {
+export function createSessionModule(dependencies: SessionModuleDependencies) {
   const context = createSessionContext(dependencies);
   const { database, log, auditDays } = dependencies;
   const cleaner = new ExpiredRowCleaner(database, log, auditDays);
   return {
+    /** Identifies the person signed in with a browser. */
     browser: context.browser,
-    registerRoutes(http) {
+    registerRoutes(http: Http): void {
       registerTokenRoutes(http, context);
       registerOwnTokensRoutes(http, context);
       registerMetadataRoutes(http, context.publicUrl);
@@ -61,7 +53,7 @@ export function createSessionModule(dependencies: SessionModuleDependencies): Se
       });
     },
     start: () => cleaner.start(),
-    async stop() {
+    async stop(): Promise<void> {
       await context.links.drain();
       await context.notices.drain();
       await cleaner.stop();

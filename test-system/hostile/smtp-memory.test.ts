@@ -44,7 +44,7 @@ test('ASVS 4.0.3 11.1.4: two accounts whose messages arrive slowly can’t keep 
   const third = receive('c');
   third.stream.end(body);
   await nextTurn();
-  pass(policies.submittedMessages.evict.afterMs / 1_000 + 1);
+  pass((policies.submittedMessages.evict?.afterMs ?? 0) / 1_000 + 1);
   assert.equal(await third.received, body.length);
   for (const { stream } of slow) stream.end(body);
   const results = await Promise.all(slow.map(({ received }) => received));

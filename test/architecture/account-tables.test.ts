@@ -93,7 +93,9 @@ test('every store has statements that the checks above have read, and every tabl
   for await (const file of glob('**/*-{store,sql}.ts', { cwd: join(root, 'src') })) {
     const text = await readFile(join(root, 'src', file), 'utf8');
     if (
-      /\bsql`|\bsql<|\.query\(|\.(selectFrom|insertInto|updateTable|deleteFrom)\(/.test(text) &&
+      /\bsql`|\bsql<|database\/statements\.ts'|\.query\(|\.(selectFrom|insertInto|updateTable|deleteFrom)\(/.test(
+        text,
+      ) &&
       !read.has(file)
     )
       missing.push(file);

@@ -50,27 +50,23 @@ interface AccessModuleDependencies {
 }
 
 /** Authentication, and the facts that authorization needs. */
-export interface AccessModule {
-  readonly authenticator: Authenticator;
-  readonly facts: AccessFacts;
-  start(): void;
-  stop(): Promise<void>;
-}
+export type AccessModule = ReturnType<typeof createAccessModule>;
 
-export function createAccessModule(dependencies: AccessModuleDependencies): AccessModule {
+export function createAccessModule(dependencies: AccessModuleDependencies) {
   const { database, key, changes, clock, log, accounts } = dependencies;
   const find = (hash: Buffer) => findAccessToken(database, hash);
   const tokens = new TokenChecker({ mint: new TokenMint(key), find, changes, clock });
   const keys = new ApiKeyChecker({ database, keys: new ApiKeyParser(key), changes, clock, log });
+  const facts: AccessFacts = {
+    account: (accountId) => accounts.account(accountId),
+    membership: (personId, accountId) => accounts.membership(personId, accountId),
+    isOperator: (personId) => isOperator(database.kysely, personId),
+    ...dependencies.signIn,
+  };
   return {
     authenticator: new Authenticator(tokens, keys),
-    facts: {
-      account: (accountId) => accounts.account(accountId),
-      membership: (personId, accountId) => accounts.membership(personId, accountId),
-      isOperator: (personId) => isOperator(database.kysely, personId),
-      ...dependencies.signIn,
-    },
-    start: () => keys.start(),
-    stop: () => keys.stop(),
+    facts,
+    start: (): void => keys.start(),
+    stop: (): Promise<void> => keys.stop(),
   };
 }

@@ -13,23 +13,19 @@ import type { KeyPrincipal } from './principal.ts';
 /** Keys waiting to be written; about 200 bytes each. */
 const defaultMax = 10_000;
 
-interface ApiKeyUsageDependencies {
-  readonly database: Pick<Database, 'kysely'>;
-  readonly log: Log;
-  readonly max?: number | undefined;
-}
-
 /** The keys used since the last write, each once, however often it was used or reloaded. */
 export class ApiKeyUsage {
-  readonly #dependencies: ApiKeyUsageDependencies;
+  readonly #kysely: Database['kysely'];
+  readonly #log: Log;
   readonly #max: number;
   /** By id: a key that was evicted and read again is a different object. */
   #used = new Map<string, KeyPrincipal>();
   #writing: Promise<void> | undefined;
 
-  constructor(dependencies: ApiKeyUsageDependencies) {
-    this.#dependencies = dependencies;
-    this.#max = dependencies.max ?? defaultMax;
+  constructor({ kysely }: Pick<Database, 'kysely'>, log: Log, max = defaultMax) {
+    this.#kysely = kysely;
+    this.#log = log;
+    this.#max = max;
   }
 
   /** Keys waiting to be written. */
@@ -64,11 +60,10 @@ export class ApiKeyUsage {
   }
 
   async #writeUsed(used: readonly KeyPrincipal[]): Promise<void> {
-    const { database, log } = this.#dependencies;
     try {
-      await recordApiKeyUsage(database.kysely, used);
+      await recordApiKeyUsage(this.#kysely, used);
     } catch (error) {
-      log.warn({ err: error }, 'could not record the last use of API keys');
+      this.#log.warn({ err: error }, 'could not record the last use of API keys');
     }
   }
 }
@@ -98,7 +93,7 @@ export class ApiKeyChecker {
   constructor(dependencies: ApiKeyCheckerDependencies, max?: number) {
     this.#dependencies = dependencies;
     const { database, keys, changes, clock, log } = dependencies;
-    this.#usage = new ApiKeyUsage({ database, log });
+    this.#usage = new ApiKeyUsage(database, log);
     const find = batchReads((lookups: readonly ApiKeyLookup[]) =>
       findApiKeys(database.kysely, lookups),
     );

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { announceChange } from '../../base/database/announce.ts';
 import type { Database } from '../../base/database/open-database.ts';
+import { allRows, firstRow, firstValue, run, valuesOf } from '../../base/database/statements.ts';
 import { toBlockList } from '../../base/network/ip-address.ts';
 import { type AccountId, newId, type PersonId, type TemplateId } from '../../base/values/ids.ts';
 import type { Role } from '../account/account.ts';
@@ -42,28 +43,26 @@ const columns = sql`k.id, k.name, k.hint, k.scopes, k.networks::text[] as networ
   (select r.id from api_key r where r.account_id = k.account_id and r.id = k.replaced_by) as "replacedBy"`;
 
 /** The keys of an account, newest first. */
-export async function readApiKeys(kysely: Kysely, accountId: AccountId): Promise<ApiKey[]> {
-  const { rows } = await sql<ApiKey>`
+export function readApiKeys(kysely: Kysely, accountId: AccountId): Promise<ApiKey[]> {
+  return allRows<ApiKey>(kysely)`
     select ${columns} from api_key k left join person p on p.id = k.created_by
-    where k.account_id = ${accountId} order by k.id desc`.execute(kysely);
-  return rows;
+    where k.account_id = ${accountId} order by k.id desc`;
 }
 
 /** An API key of an account; undefined if it doesn't exist. */
-export async function readApiKey(
+export function readApiKey(
   kysely: Kysely,
   accountId: AccountId,
   id: string,
 ): Promise<ApiKey | undefined> {
-  const { rows } = await sql<ApiKey>`
+  return firstRow<ApiKey>(kysely)`
     select ${columns} from api_key k left join person p on p.id = k.created_by
-    where k.account_id = ${accountId} and k.id = ${id}`.execute(kysely);
-  return rows[0];
+    where k.account_id = ${accountId} and k.id = ${id}`;
 }
 
 export async function countApiKeys(kysely: Kysely, accountId: AccountId): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::integer as count from api_key where account_id = ${accountId}`.execute(kysely);
+  const rows = await allRows<{ count: number }>(kysely)`
+    select count(*)::integer as count from api_key where account_id = ${accountId}`;
   return rows[0]?.count ?? 0;
 }
 
@@ -79,11 +78,11 @@ export async function addApiKey(
   },
 ): Promise<string> {
   const id = newId();
-  await sql`
+  await run(transaction)`
     insert into api_key (account_id, id, hash, hint, name, scopes, networks, templates, created_by, expires_at)
     values (${key.accountId}, ${id}, ${key.hash}, ${key.hint}, ${key.name}, ${key.scopes},
       case when ${key.networks}::text[] is not null then array(select network(n::inet) from unnest(${key.networks}::text[]) n) end,
-      ${key.templates}, ${key.createdBy ?? null}, ${key.expiresAt ?? null})`.execute(transaction);
+      ${key.templates}, ${key.createdBy ?? null}, ${key.expiresAt ?? null})`;
   return id;
 }
 
@@ -97,9 +96,9 @@ export async function expireApiKey(
   id: string,
   { replacedBy, expiresAt }: { readonly replacedBy: string; readonly expiresAt: Date },
 ): Promise<boolean> {
-  const { rows } = await sql`
+  const rows = await allRows(transaction)`
     update api_key set expires_at = least(expires_at, ${expiresAt}), replaced_by = ${replacedBy}
-    where account_id = ${accountId} and id = ${id} returning 1`.execute(transaction);
+    where account_id = ${accountId} and id = ${id} returning 1`;
   await announceChange(transaction, apiKeyTopic, accountId);
   return rows.length === 1;
 }
@@ -113,10 +112,8 @@ export async function removeApiKey(
   accountId: AccountId,
   id: string,
 ): Promise<boolean> {
-  const { rows } = await sql`
-    delete from api_key where account_id = ${accountId} and id = ${id} returning 1`.execute(
-    transaction,
-  );
+  const rows = await allRows(transaction)`
+    delete from api_key where account_id = ${accountId} and id = ${id} returning 1`;
   await announceChange(transaction, apiKeyTopic, accountId);
   return rows.length === 1;
 }
@@ -133,9 +130,9 @@ export async function transferApiKeys(
   to: PersonId,
 ): Promise<number> {
   if ((await lockRole(transaction, accountId, to)) !== 'owner') return 0;
-  const { rows } = await sql`
+  const rows = await allRows(transaction)`
     update api_key set created_by = ${to}
-    where account_id = ${accountId} and created_by = ${from} returning 1`.execute(transaction);
+    where account_id = ${accountId} and created_by = ${from} returning 1`;
   return rows.length;
 }
 
@@ -143,37 +140,35 @@ export async function transferApiKeys(
  * Reads and locks the role of an enabled person until the transaction ends, so that whatever ends the role sees a key
  * created in this transaction.
  */
-export async function lockRole(
+export function lockRole(
   transaction: Kysely,
   accountId: AccountId,
   personId: PersonId,
 ): Promise<Role | undefined> {
-  const { rows } = await sql<{ role: Role }>`
+  return firstValue<Role>(transaction)`
     select m.role from membership m join person p on p.id = m.person_id
     where m.account_id = ${accountId} and m.person_id = ${personId} and p.disabled_at is null
-    for share of m, p`.execute(transaction);
-  return rows[0]?.role;
+    for share of m, p`;
 }
 
 /** Counts the API keys that a person created in all accounts. */
 export async function countApiKeysCreatedBy(kysely: Kysely, personId: PersonId): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::integer as count from api_key where created_by = ${personId}`.execute(kysely);
+  const rows = await allRows<{ count: number }>(kysely)`
+    select count(*)::integer as count from api_key where created_by = ${personId}`;
   return rows[0]?.count ?? 0;
 }
 
 /** The accounts in which one person created API keys and another has a role. */
-export async function findTransferAccounts(
+export function findTransferAccounts(
   kysely: Kysely,
   from: PersonId,
   to: PersonId,
 ): Promise<AccountId[]> {
-  const { rows } = await sql<{ account_id: AccountId }>`
+  return valuesOf<AccountId>(kysely)`
     select m.account_id from membership m
     where m.person_id = ${to}
       and exists (select from api_key k where k.account_id = m.account_id and k.created_by = ${from})
-    order by m.account_id`.execute(kysely);
-  return rows.map(({ account_id }) => account_id);
+    order by m.account_id`;
 }
 
 interface KeyRow extends ApiKeyLimits {
@@ -190,13 +185,13 @@ export async function findApiKeys(
     readonly hash: Buffer;
   }[],
 ): Promise<(StoredCredential<KeyPrincipal> | undefined)[]> {
-  const { rows } = await sql<KeyRow>`
+  const rows = await allRows<KeyRow>(kysely)`
     select asked.place::integer, k.id, k.scopes, k.networks::text[] as networks, k.templates,
       extract(epoch from k.expires_at - now())::float8 * 1000 as milliseconds_left
     from unnest(${lookups.map(({ accountId }) => accountId)}::text[], ${lookups.map(({ hash }) => hash)}::bytea[])
       with ordinality as asked (account_id, hash, place)
     join api_key k on k.account_id = asked.account_id and k.hash = asked.hash
-    where k.expires_at is null or k.expires_at > now()`.execute(kysely);
+    where k.expires_at is null or k.expires_at > now()`;
   const found: (StoredCredential<KeyPrincipal> | undefined)[] = lookups.map(() => undefined);
   for (const row of rows) {
     const accountId = lookups[row.place - 1]?.accountId;
@@ -229,7 +224,7 @@ export async function recordApiKeyUsage(
   kysely: Kysely,
   used: readonly KeyPrincipal[],
 ): Promise<void> {
-  await sql`
+  await run(kysely)`
     with due as (
       select k.account_id, k.id from api_key k
       join unnest(${used.map(({ reach }) => reach.accountId)}::text[], ${used.map(({ keyId }) => keyId)}::uuid[])
@@ -237,21 +232,18 @@ export async function recordApiKeyUsage(
       where k.last_used_at is null or k.last_used_at < now() - interval '25 s'
       for update of k skip locked)
     update api_key k set last_used_at = now() from due
-    where k.account_id = due.account_id and k.id = due.id`.execute(kysely);
+    where k.account_id = due.account_id and k.id = due.id`;
 }
 
 /** Returns the IDs that are not templates of the account. */
-export async function findMissingTemplates(
+export function findMissingTemplates(
   kysely: Kysely,
   accountId: AccountId,
   templates: readonly string[],
 ): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
+  return valuesOf<string>(kysely)`
     select wanted.id from unnest(${templates}::text[]) as wanted (id)
-    where not exists (select from template t where t.account_id = ${accountId} and t.id = wanted.id)`.execute(
-    kysely,
-  );
-  return rows.map(({ id }) => id);
+    where not exists (select from template t where t.account_id = ${accountId} and t.id = wanted.id)`;
 }
 
 /** Replaces a hash made with the previous master key. @returns false if there is no such key */

@@ -1,4 +1,4 @@
-import { createHmac, type KeyObject, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { MasterKey } from '../../base/secrets/master-key.ts';
 import type { PurposeKeys } from '../../base/secrets/purpose-keys.ts';
@@ -59,19 +59,9 @@ export class ApiKeyParser {
       return accountId && { accountId, hash: hashToken(text), olderHashes: [] };
     }
     const accountId = parseAccountId(legacyKeyPattern.exec(text)?.[1] ?? '');
-    const { current, others } = this.#legacyKeys;
-    return (
-      accountId && {
-        accountId,
-        hash: legacyHash(current, text),
-        olderHashes: others.map((key) => legacyHash(key, text)),
-      }
-    );
+    const [hash, ...olderHashes] = this.#legacyKeys.signWithAll(text);
+    return accountId && { accountId, hash, olderHashes };
   }
-}
-
-function legacyHash(key: KeyObject, text: string): Buffer {
-  return createHmac('sha256', key).update(text).digest();
 }
 
 export function generateApiKey(accountId: AccountId): GeneratedApiKey {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { ChangeListener } from '../../base/database/change-listener.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { MaybePromise } from '../../base/values/maybe-promise.ts';
@@ -36,14 +37,14 @@ export interface CredentialCacheDependencies<Holder> {
  */
 export class CredentialCache<Holder> {
   readonly #dependencies: CredentialCacheDependencies<Holder>;
-  readonly #credentials: GenerationMap<CachedCredential<Holder>>;
+  readonly #credentials: LRUCache<string, CachedCredential<Holder>>;
   /** By the text itself: hashing it for each request costs more than the rest of the check. */
-  readonly #hashes = new GenerationMap<string>(maxHashes);
+  readonly #hashes = boundedCache<string>(maxHashes);
   readonly #reading = new Map<string, Promise<CachedCredential<Holder> | undefined>>();
 
   constructor(dependencies: CredentialCacheDependencies<Holder>) {
     this.#dependencies = dependencies;
-    this.#credentials = new GenerationMap(dependencies.max ?? defaultMax);
+    this.#credentials = boundedCache(dependencies.max ?? defaultMax);
   }
 
   /**
@@ -82,7 +83,9 @@ export class CredentialCache<Holder> {
   invalidate(matches?: (holder: Holder) => boolean): void {
     this.#clearHashes();
     if (matches === undefined) this.#credentials.clear();
-    else this.#credentials.deleteWhere(({ holder }) => matches(holder));
+    else
+      for (const [key, { holder }] of [...this.#credentials.entries()])
+        if (matches(holder)) this.#credentials.delete(key);
   }
 
   /** Drops texts of revoked credentials, including any that is being read now. */
@@ -126,57 +129,7 @@ export class CredentialCache<Holder> {
   }
 }
 
-/**
- * A bounded map that evicts entries not used recently: a full young generation replaces the old one, and a hit in the
- * old one promotes the entry. A hit in the young generation is a single lookup without a write.
- */
-class GenerationMap<Value> {
-  readonly #half: number;
-  #young = new Map<string, Value>();
-  #old = new Map<string, Value>();
-
-  /** @param maxEntries maximum number of entries */
-  constructor(maxEntries: number) {
-    this.#half = Math.max(1, Math.floor(maxEntries / 2));
-  }
-
-  get size(): number {
-    return this.#young.size + this.#old.size;
-  }
-
-  get(key: string): Value | undefined {
-    const value = this.#young.get(key);
-    if (value !== undefined) return value;
-    const older = this.#old.get(key);
-    if (older !== undefined) {
-      this.#old.delete(key);
-      this.set(key, older);
-    }
-    return older;
-  }
-
-  set(key: string, value: Value): void {
-    if (this.#young.size >= this.#half && !this.#young.has(key)) {
-      this.#old = this.#young;
-      this.#young = new Map();
-    }
-    this.#old.delete(key);
-    this.#young.set(key, value);
-  }
-
-  delete(key: string): void {
-    this.#young.delete(key);
-    this.#old.delete(key);
-  }
-
-  /** Deletes every entry for which `test` returns true. */
-  deleteWhere(test: (value: Value) => boolean): void {
-    for (const generation of [this.#young, this.#old])
-      for (const [key, value] of generation) if (test(value)) generation.delete(key);
-  }
-
-  clear(): void {
-    this.#young.clear();
-    this.#old.clear();
-  }
+/** Drops entries that weren't used recently. Counted by size, because a list of `max` entries would be allocated at once. */
+function boundedCache<Value extends NonNullable<unknown>>(max: number): LRUCache<string, Value> {
+  return new LRUCache({ maxSize: max, sizeCalculation: () => 1 });
 }

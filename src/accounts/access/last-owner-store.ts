@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../base/database/open-database.ts';
+import { allRows, run } from '../../base/database/statements.ts';
 import type { AccountId, PersonId } from '../../base/values/ids.ts';
 import type { Membership } from '../account/account.ts';
 import { readAccount } from '../account/account-store.ts';
@@ -48,18 +49,18 @@ export async function changeWithoutLockout(
   scope: LockoutScope,
   change: () => Promise<unknown>,
 ): Promise<LockedOut | undefined> {
-  await sql`
+  await run(transaction)`
     select from membership where account_id = any (${scope.accounts}::text[]) and role = 'owner'
-    order by account_id, person_id for update`.execute(transaction);
+    order by account_id, person_id for update`;
   if (scope.operators)
-    await sql`select from person where operator order by id for no key update`.execute(transaction);
+    await run(transaction)`select from person where operator order by id for no key update`;
   const before = await readAccess(transaction, settings, scope);
-  await sql`savepoint before_change`.execute(transaction);
+  await run(transaction)`savepoint before_change`;
   await change();
   const after = await readAccess(transaction, settings, scope);
   const lost = [...before].find(([who, access]) => (after.get(who) ?? 0) < access);
   if (lost === undefined) return undefined;
-  await sql`rollback to savepoint before_change`.execute(transaction);
+  await run(transaction)`rollback to savepoint before_change`;
   const [who] = lost;
   return isAccount(who) ? { accountId: who } : 'operators';
 }
@@ -69,10 +70,8 @@ export async function lockoutScopeOf(
   transaction: Kysely,
   personId: PersonId,
 ): Promise<LockoutScope> {
-  const { rows } = await sql<{ id: AccountId }>`
-    select account_id as id from membership where person_id = ${personId} and role = 'owner' order by 1`.execute(
-    transaction,
-  );
+  const rows = await allRows<{ id: AccountId }>(transaction)`
+    select account_id as id from membership where person_id = ${personId} and role = 'owner' order by 1`;
   return { accounts: rows.map(({ id }) => id), operators: true };
 }
 
@@ -111,11 +110,11 @@ async function readAccess(
   return levels;
 }
 
-async function readCandidates(
+function readCandidates(
   transaction: Kysely,
   { accounts, operators }: LockoutScope,
 ): Promise<Candidate[]> {
-  const { rows } = await sql<Candidate>`
+  return allRows<Candidate>(transaction)`
     with candidate as (
       select person_id, account_id, granted_by from membership
       where account_id = any (${accounts}::text[]) and role = 'owner'
@@ -132,8 +131,7 @@ async function readCandidates(
         where i.person_id = p.id and (i.provider_account is null or s.issuer = i.issuer)) as identities
     from candidate c join person p on p.id = c.person_id
     where p.disabled_at is null
-    order by c.account_id, p.id`.execute(transaction);
-  return rows;
+    order by c.account_id, p.id`;
 }
 
 async function canSignIn(

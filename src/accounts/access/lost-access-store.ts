@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { Database } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 import { keyScopes, permissions } from './permission.ts';
 
 /** A user whose token was recently used to send email, although the role can't send. */
@@ -24,8 +24,8 @@ const maxListed = 100;
  * Which user of the integration sent a message isn't stored, so it lists all of them. Also works on the schema
  * of 0.1.0.
  */
-async function findLostSenders(kysely: Database['kysely']): Promise<LostSender[]> {
-  const { rows } = await sql<LostSender>`
+function findLostSenders(kysely: Database['kysely']): Promise<LostSender[]> {
+  return allRows<LostSender>(kysely)`
     select p.email, m.account_id as "accountId", m.role, s.client_id as "clientId"
     from membership m
     join person p on p.id = m.person_id and p.disabled_at is null
@@ -33,19 +33,17 @@ async function findLostSenders(kysely: Database['kysely']): Promise<LostSender[]
     where m.role in ('marketer', 'viewer') and s.changed_at > now() - interval '90 days'
       and exists (select from message sent where sent.account_id = m.account_id and sent.client_id = s.client_id
         and sent.accepted_at > now() - interval '90 days')
-    order by m.account_id, p.email, s.client_id limit ${maxListed}`.execute(kysely);
-  return rows;
+    order by m.account_id, p.email, s.client_id limit ${maxListed}`;
 }
 
 /** API keys created with scopes that keys can no longer have. */
-async function findLostScopes(kysely: Database['kysely']): Promise<LostScopes[]> {
+function findLostScopes(kysely: Database['kysely']): Promise<LostScopes[]> {
   const peopleOnly = permissions.filter((permission) => !keyScopes.includes(permission));
-  const { rows } = await sql<LostScopes>`
+  return allRows<LostScopes>(kysely)`
     select k.account_id as "accountId", k.name,
       array(select scope from unnest(k.scopes) scope where scope = any(${peopleOnly})) as scopes
     from api_key k where k.scopes && ${peopleOnly} and (k.expires_at is null or k.expires_at > now())
-    order by k.account_id, k.name limit ${maxListed}`.execute(kysely);
-  return rows;
+    order by k.account_id, k.name limit ${maxListed}`;
 }
 
 /** What an operator must change so that programs keep working; one sentence each. */

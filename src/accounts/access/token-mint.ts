@@ -1,4 +1,4 @@
-import { createHmac, hash, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { MasterKey } from '../../base/secrets/master-key.ts';
 import type { PurposeKeys } from '../../base/secrets/purpose-keys.ts';
 
@@ -44,7 +44,7 @@ export class TokenMint {
   /** Builds the token of this kind from 256 secret bits in base64url. */
   wrap(kind: TokenKind, secret: string): string {
     const body = prefixes[kind] + secret;
-    return body + checksum(this.#keys.current, body).toString('base64url');
+    return body + this.#keys.sign(body).toString('base64url', 0, checksumLength);
   }
 
   /** True if `text` is a token of this kind created with this installation's key. */
@@ -53,12 +53,8 @@ export class TokenMint {
       return false;
     const body = text.slice(0, -16);
     const given = Buffer.from(text.slice(-16), 'base64url');
-    return this.#keys.some((key) => timingSafeEqual(checksum(key, body), given));
+    return this.#keys.verify(body, given, checksumLength);
   }
-}
-
-function checksum(key: KeyObject, body: string): Buffer {
-  return createHmac('sha256', key).update(body).digest().subarray(0, checksumLength);
 }
 
 /** SHA-256 in base64: identifies a token in memory. */

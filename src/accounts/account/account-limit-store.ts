@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database, DatabaseTransaction } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import { type AccountLimit, accountLimits } from './account-limits.ts';
 
@@ -36,22 +37,18 @@ async function readUsage(
   which: readonly AccountLimit[],
   exact = false,
 ): Promise<number[]> {
-  const { rows } = await sql<{ used: number[] }>`
-    select array[${sql.join(which.map((limit) => usage(limit, accountId, exact)))}]::float8[] as used`.execute(
-    kysely,
-  );
+  const rows = await allRows<{ used: number[] }>(kysely)`
+    select array[${sql.join(which.map((limit) => usage(limit, accountId, exact)))}]::float8[] as used`;
   return rows[0]?.used ?? [];
 }
 
 /** The limits whose tables a transaction has written; PostgreSQL's counters may include the connection's previous one. */
 async function limitsOfWritten(transaction: DatabaseTransaction): Promise<AccountLimit[]> {
   const tables = [...new Set(limits.map(({ table }) => table))];
-  const { rows } = await sql<{ relname: string }>`
+  const rows = await allRows<{ relname: string }>(transaction)`
     select relname from pg_stat_xact_user_tables
     where schemaname = current_schema() and relname = any (${tables})
-      and (n_tup_ins + n_tup_upd > 0 or current_setting('track_counts') = 'off')`.execute(
-    transaction,
-  );
+      and (n_tup_ins + n_tup_upd > 0 or current_setting('track_counts') = 'off')`;
   const written = new Set(rows.map(({ relname }) => relname));
   return limits.filter(({ table }) => written.has(table));
 }

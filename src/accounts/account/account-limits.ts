@@ -14,73 +14,61 @@ export interface AccountLimit {
   readonly sum?: string;
 }
 
+type Rules = Pick<AccountLimit, 'per' | 'where' | 'sum'>;
+
+function limit(
+  what: string,
+  table: AccountLimit['table'],
+  max: number,
+  rules: Rules = {},
+): AccountLimit {
+  return { what, table, max, ...rules };
+}
+
+function per(what: string, ...columns: readonly string[]): Rules {
+  return { per: { what, columns } };
+}
+
 /**
  * What an account can have, so that none can fill the disk or slow down others. What an account has beyond a limit stays, and only
  * adding is refused. They are far above what customers have.
  */
 export const accountLimits = {
-  senders: { what: 'senders', table: 'sender', max: 5_000 },
-  domains: { what: 'sending domains', table: 'sending_domain', max: 500 },
-  domainKeys: {
-    what: 'DKIM keys',
-    table: 'dkim_key',
-    max: 10,
-    per: { what: 'domain', columns: ['domain'] },
-  },
-  pendingKeys: {
-    what: 'DKIM keys of one algorithm waiting for their records',
-    table: 'dkim_key',
-    max: 2,
-    per: { what: 'domain', columns: ['domain', 'algorithm'] },
+  senders: limit('senders', 'sender', 5_000),
+  domains: limit('sending domains', 'sending_domain', 500),
+  domainKeys: limit('DKIM keys', 'dkim_key', 10, per('domain', 'domain')),
+  pendingKeys: limit('DKIM keys of one algorithm waiting for their records', 'dkim_key', 2, {
+    ...per('domain', 'domain', 'algorithm'),
     where: "state = 'pending'",
-  },
-  templates: { what: 'templates', table: 'template', max: 10_000 },
-  versions: { what: 'template versions', table: 'template_version', max: 100_000 },
-  versionsOfTemplate: {
-    what: 'versions',
-    table: 'template_version',
-    max: 5_000,
-    per: { what: 'template', columns: ['template_id'] },
-  },
-  variants: { what: 'variants of template versions', table: 'template_variant', max: 200_000 },
-  secretFields: { what: 'secret fields of templates', table: 'template_secret', max: 200_000 },
+  }),
+  templates: limit('templates', 'template', 10_000),
+  versions: limit('template versions', 'template_version', 100_000),
+  versionsOfTemplate: limit('versions', 'template_version', 5_000, per('template', 'template_id')),
+  variants: limit('variants of template versions', 'template_variant', 200_000),
+  secretFields: limit('secret fields of templates', 'template_secret', 200_000),
   // Their names are part of what every version is cached by, and are compared with its fields when one is published.
-  secretFieldsOfTemplate: {
-    what: 'unrevealed secret fields',
-    table: 'template_secret',
-    max: 1_000,
-    per: { what: 'template', columns: ['template_id'] },
+  secretFieldsOfTemplate: limit('unrevealed secret fields', 'template_secret', 1_000, {
+    ...per('template', 'template_id'),
     where: 'revealed_at is null',
-  },
-  drafts: { what: 'drafts', table: 'template_draft', max: 10_000 },
-  templateImages: { what: 'images of template versions', table: 'template_image', max: 200_000 },
-  images: { what: 'hosted images', table: 'hosted_image', max: 1_000 },
-  lists: { what: 'contact lists', table: 'contact_list', max: 2_000 },
-  contacts: { what: 'contacts', table: 'contact_list', max: 20_000_000, sum: 'source_size' },
-  contactsOfList: {
-    what: 'contacts',
-    table: 'contact_list',
-    max: 10_000_000,
-    per: { what: 'list', columns: ['id'] },
+  }),
+  drafts: limit('drafts', 'template_draft', 10_000),
+  templateImages: limit('images of template versions', 'template_image', 200_000),
+  images: limit('hosted images', 'hosted_image', 1_000),
+  lists: limit('contact lists', 'contact_list', 2_000),
+  contacts: limit('contacts', 'contact_list', 20_000_000, { sum: 'source_size' }),
+  contactsOfList: limit('contacts', 'contact_list', 10_000_000, {
+    ...per('list', 'id'),
     sum: 'source_size',
-  },
-  imports: { what: 'imports', table: 'file_import', max: 10_000 },
-  suppressions: {
-    what: 'suppressions that people or programs added',
-    table: 'suppression',
-    max: 5_000_000,
+  }),
+  imports: limit('imports', 'file_import', 10_000),
+  suppressions: limit('suppressions that people or programs added', 'suppression', 5_000_000, {
     where: "reason = 'manual'",
-  },
-  integrations: { what: 'OAuth apps', table: 'integration', max: 1_000 },
-  apiKeys: { what: 'API keys', table: 'api_key', max: 1_000 },
-  webhooks: { what: 'webhooks', table: 'webhook_endpoint', max: 50 },
-  users: { what: 'users', table: 'membership', max: 10_000 },
-  invitations: { what: 'open invitations', table: 'invitation', max: 5_000 },
-  savedFilters: {
-    what: 'saved filters',
-    table: 'saved_filter',
-    max: 50,
-    per: { what: 'person', columns: ['person_id'] },
-  },
-  pauses: { what: 'paused destinations', table: 'delivery_pause', max: 1_000 },
-} as const satisfies Readonly<Record<string, AccountLimit>>;
+  }),
+  integrations: limit('OAuth apps', 'integration', 1_000),
+  apiKeys: limit('API keys', 'api_key', 1_000),
+  webhooks: limit('webhooks', 'webhook_endpoint', 50),
+  users: limit('users', 'membership', 10_000),
+  invitations: limit('open invitations', 'invitation', 5_000),
+  savedFilters: limit('saved filters', 'saved_filter', 50, per('person', 'person_id')),
+  pauses: limit('paused destinations', 'delivery_pause', 1_000),
+};

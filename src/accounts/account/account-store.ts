@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import { announceChange } from '../../base/database/announce.ts';
 import type { Database, Tables } from '../../base/database/open-database.ts';
+import { hasRow } from '../../base/database/statements.ts';
 import type { EmailAddress } from '../../base/values/email-address.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { AccessPolicy, Account, Quota, RetentionDays } from './account.ts';
@@ -25,35 +26,14 @@ export async function readAccounts(
 ): Promise<(Account | undefined)[]> {
   const rows = await kysely
     .selectFrom('account')
-    .select(accountColumns)
+    .selectAll()
     .where(sql<boolean>`id = any (${accountIds}::text[])`)
     .execute();
   const found = new Map(rows.map((row) => [row.id, toAccount(row)]));
   return accountIds.map((id) => found.get(id));
 }
 
-const accountColumns = [
-  'id',
-  'name',
-  'add_ons',
-  'suspended_at',
-  'retention_days',
-  'quota_per_hour',
-  'quota_per_day',
-  'archive_address',
-  'attachment_limit',
-  'demo',
-  'sign_in',
-  'second_factor',
-  'sign_in_hours',
-  'people_networks',
-  'program_networks',
-  'security_address',
-] as const;
-
-type AccountRow = Pick<Selectable<Tables['account']>, (typeof accountColumns)[number]>;
-
-function toAccount(row: AccountRow): Account {
+function toAccount(row: Selectable<Tables['account']>): Account {
   const policy = toPolicy({
     signIn: row.sign_in as AccessPolicy['signIn'],
     secondFactor: row.second_factor as AccessPolicy['secondFactor'],
@@ -134,15 +114,9 @@ export async function saveAccount(transaction: Kysely, account: Account): Promis
  * Whether an account exists and isn't suspended, which stays so until the transaction ends. Whatever changes an account without a
  * caller whom `authorize` has just admitted asks this: mailed links, providers and running imports.
  */
-export async function lockActiveAccount(
-  transaction: Kysely,
-  accountId: AccountId,
-): Promise<boolean> {
-  const { rows } = await sql`
-    select from account where id = ${accountId} and suspended_at is null for share`.execute(
-    transaction,
-  );
-  return rows.length === 1;
+export function lockActiveAccount(transaction: Kysely, accountId: AccountId): Promise<boolean> {
+  return hasRow(transaction)`
+    select from account where id = ${accountId} and suspended_at is null for share`;
 }
 
 /** Accounts of the installation, ordered by id, after the given one. */
@@ -153,7 +127,7 @@ export async function readAccountPage(
 ): Promise<Account[]> {
   const rows = await kysely
     .selectFrom('account')
-    .select(accountColumns)
+    .selectAll()
     .where('id', '>', after)
     .where('system', '=', false)
     .orderBy('id')

@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import { announceChange } from '../../base/database/announce.ts';
 import type { Database } from '../../base/database/open-database.ts';
+import { allRows, run } from '../../base/database/statements.ts';
 import type { AccountId, PersonId } from '../../base/values/ids.ts';
 import { notifyMember, notifyOwners } from '../notices/security-notice-store.ts';
 import type { Membership, MembershipGranter, Role } from './account.ts';
@@ -27,10 +27,10 @@ export async function readMemberships(
   { personId, reach }: ReachedPerson,
 ): Promise<readonly Membership[]> {
   const only = onlyAccount(reach);
-  const { rows } = await sql<OrNull<Membership, 'grantedBy'>>`
+  const rows = await allRows<OrNull<Membership, 'grantedBy'>>(kysely)`
     select account_id as "accountId", role, granted_by as "grantedBy" from membership
     where person_id = ${personId} and (${only}::text is null or account_id = ${only})
-    order by created_at, account_id`.execute(kysely);
+    order by created_at, account_id`;
   return rows.map((row) => ({ ...row, grantedBy: row.grantedBy ?? undefined }));
 }
 
@@ -42,11 +42,9 @@ export async function keepMembershipsOfProvider(
   transaction: Kysely,
   accountId: AccountId,
 ): Promise<PersonId[]> {
-  const { rows } = await sql<{ id: PersonId }>`
+  const rows = await allRows<{ id: PersonId }>(transaction)`
     update membership set granted_by = null
-    where account_id = ${accountId} and granted_by = 'account' returning person_id as id`.execute(
-    transaction,
-  );
+    where account_id = ${accountId} and granted_by = 'account' returning person_id as id`;
   for (const { id } of rows) await announceChange(transaction, personTopic, id);
   return rows.map(({ id }) => id);
 }
@@ -57,18 +55,18 @@ export async function belongsOnlyTo(
   personId: PersonId,
   accountId: AccountId,
 ): Promise<boolean> {
-  const { rows } = await sql<{ only: boolean | null }>`
+  const rows = await allRows<{ only: boolean | null }>(kysely)`
     select bool_and(m.account_id = ${accountId}) as only from person p join membership m on m.person_id = p.id
-    where p.id = ${personId} and not p.operator`.execute(kysely);
+    where p.id = ${personId} and not p.operator`;
   return rows[0]?.only === true;
 }
 
 /** The members of an account, ordered by email address. */
 export async function readMembers(kysely: Kysely, accountId: AccountId): Promise<Member[]> {
-  const { rows } = await sql<OrNull<Member, 'grantedBy'>>`
+  const rows = await allRows<OrNull<Member, 'grantedBy'>>(kysely)`
     select m.person_id as "personId", p.email, m.role, m.granted_by as "grantedBy"
     from membership m join person p on p.id = m.person_id
-    where m.account_id = ${accountId} order by p.email`.execute(kysely);
+    where m.account_id = ${accountId} order by p.email`;
   return rows.map((row) => ({ ...row, grantedBy: row.grantedBy ?? undefined }));
 }
 
@@ -83,18 +81,14 @@ export async function saveMembership(
   },
 ): Promise<void> {
   const { accountId, personId, role, grantedBy = null } = membership;
-  const { rows } = await sql<{ role: Role }>`
-    select role from membership where account_id = ${accountId} and person_id = ${personId}`.execute(
-    transaction,
-  );
+  const rows = await allRows<{ role: Role }>(transaction)`
+    select role from membership where account_id = ${accountId} and person_id = ${personId}`;
   const before = rows[0]?.role;
   // Memberships created in one transaction keep their order: the first one is a password token's account.
-  await sql`
+  await run(transaction)`
     insert into membership (account_id, person_id, role, granted_by, created_at)
     values (${accountId}, ${personId}, ${role}, ${grantedBy}, clock_timestamp())
-    on conflict (account_id, person_id) do update set role = excluded.role, granted_by = excluded.granted_by`.execute(
-    transaction,
-  );
+    on conflict (account_id, person_id) do update set role = excluded.role, granted_by = excluded.granted_by`;
   await announceChange(transaction, personTopic, personId);
   if (role === 'owner' && before !== 'owner') {
     await notifyOwners(transaction, accountId, 'owner-added', personId);
@@ -120,10 +114,8 @@ export async function removeMembership(
   accountId: AccountId,
   personId: PersonId,
 ): Promise<void> {
-  const { rows } = await sql<{ role: Role }>`
-    delete from membership where account_id = ${accountId} and person_id = ${personId} returning role`.execute(
-    transaction,
-  );
+  const rows = await allRows<{ role: Role }>(transaction)`
+    delete from membership where account_id = ${accountId} and person_id = ${personId} returning role`;
   await announceChange(transaction, personTopic, personId);
   if (rows[0]?.role === 'owner') await notifyOwnerRemoved(transaction, accountId, personId);
 }

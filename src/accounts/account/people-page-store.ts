@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { Database } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 import type { PersonId } from '../../base/values/ids.ts';
 import type { Role } from './account.ts';
 
@@ -16,7 +16,7 @@ export interface PersonFacts {
 }
 
 /** People of the installation, ordered by address, or the one with the given address. */
-export async function readPeople(
+export function readPeople(
   kysely: Kysely,
   filter: {
     readonly email?: string;
@@ -27,7 +27,7 @@ export async function readPeople(
   },
 ): Promise<PersonFacts[]> {
   const { email = null, contains = null, operator = null, after = '', limit = 1 } = filter;
-  const { rows } = await sql<PersonFacts>`
+  return allRows<PersonFacts>(kysely)`
     select p.id, p.email, p.name, p.operator, p.disabled_at is not null as disabled,
       coalesce((select json_agg(json_build_object('accountId', m.account_id, 'role', m.role) order by m.account_id)
         from membership m where m.person_id = p.id), '[]') as accounts
@@ -36,6 +36,5 @@ export async function readPeople(
       and (${operator}::boolean is null or p.operator = ${operator})
       and (${contains}::text is null or position(lower(${contains}) in p.email) > 0
         or position(lower(${contains}) in lower(p.name)) > 0)
-    order by p.email limit ${limit}`.execute(kysely);
-  return rows;
+    order by p.email limit ${limit}`;
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { announceChange } from '../../base/database/announce.ts';
 import type { Database } from '../../base/database/open-database.ts';
+import { allRows, firstRow, hasRow, run, valuesOf } from '../../base/database/statements.ts';
 import { comparableAddress } from '../../base/values/email-address.ts';
 import { newPersonId, type PersonId } from '../../base/values/ids.ts';
 import { notifyOperators, notifyPerson } from '../notices/security-notice-store.ts';
@@ -22,11 +23,8 @@ export interface PersonWithPassword extends Person {
 const columns = sql`id, email, name, disabled_at is not null as disabled`;
 
 /** The person with this id, or undefined. */
-export async function readPerson(kysely: Kysely, personId: PersonId): Promise<Person | undefined> {
-  const { rows } = await sql<Person>`select ${columns} from person where id = ${personId}`.execute(
-    kysely,
-  );
-  return rows[0];
+export function readPerson(kysely: Kysely, personId: PersonId): Promise<Person | undefined> {
+  return firstRow<Person>(kysely)`select ${columns} from person where id = ${personId}`;
 }
 
 /**
@@ -39,8 +37,8 @@ export async function readEmails(
 ): Promise<ReadonlyMap<PersonId, string>> {
   const ids = [...new Set(personIds)].filter((id) => id !== null);
   if (ids.length === 0) return new Map();
-  const { rows } = await sql<{ id: PersonId; email: string }>`
-    select id, email from person where id = any (${ids}::uuid[])`.execute(kysely);
+  const rows = await allRows<{ id: PersonId; email: string }>(kysely)`
+    select id, email from person where id = any (${ids}::uuid[])`;
   return new Map(rows.map(({ id, email }) => [id, email]));
 }
 
@@ -49,10 +47,8 @@ export async function findPersonByEmail(
   kysely: Kysely,
   email: string,
 ): Promise<PersonWithPassword | undefined> {
-  const { rows } = await sql<Person & { passwordHash: string | null }>`
-    select ${columns}, password_hash as "passwordHash" from person where email = ${comparableAddress(email)}`.execute(
-    kysely,
-  );
+  const rows = await allRows<Person & { passwordHash: string | null }>(kysely)`
+    select ${columns}, password_hash as "passwordHash" from person where email = ${comparableAddress(email)}`;
   return rows[0] && { ...rows[0], passwordHash: rows[0].passwordHash ?? undefined };
 }
 
@@ -86,15 +82,14 @@ export async function renamePerson(
 }
 
 /** Replaces the hash of an unchanged password. */
-export async function renewPasswordHash(
+export function renewPasswordHash(
   kysely: Kysely,
   { id, passwordHash }: Pick<PersonWithPassword, 'id' | 'passwordHash'>,
   renewed: string,
 ): Promise<boolean> {
-  const { rows } = await sql`
+  return hasRow(kysely)`
     update person set password_hash = ${renewed}
-    where id = ${id} and password_hash = ${passwordHash ?? ''} returning 1`.execute(kysely);
-  return rows.length === 1;
+    where id = ${id} and password_hash = ${passwordHash ?? ''} returning 1`;
 }
 
 /**
@@ -106,9 +101,7 @@ export async function setPasswordHash(
   personId: PersonId,
   passwordHash: string,
 ): Promise<void> {
-  await sql`update person set password_hash = ${passwordHash} where id = ${personId}`.execute(
-    transaction,
-  );
+  await run(transaction)`update person set password_hash = ${passwordHash} where id = ${personId}`;
   await announceChange(transaction, personTopic, personId);
 }
 
@@ -121,9 +114,9 @@ export async function setPersonDisabled(
   personId: PersonId,
   disabled: boolean,
 ): Promise<void> {
-  await sql`
+  await run(transaction)`
     update person set disabled_at = case when ${disabled} then coalesce(disabled_at, now()) end
-    where id = ${personId}`.execute(transaction);
+    where id = ${personId}`;
   await announceChange(transaction, personTopic, personId);
 }
 
@@ -133,33 +126,27 @@ export async function setOperator(
   personId: PersonId,
   operator: boolean,
 ): Promise<void> {
-  const { rows } = await sql`
-    update person set operator = ${operator} where id = ${personId} and operator <> ${operator} returning 1`.execute(
-    transaction,
-  );
+  const rows = await allRows(transaction)`
+    update person set operator = ${operator} where id = ${personId} and operator <> ${operator} returning 1`;
   await announceChange(transaction, personTopic, personId);
   if (!operator || rows.length === 0) return;
   await notifyOperators(transaction, personId);
   // Providers of accounts don't sign in operators.
-  const { rows: ended } = await sql`
-    delete from provider_identity where person_id = ${personId} and provider_account is not null returning 1`.execute(
-    transaction,
-  );
+  const ended = await allRows(transaction)`
+    delete from provider_identity where person_id = ${personId} and provider_account is not null returning 1`;
   if (ended.length > 0) await notifyPerson(transaction, personId, 'provider-disconnected');
 }
 
 /** Records that a person opened a link sent to their address, which proves that it is theirs (ASVS 2.5.1). */
 export async function markEmailVerified(transaction: Kysely, personId: PersonId): Promise<void> {
-  await sql`
-    update person set proven_at = coalesce(proven_at, now()) where id = ${personId}`.execute(
-    transaction,
-  );
+  await run(transaction)`
+    update person set proven_at = coalesce(proven_at, now()) where id = ${personId}`;
 }
 
 /** The language of mail to a person; undefined if none was chosen. */
 export async function readLocale(kysely: Kysely, personId: PersonId): Promise<Locale | undefined> {
-  const { rows } = await sql<{ locale: Locale | null }>`
-    select locale from person where id = ${personId}`.execute(kysely);
+  const rows = await allRows<{ locale: Locale | null }>(kysely)`
+    select locale from person where id = ${personId}`;
   return rows[0]?.locale ?? undefined;
 }
 
@@ -170,15 +157,15 @@ export async function saveLocale(
   locale: Locale,
   onlyIfUnset = false,
 ): Promise<void> {
-  await sql`
+  await run(kysely)`
     update person set locale = ${locale}
-    where id = ${personId} and (locale is null or not ${onlyIfUnset}::boolean)`.execute(kysely);
+    where id = ${personId} and (locale is null or not ${onlyIfUnset}::boolean)`;
 }
 
 /** How a person reads dates and numbers. */
 export async function readFormats(kysely: Kysely, personId: PersonId): Promise<PersonFormats> {
-  const { rows } = await sql<{ formats: string | null }>`
-    select formats from person where id = ${personId}`.execute(kysely);
+  const rows = await allRows<{ formats: string | null }>(kysely)`
+    select formats from person where id = ${personId}`;
   const formats = rows[0]?.formats ?? undefined;
   return isPersonFormats(formats) ? formats : defaultFormats;
 }
@@ -192,16 +179,12 @@ export async function saveFormats(
 }
 
 /** Whether a person is an operator of the installation, enabled or not. */
-export async function hasOperatorRole(kysely: Kysely, personId: PersonId): Promise<boolean> {
-  const { rows } = await sql`select from person where id = ${personId} and operator`.execute(
-    kysely,
-  );
-  return rows.length === 1;
+export function hasOperatorRole(kysely: Kysely, personId: PersonId): Promise<boolean> {
+  return hasRow(kysely)`select from person where id = ${personId} and operator`;
 }
 
 /** The email addresses of all enabled operators. */
-export async function listOperators(kysely: Kysely): Promise<string[]> {
-  const { rows } = await sql<{ email: string }>`
-    select email from person where operator and disabled_at is null order by email`.execute(kysely);
-  return rows.map(({ email }) => email);
+export function listOperators(kysely: Kysely): Promise<string[]> {
+  return valuesOf<string>(kysely)`
+    select email from person where operator and disabled_at is null order by email`;
 }

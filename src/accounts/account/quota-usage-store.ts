@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../base/database/open-database.ts';
+import { firstRow, run } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { Quota } from './account.ts';
 
@@ -47,14 +48,14 @@ export async function claimQuotaShare(
   const shareAfterConflict = share(
     sql`least(${perHour} - (${hourUsed}), ${perDay} - (${dayUsed}))`,
   );
-  const { rows } = await sql<{
+  const row = await firstRow<{
     hour_at: Date;
     hour_used: number;
     day_at: Date;
     day_used: number;
     granted: number;
     now: Date;
-  }>`
+  }>(kysely)`
     with moment as materialized (select now() as now),
     first as materialized (select ${share(sql`least(${perHour}, ${perDay})`)} as granted)
     insert into account_quota_use as u (account_id, hour_at, hour_used, day_at, day_used, granted)
@@ -64,8 +65,7 @@ export async function claimQuotaShare(
       hour_at = greatest(u.hour_at, excluded.hour_at), hour_used = (${hourUsed}) + ${shareAfterConflict},
       day_at = greatest(u.day_at, excluded.day_at), day_used = (${dayUsed}) + ${shareAfterConflict},
       granted = ${shareAfterConflict}
-    returning hour_at, hour_used, day_at, day_used, granted, now() as now`.execute(kysely);
-  const [row] = rows;
+    returning hour_at, hour_used, day_at, day_used, granted, now() as now`;
   if (row === undefined) throw new Error('claiming a quota share returned no row');
   const now = row.now.getTime();
   return {
@@ -86,11 +86,11 @@ export async function returnQuotaShare(
   { hourAt, dayAt }: QuotaWindow,
   unused: number,
 ): Promise<void> {
-  await sql`
+  await run(kysely)`
     update account_quota_use
     set hour_used = greatest(0, hour_used - case when hour_at = ${hourAt} then ${unused}::int else 0 end),
       day_used = greatest(0, day_used - case when day_at = ${dayAt} then ${unused}::int else 0 end)
-    where account_id = ${accountId} and day_at = ${dayAt}`.execute(kysely);
+    where account_id = ${accountId} and day_at = ${dayAt}`;
 }
 
 /** An account's usage of the current hour and day, including the shares that processes hold. */
@@ -100,14 +100,13 @@ export interface QuotaUsage extends QuotaWindow {
 }
 
 export async function readQuotaUsage(kysely: Kysely, accountId: AccountId): Promise<QuotaUsage> {
-  const { rows } = await sql<QuotaUsage>`
+  const usage = await firstRow<QuotaUsage>(kysely)`
     select t.hour as "hourAt", t.day as "dayAt",
       coalesce(case when u.hour_at = t.hour then u.hour_used end, 0) as "hourUsed",
       coalesce(case when u.day_at = t.day then u.day_used end, 0) as "dayUsed"
     from (select date_trunc('hour', now, 'UTC') as hour, date_trunc('day', now, 'UTC') as day
       from (select now() as now) m) t
-    left join account_quota_use u on u.account_id = ${accountId}`.execute(kysely);
-  const [usage] = rows;
+    left join account_quota_use u on u.account_id = ${accountId}`;
   if (usage === undefined) throw new Error('select returned no row');
   return usage;
 }

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 import { TimeBudget } from '../../base/fairness/time-budget.ts';
 import { comparableAddress } from '../../base/values/email-address.ts';
 import type { AccountId } from '../../base/values/ids.ts';
@@ -121,9 +122,9 @@ async function scanEntries(
   checks: readonly Condition[],
   { scanned, limit }: { readonly scanned: number; readonly limit: number },
 ) {
-  const { rows } = await sql<
+  const rows = await allRows<
     Omit<AuditEntry, 'id'> & { id: string | null; place: string; end: [string, string] | null }
-  >`
+  >(kysely)`
     with scanned as materialized (
       select * from audit_event e where ${sql.join(range, sql` and `)}
       order by e.at desc, e.id desc limit ${scanned})
@@ -138,7 +139,7 @@ async function scanEntries(
       left join api_key k on k.account_id = e.account_id and k.id::text = e.detail ->> 'apiKey'
       where ${sql.join([sql`true`, ...checks], sql` and `)}
       order by e.at desc, e.id desc limit ${limit}) as e on true
-    order by e.at desc, e.id desc`.execute(kysely);
+    order by e.at desc, e.id desc`;
   const [at, id] = rows[0]?.end ?? [];
   return {
     entries: rows.flatMap(({ end: _, id: found, ...row }) =>
@@ -212,13 +213,10 @@ export interface AuditLogEntry extends Omit<AuditEntry, 'id' | 'name' | 'keyName
 }
 
 /** The newest matching events, newest first. */
-export async function readAuditLog(
-  database: Database,
-  query: AuditQuery,
-): Promise<AuditLogEntry[]> {
+export function readAuditLog(database: Database, query: AuditQuery): Promise<AuditLogEntry[]> {
   const email = query.email === undefined ? null : comparableAddress(query.email);
   const { clientId = null, kind = null, outcome = null, remoteAddress = null } = query;
-  const { rows } = await sql<AuditLogEntry>`
+  return allRows<AuditLogEntry>(database.kysely)`
     select e.at, e.kind, e.outcome, p.email, e.client_id as "clientId", e.account_id as "accountId",
       e.remote_address as "remoteAddress", e.request_id as "requestId", e.detail
     from audit_event e left join person p on p.id = e.person_id
@@ -228,6 +226,5 @@ export async function readAuditLog(
       and (${outcome}::text is null or e.outcome = ${outcome})
       and (${remoteAddress}::text is null or e.remote_address = ${remoteAddress})
       and (${query.since ?? null}::timestamptz is null or e.at >= ${query.since ?? null})
-    order by e.at desc, e.id desc limit ${query.limit}`.execute(database.kysely);
-  return rows;
+    order by e.at desc, e.id desc limit ${query.limit}`;
 }

@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
-import { sql } from 'kysely';
 import type { Database } from '../../base/database/open-database.ts';
+import { allRows, run } from '../../base/database/statements.ts';
 import { newId } from '../../base/values/ids.ts';
 
 /** The origin of a request as recorded in the audit log. */
@@ -46,12 +46,10 @@ export async function recordAuditEvent(
 ): Promise<void> {
   const { kind, outcome = 'success', origin } = event;
   const id = newId();
-  await sql`
+  await run(kysely)`
     insert into audit_event (id, kind, outcome, person_id, client_id, account_id, remote_address, request_id, detail)
     values (${id}, ${kind}, ${outcome}, ${event.personId ?? null}, ${event.clientId ?? null},
-      ${event.accountId ?? null}, ${origin.remoteAddress}, ${origin.requestId}, ${JSON.stringify(event.detail ?? {})})`.execute(
-    kysely,
-  );
+      ${event.accountId ?? null}, ${origin.remoteAddress}, ${origin.requestId}, ${JSON.stringify(event.detail ?? {})})`;
   recordedEvents.publish({ ...event, id, outcome } satisfies RecordedEvent);
 }
 
@@ -60,7 +58,7 @@ export async function findRecorded(
   kysely: Database['kysely'],
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Date>> {
-  const { rows } = await sql<{ id: string; at: Date }>`
-    select id, at from audit_event where id = any(${ids}::uuid[])`.execute(kysely);
+  const rows = await allRows<{ id: string; at: Date }>(kysely)`
+    select id, at from audit_event where id = any(${ids}::uuid[])`;
   return new Map(rows.map(({ id, at }) => [id, at]));
 }

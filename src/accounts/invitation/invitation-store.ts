@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../base/database/open-database.ts';
+import { allRows, firstRow, hasRow, run } from '../../base/database/statements.ts';
 import type { AccountId, PersonId } from '../../base/values/ids.ts';
 import type { Role } from '../account/account.ts';
 import { hasSecondFactor } from '../account/second-factor-sql.ts';
@@ -24,12 +25,12 @@ export interface NewInvitation {
  * Saves an invitation, replacing an earlier one for the same address.
  * @returns false if the earlier one was mailed a moment ago; nothing is saved then
  */
-export async function saveInvitation(
+export function saveInvitation(
   transaction: Kysely,
   { accountId, email, role, name, invitedBy }: NewInvitation,
   hash: Buffer,
 ): Promise<boolean> {
-  const { rows } = await sql`
+  return hasRow(transaction)`
     with moment as (select now() as now)
     insert into invitation as i (account_id, email, hash, role, name, invited_by, sent_at, expires_at)
     select ${accountId}, ${email}, ${hash}, ${role}, ${name ?? null}, ${invitedBy}, now,
@@ -38,8 +39,7 @@ export async function saveInvitation(
     set hash = excluded.hash, role = excluded.role, name = excluded.name, invited_by = excluded.invited_by,
       sent_at = excluded.sent_at, expires_at = excluded.expires_at, withdrawn_at = null
     where i.sent_at <= excluded.sent_at - ${resendIntervalMinutes} * interval '1 minute'
-    returning 1`.execute(transaction);
-  return rows.length === 1;
+    returning 1`;
 }
 
 /** Changes an open invitation; the mailed link stays valid, since its page shows the current details. */
@@ -49,23 +49,20 @@ export async function changeInvitation(
   email: string,
   { role, name }: { readonly role: Role; readonly name: string | undefined },
 ): Promise<void> {
-  await sql`
+  await run(transaction)`
     update invitation set role = ${role}, name = coalesce(${name ?? null}, name)
-    where account_id = ${accountId} and email = ${email}`.execute(transaction);
+    where account_id = ${accountId} and email = ${email}`;
 }
 
 /** @returns false if there was no open one */
-export async function withdrawInvitation(
+export function withdrawInvitation(
   transaction: Kysely,
   accountId: AccountId,
   email: string,
 ): Promise<boolean> {
-  const { rows } = await sql`
+  return hasRow(transaction)`
     update invitation set withdrawn_at = now()
-    where account_id = ${accountId} and email = ${email} and withdrawn_at is null returning 1`.execute(
-    transaction,
-  );
-  return rows.length === 1;
+    where account_id = ${accountId} and email = ${email} and withdrawn_at is null returning 1`;
 }
 
 /** A valid invitation, and the person its address belongs to. */
@@ -85,11 +82,8 @@ export interface OpenInvitation {
 }
 
 /** The open invitation of a link. It ends if the inviter no longer owns the account or is disabled. */
-export async function findInvitation(
-  kysely: Kysely,
-  hash: Buffer,
-): Promise<OpenInvitation | undefined> {
-  const { rows } = await sql<OpenInvitation>`
+export function findInvitation(kysely: Kysely, hash: Buffer): Promise<OpenInvitation | undefined> {
+  return firstRow<OpenInvitation>(kysely)`
     select i.account_id as "accountId", a.name as "accountName", i.email, i.role, i.name,
       w.name as "inviterName", w.email as "inviterEmail", p.id as "personId",
       coalesce(p.password_hash is not null and p.proven_at is not null, false) as established,
@@ -100,17 +94,13 @@ export async function findInvitation(
     join membership m on m.account_id = i.account_id and m.person_id = w.id and m.role = 'owner'
     left join person p on p.email = i.email
     where i.hash = ${hash} and i.withdrawn_at is null and p.disabled_at is null
-      and i.expires_at > now()`.execute(kysely);
-  return rows[0];
+      and i.expires_at > now()`;
 }
 
 /** Consumes the link of an invitation; of two concurrent uses, one gets true. */
-export async function consumeInvitation(transaction: Kysely, hash: Buffer): Promise<boolean> {
-  const { rows } = await sql`
-    delete from invitation where hash = ${hash} and withdrawn_at is null returning 1`.execute(
-    transaction,
-  );
-  return rows.length === 1;
+export function consumeInvitation(transaction: Kysely, hash: Buffer): Promise<boolean> {
+  return hasRow(transaction)`
+    delete from invitation where hash = ${hash} and withdrawn_at is null returning 1`;
 }
 
 /** A member or an invited person, as the other members see them. */
@@ -139,7 +129,7 @@ export async function readMemberFacts(
   filter: { readonly email?: string; readonly after?: string; readonly limit?: number } = {},
 ): Promise<MemberFacts[]> {
   const { email = null, after = '', limit = 1 } = filter;
-  const { rows } = await sql<MemberRow>`
+  const rows = await allRows<MemberRow>(kysely)`
     select m.person_id as "personId", p.email, p.name, m.role, p.disabled_at is not null as disabled,
       p.password_hash is not null as "hasPassword",
       ${hasSecondFactor(sql.ref('p.id'))} as "hasSecondFactor",
@@ -153,7 +143,7 @@ export async function readMemberFacts(
       and i.withdrawn_at is null and not exists (
         select from membership m join person p on p.id = m.person_id
         where m.account_id = ${accountId} and p.email = i.email)
-    order by email limit ${limit}`.execute(kysely);
+    order by email limit ${limit}`;
   return rows.map(({ invitedBy, expiresAt, ...facts }) => ({
     ...facts,
     invitation: invitedBy === null || expiresAt === null ? null : { invitedBy, expiresAt },

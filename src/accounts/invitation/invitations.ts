@@ -13,7 +13,7 @@ import {
   saveLocale,
 } from '../account/person-store.ts';
 import { type RequestOrigin, recordAuditEvent } from '../audit/audit-store.ts';
-import { MailedLinks } from '../notices/mailed-links.ts';
+import { mailedLinkToken } from '../notices/mailed-links.ts';
 import type { Locale } from '../notices/system-mail.ts';
 import { enqueueAccountLink } from '../notices/system-mail-store.ts';
 import { replacePersonPassword } from '../sign-in/change-password.ts';
@@ -45,7 +45,7 @@ export async function sendInvitation(
 ): Promise<InvitationOutcome> {
   const { accountId, email, role } = invitation;
   const id = newId();
-  const hash = hashToken(new TokenMint(key).wrap('link', new MailedLinks(key).token(id)));
+  const hash = hashToken(new TokenMint(key).wrap('link', mailedLinkToken(key, id)));
   if (!(await saveInvitation(transaction, invitation, hash))) return 'too-soon';
   await enqueueAccountLink(transaction, {
     id,

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../base/database/open-database.ts';
+import { firstRow, run } from '../../base/database/statements.ts';
 import type { AccountId, PersonId } from '../../base/values/ids.ts';
 import type { SecurityEvent } from './system-mail.ts';
 import { enqueueNotices } from './system-mail-store.ts';
@@ -159,9 +160,9 @@ export async function notifyOfNewBrowser(
   const known = sql`select id, email, operator from person where id = ${personId} and signed_in_at is not null`;
   await kysely.transaction().execute(async (transaction) => {
     await enqueueNotices(transaction, toPersonAndAccounts(known, facts));
-    await sql`update person set signed_in_at = now() where id = ${personId} and signed_in_at is null`.execute(
+    await run(
       transaction,
-    );
+    )`update person set signed_in_at = now() where id = ${personId} and signed_in_at is null`;
   });
 }
 
@@ -176,12 +177,11 @@ export async function notifyOfBlockedSignIn(
 ): Promise<void> {
   const facts = sql`jsonb_build_object('event', 'sign-in-blocked', 'address', ${address}::text)`;
   await kysely.transaction().execute(async (transaction) => {
-    const { rows } = await sql<{ id: PersonId }>`
+    const blocked = await firstRow<{ id: PersonId }>(transaction)`
       update person set sign_in_blocked_at = now()
       where email = ${email} and disabled_at is null
         and (sign_in_blocked_at is null or sign_in_blocked_at < now() - interval '1 day')
-      returning id`.execute(transaction);
-    const [blocked] = rows;
+      returning id`;
     if (blocked === undefined) return;
     const person = sql`select id, email, operator from person where id = ${blocked.id}`;
     await enqueueNotices(transaction, toPersonAndAccounts(person, facts));

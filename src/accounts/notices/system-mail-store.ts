@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
 import { announceChange } from '../../base/database/announce.ts';
 import {
   type Budget,
@@ -10,6 +10,7 @@ import {
   useBudgets,
 } from '../../base/database/budget-store.ts';
 import type { Database } from '../../base/database/open-database.ts';
+import { allRows, firstRow, run, valuesOf } from '../../base/database/statements.ts';
 import { Fault } from '../../base/values/errors.ts';
 import { type AccountId, newId, type PersonId } from '../../base/values/ids.ts';
 import type { Locale, MailFacts, SystemMailKind } from './system-mail.ts';
@@ -87,7 +88,7 @@ type Kysely = Database['kysely'];
 export const systemMailTopic = 'system-mail';
 
 interface LinkMail {
-  /** Identifies its link's token (`MailedLinks`). */
+  /** Identifies its link's token (`mailedLinkToken`). */
   readonly id: string;
   readonly toAddress: string;
   /** The person whose language it is written in. */
@@ -111,11 +112,8 @@ export async function enqueueAccountLink(
   mail: AccountLinkMail,
 ): Promise<void> {
   const { kind, accountId, toAddress, facts } = mail;
-  const { rows } = await sql<{ name: string; suspended: boolean }>`
-    select name, suspended_at is not null as suspended from account where id = ${accountId}`.execute(
-    transaction,
-  );
-  const [account] = rows;
+  const account = await firstRow<{ name: string; suspended: boolean }>(transaction)`
+    select name, suspended_at is not null as suspended from account where id = ${accountId}`;
   if (account === undefined || account.suspended) throw new Fault('ACCOUNT_SUSPENDED');
   const budgets = accountLinkBudgets(kind, accountId, toAddress.toLowerCase());
   const { refused } = await useBudgets(transaction, budgets);
@@ -184,11 +182,9 @@ async function insert(
   },
 ): Promise<void> {
   const { id, kind, toAddress, personId = null, accountId = null, facts } = mail;
-  await sql`
+  await run(transaction)`
     insert into system_mail (id, kind, to_address, person_id, account_id, facts)
-    values (${id}, ${kind}, ${toAddress}, ${personId}, ${accountId}, ${JSON.stringify(facts)}::jsonb)`.execute(
-    transaction,
-  );
+    values (${id}, ${kind}, ${toAddress}, ${personId}, ${accountId}, ${JSON.stringify(facts)}::jsonb)`;
   await announceChange(transaction, systemMailTopic, id);
 }
 
@@ -210,11 +206,11 @@ export async function enqueueNotices(
   transaction: Kysely,
   notices: RawBuilder<unknown>,
 ): Promise<void> {
-  const { rows } = await sql<Notice>`
+  const rows = await allRows<Notice>(transaction)`
     select n.to_address as "toAddress", n.person_id as "personId", n.account_id as "accountId",
       n.facts || case when a.id is null then '{}' else jsonb_build_object('account', a.name, 'accountId', a.id) end as facts
     from (${notices}) n left join account a on a.id = n.account_id
-    where a.suspended_at is null`.execute(transaction);
+    where a.suspended_at is null`;
   if (rows.length === 0) return;
   const groups = rows.map(groupOf);
   const accounts = rows.map(({ accountId }) => accountNoticeBudget(accountId ?? ''));
@@ -224,7 +220,7 @@ export async function enqueueNotices(
     return { ...notice, id: newId(), seconds: noticeDelay(states[index]?.used ?? 0, left) };
   });
   // A notice that is already being sent, or that another transaction is writing, collects no more.
-  const { rows: leading } = await sql<{ id: string }>`
+  const leading = await valuesOf<string>(transaction)`
     with written as (
       insert into system_mail (id, kind, to_address, person_id, account_id, facts, due_at, sent_with)
       select n.id, 'security-notice', n."toAddress", n."personId", n."accountId", n.facts,
@@ -238,8 +234,8 @@ export async function enqueueNotices(
           and facts ->> 'event' = n.facts ->> 'event' and facts ->> 'about' is not distinct from n.facts ->> 'about'
         order by created_at limit 1 for share skip locked) w on true
       returning id, sent_with)
-    select id from written where sent_with is null`.execute(transaction);
-  const isLeading = new Set(leading.map(({ id }) => id));
+    select id from written where sent_with is null`;
+  const isLeading = new Set(leading);
   const used = queued.flatMap(({ id, accountId }, index) => {
     const group = groups[index];
     if (group === undefined || !isLeading.has(id)) return [];
@@ -277,7 +273,7 @@ export interface ClaimedSystemMail extends MailEntry {
  * because people wait for links, and a flood of notices must not delay password resets.
  */
 export async function claimSystemMail(kysely: Kysely, limit: number): Promise<ClaimedSystemMail[]> {
-  const { rows } = await sql<Omit<ClaimedSystemMail, 'collected'>>`
+  const rows = await allRows<Omit<ClaimedSystemMail, 'collected'>>(kysely)`
     with due as (
       select id from system_mail where due_at <= now()
       order by kind = 'security-notice', due_at limit ${limit} for update skip locked)
@@ -288,14 +284,12 @@ export async function claimSystemMail(kysely: Kysely, limit: number): Promise<Cl
     where m.id = due.id
     returning m.id, m.kind, m.to_address as "toAddress", m.person_id as "personId", m.facts, m.created_at as "createdAt",
       (select p.name from person p where p.id = m.person_id) as name,
-      (select p.locale from person p where p.id = m.person_id) as locale`.execute(kysely);
+      (select p.locale from person p where p.id = m.person_id) as locale`;
   if (rows.length === 0) return [];
   // From here on, no more are added, so every attempt has the same.
-  const { rows: collected } = await sql<MailEntry & { id: string; sentWith: string }>`
+  const collected = await allRows<MailEntry & { id: string; sentWith: string }>(kysely)`
     select id, sent_with as "sentWith", facts, created_at as "createdAt" from system_mail
-    where sent_with = any (${rows.map(({ id }) => id)}::uuid[]) order by created_at, id`.execute(
-    kysely,
-  );
+    where sent_with = any (${rows.map(({ id }) => id)}::uuid[]) order by created_at, id`;
   return rows.map((mail) => ({
     ...mail,
     collected: collected.filter(({ sentWith }) => sentWith === mail.id),
@@ -308,10 +302,10 @@ export async function settleSystemMail(
   { id, collected }: Pick<ClaimedSystemMail, 'id' | 'collected'>,
 ): Promise<void> {
   const ids = [id, ...collected.map((mail) => mail.id)];
-  await sql`delete from system_mail where id = any (${ids}::uuid[])`.execute(kysely);
+  await run(kysely)`delete from system_mail where id = any (${ids}::uuid[])`;
 }
 
 /** Deletes all queued system mail, when there is no address to send it from. */
 export async function dropSystemMail(kysely: Kysely): Promise<void> {
-  await sql`delete from system_mail`.execute(kysely);
+  await run(kysely)`delete from system_mail`;
 }

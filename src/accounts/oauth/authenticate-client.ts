@@ -1,4 +1,3 @@
-import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { MasterKey } from '../../base/secrets/master-key.ts';
 import type { PurposeKeys } from '../../base/secrets/purpose-keys.ts';
 import { isPublicId } from '../../base/values/ids.ts';
@@ -22,31 +21,20 @@ export class ClientSecretHasher {
 
   /** The hash to store for a secret. */
   hash(secret: string): Buffer {
-    return keyedHash(this.#keys.current, secret);
+    return this.#keys.sign(secret);
   }
 
   /** True if `secret` matches the stored hash; takes constant time. */
   matches(secret: string, secretHash: Uint8Array): boolean {
-    return this.#keys.some((key) => isHashOf(key, secret, secretHash));
+    return this.#keys.verify(secret, secretHash);
   }
 
   /** The hash to store for a matching secret, if the stored one is outdated. */
   rehash(secret: string, secretHash: Uint8Array): Buffer | undefined {
-    if (this.#keys.others.length === 0) return undefined;
-    const wasHashedWith = (key: KeyObject) => isHashOf(key, secret, secretHash);
-    return wasHashedWith(this.#keys.current) || !this.#keys.others.some(wasHashedWith)
-      ? undefined
-      : this.hash(secret);
+    if (this.#keys.others.length === 0 || !this.matches(secret, secretHash)) return undefined;
+    const renewed = this.hash(secret);
+    return renewed.equals(secretHash) ? undefined : renewed;
   }
-}
-
-function isHashOf(key: KeyObject, secret: string, secretHash: Uint8Array): boolean {
-  const given = keyedHash(key, secret);
-  return given.length === secretHash.length && timingSafeEqual(given, secretHash);
-}
-
-function keyedHash(key: KeyObject, secret: string): Buffer {
-  return createHmac('sha256', key).update(secret).digest();
 }
 
 /** Only a client that used the Authorization header gets a challenge, because some clients ignore the body of a challenge. */

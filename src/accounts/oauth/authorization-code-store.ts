@@ -1,5 +1,6 @@
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Tables } from '../../base/database/open-database.ts';
+import { firstRow, hasRow } from '../../base/database/statements.ts';
 import type { AccountId, ClientId, PersonId } from '../../base/values/ids.ts';
 import { onlyAccount, type ReachedPerson } from '../account/reach.ts';
 import { isUsedBeyond } from './consent-store.ts';
@@ -22,14 +23,14 @@ export interface AuthorizationCode {
  * Saves the person's consent and the code in one statement.
  * @returns false if the person uses the integration beyond what is reached; then nothing changes
  */
-export async function saveAuthorizationCode(
+export function saveAuthorizationCode(
   executor: Kysely<Tables>,
   hash: Buffer,
   person: ReachedPerson,
   code: Omit<AuthorizationCode, 'personId'>,
 ): Promise<boolean> {
   const account = onlyAccount(person.reach);
-  const { rows } = await sql`
+  return hasRow(executor)`
     with consented as (
       insert into consent (person_id, client_id, account_id, granted_at)
       select ${person.personId}, ${code.clientId}, ${code.accountId}, now()
@@ -42,8 +43,7 @@ export async function saveAuthorizationCode(
     select ${hash}, person_id, client_id, account_id, ${code.redirectUri}, ${code.redirectUriSent},
       ${code.codeChallenge}, granted_at + ${authorizationCodeSeconds} * interval '1 s'
     from consented
-    returning 1`.execute(executor);
-  return rows.length === 1;
+    returning 1`;
 }
 
 /**
@@ -52,31 +52,27 @@ export async function saveAuthorizationCode(
  * @returns undefined if the code is unknown, belongs to another client, was used, is older than 60 seconds, or the person
  *   consented for another account since
  */
-export async function consumeAuthorizationCode(
+export function consumeAuthorizationCode(
   transaction: Kysely<Tables>,
   hash: Buffer,
   clientId: ClientId,
 ): Promise<AuthorizationCode | undefined> {
-  const { rows } = await sql<AuthorizationCode>`
+  return firstRow<AuthorizationCode>(transaction)`
     update grant_code set used_at = now()
     where hash = ${hash} and client_id = ${clientId} and used_at is null
       and expires_at > now() and exists (
         select from consent c where c.person_id = grant_code.person_id and c.client_id = grant_code.client_id
           and c.account_id = grant_code.account_id)
     returning person_id as "personId", client_id as "clientId", account_id as "accountId", redirect_uri as "redirectUri",
-      redirect_uri_sent as "redirectUriSent", code_challenge as "codeChallenge"`.execute(
-    transaction,
-  );
-  return rows[0];
+      redirect_uri_sent as "redirectUriSent", code_challenge as "codeChallenge"`;
 }
 
 /** The person and the client of a used code, or undefined. */
-export async function findUsedCode(
+export function findUsedCode(
   executor: Kysely<Tables>,
   hash: Buffer,
 ): Promise<{ readonly personId: PersonId; readonly clientId: ClientId } | undefined> {
-  const { rows } = await sql<{ personId: PersonId; clientId: ClientId }>`
+  return firstRow<{ personId: PersonId; clientId: ClientId }>(executor)`
     select person_id as "personId", client_id as "clientId"
-    from grant_code where hash = ${hash} and used_at is not null`.execute(executor);
-  return rows[0];
+    from grant_code where hash = ${hash} and used_at is not null`;
 }

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../base/database/open-database.ts';
+import { allRows, hasRow } from '../../base/database/statements.ts';
 import type { AccountId, ClientId, PersonId } from '../../base/values/ids.ts';
 import { onlyAccount, type ReachedPerson } from '../account/reach.ts';
 import { revokeReachedTokens } from './revoke-tokens-store.ts';
@@ -16,16 +17,15 @@ export interface Consent {
 type Kysely = Database['kysely'];
 
 /** The accounts of a person that are reached, oldest membership first. */
-export async function readReachedAccounts(
+export function readReachedAccounts(
   kysely: Kysely,
   { personId, reach }: ReachedPerson,
 ): Promise<{ readonly id: AccountId; readonly name: string }[]> {
   const bound = onlyAccount(reach);
-  const { rows } = await sql<{ id: AccountId; name: string }>`
+  return allRows<{ id: AccountId; name: string }>(kysely)`
     select a.id, a.name from membership m join account a on a.id = m.account_id
     where m.person_id = ${personId} and (${bound}::text is null or m.account_id = ${bound})
-    order by m.created_at, a.id`.execute(kysely);
-  return rows;
+    order by m.created_at, a.id`;
 }
 
 /** The account last chosen for an integration, if it is reached, and whether the person uses it beyond what is reached. */
@@ -34,23 +34,19 @@ export async function readConsentState(
   person: ReachedPerson,
   clientId: ClientId,
 ): Promise<{ readonly chosen: AccountId | undefined; readonly isUsedBeyond: boolean }> {
-  const { rows } = await sql<{ chosen: AccountId | null; isUsedBeyond: boolean }>`
+  const rows = await allRows<{ chosen: AccountId | null; isUsedBeyond: boolean }>(kysely)`
     select (select account_id from consent where ${isReached(person)} and client_id = ${clientId}) as chosen,
-      ${isUsedBeyond(person, clientId)} as "isUsedBeyond"`.execute(kysely);
+      ${isUsedBeyond(person, clientId)} as "isUsedBeyond"`;
   return { chosen: rows[0]?.chosen ?? undefined, isUsedBeyond: rows[0]?.isUsedBeyond === true };
 }
 
 /** The consents of a person that are reached, newest first. */
-export async function listReachedConsents(
-  kysely: Kysely,
-  person: ReachedPerson,
-): Promise<Consent[]> {
-  const { rows } = await sql<Consent>`
+export function listReachedConsents(kysely: Kysely, person: ReachedPerson): Promise<Consent[]> {
+  return allRows<Consent>(kysely)`
     select c.client_id as "clientId", i.name as "integrationName", c.account_id as "accountId", a.name as "accountName",
       c.granted_at as "grantedAt"
     from consent c join integration i on i.client_id = c.client_id join account a on a.id = c.account_id
-    where ${isReached(person, 'c')} order by c.granted_at desc, c.client_id`.execute(kysely);
-  return rows;
+    where ${isReached(person, 'c')} order by c.granted_at desc, c.client_id`;
 }
 
 /**
@@ -64,10 +60,8 @@ export async function withdrawConsent(
   clientId: ClientId,
 ): Promise<boolean> {
   return kysely.transaction().execute(async (transaction) => {
-    const { rows } = await sql`
-      delete from consent where ${isReached(person)} and client_id = ${clientId} returning 1`.execute(
-      transaction,
-    );
+    const rows = await allRows(transaction)`
+      delete from consent where ${isReached(person)} and client_id = ${clientId} returning 1`;
     if (rows.length > 0) await revokeReachedTokens(transaction, person, clientId);
     return rows.length > 0;
   });
@@ -109,31 +103,29 @@ interface GrantedConsent {
 }
 
 /** Consents given to an integration of an account, ordered by address. */
-export async function readConsents(
+export function readConsents(
   kysely: Database['kysely'],
   accountId: AccountId,
   clientId: ClientId,
 ): Promise<GrantedConsent[]> {
-  const { rows } = await sql<GrantedConsent>`
+  return allRows<GrantedConsent>(kysely)`
     select p.email, c.account_id as "accountId", c.granted_at as "grantedAt"
     from consent c
     join integration i on i.client_id = c.client_id and i.account_id = ${accountId}
     join person p on p.id = c.person_id
-    where c.client_id = ${clientId} order by p.email limit 1000`.execute(kysely);
-  return rows;
+    where c.client_id = ${clientId} order by p.email limit 1000`;
 }
 
 /** @returns false if there is no such consent */
-export async function removeConsent(
+export function removeConsent(
   transaction: Database['kysely'],
   accountId: AccountId,
   clientId: ClientId,
   personId: PersonId,
 ): Promise<boolean> {
-  const { rows } = await sql`
+  return hasRow(transaction)`
     delete from consent c using integration i
     where i.client_id = c.client_id and i.account_id = ${accountId} and c.client_id = ${clientId}
       and c.person_id = ${personId}
-    returning 1`.execute(transaction);
-  return rows.length === 1;
+    returning 1`;
 }

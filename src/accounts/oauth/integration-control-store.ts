@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import { announceChange } from '../../base/database/announce.ts';
 import type { Database } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 import type { AccountId, ClientId } from '../../base/values/ids.ts';
 import { integrationTopic } from './integration-store.ts';
 import { revokeClientTokens } from './revoke-tokens-store.ts';
@@ -47,26 +47,23 @@ export async function readIntegrationOverviews(
   kysely: Kysely,
   clientId?: ClientId,
 ): Promise<IntegrationOverview[]> {
-  const { rows } = await sql<
+  const rows = await allRows<
     Omit<IntegrationOverview, 'previousSecretUntil'> & { previousSecretUntil: Date | null }
-  >`
+  >(kysely)`
     select client_id as "clientId", account_id as "accountId", name, redirect_uri as "redirectUri", grants,
       disabled_at is not null as disabled, require_pkce as "requirePkce",
       initial_requests_per_hour as allowance,
       case when previous_secret_until > now() then previous_secret_until end as "previousSecretUntil"
     from integration where ${clientId ?? null}::text is null or client_id = ${clientId ?? null}
-    order by account_id, client_id`.execute(kysely);
+    order by account_id, client_id`;
   return rows.map((row) => ({ ...row, previousSecretUntil: row.previousSecretUntil ?? undefined }));
 }
 
 /**
  * The people who used an integration's allowance in the last hour, heaviest use first.
  */
-export async function readAllowanceUsage(
-  kysely: Kysely,
-  clientId: ClientId,
-): Promise<AllowanceUsage[]> {
-  const { rows } = await sql<AllowanceUsage>`
+export function readAllowanceUsage(kysely: Kysely, clientId: ClientId): Promise<AllowanceUsage[]> {
+  return allRows<AllowanceUsage>(kysely)`
     select email, used, greatest(0, allowance - used) as left,
       case when used >= allowance then times[allowance] + interval '1 hour' end as "freeAt"
     from (
@@ -77,8 +74,7 @@ export async function readAllowanceUsage(
       unnest(initial_requests) t
       where client_id = ${clientId} and t > now() - interval '1 hour'
       group by person.email, allowance) u
-    order by used desc, email limit 1000`.execute(kysely);
-  return rows;
+    order by used desc, email limit 1000`;
 }
 
 /**
@@ -91,13 +87,13 @@ export async function changeIntegration(
   settings: IntegrationSettings,
 ): Promise<boolean> {
   const { disabled = null, requirePkce = null, allowance = null } = settings;
-  const { rows } = await sql`
+  const rows = await allRows(transaction)`
     update integration set
       disabled_at = case ${disabled}::boolean
         when true then coalesce(disabled_at, now()) when false then null else disabled_at end,
       require_pkce = coalesce(${requirePkce}::boolean, require_pkce),
       initial_requests_per_hour = coalesce(${allowance}::integer, initial_requests_per_hour)
-    where client_id = ${clientId} returning 1`.execute(transaction);
+    where client_id = ${clientId} returning 1`;
   await announceChange(transaction, integrationTopic, clientId);
   // Re-enabling must not revive old tokens.
   if (disabled === true) await revokeClientTokens(transaction, clientId);
@@ -114,12 +110,12 @@ export async function rotateClientSecret(
   secretHash: Buffer,
   overlapSeconds: number,
 ): Promise<boolean> {
-  const { rows } = await sql`
+  const rows = await allRows(transaction)`
     update integration set
       previous_secret_hash = secret_hash,
       previous_secret_until = now() + ${overlapSeconds} * interval '1 s',
       secret_hash = ${secretHash}
-    where client_id = ${clientId} returning 1`.execute(transaction);
+    where client_id = ${clientId} returning 1`;
   await announceChange(transaction, integrationTopic, clientId);
   return rows.length === 1;
 }
@@ -132,9 +128,9 @@ export async function renewSecretHash(
   to: Buffer,
 ): Promise<void> {
   await kysely.transaction().execute(async (transaction) => {
-    const { rows } = await sql`
+    const rows = await allRows(transaction)`
       update integration set secret_hash = ${to} where client_id = ${clientId} and secret_hash = ${from}
-      returning 1`.execute(transaction);
+      returning 1`;
     if (rows.length === 1) await announceChange(transaction, integrationTopic, clientId);
   });
 }

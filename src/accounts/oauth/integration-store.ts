@@ -33,23 +33,7 @@ export interface StoredIntegration extends Integration {
 /** Notification topic for integrations; the key is the client ID. */
 export const integrationTopic = 'integration';
 
-const columns = [
-  'client_id',
-  'account_id',
-  'name',
-  'redirect_uri',
-  'grants',
-  'disabled_at',
-  'secret_hash',
-  'require_pkce',
-  'previous_secret_hash',
-  'previous_secret_until',
-  'initial_requests_per_hour',
-] as const;
-
-type Row = Pick<Selectable<Tables['integration']>, (typeof columns)[number]>;
-
-function toIntegration(row: Row): StoredIntegration {
+function toIntegration(row: Selectable<Tables['integration']>): StoredIntegration {
   return {
     clientId: row.client_id as ClientId,
     accountId: row.account_id as AccountId,
@@ -74,7 +58,7 @@ export async function readIntegration(
 ): Promise<StoredIntegration | undefined> {
   const row = await kysely
     .selectFrom('integration')
-    .select(columns)
+    .selectAll()
     .where('client_id', '=', clientId)
     .executeTakeFirst();
   return row && toIntegration(row);
@@ -87,7 +71,7 @@ export async function readIntegrations(
 ): Promise<StoredIntegration[]> {
   const rows = await kysely
     .selectFrom('integration')
-    .select(columns)
+    .selectAll()
     .where('account_id', '=', accountId)
     .orderBy('client_id')
     .execute();

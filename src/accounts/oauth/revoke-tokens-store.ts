@@ -1,6 +1,7 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { announceChange } from '../../base/database/announce.ts';
 import type { Tables } from '../../base/database/open-database.ts';
+import { allRows, run } from '../../base/database/statements.ts';
 import type { ClientId, PersonId } from '../../base/values/ids.ts';
 import { tokenTopic } from '../access/token-checker.ts';
 import { onlyAccount, type ReachedPerson } from '../account/reach.ts';
@@ -21,17 +22,10 @@ export async function revokePersonTokens(
   personId: PersonId,
   keptSession?: string,
 ): Promise<void> {
-  await revokePersonCodes(transaction, personId);
-  await sql`
-    update session_pair set refresh_hash = null, changed_at = now() where person_id = ${personId}`.execute(
-    transaction,
-  );
-  await sql`
-    with browsers as (
-      delete from browser_session
-      where person_id = ${personId} and id is distinct from ${keptSession ?? null}::uuid)
-    delete from access_token where person_id = ${personId}`.execute(transaction);
-  await announceChange(transaction, tokenTopic, `person:${personId}`);
+  await revokeWhere(transaction, sql`person_id = ${personId}`, `person:${personId}`);
+  await run(transaction)`
+    delete from browser_session
+    where person_id = ${personId} and id is distinct from ${keptSession ?? null}::uuid`;
 }
 
 /**
@@ -42,7 +36,7 @@ export async function revokePersonCodes(
   transaction: Kysely<Tables>,
   personId: PersonId,
 ): Promise<void> {
-  await sql`delete from grant_code where person_id = ${personId}`.execute(transaction);
+  await run(transaction)`delete from grant_code where person_id = ${personId}`;
 }
 
 /** Revokes every token and code of an integration on all nodes, in the caller's transaction. */
@@ -50,13 +44,7 @@ export async function revokeClientTokens(
   transaction: Kysely<Tables>,
   clientId: ClientId,
 ): Promise<void> {
-  await sql`delete from grant_code where client_id = ${clientId}`.execute(transaction);
-  await sql`
-    update session_pair set refresh_hash = null, changed_at = now() where client_id = ${clientId}`.execute(
-    transaction,
-  );
-  await sql`delete from access_token where client_id = ${clientId}`.execute(transaction);
-  await announceChange(transaction, tokenTopic, `client:${clientId}`);
+  await revokeWhere(transaction, sql`client_id = ${clientId}`, `client:${clientId}`);
 }
 
 /** Revokes the tokens that an authorization code issued, and those refreshed from them, in the caller's transaction. */
@@ -64,11 +52,11 @@ export async function revokeCodeTokens(
   transaction: Kysely<Tables>,
   codeHash: Buffer,
 ): Promise<void> {
-  await sql`
+  await run(transaction)`
     update session_pair set refresh_hash = null, changed_at = now()
-    where code_hash = ${codeHash} and refresh_hash is not null`.execute(transaction);
-  const { rows } = await sql<{ hash: Buffer }>`
-    delete from access_token where code_hash = ${codeHash} returning hash`.execute(transaction);
+    where code_hash = ${codeHash} and refresh_hash is not null`;
+  const rows = await allRows<{ hash: Buffer }>(transaction)`
+    delete from access_token where code_hash = ${codeHash} returning hash`;
   for (const { hash } of rows)
     await announceChange(transaction, tokenTopic, `hash:${hash.toString('hex')}`);
 }
@@ -85,13 +73,7 @@ export async function revokeReachedTokens(
   const account = onlyAccount(reach);
   const isReached = sql`person_id = ${personId} and (${clientId ?? null}::text is null or client_id = ${clientId ?? null})
     and (${account}::text is null or account_id = ${account})`;
-  await sql`delete from grant_code where ${isReached}`.execute(transaction);
-  await sql`
-    update session_pair set refresh_hash = null, changed_at = now() where ${isReached}`.execute(
-    transaction,
-  );
-  await sql`delete from access_token where ${isReached}`.execute(transaction);
-  await announceChange(transaction, tokenTopic, `person:${personId}`);
+  await revokeWhere(transaction, isReached, `person:${personId}`);
 }
 
 /**
@@ -103,10 +85,21 @@ export async function revokeAccessToken(
   hash: Buffer,
   clientId: ClientId,
 ): Promise<boolean> {
-  const { rows } = await sql`
-    delete from access_token where hash = ${hash} and client_id = ${clientId} returning 1`.execute(
-    transaction,
-  );
+  const rows = await allRows(transaction)`
+    delete from access_token where hash = ${hash} and client_id = ${clientId} returning 1`;
   await announceChange(transaction, tokenTopic, `hash:${hash.toString('hex')}`);
   return rows.length > 0;
+}
+
+/** Revokes codes, pairs and tokens, in this order. @param key tells the nodes which */
+async function revokeWhere(
+  transaction: Kysely<Tables>,
+  condition: RawBuilder<unknown>,
+  key: string,
+): Promise<void> {
+  await run(transaction)`delete from grant_code where ${condition}`;
+  await run(transaction)`
+    update session_pair set refresh_hash = null, changed_at = now() where ${condition}`;
+  await run(transaction)`delete from access_token where ${condition}`;
+  await announceChange(transaction, tokenTopic, key);
 }

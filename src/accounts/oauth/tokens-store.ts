@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../../base/database/open-database.ts';
+import { allRows, firstRow, firstValue, hasRow } from '../../base/database/statements.ts';
 import type { AccountId, ClientId, PersonId } from '../../base/values/ids.ts';
 
 /** Lifetime of an access token (contract section 8). */
@@ -28,14 +29,14 @@ interface InitialTokenRequest {
  * serializes concurrent requests on all nodes.
  * @returns false if the allowance is used up, or the person or the integration may no longer have tokens
  */
-export async function issueTokens(
+export function issueTokens(
   executor: Kysely<Tables>,
   request: InitialTokenRequest,
 ): Promise<boolean> {
   const password = request.passwordHash ?? null;
   const accountId = request.accountId ?? null;
   const codeHash = request.codeHash ?? null;
-  const { rows } = await sql`
+  return hasRow(executor)`
     with moment as (select now() as at),
     holder as (
       select person.id, integration.initial_requests_per_hour as allowance
@@ -66,8 +67,7 @@ export async function issueTokens(
     insert into access_token (hash, person_id, client_id, account_id, code_hash, issued_at, expires_at)
     select ${request.accessHash}, person_id, client_id, account_id, code_hash, at, at + ${accessTokenSeconds} * interval '1 s'
     from pair, moment
-    returning 1`.execute(executor);
-  return rows.length === 1;
+    returning 1`;
 }
 
 /**
@@ -78,13 +78,13 @@ export async function secondsUntilAllowed(
   executor: Kysely<Tables>,
   pair: { readonly personId: PersonId; readonly clientId: ClientId },
 ): Promise<number | undefined> {
-  const { rows } = await sql<{ seconds: number }>`
+  const rows = await allRows<{ seconds: number }>(executor)`
     select ceil(extract(epoch from t + interval '1 hour' - now()))::integer as seconds
     from session_pair, unnest(initial_requests) t
     where person_id = ${pair.personId} and client_id = ${pair.clientId}
     order by t desc
     offset (select initial_requests_per_hour - 1 from integration where client_id = ${pair.clientId})
-    limit 1`.execute(executor);
+    limit 1`;
   const seconds = rows[0]?.seconds;
   return seconds !== undefined && seconds > 0 ? seconds : undefined;
 }
@@ -102,11 +102,8 @@ interface RefreshRequest {
  * on any nodes, the second finds the row changed and gets nothing.
  * @returns false if the token is not the live one of a pair of this client, or its person may no longer use it
  */
-export async function refreshTokens(
-  executor: Kysely<Tables>,
-  request: RefreshRequest,
-): Promise<boolean> {
-  const { rows } = await sql`
+export function refreshTokens(executor: Kysely<Tables>, request: RefreshRequest): Promise<boolean> {
+  return hasRow(executor)`
     with moment as (select now() as at),
     pair as (
       update session_pair pair
@@ -121,20 +118,16 @@ export async function refreshTokens(
     insert into access_token (hash, person_id, client_id, account_id, code_hash, issued_at, expires_at)
     select ${request.accessHash}, person_id, client_id, account_id, code_hash, at, at + ${accessTokenSeconds} * interval '1 s'
     from pair
-    returning 1`.execute(executor);
-  return rows.length === 1;
+    returning 1`;
 }
 
 /** The person whose last used refresh token this was, if known. */
-export async function findPersonOfUsedToken(
+export function findPersonOfUsedToken(
   executor: Kysely<Tables>,
   hash: Buffer,
 ): Promise<PersonId | undefined> {
-  const { rows } = await sql<{ person_id: PersonId }>`
-    select person_id from session_pair where refresh_hash = ${hash} or spent_refresh_hash = ${hash} limit 1`.execute(
-    executor,
-  );
-  return rows[0]?.person_id;
+  return firstValue<PersonId>(executor)`
+    select person_id from session_pair where refresh_hash = ${hash} or spent_refresh_hash = ${hash} limit 1`;
 }
 
 /** What a client can learn about its own live token. */
@@ -148,7 +141,7 @@ export interface OwnToken {
 }
 
 /** This client's live access or refresh token with this hash, or undefined. */
-export async function findOwnToken(
+export function findOwnToken(
   executor: Kysely<Tables>,
   kind: 'access' | 'refresh',
   hash: Buffer,
@@ -162,14 +155,11 @@ export async function findOwnToken(
       : sql`
         select person_id, account_id, null::timestamptz as issued_at, null::timestamptz as expires_at from session_pair
         where refresh_hash = ${hash} and client_id = ${clientId}`;
-  const { rows } = await sql<OwnToken>`
+  return firstRow<OwnToken>(executor)`
     select t.person_id as "personId", p.email, t.account_id as "accountId",
       floor(extract(epoch from t.issued_at))::float8 as "issuedAt",
       floor(extract(epoch from t.expires_at))::float8 as "expiresAt"
     from (${token}) t join person p on p.id = t.person_id and p.disabled_at is null
     where t.account_id is null or exists (
-      select from membership m where m.account_id = t.account_id and m.person_id = t.person_id)`.execute(
-    executor,
-  );
-  return rows[0];
+      select from membership m where m.account_id = t.account_id and m.person_id = t.person_id)`;
 }

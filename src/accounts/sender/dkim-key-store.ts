@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { sql } from 'kysely';
 import type { Database } from '../../base/database/open-database.ts';
+import { allRows, run } from '../../base/database/statements.ts';
 import type { MasterKey } from '../../base/secrets/master-key.ts';
 import type { PurposeKeys } from '../../base/secrets/purpose-keys.ts';
 import { type SealedColumn, seal, unseal, unsealAny } from '../../base/secrets/seal.ts';
@@ -41,21 +41,16 @@ export class DkimKeyStore {
   ): Promise<void> {
     const der = privateKey.export({ format: 'der', type: 'pkcs8' });
     const sealed = seal(this.#keys.current, sealContext(accountId, domain, selector), der);
-    await sql`
+    await run(transaction)`
       insert into dkim_key (account_id, domain, selector, algorithm, private_key, record)
-      values (${accountId}, ${domain}, ${selector}, ${algorithm}, ${sealed}, ${dkimRecord(privateKey)})`.execute(
-      transaction,
-    );
+      values (${accountId}, ${domain}, ${selector}, ${algorithm}, ${sealed}, ${dkimRecord(privateKey)})`;
   }
 
   /** The keys of a domain without private keys, oldest first. */
   async list(kysely: Kysely, accountId: AccountId, domain: string): Promise<PublicDkimKey[]> {
-    const { rows } = await sql<PublicDkimKey>`
+    return allRows<PublicDkimKey>(kysely)`
       select selector, algorithm, record, state, state_at as "stateAt" from dkim_key
-      where account_id = ${accountId} and domain = ${domain} order by created_at, selector`.execute(
-      kysely,
-    );
-    return rows;
+      where account_id = ${accountId} and domain = ${domain} order by created_at, selector`;
   }
 
   /**
@@ -64,10 +59,10 @@ export class DkimKeyStore {
    */
   async readSigningKeys(kysely: Kysely, accountId: AccountId, domain: string): Promise<DkimKey[]> {
     // RSA first, because every receiving server supports it.
-    const { rows } = await sql<{ selector: string; sealed: Buffer }>`
+    const rows = await allRows<{ selector: string; sealed: Buffer }>(kysely)`
       select selector, private_key as sealed from dkim_key
       where account_id = ${accountId} and domain = ${domain} and state = 'active'
-      order by algorithm desc, selector`.execute(kysely);
+      order by algorithm desc, selector`;
     return rows.map(({ selector, sealed }) => {
       const der = unsealAny(this.#keys, sealContext(accountId, domain, selector), sealed);
       const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
@@ -84,11 +79,9 @@ export class DkimKeyStore {
     state: DkimKeyState,
   ): Promise<void> {
     if (selectors.length === 0) return;
-    await sql`
+    await run(transaction)`
       update dkim_key set state = ${state}, state_at = now()
-      where account_id = ${accountId} and domain = ${domain} and selector = any (${selectors}::text[])`.execute(
-      transaction,
-    );
+      where account_id = ${accountId} and domain = ${domain} and selector = any (${selectors}::text[])`;
     await announceDomain(transaction, accountId, domain);
   }
 
@@ -99,11 +92,9 @@ export class DkimKeyStore {
     domain: string,
     before: Date,
   ): Promise<void> {
-    await sql`
+    await run(transaction)`
       delete from dkim_key
-      where account_id = ${accountId} and domain = ${domain} and state = 'retired' and state_at < ${before}`.execute(
-      transaction,
-    );
+      where account_id = ${accountId} and domain = ${domain} and state = 'retired' and state_at < ${before}`;
   }
 }
 

@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
 import { alignByOrdinal } from '../../base/database/align-by-ordinal.ts';
 import { announceChange } from '../../base/database/announce.ts';
 import type { Database } from '../../base/database/open-database.ts';
+import { allRows, run } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { DomainState } from './sending-domain.ts';
 
@@ -55,20 +55,19 @@ export async function readSendersByRef(
   kysely: Kysely,
   refs: readonly SenderRef[],
 ): Promise<(Sender | undefined)[]> {
-  const { rows } = await sql<Sender & { readonly n: number }>`
+  const rows = await allRows<Sender & { readonly n: number }>(kysely)`
     select k.n::int as n, s.address, s.display_names as "displayNames", s.verified_at is not null as verified
     from unnest(${refs.map((name) => name.accountId)}::text[], ${refs.map((name) => name.address)}::text[])
       with ordinality as k (account_id, address, n)
-    join sender s on s.account_id = k.account_id and s.address = k.address`.execute(kysely);
+    join sender s on s.account_id = k.account_id and s.address = k.address`;
   return alignByOrdinal(rows, refs.length, ({ n: _, ...sender }) => sender);
 }
 
 /** All senders of an account, ordered by address. */
-export async function readSenders(kysely: Kysely, accountId: AccountId): Promise<Sender[]> {
-  const { rows } = await sql<Sender>`
+export function readSenders(kysely: Kysely, accountId: AccountId): Promise<Sender[]> {
+  return allRows<Sender>(kysely)`
     select address, display_names as "displayNames", verified_at is not null as verified
-    from sender where account_id = ${accountId} order by address`.execute(kysely);
-  return rows;
+    from sender where account_id = ${accountId} order by address`;
 }
 
 /** Inserts or updates a sender and notifies all nodes at commit. */
@@ -78,14 +77,12 @@ export async function saveSender(
   { address, displayNames, verified }: Sender,
 ): Promise<void> {
   // A previous verification no longer counts once the sender became unverified.
-  await sql`
+  await run(transaction)`
     insert into sender (account_id, address, display_names, verified_at)
     values (${accountId}, ${address}, ${displayNames}, case when ${verified} then now() end)
     on conflict (account_id, address) do update set display_names = excluded.display_names,
       verified_at = case when ${verified} then coalesce(sender.verified_at, excluded.verified_at) end,
-      verified_by = case when ${verified} and sender.verified_at is not null then sender.verified_by end`.execute(
-    transaction,
-  );
+      verified_by = case when ${verified} and sender.verified_at is not null then sender.verified_by end`;
   await announceSender(transaction, accountId, address);
 }
 
@@ -95,9 +92,9 @@ export async function removeSender(
   accountId: AccountId,
   address: string,
 ): Promise<void> {
-  await sql`delete from sender where account_id = ${accountId} and address = ${address}`.execute(
+  await run(
     transaction,
-  );
+  )`delete from sender where account_id = ${accountId} and address = ${address}`;
   await announceSender(transaction, accountId, address);
 }
 
@@ -114,13 +111,13 @@ export interface SenderDetails extends Sender {
 }
 
 /** Senders of an account with their details, ordered by address, or the one with the given address. */
-export async function readSenderDetails(
+export function readSenderDetails(
   kysely: Database['kysely'],
   accountId: AccountId,
   filter: { readonly address?: string; readonly after?: string; readonly limit?: number } = {},
 ): Promise<SenderDetails[]> {
   const { address = null, after = '', limit = 1 } = filter;
-  const { rows } = await sql<SenderDetails>`
+  return allRows<SenderDetails>(kysely)`
     select s.address, s.display_names as "displayNames", s.verified_at is not null as verified,
       case when s.verified_at is not null then coalesce(s.verified_by, 'operator') end as "verifiedBy",
       nearest.domain as "sendingDomain", nearest.state as "domainState",
@@ -133,6 +130,5 @@ export async function readSenderDetails(
         and right('.' || split_part(s.address, '@', 2), length(d.domain) + 1) = '.' || d.domain
       order by length(d.domain) desc limit 1) nearest on true
     where s.account_id = ${accountId} and s.address > ${after} and (${address}::text is null or s.address = ${address})
-    order by s.address limit ${limit}`.execute(kysely);
-  return rows;
+    order by s.address limit ${limit}`;
 }

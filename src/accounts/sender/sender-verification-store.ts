@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { Database } from '../../base/database/open-database.ts';
+import { allRows, firstRow, hasRow, run } from '../../base/database/statements.ts';
 import type { AccountId, PersonId } from '../../base/values/ids.ts';
 import { readEmails } from '../account/person-store.ts';
 import { announceSender } from './sender-store.ts';
@@ -15,13 +15,13 @@ export async function verifySendersOfDomain(
   accountId: AccountId,
   domain: string,
 ): Promise<string[]> {
-  const { rows } = await sql<{ address: string }>`
+  const rows = await allRows<{ address: string }>(transaction)`
     update sender set verified_at = now(), verified_by = 'domain'
     where account_id = ${accountId} and verified_at is null and address like ${domainAddressPattern(domain)}
       and exists (
         select from sending_domain
         where account_id = ${accountId} and domain = ${domain} and state = 'verified')
-    returning address`.execute(transaction);
+    returning address`;
   for (const { address } of rows) await announceSender(transaction, accountId, address);
   return rows.map(({ address }) => address);
 }
@@ -40,10 +40,10 @@ export async function unverifySendersOfDomain(
   accountId: AccountId,
   domain: string,
 ): Promise<void> {
-  const { rows } = await sql<{ address: string }>`
+  const rows = await allRows<{ address: string }>(transaction)`
     update sender set verified_at = null, verified_by = null
     where account_id = ${accountId} and verified_by = 'domain' and address like ${domainAddressPattern(domain)}
-    returning address`.execute(transaction);
+    returning address`;
   for (const { address } of rows) await announceSender(transaction, accountId, address);
 }
 
@@ -55,7 +55,7 @@ const minLinkSeconds = 60;
  * the sender is added again, so that nobody gets another link for that.
  * @returns false if the earlier one is less than a minute old
  */
-export async function saveSenderVerification(
+export function saveSenderVerification(
   transaction: Kysely,
   accountId: AccountId,
   address: string,
@@ -63,14 +63,13 @@ export async function saveSenderVerification(
   expiresAt: Date,
   askedBy: PersonId | undefined,
 ): Promise<boolean> {
-  const { rows } = await sql`
+  return hasRow(transaction)`
     insert into sender_proof (account_id, address, hash, expires_at, asked_by)
     values (${accountId}, ${address}, ${hash}, ${expiresAt}, ${askedBy ?? null})
     on conflict (account_id, address) do update
     set hash = excluded.hash, expires_at = excluded.expires_at, asked_by = excluded.asked_by
     where sender_proof.expires_at <= excluded.expires_at - ${minLinkSeconds} * interval '1 s'
-    returning 1`.execute(transaction);
-  return rows.length === 1;
+    returning 1`;
 }
 
 /** What a link verifies: the sender, its account and who requested it. */
@@ -88,14 +87,13 @@ export async function readSenderVerification(
   hash: Buffer,
   now: Date,
 ): Promise<SenderVerificationDetails | undefined> {
-  const { rows } = await sql<
+  const found = await firstRow<
     Omit<SenderVerificationDetails, 'askedBy'> & { asked_by: PersonId | null }
-  >`
+  >(kysely)`
     select s.account_id as "accountId", a.name as "accountName", s.address, s.asked_by
     from sender_proof s join account a on a.id = s.account_id
     join sender o on o.account_id = s.account_id and o.address = s.address
-    where s.hash = ${hash} and s.expires_at > ${now}`.execute(kysely);
-  const [found] = rows;
+    where s.hash = ${hash} and s.expires_at > ${now}`;
   if (found === undefined) return undefined;
   const { asked_by: askedBy, ...details } = found;
   const emails = await readEmails(kysely, [askedBy]);
@@ -111,16 +109,15 @@ export async function completeSenderVerification(
   hash: Buffer,
   now: Date,
 ): Promise<{ readonly accountId: AccountId; readonly address: string } | undefined> {
-  const { rows } = await sql<{ accountId: AccountId; address: string }>`
+  const verified = await firstRow<{ accountId: AccountId; address: string }>(transaction)`
     delete from sender_proof p using sender s
     where p.hash = ${hash} and p.expires_at > ${now} and s.account_id = p.account_id and s.address = p.address
-    returning p.account_id as "accountId", p.address`.execute(transaction);
-  const [verified] = rows;
+    returning p.account_id as "accountId", p.address`;
   if (verified === undefined) return undefined;
   const { accountId, address } = verified;
-  await sql`
+  await run(transaction)`
     update sender set verified_at = ${now}, verified_by = 'link'
-    where account_id = ${accountId} and address = ${address}`.execute(transaction);
+    where account_id = ${accountId} and address = ${address}`;
   await announceSender(transaction, accountId, address);
   return verified;
 }

@@ -7,7 +7,7 @@ import { type AccountId, newId, type PersonId } from '../../base/values/ids.ts';
 import { lockActiveAccount } from '../account/account-store.ts';
 import { readPerson } from '../account/person-store.ts';
 import { type RequestOrigin, recordAuditEvent } from '../audit/audit-store.ts';
-import { MailedLinks } from '../notices/mailed-links.ts';
+import { mailedLinkToken } from '../notices/mailed-links.ts';
 import { enqueueAccountLink } from '../notices/system-mail-store.ts';
 import { readSender } from './sender-store.ts';
 import {
@@ -39,11 +39,9 @@ const tokenPattern = /^[A-Za-z0-9_-]{43}$/;
 /** Verifies senders with an emailed link: anyone who can read mail to an address can approve sending from it. */
 export class SenderVerification {
   readonly #dependencies: SenderVerificationDependencies;
-  readonly #links: MailedLinks;
 
   constructor(dependencies: SenderVerificationDependencies) {
     this.#dependencies = dependencies;
-    this.#links = new MailedLinks(dependencies.key);
   }
 
   /**
@@ -58,13 +56,13 @@ export class SenderVerification {
     askedBy: PersonId | undefined,
     commitWith?: CommitWith,
   ): Promise<SenderVerificationRequestResult> {
-    const { database, clock, mailEnabled } = this.#dependencies;
+    const { database, clock, key, mailEnabled } = this.#dependencies;
     const sender = await readSender(database.kysely, accountId, address);
     if (sender === undefined) return 'unknown';
     if (sender.verified) return 'verified';
     if (!mailEnabled) return 'not-offered';
     const id = newId();
-    const hash = hashOf(this.#links.token(id));
+    const hash = hashOf(mailedLinkToken(key, id));
     const expiresAt = new Date(clock.now() + linkHours * 3_600_000);
     const saved = await database.kysely.transaction().execute(async (transaction) => {
       const link = [accountId, address, hash, expiresAt, askedBy] as const;

@@ -1,6 +1,7 @@
-import { type Selectable, sql } from 'kysely';
+import type { Selectable } from 'kysely';
 import { announceChange } from '../../base/database/announce.ts';
 import type { Database, Tables } from '../../base/database/open-database.ts';
+import { allRows, firstValue, hasRow, run } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { unverifySendersOfDomain } from './sender-verification-store.ts';
 import type {
@@ -39,10 +40,8 @@ export async function readSendingDomain(
   accountId: AccountId,
   domain: string,
 ): Promise<SendingDomain | undefined> {
-  const { rows } = await sql<DomainRow>`
-    select * from sending_domain where account_id = ${accountId} and domain = ${domain}`.execute(
-    kysely,
-  );
+  const rows = await allRows<DomainRow>(kysely)`
+    select * from sending_domain where account_id = ${accountId} and domain = ${domain}`;
   return rows[0] && toDomain(rows[0]);
 }
 
@@ -51,8 +50,8 @@ export async function readSendingDomains(
   kysely: Kysely,
   accountId: AccountId,
 ): Promise<SendingDomain[]> {
-  const { rows } = await sql<DomainRow>`
-    select * from sending_domain where account_id = ${accountId} order by domain`.execute(kysely);
+  const rows = await allRows<DomainRow>(kysely)`
+    select * from sending_domain where account_id = ${accountId} order by domain`;
   return rows.map(toDomain);
 }
 
@@ -63,9 +62,9 @@ export async function addSendingDomain(
   domain: string,
   returnPath: string,
 ): Promise<boolean> {
-  const { rows } = await sql`
+  const rows = await allRows(transaction)`
     insert into sending_domain (account_id, domain, return_path) values (${accountId}, ${domain}, ${returnPath})
-    on conflict do nothing returning 1`.execute(transaction);
+    on conflict do nothing returning 1`;
   await announceDomain(transaction, accountId, domain);
   return rows.length === 1;
 }
@@ -79,10 +78,8 @@ export async function removeSendingDomain(
   accountId: AccountId,
   domain: string,
 ): Promise<boolean> {
-  const { rows } = await sql`
-    delete from sending_domain where account_id = ${accountId} and domain = ${domain} returning 1`.execute(
-    transaction,
-  );
+  const rows = await allRows(transaction)`
+    delete from sending_domain where account_id = ${accountId} and domain = ${domain} returning 1`;
   await announceDomain(transaction, accountId, domain);
   if (rows.length === 0) return false;
   await unverifySendersOfDomain(transaction, accountId, domain);
@@ -105,34 +102,29 @@ export async function changeSendingDomain(
   change: { readonly [Name in keyof DomainSettings]?: DomainSettings[Name] | undefined },
 ): Promise<void> {
   const { sourcePool = null, warmUp, trackingHost } = change;
-  await sql`
+  await run(transaction)`
     update sending_domain set source_pool = coalesce(${sourcePool}, source_pool),
       warm_up_from = case when ${warmUp === undefined} then warm_up_from else ${warmUp?.from ?? null}::date end,
       warm_up_plan = case when ${warmUp === undefined} then warm_up_plan else ${warmUp?.plan ?? null}::integer[] end,
       tracking_host = case when ${trackingHost === undefined} then tracking_host else ${trackingHost ?? null}::text end,
       next_check_at = case when ${trackingHost === undefined} then next_check_at else now() end
-    where account_id = ${accountId} and domain = ${domain}`.execute(transaction);
+    where account_id = ${accountId} and domain = ${domain}`;
   if (trackingHost !== undefined)
-    await sql`
+    await run(transaction)`
       delete from domain_finding
-      where account_id = ${accountId} and domain = ${domain} and kind = 'tracking'`.execute(
-      transaction,
-    );
+      where account_id = ${accountId} and domain = ${domain} and kind = 'tracking'`;
   await announceDomain(transaction, accountId, domain);
 }
 
 /** True if the last check found the record of the tracking host. */
-export async function isTrackingHostReady(
+export function isTrackingHostReady(
   kysely: Kysely,
   accountId: AccountId,
   domain: string,
 ): Promise<boolean> {
-  const { rows } = await sql`
+  return hasRow(kysely)`
     select from domain_finding
-    where account_id = ${accountId} and domain = ${domain} and kind = 'tracking' and state = 'ok'`.execute(
-    kysely,
-  );
-  return rows.length > 0;
+    where account_id = ${accountId} and domain = ${domain} and kind = 'tracking' and state = 'ok'`;
 }
 
 /**
@@ -140,7 +132,7 @@ export async function isTrackingHostReady(
  * is scheduled first, so a node that dies during a check only delays it.
  */
 export async function claimDueDomains(kysely: Kysely, limit: number): Promise<SendingDomain[]> {
-  const { rows } = await sql<DomainRow>`
+  const rows = await allRows<DomainRow>(kysely)`
     update sending_domain d set next_check_at = now() + interval '10 minutes'
     from (
       select s.account_id, s.domain from sending_domain s join (
@@ -150,7 +142,7 @@ export async function claimDueDomains(kysely: Kysely, limit: number): Promise<Se
       where s.next_check_at <= now()
       order by random() limit ${limit} for update of s skip locked) due
     where d.account_id = due.account_id and d.domain = due.domain
-    returning d.*`.execute(kysely);
+    returning d.*`;
   return rows.map(toDomain);
 }
 
@@ -161,22 +153,19 @@ export async function postponeCheck(
   domain: string,
   seconds: number,
 ): Promise<void> {
-  await sql`
+  await run(kysely)`
     update sending_domain set next_check_at = now() + ${seconds} * interval '1 second'
-    where account_id = ${accountId} and domain = ${domain}`.execute(kysely);
+    where account_id = ${accountId} and domain = ${domain}`;
 }
 
 /** Locks a domain against removal until the transaction ends. @returns false if it is already gone */
-export async function lockSendingDomain(
+export function lockSendingDomain(
   transaction: Kysely,
   accountId: AccountId,
   domain: string,
 ): Promise<boolean> {
-  const { rows } = await sql`
-    select from sending_domain where account_id = ${accountId} and domain = ${domain} for key share`.execute(
-    transaction,
-  );
-  return rows.length === 1;
+  return hasRow(transaction)`
+    select from sending_domain where account_id = ${accountId} and domain = ${domain} for key share`;
 }
 
 /** Stores the result of a check: state, next check, findings, and the zone unless its lookup failed. */
@@ -188,17 +177,15 @@ export async function saveCheckResult(
   zone?: FoundZone | undefined,
 ): Promise<void> {
   const { state, badChecks, nextCheckSeconds } = evaluation;
-  await sql`
+  await run(transaction)`
     update sending_domain set state = ${state},
       state_at = case when state = ${state} then state_at else now() end,
       zone = case when ${zone === undefined} then zone else ${zone?.name ?? null} end,
       dns_provider = case when ${zone === undefined} then dns_provider else ${zone?.provider ?? null} end,
       bad_checks = ${badChecks}, checked_at = now(), next_check_at = now() + ${nextCheckSeconds}::float8 * interval '1 s'
-    where account_id = ${accountId} and domain = ${domain}`.execute(transaction);
-  await sql`
-    delete from domain_finding where account_id = ${accountId} and domain = ${domain}`.execute(
-    transaction,
-  );
+    where account_id = ${accountId} and domain = ${domain}`;
+  await run(transaction)`
+    delete from domain_finding where account_id = ${accountId} and domain = ${domain}`;
   if (findings.length === 0) return;
   await transaction
     .insertInto('domain_finding')
@@ -230,17 +217,14 @@ export type StoredDomainFinding = Omit<DomainFinding, 'record'> & {
 };
 
 /** The findings of a domain's last check. */
-export async function readFindings(
+export function readFindings(
   kysely: Kysely,
   accountId: AccountId,
   domain: string,
 ): Promise<StoredDomainFinding[]> {
-  const { rows } = await sql<StoredDomainFinding>`
+  return allRows<StoredDomainFinding>(kysely)`
     select kind, name, expected, required, state, found, explanation, resolver, checked_at as "checkedAt"
-    from domain_finding where account_id = ${accountId} and domain = ${domain} order by name`.execute(
-    kysely,
-  );
-  return rows;
+    from domain_finding where account_id = ${accountId} and domain = ${domain} order by name`;
 }
 
 type DomainRow = Selectable<Tables['sending_domain']>;
@@ -272,16 +256,15 @@ function dayOf(date: Date): string {
 }
 
 /** An account that has verified this domain, or undefined. */
-export async function findAccountWithVerifiedDomain(
+export function findAccountWithVerifiedDomain(
   kysely: Kysely,
   domain: string,
 ): Promise<AccountId | undefined> {
-  const { rows } = await sql<{ id: AccountId }>`
+  return firstValue<AccountId>(kysely)`
     select a.id from account a cross join lateral (
       select from sending_domain
       where account_id = a.id and domain = ${domain} and state = 'verified') as d
-    order by a.id limit 1`.execute(kysely);
-  return rows[0]?.id;
+    order by a.id limit 1`;
 }
 
 /** Up to this many domains are counted. */
@@ -291,23 +274,22 @@ const maxCounted = 10_000;
 export async function countSendingDomains(
   kysely: Kysely,
 ): Promise<ReadonlyMap<DomainState, number>> {
-  const { rows } = await sql<{ state: DomainState; count: number }>`
+  const rows = await allRows<{ state: DomainState; count: number }>(kysely)`
     select state, count(*)::int as count from (
       select d.state from account a
       cross join lateral (select state from sending_domain where account_id = a.id) d
       limit ${maxCounted}) counted
-    group by state`.execute(kysely);
+    group by state`;
   return new Map(rows.map(({ state, count }) => [state, count]));
 }
 
 /** Whether an account has shown by DNS that a domain is its own. */
-export async function hasVerifiedDomain(
+export function hasVerifiedDomain(
   kysely: Database['kysely'],
   accountId: AccountId,
   domain: string,
 ): Promise<boolean> {
-  const { rows } = await sql`
+  return hasRow(kysely)`
     select from sending_domain
-    where account_id = ${accountId} and domain = ${domain} and state = 'verified'`.execute(kysely);
-  return rows.length === 1;
+    where account_id = ${accountId} and domain = ${domain} and state = 'verified'`;
 }

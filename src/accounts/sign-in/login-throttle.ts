@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { shareAt } from '../../base/fairness/limiter.ts';
@@ -234,7 +233,7 @@ export class LoginThrottle {
   }
 
   #hashKey(...parts: readonly string[]): Buffer {
-    return createHmac('sha256', this.#keys.current).update(parts.join('\0')).digest();
+    return this.#keys.sign(parts.join('\0'));
   }
 }
 

@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { Database } from '../../base/database/open-database.ts';
+import { allRows, firstRow, firstValue, hasRow, run } from '../../base/database/statements.ts';
 import type { PersonId } from '../../base/values/ids.ts';
 
 type Kysely = Database['kysely'];
@@ -14,39 +14,35 @@ export async function saveOneTimeLink(
   codeHash: Buffer,
   seconds: number,
 ): Promise<void> {
-  await sql`
+  await run(kysely)`
     insert into one_time_link (purpose, code_hash, expires_at)
     values (${purpose}, ${codeHash}, now() + ${seconds} * interval '1 s')
-    on conflict (purpose) do update set code_hash = excluded.code_hash, expires_at = excluded.expires_at`.execute(
-    kysely,
-  );
+    on conflict (purpose) do update set code_hash = excluded.code_hash, expires_at = excluded.expires_at`;
 }
 
 /** Whether a code is current and has not expired. */
-export async function isValidOneTimeLink(
+export function isValidOneTimeLink(
   kysely: Kysely,
   purpose: OneTimeLinkPurpose,
   codeHash: Buffer,
 ): Promise<boolean> {
-  const { rows } = await sql`
+  return hasRow(kysely)`
     select from one_time_link
     where purpose = ${purpose} and code_hash = ${codeHash}
-      and expires_at > now()`.execute(kysely);
-  return rows.length === 1;
+      and expires_at > now()`;
 }
 
 /** Consumes a code. @returns false if it is unknown, used or expired */
-export async function consumeOneTimeLink(
+export function consumeOneTimeLink(
   kysely: Kysely,
   purpose: OneTimeLinkPurpose,
   codeHash: Buffer,
 ): Promise<boolean> {
-  const { rows } = await sql`
+  return hasRow(kysely)`
     delete from one_time_link
     where purpose = ${purpose} and code_hash = ${codeHash}
       and expires_at > now()
-    returning 1`.execute(kysely);
-  return rows.length === 1;
+    returning 1`;
 }
 
 /** Lifetime of a password link, and of the last one that its person gets for now, so that nobody can lock them out by asking. */
@@ -74,11 +70,11 @@ export async function createPasswordLink(
 
 /** Serializes the requests of a person. @returns false if they got a link a moment ago */
 export async function lockIfLinkIsDue(transaction: Kysely, personId: PersonId): Promise<boolean> {
-  await sql`select from person where id = ${personId} for no key update`.execute(transaction);
-  const { rows } = await sql`
+  await run(transaction)`select from person where id = ${personId} for no key update`;
+  const rows = await allRows(transaction)`
     select from password_reset
     where person_id = ${personId} and created_at > now() - ${resendIntervalMinutes} * interval '1 minute'
-    limit 1`.execute(transaction);
+    limit 1`;
   return rows.length === 0;
 }
 
@@ -90,33 +86,28 @@ export async function addPasswordLink(
   isLast: boolean,
 ): Promise<void> {
   const minutes = isLast ? lastLinkMinutes : passwordLinkMinutes;
-  await sql`
+  await run(transaction)`
     insert into password_reset (hash, person_id, expires_at)
-    values (${hash}, ${personId}, now() + ${minutes} * interval '1 minute')`.execute(transaction);
+    values (${hash}, ${personId}, now() + ${minutes} * interval '1 minute')`;
 }
 
 /** Whose password a link can still set. */
-export async function findPasswordLink(
-  kysely: Kysely,
-  hash: Buffer,
-): Promise<LinkedPerson | undefined> {
-  const { rows } = await sql<LinkedPerson>`
+export function findPasswordLink(kysely: Kysely, hash: Buffer): Promise<LinkedPerson | undefined> {
+  return firstRow<LinkedPerson>(kysely)`
     select p.email, p.name from password_reset r join person p on p.id = r.person_id
-    where r.hash = ${hash} and r.expires_at > now()`.execute(kysely);
-  return rows[0];
+    where r.hash = ${hash} and r.expires_at > now()`;
 }
 
 /** Consumes a password link and all others of its person; of two concurrent uses, one gets the person. */
-export async function consumePasswordLink(
+export function consumePasswordLink(
   transaction: Kysely,
   hash: Buffer,
 ): Promise<PersonId | undefined> {
-  const { rows } = await sql<{ person_id: PersonId }>`
+  return firstValue<PersonId>(transaction)`
     with spent as (
       delete from password_reset
       where hash = ${hash} and expires_at > now()
       returning person_id),
     others as (delete from password_reset using spent where password_reset.person_id = spent.person_id)
-    select person_id from spent`.execute(transaction);
-  return rows[0]?.person_id;
+    select person_id from spent`;
 }

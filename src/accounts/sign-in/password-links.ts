@@ -4,7 +4,7 @@ import { hashToken, TokenMint } from '../access/token-mint.ts';
 import type { Person } from '../account/account.ts';
 import { findPersonByEmail, markEmailVerified, readPerson } from '../account/person-store.ts';
 import { type RequestOrigin, recordAuditEvent } from '../audit/audit-store.ts';
-import { MailedLinks } from '../notices/mailed-links.ts';
+import { mailedLinkToken } from '../notices/mailed-links.ts';
 import { allowPasswordLinks, enqueuePasswordLink } from '../notices/system-mail-store.ts';
 import { replacePersonPassword } from './change-password.ts';
 import {
@@ -22,14 +22,12 @@ export class PasswordLinks {
   readonly #dependencies: SessionModuleDependencies;
   readonly #passwords: PasswordChecker;
   readonly #mint: TokenMint;
-  readonly #mailedLinks: MailedLinks;
   readonly #pending = new Set<Promise<void>>();
 
   constructor(dependencies: SessionModuleDependencies, passwords: PasswordChecker) {
     this.#dependencies = dependencies;
     this.#passwords = passwords;
     this.#mint = new TokenMint(dependencies.key);
-    this.#mailedLinks = new MailedLinks(dependencies.key);
   }
 
   /**
@@ -49,7 +47,7 @@ export class PasswordLinks {
     const person = await findPersonByEmail(database.kysely, email);
     if (person === undefined || person.disabled || !systemMailEnabled) return;
     const id = newId();
-    const hash = hashToken(this.#mint.wrap('link', this.#mailedLinks.token(id)));
+    const hash = hashToken(this.#mint.wrap('link', mailedLinkToken(this.#dependencies.key, id)));
     await database.kysely.transaction().execute(async (transaction) => {
       if (!(await lockIfLinkIsDue(transaction, person.id))) return;
       const mail = { id, toAddress: person.email, personId: person.id };

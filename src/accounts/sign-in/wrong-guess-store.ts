@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { Database } from '../../base/database/open-database.ts';
+import { allRows, run } from '../../base/database/statements.ts';
 
 /** What guesses are counted by, and how many wrong ones are free. */
 export interface GuessSubject {
@@ -56,14 +56,14 @@ export class WrongGuessStore {
   count(subjects: readonly GuessSubject[]): Promise<GuessTurn> {
     const keys = subjects.map(({ key }) => key);
     return this.#database.kysely.transaction().execute(async (transaction): Promise<GuessTurn> => {
-      await sql`
+      await run(transaction)`
         insert into wrong_guess (key, failures, last_at, free_at)
         select key, 0, now(), now() from unnest(${keys}::bytea[]) as key order by key
-        on conflict (key) do nothing`.execute(transaction);
-      const { rows } = await sql<CountedGuess & { wait: number }>`
+        on conflict (key) do nothing`;
+      const rows = await allRows<CountedGuess & { wait: number }>(transaction)`
         select key, case when last_at > now() - interval '1 hour' then failures else 0 end as failures,
           last_at::text as "lastAt", free_at::text as "freeAt", extract(epoch from free_at - now())::float8 as wait
-        from wrong_guess where key = any(${keys}) order by key for update`.execute(transaction);
+        from wrong_guess where key = any(${keys}) order by key for update`;
       const turns = rows.map(({ key, failures, wait }) => {
         const subject = subjects.find((other) => other.key.equals(key)) ?? { key, free: 0 };
         // Below the free limit there is no wait, not even for a guess that was counted just after this one began.
@@ -87,12 +87,12 @@ export class WrongGuessStore {
       const wait = Math.max(...turns.map(({ due }) => due));
       const counts = rows.map(({ failures }) => failures + 1);
       const delays = turns.map(({ freeAfter }) => freeAfter);
-      await sql`
+      await run(transaction)`
         update wrong_guess as guess
         set failures = given.failures, last_at = now(), free_at = now() + given.delay * interval '1 s'
         from unnest(${rows.map(({ key }) => key)}::bytea[], ${counts}::integer[], ${delays}::float8[])
           as given (key, failures, delay)
-        where guess.key = given.key`.execute(transaction);
+        where guess.key = given.key`;
       return { counted: rows, wait };
     });
   }
@@ -103,15 +103,15 @@ export class WrongGuessStore {
    */
   async retract(counted: readonly CountedGuess[]): Promise<void> {
     for (const { key, failures, lastAt, freeAt } of counted)
-      await sql`
+      await run(this.#database.kysely)`
         update wrong_guess set failures = greatest(failures - 1, 0),
           last_at = case when failures = ${failures} + 1 then ${lastAt}::timestamptz else last_at end,
           free_at = case when failures = ${failures} + 1 then ${freeAt}::timestamptz else free_at end
-        where key = ${key}`.execute(this.#database.kysely);
+        where key = ${key}`;
   }
 
   async forget(key: Buffer): Promise<void> {
-    await sql`delete from wrong_guess where key = ${key}`.execute(this.#database.kysely);
+    await run(this.#database.kysely)`delete from wrong_guess where key = ${key}`;
   }
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type pg from 'pg';
 import type { Database } from './open-database.ts';
+import { allRows, run } from './statements.ts';
 
 /**
  * Keys of PostgreSQL's advisory locks, in one place so that no two are equal. Never change a key, because nodes of different
@@ -78,10 +79,8 @@ export async function lockForTransaction(
   lock: AdvisoryLock,
 ): Promise<void> {
   const [number, name] = lockKey(lock);
-  await sql`
-    select pg_advisory_xact_lock(coalesce(${number}::bigint, hashtextextended(${name}, 0)))`.execute(
-    transaction,
-  );
+  await run(transaction)`
+    select pg_advisory_xact_lock(coalesce(${number}::bigint, hashtextextended(${name}, 0)))`;
 }
 
 /** Takes a part of the settings lock, such as that of an account, until the transaction ends. Other parts stay free. */
@@ -89,11 +88,9 @@ export async function lockPartForTransaction(
   transaction: Database['kysely'],
   part: string,
 ): Promise<void> {
-  await sql`
+  await run(transaction)`
     select pg_advisory_xact_lock_shared(${advisoryLocks.settings}::bigint),
-      pg_advisory_xact_lock(hashtextextended(${part}, ${advisoryLocks.settings}::bigint))`.execute(
-    transaction,
-  );
+      pg_advisory_xact_lock(hashtextextended(${part}, ${advisoryLocks.settings}::bigint))`;
 }
 
 /** Locks budgets until the transaction ends, always in the same order. */
@@ -101,10 +98,10 @@ export async function lockBudgets(
   transaction: Database['kysely'],
   keys: readonly string[],
 ): Promise<void> {
-  await sql`
+  await run(transaction)`
     select pg_advisory_xact_lock(lock) from (
       select hashtextextended(key, ${advisoryLocks.budgets}::bigint) as lock from unnest(${keys}::text[]) as key
-      order by lock) as ordered`.execute(transaction);
+      order by lock) as ordered`;
 }
 
 /**
@@ -129,9 +126,7 @@ export async function tryLockRecordedWindows(
   transaction: Database['kysely'],
   follower: string,
 ): Promise<boolean> {
-  const { rows } = await sql<{ locked: boolean }>`
-    select pg_try_advisory_xact_lock(hashtextextended(${follower}, ${advisoryLocks.recordedWindows}::bigint)) as locked`.execute(
-    transaction,
-  );
+  const rows = await allRows<{ locked: boolean }>(transaction)`
+    select pg_try_advisory_xact_lock(hashtextextended(${follower}, ${advisoryLocks.recordedWindows}::bigint)) as locked`;
   return rows[0]?.locked === true;
 }

@@ -1,5 +1,6 @@
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Tables } from './open-database.ts';
+import { run } from './statements.ts';
 
 /** NOTIFY channel for cache invalidation across nodes. */
 export const changeChannel = 'signalpost_change';
@@ -15,5 +16,5 @@ export async function announceChange(
   topic: string,
   key: string,
 ): Promise<void> {
-  await sql`select pg_notify(${changeChannel}, ${`${topic}:${key}`})`.execute(transaction);
+  await run(transaction)`select pg_notify(${changeChannel}, ${`${topic}:${key}`})`;
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { sql } from 'kysely';
 import { OperatorError } from '../values/errors.ts';
 import { lockBudgets } from './advisory-locks.ts';
 import type { Database } from './open-database.ts';
+import { allRows, run } from './statements.ts';
 
 /** How much can be used within a time, counted across all nodes. */
 export interface Budget {
@@ -70,12 +70,10 @@ export async function recordUse(
   budgets: readonly Budget[],
   amount = 1,
 ): Promise<void> {
-  await sql`
+  await run(kysely)`
     insert into budget_use (key, amount, expires_at)
     select key, ${amount}, now() + seconds * interval '1 second'
-    from unnest(${budgets.map(keyOf)}::bytea[], ${budgets.map(({ seconds }) => seconds)}::integer[]) as b (key, seconds)`.execute(
-    kysely,
-  );
+    from unnest(${budgets.map(keyOf)}::bytea[], ${budgets.map(({ seconds }) => seconds)}::integer[]) as b (key, seconds)`;
 }
 
 /** Makes budgets whole again. */
@@ -83,9 +81,7 @@ export async function clearBudgets(
   kysely: Database['kysely'],
   budgets: readonly Budget[],
 ): Promise<void> {
-  await sql`delete from budget_use where key = any (${budgets.map(keyOf)}::bytea[])`.execute(
-    kysely,
-  );
+  await run(kysely)`delete from budget_use where key = any (${budgets.map(keyOf)}::bytea[])`;
 }
 
 /** What is left of budgets, in their order. */
@@ -93,13 +89,13 @@ export async function readBudgets(
   kysely: Database['kysely'],
   budgets: readonly Budget[],
 ): Promise<BudgetState[]> {
-  const { rows } = await sql<{ used: number; seconds: number }>`
+  const rows = await allRows<{ used: number; seconds: number }>(kysely)`
     select u.used, u.seconds from unnest(${budgets.map(keyOf)}::bytea[]) with ordinality as b (key, n)
     cross join lateral (
       select coalesce(sum(amount), 0)::integer as used,
         coalesce(extract(epoch from min(expires_at) - now()), 0)::float8 as seconds
       from budget_use where key = b.key and expires_at > now()) u
-    order by b.n`.execute(kysely);
+    order by b.n`;
   return budgets.map((budget, index) => ({
     budget,
     used: rows[index]?.used ?? 0,

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { ChangeListener } from './change-listener.ts';
 
 interface CacheOptions {
@@ -87,63 +88,26 @@ export class Cache<Value> {
   }
 }
 
-interface Entry<Value> {
-  readonly value: Value;
-  readonly size: number;
-  /** Whether it was read since it was last moved. */
-  used: boolean;
-}
-
-/**
- * A least-recently-used cache with a total size limit, for values that never change. The order is only updated on eviction
- * ("second chance"), because moving Map entries on every read leaves garbage that only a full collection frees.
- */
-export class SizeLimitedCache<Value> {
-  readonly #maxSize: number;
-  readonly #entries = new Map<string, Entry<Value>>();
-  #size = 0;
+/** A least-recently-used cache with a total size limit, for values that never change. */
+export class SizeLimitedCache<Value extends NonNullable<unknown>> {
+  readonly #entries: LRUCache<string, Value>;
 
   /** @param maxSize max total size of the entries */
   constructor(maxSize: number) {
-    this.#maxSize = maxSize;
+    this.#entries = new LRUCache({ maxSize: Math.max(1, Math.floor(maxSize)) });
   }
 
   /** Total size of the entries. */
   get size(): number {
-    return this.#size;
+    return this.#entries.calculatedSize;
   }
 
   get(key: string): Value | undefined {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return undefined;
-    entry.used = true;
-    return entry.value;
+    return this.#entries.get(key);
   }
 
   /** Stores a value, unless it alone exceeds the limit. */
   set(key: string, value: Value, size: number): void {
-    this.#drop(key);
-    if (size > this.#maxSize) return;
-    // A Map iterates in insertion order, including entries moved to the end during the iteration.
-    for (const [oldest, entry] of this.#entries) {
-      if (this.#size + size <= this.#maxSize) break;
-      if (entry.used) this.#moveToEnd(oldest, entry);
-      else this.#drop(oldest);
-    }
-    this.#entries.set(key, { value, size, used: false });
-    this.#size += size;
-  }
-
-  #moveToEnd(key: string, entry: Entry<Value>): void {
-    entry.used = false;
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
-  }
-
-  #drop(key: string): void {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return;
-    this.#entries.delete(key);
-    this.#size -= entry.size;
+    this.#entries.set(key, value, { size: Math.max(1, size) });
   }
 }

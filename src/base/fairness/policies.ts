@@ -8,248 +8,114 @@ export interface SharedResource extends Policy {
   readonly unit: 'slots' | 'bytes';
 }
 
-const slots = { unit: 'slots', by: 'account' } as const;
-const bytes = { unit: 'bytes', by: 'account' } as const;
-const threads = { ...slots, total: 2, share: 1, reserve: 1 } as const;
+/** The total, what one sharer gets at least, and what sharers with more leave free. */
+type Amounts = readonly [total: number, share: number, reserve: number];
+
+/** What differs from the usual: accounts share it, and those that can't start are refused for a second. */
+type Rules = Partial<Pick<SharedResource, 'by' | 'wait' | 'retryAfter' | 'evict'>>;
+
+function slots(what: string, [total, share, reserve]: Amounts, rules: Rules = {}): SharedResource {
+  return { what, unit: 'slots', by: 'account', total, share, reserve, ...rules };
+}
+
+/** Memory, with its amounts in MiB. */
+function memory(what: string, [total, share, reserve]: Amounts, rules: Rules): SharedResource {
+  const bytes = { total: total * mebibyte, share: share * mebibyte, reserve: reserve * mebibyte };
+  return { what, unit: 'bytes', by: 'account', ...bytes, ...rules };
+}
+
+/** Threads of a pool: two, of which an account has one. */
+function threads(what: string, wait: Policy['wait'], retryAfter: number): SharedResource {
+  return slots(what, [2, 1, 1], { wait, retryAfter });
+}
+
+/** How many callers wait, in total and per sharer, and for how long; by default, as long as it takes. */
+function waiting(
+  callers: number,
+  perSharer: number,
+  ms = Number.POSITIVE_INFINITY,
+): NonNullable<Policy['wait']> {
+  return { callers, perSharer, ms };
+}
+
 /** It waits as rows, which take turns. */
-const inTurn = {
-  wait: { callers: 1, perSharer: 1, ms: Number.POSITIVE_INFINITY },
-} as const;
+const inTurn = waiting(1, 1);
+
 /** SMTP sessions and what they send. */
 const overSmtp = { by: 'network', retryAfter: 60, evict: { afterMs: 10_000 } } as const;
+
 /** While others wait for memory, what holds some must arrive at this rate. */
 const arrivalPace = { afterMs: 5_000, slowerThan: 512 * 1_024 } as const;
 
 /** Every shared resource of a process. Where memory is scarce, bytes shrink in proportion. */
 export const policies = {
   // Strangers
-  passwords: {
-    what: 'passwords',
-    ...slots,
+  // More than two checks would starve the thread pool that everything else uses.
+  passwords: slots('passwords', [2, 1, 0], { by: 'network', wait: waiting(64, 32) }),
+  strangersBodies: memory('request bodies', [32, 8, 8], {
     by: 'network',
-    // More than two checks would starve the thread pool that everything else uses.
-    total: 2,
-    share: 1,
-    reserve: 0,
-    wait: { callers: 64, perSharer: 32, ms: Number.POSITIVE_INFINITY },
-  },
-  strangersBodies: {
-    what: 'request bodies',
-    ...bytes,
-    by: 'network',
-    total: 32 * mebibyte,
-    share: 8 * mebibyte,
-    reserve: 8 * mebibyte,
     evict: { afterMs: 2_000 },
-  },
-  unsentResponses: {
-    what: 'unsent responses',
-    ...bytes,
+  }),
+  unsentResponses: memory('unsent responses', [128, 32, 32], {
     by: 'network',
-    total: 128 * mebibyte,
-    share: 32 * mebibyte,
-    reserve: 32 * mebibyte,
     evict: { afterMs: 5_000 },
-  },
-  imageResponses: {
-    what: 'images',
-    ...bytes,
+  }),
+  imageResponses: memory('images', [64, 8, 16], {
     by: 'network',
-    total: 64 * mebibyte,
-    share: 8 * mebibyte,
-    reserve: 16 * mebibyte,
-    wait: { callers: 1_000, perSharer: 500, ms: 2_000 },
-  },
-  bounceSessions: {
-    what: 'sessions of the bounce server',
-    ...slots,
-    ...overSmtp,
-    total: 100,
-    share: 10,
-    reserve: 20,
-  },
-  receivedReports: {
-    what: 'reports by email',
-    ...bytes,
-    ...overSmtp,
-    total: 32 * mebibyte,
-    share: 8 * mebibyte,
-    reserve: 8 * mebibyte,
-  },
-  receivedReplies: {
-    what: 'replies by email',
-    ...bytes,
-    ...overSmtp,
-    total: 96 * mebibyte,
-    share: 32 * mebibyte,
-    reserve: 32 * mebibyte,
-  },
-  submissionSessions: {
-    what: 'SMTP submission sessions',
-    ...slots,
-    ...overSmtp,
-    total: 1_200,
-    share: 100,
-    reserve: 100,
-  },
-  providerRequests: {
-    what: 'sign-ins',
-    ...slots,
+    wait: waiting(1_000, 500, 2_000),
+  }),
+  bounceSessions: slots('sessions of the bounce server', [100, 10, 20], overSmtp),
+  receivedReports: memory('reports by email', [32, 8, 8], overSmtp),
+  receivedReplies: memory('replies by email', [96, 32, 32], overSmtp),
+  submissionSessions: slots('SMTP submission sessions', [1_200, 100, 100], overSmtp),
+  providerRequests: slots('sign-ins', [64, 16, 16], {
     by: 'provider',
-    total: 64,
-    share: 16,
-    reserve: 16,
-    wait: { callers: 64, perSharer: 16, ms: 5_000 },
+    wait: waiting(64, 16, 5_000),
     retryAfter: 5,
-  },
-
+  }),
   // Requests of accounts
-  bodies: {
-    what: 'request bodies',
-    ...bytes,
-    total: 128 * mebibyte,
-    share: 64 * mebibyte,
-    reserve: 32 * mebibyte,
-    evict: { afterMs: 10_000 },
-  },
-  largeBodies: {
-    what: 'large request bodies',
-    ...bytes,
-    total: 64 * mebibyte,
-    share: 32 * mebibyte,
-    reserve: 32 * mebibyte,
-    wait: { callers: 10_000, perSharer: 10_000, ms: 30_000 },
+  bodies: memory('request bodies', [128, 64, 32], { evict: { afterMs: 10_000 } }),
+  largeBodies: memory('large request bodies', [64, 32, 32], {
+    wait: waiting(10_000, 10_000, 30_000),
     evict: arrivalPace,
-  },
-  submittedMessages: {
-    what: 'messages over SMTP',
-    ...bytes,
-    total: 128 * mebibyte,
-    share: 64 * mebibyte,
-    reserve: 64 * mebibyte,
-    wait: { callers: 1_000, perSharer: 1_000, ms: 10_000 },
+  }),
+  submittedMessages: memory('messages over SMTP', [128, 64, 64], {
+    wait: waiting(1_000, 1_000, 10_000),
     evict: arrivalPace,
-  },
-  submissionLogins: {
-    what: 'SMTP sessions of your account',
-    ...slots,
-    // Fewer than sessions: those before a login, which can end for others, are left.
-    total: 1_000,
-    share: 50,
-    reserve: 200,
+  }),
+  // Fewer than sessions: those before a login, which can end for others, are left.
+  submissionLogins: slots('SMTP sessions of your account', [1_000, 50, 200], {
     retryAfter: 60,
     evict: { afterMs: 10_000 },
-  },
-  batches: {
-    what: 'batches',
-    ...slots,
-    total: 10,
-    share: 6,
-    reserve: 4,
-    wait: { callers: 1_000, perSharer: 500, ms: 10_000 },
-  },
-  managementRequests: {
-    what: 'requests',
-    ...slots,
-    total: 24,
-    share: 8,
-    reserve: 8,
-    wait: { callers: 1_000, perSharer: 40, ms: Number.POSITIVE_INFINITY },
+  }),
+  batches: slots('batches', [10, 6, 4], { wait: waiting(1_000, 500, 10_000) }),
+  managementRequests: slots('requests', [24, 8, 8], {
+    wait: waiting(1_000, 40),
     evict: { afterMs: 10_000, slowerThan: 16 * 1_024 },
-  },
-  managementConnections: {
-    what: 'requests',
-    ...slots,
-    total: 6,
-    share: 2,
-    reserve: 2,
-    wait: { callers: 256, perSharer: 32, ms: 5_000 },
-  },
-  changes: {
-    what: 'changes',
-    ...slots,
-    total: 4,
-    share: 1,
-    reserve: 1,
-    wait: { callers: 128, perSharer: 16, ms: 5_000 },
-  },
-  imports: { what: 'imports', ...slots, total: 8, share: 1, reserve: 2, retryAfter: 30 },
-  streams: {
-    what: 'event streams and long polls',
-    ...slots,
-    total: 300,
-    share: 50,
-    reserve: 60,
-    retryAfter: 5,
-  },
-  webhookTests: { what: 'test events', ...slots, total: 12, share: 2, reserve: 3, retryAfter: 5 },
+  }),
+  managementConnections: slots('requests', [6, 2, 2], { wait: waiting(256, 32, 5_000) }),
+  changes: slots('changes', [4, 1, 1], { wait: waiting(128, 16, 5_000) }),
+  imports: slots('imports', [8, 1, 2], { retryAfter: 30 }),
+  streams: slots('event streams and long polls', [300, 50, 60], { retryAfter: 5 }),
+  webhookTests: slots('test events', [12, 2, 3], { retryAfter: 5 }),
   /** Leases of deliveries, which spend most of their time waiting for endpoints. */
-  webhooks: { what: 'webhooks', ...slots, total: 24, share: 4, reserve: 6, ...inTurn },
+  webhooks: slots('webhooks', [24, 4, 6], { wait: inTurn }),
   /** Accounts whose events are written to the logs of their endpoints. */
-  webhookPieces: { what: 'webhooks', ...slots, total: 3, share: 1, reserve: 1, ...inTurn },
-  attachmentWrites: {
-    what: 'attachments',
-    ...slots,
-    total: 2,
-    // More wouldn't be stored sooner, and small messages would wait for their commits.
-    share: 1,
-    reserve: 1,
-    wait: { callers: 1_000, perSharer: 500, ms: 10_000 },
-  },
-  smallAttachmentWrites: {
-    what: 'small attachments',
-    ...slots,
-    total: 128,
-    share: 64,
-    reserve: 32,
-    wait: { callers: 1_000, perSharer: 500, ms: 10_000 },
-  },
-  imageReads: {
-    what: 'images',
-    ...slots,
-    total: 2,
-    share: 1,
-    reserve: 1,
-    wait: { callers: 200, perSharer: 50, ms: 5_000 },
-    retryAfter: 2,
-  },
-
+  webhookPieces: slots('webhooks', [3, 1, 1], { wait: inTurn }),
+  // More wouldn't be stored sooner, and small messages would wait for their commits.
+  attachmentWrites: slots('attachments', [2, 1, 1], { wait: waiting(1_000, 500, 10_000) }),
+  smallAttachmentWrites: slots('small attachments', [128, 64, 32], {
+    wait: waiting(1_000, 500, 10_000),
+  }),
+  imageReads: slots('images', [2, 1, 1], { wait: waiting(200, 50, 5_000), retryAfter: 2 }),
   // Threads
-  templateThreads: {
-    what: 'templates',
-    ...threads,
-    wait: { callers: 64, perSharer: 4, ms: 30_000 },
-    retryAfter: 5,
-  },
-  previewThreads: {
-    what: 'previews',
-    ...threads,
-    // Several browsers of an account may each ask for six at a time.
-    wait: { callers: 128, perSharer: 32, ms: 20_000 },
-    retryAfter: 2,
-  },
-  mailThreads: {
-    what: 'messages to read',
-    ...threads,
-    wait: { callers: 64, perSharer: 16, ms: 60_000 },
-    retryAfter: 60,
-  },
-  replyThreads: {
-    what: 'replies',
-    ...threads,
-    wait: { callers: 40, perSharer: 10, ms: 60_000 },
-    retryAfter: 60,
-  },
-
+  templateThreads: threads('templates', waiting(64, 4, 30_000), 5),
+  // Several browsers of an account may each ask for six at a time.
+  previewThreads: threads('previews', waiting(128, 32, 20_000), 2),
+  mailThreads: threads('messages to read', waiting(64, 16, 60_000), 60),
+  replyThreads: threads('replies', waiting(40, 10, 60_000), 60),
   // Mail
-  sentAttachments: {
-    what: 'attachments',
-    ...bytes,
-    total: 160 * mebibyte,
-    share: 80 * mebibyte,
-    reserve: 40 * mebibyte,
-    wait: { callers: 10_000, perSharer: 10_000, ms: 2_000 },
-  },
-  replies: { what: 'replies', ...slots, total: 50, share: 20, reserve: 10, retryAfter: 60 },
-  largeReplies: { what: 'replies', ...slots, total: 20, share: 2, reserve: 5, retryAfter: 60 },
-} as const satisfies Readonly<Record<string, SharedResource>>;
+  sentAttachments: memory('attachments', [160, 80, 40], { wait: waiting(10_000, 10_000, 2_000) }),
+  replies: slots('replies', [50, 20, 10], { retryAfter: 60 }),
+  largeReplies: slots('replies', [20, 2, 5], { retryAfter: 60 }),
+};

@@ -35,22 +35,6 @@ export function networkOf(remoteAddress: string): string {
   return networksOf(remoteAddress)[0] ?? '';
 }
 
-/** Where a request came from, as people know it: a network such as `192.0.2.0/24`, or whether it is close. */
-export function describePlace(remoteAddress: string): string {
-  const address = unmapIpv4(remoteAddress);
-  if (isIPv6(address)) {
-    const groups = expandIpv6(address);
-    if (groups.join(':') === '0:0:0:0:0:0:0:1') return 'this machine';
-    const network = `${groups.slice(0, 4).join(':')}::/64`;
-    return /^f(?:[cd]|e[89ab])/.test(groups[0] ?? '') ? `local network ${network}` : network;
-  }
-  if (address.startsWith('127.')) return 'this machine';
-  const network = `${address.split('.').slice(0, 3).join('.')}.0/24`;
-  return /^(?:10|192\.168|169\.254|172\.(?:1[6-9]|2\d|3[01]))\./.test(address)
-    ? `local network ${network}`
-    : network;
-}
-
 /** Named networks, as in `proxy-addr`. */
 export const namedNetworks: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1/128'],
@@ -82,4 +66,19 @@ export function isNetwork(text: string): boolean {
   if (rest.length > 0 || (length !== undefined && !/^\d{1,3}$/.test(length))) return false;
   const bits = isIPv4(address) ? 32 : isIPv6(address) && !address.includes('%') ? 128 : undefined;
   return bits !== undefined && Number(length ?? bits) <= bits;
+}
+
+const thisMachine = toBlockList(['127.0.0.0/8', '::1']);
+const localNetworks = toBlockList(
+  ['linklocal', 'uniquelocal'].flatMap((name) => namedNetworks[name] ?? []),
+);
+
+/** Where a request came from, as people know it: a network such as `192.0.2.0/24`, or whether it is close. */
+export function describePlace(remoteAddress: string): string {
+  const address = unmapIpv4(remoteAddress).replace(/%.*/, '');
+  if (isListed(thisMachine, address)) return 'this machine';
+  const network = isIPv6(address)
+    ? `${expandIpv6(address).slice(0, 4).join(':')}::/64`
+    : `${address.split('.').slice(0, 3).join('.')}.0/24`;
+  return isListed(localNetworks, address) ? `local network ${network}` : network;
 }

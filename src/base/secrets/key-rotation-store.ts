@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../database/open-database.ts';
+import { allRows, firstRow, run } from '../database/statements.ts';
 
 /** The keys recorded in the database. */
 export interface KeyState {
@@ -16,7 +17,7 @@ const state = sql`key_fingerprint as current, key_previous_fingerprint as previo
   key_switched_at as "switchedAt", key_followed_at as "followedAt"`;
 
 export async function readKeyState({ kysely }: Pick<Database, 'kysely'>): Promise<KeyState> {
-  const { rows } = await sql<KeyState>`select ${state} from installation`.execute(kysely);
+  const rows = await allRows<KeyState>(kysely)`select ${state} from installation`;
   return rows[0] ?? { current: null, previous: null, switchedAt: null, followedAt: null };
 }
 
@@ -32,43 +33,39 @@ export interface KeyNode {
  * @param latestMigration the last migration of its release
  * @returns the keys recorded in the database
  */
-export async function recordKeyNode(
+export function recordKeyNode(
   { kysely }: Database,
   node: string,
   { name, known, current }: KeyNode,
   latestMigration: number,
 ): Promise<KeyState | undefined> {
-  const { rows } = await sql<KeyState>`
+  return firstRow<KeyState>(kysely)`
     with noted as (
       insert into key_node (node, name, known, current, latest_migration)
       values (${node}, ${name}, ${known}, ${current}, ${latestMigration})
       on conflict (node) do update
         set known = excluded.known, current = excluded.current, seen_at = now())
-    select ${state} from installation`.execute(kysely);
-  return rows[0];
+    select ${state} from installation`;
 }
 
 export async function removeKeyNode({ kysely }: Database, node: string): Promise<void> {
-  await sql`delete from key_node where node = ${node}`.execute(kysely);
+  await run(kysely)`delete from key_node where node = ${node}`;
 }
 
 /** Processes seen within the given number of seconds. */
 export async function readKeyNodes({ kysely }: Database, seconds: number): Promise<KeyNode[]> {
-  await sql`delete from key_node where seen_at < now() - interval '1 day'`.execute(kysely);
-  const { rows } = await sql<KeyNode>`
+  await run(kysely)`delete from key_node where seen_at < now() - interval '1 day'`;
+  return allRows<KeyNode>(kysely)`
     select name, known, current from key_node
-    where seen_at > now() - ${seconds}::integer * interval '1 second' order by name`.execute(
-    kysely,
-  );
-  return rows;
+    where seen_at > now() - ${seconds}::integer * interval '1 second' order by name`;
 }
 
 /** Makes another key the current one, and the current one the previous. */
 export async function switchKey({ kysely }: Database, from: string, to: string): Promise<void> {
-  await sql`
+  await run(kysely)`
     update installation
     set key_fingerprint = ${to}, key_previous_fingerprint = ${from}, key_switched_at = now(), key_followed_at = null
-    where key_fingerprint = ${from} and key_previous_fingerprint is null`.execute(kysely);
+    where key_fingerprint = ${from} and key_previous_fingerprint is null`;
 }
 
 /**
@@ -77,18 +74,16 @@ export async function switchKey({ kysely }: Database, from: string, to: string):
  */
 export async function recordLeftovers({ kysely }: Database): Promise<void> {
   await kysely.transaction().execute(async (transaction) => {
-    const { rows } = await sql`
+    const rows = await allRows(transaction)`
       update installation set key_followed_at = now()
-      where key_previous_fingerprint is not null and key_followed_at is null returning 1`.execute(
-      transaction,
-    );
+      where key_previous_fingerprint is not null and key_followed_at is null returning 1`;
     if (rows.length === 0) return;
-    await sql`
+    await run(transaction)`
       insert into key_leftover (hash)
         select secret_hash from integration union
         select previous_secret_hash from integration where previous_secret_until > now() union
         select hash from api_key where hint is null union
-        select hash from recovery_code`.execute(transaction);
+        select hash from recovery_code`;
   });
 }
 
@@ -105,7 +100,7 @@ export interface KeyLeftovers {
 }
 
 export async function readKeyLeftovers({ kysely }: Database): Promise<KeyLeftovers> {
-  const { rows } = await sql<KeyLeftovers>`
+  const rows = await allRows<KeyLeftovers>(kysely)`
     select
       array(select client_id from integration where secret_hash in (select hash from key_leftover)
         or previous_secret_until > now() and previous_secret_hash in (select hash from key_leftover)
@@ -115,18 +110,16 @@ export async function readKeyLeftovers({ kysely }: Database): Promise<KeyLeftove
       array(select email from person where id in (
         select person_id from recovery_code where hash in (select hash from key_leftover)) order by 1) as people,
       (select count(*)::integer from session_pair, installation
-        where refresh_hash is not null and changed_at < key_followed_at) as "refreshTokens"`.execute(
-    kysely,
-  );
+        where refresh_hash is not null and changed_at < key_followed_at) as "refreshTokens"`;
   return rows[0] ?? { integrations: [], apiKeys: [], people: [], refreshTokens: 0 };
 }
 
 /** Retires the previous key: nothing made with it is accepted from then on. */
 export async function endPreviousKey({ kysely }: Database, previous: string): Promise<void> {
   await kysely.transaction().execute(async (transaction) => {
-    await sql`
+    await run(transaction)`
       update installation set key_previous_fingerprint = null, key_switched_at = null, key_followed_at = null
-      where key_previous_fingerprint = ${previous}`.execute(transaction);
-    await sql`delete from key_leftover`.execute(transaction);
+      where key_previous_fingerprint = ${previous}`;
+    await run(transaction)`delete from key_leftover`;
   });
 }

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Database } from '../database/open-database.ts';
+import { allRows } from '../database/statements.ts';
 import type { MasterKey } from './master-key.ts';
 import type { PurposeKeys } from './purpose-keys.ts';
 
@@ -86,11 +87,9 @@ export async function resealColumn(
   let last: readonly string[] | undefined;
   for (;;) {
     const after = last === undefined ? sql`true` : sql`(${rowKey}) > (${sql.join([...last])})`;
-    const { rows } = await sql<{ row: string[]; sealed: Buffer }>`
+    const rows = await allRows<{ row: string[]; sealed: Buffer }>(kysely)`
       select array[${sql.join(column.rowKey.map((part) => sql`${sql.ref(part)}::text`))}] as row, ${name} as sealed
-      from ${table} where ${name} is not null and ${after} order by ${rowKey} limit ${pageRows}`.execute(
-      kysely,
-    );
+      from ${table} where ${name} is not null and ${after} order by ${rowKey} limit ${pageRows}`;
     for (const { row, sealed } of rows) {
       if (open(column, current, row, sealed) !== undefined) continue;
       const secret = others.map((key) => open(column, key, row, sealed)).find(Boolean);

@@ -1,4 +1,4 @@
-import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { Secret } from 'otpauth';
 import type { PurposeKeys } from './purpose-keys.ts';
 
 const signatureBytes = 10;
@@ -22,7 +22,8 @@ export class SignedLocalParts {
   }
 
   write(named: Buffer): string {
-    return this.#prefix + encodeBase32(Buffer.concat([named, sign(this.#keys.current, named)]));
+    const signature = this.#keys.sign(named).subarray(0, signatureBytes);
+    return this.#prefix + encodeBase32(Buffer.concat([named, signature]));
   }
 
   /** The named bytes of an address, ignoring case; undefined if it wasn't made here. Safe for untrusted input. */
@@ -41,31 +42,13 @@ export class SignedLocalParts {
     if (bytes?.length !== this.#namedBytes + signatureBytes) return undefined;
     const named = bytes.subarray(0, this.#namedBytes);
     const given = bytes.subarray(this.#namedBytes);
-    return this.#keys.some((key) => timingSafeEqual(sign(key, named), given)) ? named : undefined;
+    return this.#keys.verify(named, given, signatureBytes) ? named : undefined;
   }
 }
-
-function sign(key: KeyObject, named: Buffer): Buffer {
-  return createHmac('sha256', key).update(named).digest().subarray(0, signatureBytes);
-}
-
-const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /** Bytes in lower-case letters and digits (RFC 4648 section 6) without padding, for names whose case can change. */
 function encodeBase32(bytes: Uint8Array): string {
-  let text = '';
-  let bits = 0;
-  let value = 0;
-  for (const byte of bytes) {
-    value = (value << 8) | byte;
-    bits += 8;
-    while (bits >= 5) {
-      bits -= 5;
-      text += alphabet[(value >>> bits) & 31];
-    }
-    value &= (1 << bits) - 1;
-  }
-  return bits === 0 ? text : text + alphabet[(value << (5 - bits)) & 31];
+  return new Secret({ buffer: Uint8Array.from(bytes).buffer }).base32.toLowerCase();
 }
 
 /**
@@ -73,17 +56,6 @@ function encodeBase32(bytes: Uint8Array): string {
  * @returns undefined if it isn't the canonical encoding of its bytes
  */
 function decodeBase32(text: string): Buffer | undefined {
-  const bytes: number[] = [];
-  let bits = 0;
-  let value = 0;
-  for (const letter of text) {
-    value = (value << 5) | alphabet.indexOf(letter);
-    bits += 5;
-    if (bits < 8) continue;
-    bits -= 8;
-    bytes.push((value >>> bits) & 255);
-    value &= (1 << bits) - 1;
-  }
-  const decoded = Buffer.from(bytes);
+  const decoded = Buffer.from(Secret.fromBase32(text).bytes);
   return encodeBase32(decoded) === text ? decoded : undefined;
 }

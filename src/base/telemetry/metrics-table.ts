@@ -17,6 +17,10 @@ const define =
   (help: string, options?: MetricOptions): MetricDefinition => ({ type, help, ...options });
 const counter = define('counter');
 const gauge = define('gauge');
+/** Of a node, the value of the process that has most, or least. */
+const highest = (help: string, labels?: readonly string[]) =>
+  gauge(help, { aggregator: 'max', ...(labels && { labels }) });
+const lowest = (help: string) => gauge(help, { aggregator: 'min' });
 const histogram = define('histogram');
 
 /**
@@ -53,12 +57,9 @@ export const metricsTable = {
     ),
   },
   Queue: {
-    signalpost_queue_oldest_due_seconds: gauge('How long the oldest due message has waited', {
-      aggregator: 'max',
-    }),
-    signalpost_queue_entries: gauge(
+    signalpost_queue_oldest_due_seconds: highest('How long the oldest due message has waited'),
+    signalpost_queue_entries: highest(
       'Messages that aren’t final, scheduled ones included; estimated above 10,000',
-      { aggregator: 'max' },
     ),
     signalpost_worker_busy: gauge('Messages being sent'),
   },
@@ -84,65 +85,50 @@ export const metricsTable = {
       { labels: ['result'] },
     ),
     signalpost_reply_bytes_total: counter('Bytes of stored replies'),
-    signalpost_sending_domains: gauge(
+    signalpost_sending_domains: highest(
       'Sending domains by the state of their DNS records, read at most once a minute; at most 10,000',
-      { labels: ['state'], aggregator: 'max' },
+      ['state'],
     ),
-    signalpost_bounce_certificate_expiry_timestamp_seconds: gauge(
+    signalpost_bounce_certificate_expiry_timestamp_seconds: lowest(
       'When the certificate of BOUNCE_TLS_CERT in use expires',
-      { aggregator: 'min' },
     ),
   },
   'Database and disk': {
-    signalpost_database_up: gauge('1 if the database responded within 1.5 seconds', {
-      aggregator: 'min',
-    }),
+    signalpost_database_up: lowest('1 if the database responded within 1.5 seconds'),
     signalpost_database_waiting: gauge('Statements waiting for a connection to the database'),
     signalpost_process_info: gauge('Processes of the node, by version and roles', {
       labels: ['version', 'roles'],
     }),
-    signalpost_service_processes: gauge(
+    signalpost_service_processes: highest(
       'Processes of all nodes: `running`, or `vanished` within the last hour',
-      { labels: ['state'], aggregator: 'max' },
+      ['state'],
     ),
-    signalpost_clock_offset_seconds: gauge(
+    signalpost_clock_offset_seconds: highest(
       'How much the clock of the node’s machine differs from the database’s',
-      { aggregator: 'max' },
     ),
-    signalpost_disk_free_bytes: gauge('Free space on the disk of DATA_DIR', { aggregator: 'min' }),
-    signalpost_disk_size_bytes: gauge('Size of the disk of DATA_DIR', { aggregator: 'max' }),
+    signalpost_disk_free_bytes: lowest('Free space on the disk of DATA_DIR'),
+    signalpost_disk_size_bytes: highest('Size of the disk of DATA_DIR'),
   },
   Backups: {
-    signalpost_backup_base_timestamp_seconds: gauge(
+    signalpost_backup_base_timestamp_seconds: highest(
       'When the last base backup of the embedded database finished',
-      { aggregator: 'max' },
     ),
-    signalpost_backup_base_age_seconds: gauge(
+    signalpost_backup_base_age_seconds: highest(
       'Time since the last base backup of the embedded database finished',
-      { aggregator: 'max' },
     ),
-    signalpost_backup_wal_timestamp_seconds: gauge('When all changes were last in the backup', {
-      aggregator: 'max',
-    }),
-    signalpost_backup_wal_age_seconds: gauge(
+    signalpost_backup_wal_timestamp_seconds: highest('When all changes were last in the backup'),
+    signalpost_backup_wal_age_seconds: highest(
       'Time since all changes were in the backup; changes follow after BACKUP_EVERY',
-      { aggregator: 'max' },
     ),
-    signalpost_backup_wal_waiting: gauge('Files of up to 16 MiB waiting to be backed up', {
-      aggregator: 'max',
-    }),
-    signalpost_backup_failing: gauge('1 if the last attempt to back up failed', {
-      aggregator: 'max',
-    }),
+    signalpost_backup_wal_waiting: highest('Files of up to 16 MiB waiting to be backed up'),
+    signalpost_backup_failing: highest('1 if the last attempt to back up failed'),
   },
   TLS: {
-    signalpost_tls_certificate_expiry_timestamp_seconds: gauge(
+    signalpost_tls_certificate_expiry_timestamp_seconds: lowest(
       'When the certificate in TLS_CERT expires; absent without TLS_CERT',
-      { aggregator: 'min' },
     ),
-    signalpost_submission_certificate_expiry_timestamp_seconds: gauge(
+    signalpost_submission_certificate_expiry_timestamp_seconds: lowest(
       'When the certificate of SMTP submission expires; absent without SMTP submission',
-      { aggregator: 'min' },
     ),
   },
   Processes: {

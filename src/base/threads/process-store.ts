@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../database/open-database.ts';
+import { allRows, run } from '../database/statements.ts';
 import type { NodeRole } from './node-role.ts';
 
 /** How often a process reports itself. */
@@ -39,21 +40,19 @@ type Kysely = Database['kysely'];
 export async function reportProcess(kysely: Kysely, process: ProcessFacts): Promise<void> {
   const { id, host, pid, version, roles, inFlight, delayMs, unreadForwarded, unmatchedReports } =
     process;
-  await sql`
+  await run(kysely)`
     with forgotten as (delete from service_process where seen_at < now() - interval '1 hour')
     insert into service_process (id, host, pid, version, roles, in_flight, delay_ms, unread_forwarded, unmatched_reports)
     values (${id}, ${host}, ${pid}, ${version}, ${roles}::text[], ${inFlight}, ${delayMs},
       ${unreadForwarded}, ${unmatchedReports})
     on conflict (id) do update
       set seen_at = now(), in_flight = excluded.in_flight, delay_ms = excluded.delay_ms,
-        unread_forwarded = excluded.unread_forwarded, unmatched_reports = excluded.unmatched_reports`.execute(
-    kysely,
-  );
+        unread_forwarded = excluded.unread_forwarded, unmatched_reports = excluded.unmatched_reports`;
 }
 
 /** Removes a stopping process. */
 export async function removeProcess(kysely: Kysely, id: string): Promise<void> {
-  await sql`delete from service_process where id = ${id}`.execute(kysely);
+  await run(kysely)`delete from service_process where id = ${id}`;
 }
 
 const isVanished = sql`seen_at < now() - ${vanishedAfterMs}::integer * interval '1 ms'`;
@@ -63,23 +62,22 @@ export const countRunningWith = (role: NodeRole) => sql<string>`
   (select count(*) from service_process where not ${isVanished} and ${role} = any (roles))`;
 
 /** All processes, by host, the longest-running first. */
-export async function listProcesses(kysely: Kysely): Promise<ReportedProcess[]> {
-  const { rows } = await sql<ReportedProcess>`
+export function listProcesses(kysely: Kysely): Promise<ReportedProcess[]> {
+  return allRows<ReportedProcess>(kysely)`
     select id, host, pid, version, roles, in_flight as "inFlight", delay_ms as "delayMs",
       started_at as "startedAt", seen_at as "seenAt",
       case when ${isVanished} then 'vanished' else 'running' end as state
-    from service_process order by host, started_at, pid limit 1000`.execute(kysely);
-  return rows;
+    from service_process order by host, started_at, pid limit 1000`;
 }
 
 /** What running processes couldn't use: requests with X-Forwarded-For that they don't trust, and reports that match no message. */
 export async function countUnused(
   kysely: Kysely,
 ): Promise<Pick<ProcessFacts, 'unreadForwarded' | 'unmatchedReports'>> {
-  const { rows } = await sql<Pick<ProcessFacts, 'unreadForwarded' | 'unmatchedReports'>>`
+  const rows = await allRows<Pick<ProcessFacts, 'unreadForwarded' | 'unmatchedReports'>>(kysely)`
     select coalesce(sum(unread_forwarded), 0)::float8 as "unreadForwarded",
       coalesce(sum(unmatched_reports), 0)::float8 as "unmatchedReports"
-    from service_process where not ${isVanished}`.execute(kysely);
+    from service_process where not ${isVanished}`;
   return rows[0] ?? { unreadForwarded: 0, unmatchedReports: 0 };
 }
 
@@ -87,9 +85,9 @@ export async function countUnused(
 export async function countProcesses(
   kysely: Kysely,
 ): Promise<Record<ReportedProcess['state'], number>> {
-  const { rows } = await sql<Record<ReportedProcess['state'], number>>`
+  const rows = await allRows<Record<ReportedProcess['state'], number>>(kysely)`
     select count(*) filter (where not ${isVanished})::int as running,
       count(*) filter (where ${isVanished})::int as vanished
-    from service_process`.execute(kysely);
+    from service_process`;
   return rows[0] ?? { running: 0, vanished: 0 };
 }

@@ -2,7 +2,7 @@ import { TokenMint } from '../../accounts/access/token-mint.ts';
 import {
   EndSessionsLinks,
   endSessionsPath,
-  MailedLinks,
+  mailedLinkToken,
 } from '../../accounts/notices/mailed-links.ts';
 import {
   type Locale,
@@ -66,7 +66,6 @@ const permanentFaults: ReadonlySet<string> = new Set(['RECIPIENT_SUPPRESSED', 'V
 export class SystemMailer {
   readonly #dependencies: SystemMailDependencies;
   readonly #mint: TokenMint;
-  readonly #links: MailedLinks;
   readonly #endSessionsLinks: EndSessionsLinks;
   readonly #task: PeriodicTask;
   #senderSaved = false;
@@ -76,7 +75,6 @@ export class SystemMailer {
     const { key, clock, log, changes } = dependencies;
     this.#dependencies = dependencies;
     this.#mint = new TokenMint(key);
-    this.#links = new MailedLinks(key);
     this.#endSessionsLinks = new EndSessionsLinks(key, clock);
     this.#task = new PeriodicTask(pollIntervalMs, () => this.#sendWaiting(), {
       onError: (error) => log.warn({ err: error }, 'could not send system mail; will retry'),
@@ -147,7 +145,7 @@ export class SystemMailer {
   }
 
   #link({ kind, id }: ClaimedSystemMail): string {
-    const token = this.#links.token(id);
+    const token = mailedLinkToken(this.#dependencies.key, id);
     const paths: Readonly<Record<SystemMailKind, string>> = {
       'password-link': `set-password/${this.#mint.wrap('link', token)}`,
       invitation: `invitation/${this.#mint.wrap('link', token)}`,

@@ -181,7 +181,7 @@ test('while the cache is bypassed, every request reads its key again, and the us
   const node = await startNode();
   const text = await addKey(database, shop);
   await node.changes.close();
-  const uses = new ApiKeyUsage({ database, log });
+  const uses = new ApiKeyUsage(database, log);
   for (let use = 0; use < 50; use += 1) {
     const key = await node.checker.check(text);
     assert.ok(key);
@@ -206,11 +206,7 @@ test('the usage queue stays bounded, however many keys are used and however slow
       return result;
     },
   };
-  const uses = new ApiKeyUsage({
-    database: { kysely: database.kysely.withPlugin(slow) },
-    log,
-    max: 100,
-  });
+  const uses = new ApiKeyUsage({ kysely: database.kysely.withPlugin(slow) }, log, 100);
   for (let number = 0; number < 10_000; number += 1)
     uses.add({
       kind: 'key',

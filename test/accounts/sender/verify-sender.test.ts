@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MailedLinks } from '../../../src/accounts/notices/mailed-links.ts';
+import { mailedLinkToken } from '../../../src/accounts/notices/mailed-links.ts';
 import { readSender, saveSender } from '../../../src/accounts/sender/sender-store.ts';
 import { SenderVerification } from '../../../src/accounts/sender/sender-verification.ts';
 import { sendRequest } from '../../support/send-request.ts';
@@ -15,7 +15,6 @@ const service = await startTestService({ databaseUrl, worker: false });
 const accountId = await saveShop(database, { id: '46100' });
 const asker = await new SessionWorld(database, accountId).addPerson();
 const proofs = new SenderVerification({ database, clock, key: testKey, mailEnabled: true });
-const links = new MailedLinks(testKey);
 
 async function mailLink(address: string): Promise<string> {
   await saveSender(database.kysely, accountId, { address, displayNames: [], verified: false });
@@ -24,7 +23,7 @@ async function mailLink(address: string): Promise<string> {
     'select id from system_mail where to_address = $1 order by created_at desc limit 1',
     [address],
   );
-  return `${service.url}/verify-sender/${links.token(rows[0]?.id ?? '')}`;
+  return `${service.url}/verify-sender/${mailedLinkToken(testKey, rows[0]?.id ?? '')}`;
 }
 
 async function verified(address: string): Promise<boolean | undefined> {

@@ -41,7 +41,7 @@ test('a full queue refuses at once, and waiting checks run in order', async () =
   const passwords = new PasswordChecker(64);
   const stored = await hash(password);
   const ended: number[] = [];
-  const { perSharer } = policies.passwords.wait;
+  const { perSharer = 0 } = policies.passwords.wait ?? {};
   const checks = Array.from({ length: perSharer + 1 }, async (_, index) => {
     assert.equal(await passwords.check(stored, password, origin), true);
     ended.push(index);
@@ -78,5 +78,5 @@ test('a flood of sign-ins from everywhere gets 503 with Retry-After, and those i
     assert.equal(response.headers.get('cache-control'), 'no-store');
   }
   const checked = responses.filter((response) => response.body.error === 'invalid_grant');
-  assert.ok(checked.length >= policies.passwords.wait.perSharer);
+  assert.ok(checked.length >= (policies.passwords.wait?.perSharer ?? Infinity));
 });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import { parseSync } from 'oxc-parser';
+import * as statementRunners from '../../../src/base/database/statements.ts';
 import { findTables } from './find-tables.ts';
 
 const source = join(import.meta.dirname, '../../../src');
@@ -38,6 +39,7 @@ const verb =
   /^\s*(with|select|insert|update|delete|merge|truncate|lock|copy|create|alter|drop|analyze|vacuum|cluster)\b/i;
 const builderStarts = new Set(['selectFrom', 'insertInto', 'updateTable', 'deleteFrom']);
 const builderJoins = new Set(['innerJoin', 'leftJoin', 'using', 'from']);
+const statementTags = new Set(Object.keys(statementRunners));
 const maxDepth = 12;
 
 /**
@@ -286,8 +288,10 @@ function written(
   return { file: name, line, text: statement.replaceAll(/\s+/g, ' ').trim(), fragment };
 }
 
+/** Whether it is a text of `sql`, or of a tag of `base/database/statements.ts`, such as `firstRow(kysely)`. */
 function isSqlTemplate(node: SyntaxNode): boolean {
-  return node.type === 'TaggedTemplateExpression' && node.tag.name === 'sql';
+  if (node.type !== 'TaggedTemplateExpression') return false;
+  return node.tag.name === 'sql' || statementTags.has(node.tag.callee?.name);
 }
 
 /** Whether a text with a table is in no statement that this reader has put together. */

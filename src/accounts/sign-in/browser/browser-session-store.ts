@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../../base/database/open-database.ts';
+import { allRows, hasRow, run } from '../../../base/database/statements.ts';
 import { comparableAddress } from '../../../base/values/email-address.ts';
 import { type AccountId, newId, type PersonId } from '../../../base/values/ids.ts';
 import { confirmationSeconds } from '../../access/authorize.ts';
@@ -93,7 +94,7 @@ export async function createBrowserSession(
   kysely: Kysely,
   session: NewBrowserSession,
 ): Promise<void> {
-  await sql`
+  await run(kysely)`
     with language as (
       update person set locale = ${session.locale}
       where id = ${session.personId} and locale is null and ${session.complete}::boolean)
@@ -102,19 +103,19 @@ export async function createBrowserSession(
     select ${session.hash}, ${newId()}, ${session.personId}, ${session.complete}, at, ${authenticatedAt(session)}, at,
       at + ${session.seconds} * interval '1 s', ${session.remoteAddress}, ${session.userAgent},
       ${session.provider?.identityId ?? null}::uuid, ${session.provider?.secondFactor ?? false}
-    from (select now() as at) moment`.execute(kysely);
+    from (select now() as at) moment`;
 }
 
 export async function findBrowserSession(
   kysely: Kysely,
   hash: Buffer,
 ): Promise<BrowserSession | undefined> {
-  const { rows } = await sql<
+  const rows = await allRows<
     Omit<BrowserSession, 'identityId' | 'reach'> & {
       identityId: string | null;
       providerAccount: AccountId | null;
     }
-  >`
+  >(kysely)`
     select s.id, s.person_id as "personId", p.email, p.name, s.complete, ago.seconds as "confirmedAgo",
       ago.seconds < ${confirmationSeconds} as "recentlyConfirmed",
       case when i.id is null then ${hasSecondFactor(sql`p.id`)} else s.provider_second_factor end as "hasSecondFactor",
@@ -123,7 +124,7 @@ export async function findBrowserSession(
     from browser_session s join person p on p.id = s.person_id and p.disabled_at is null
     left join provider_identity i on i.id = s.provider_identity_id
     cross join lateral (select extract(epoch from now() - s.authenticated_at)::float8 as seconds) ago
-    where s.hash = ${hash} and s.expires_at > now()`.execute(kysely);
+    where s.hash = ${hash} and s.expires_at > now()`;
   if (rows[0] === undefined) return undefined;
   const { identityId, providerAccount, ...session } = rows[0];
   return { ...session, identityId: identityId ?? undefined, reach: reachOf(providerAccount) };
@@ -137,13 +138,11 @@ export async function recordSessionUse(
   idleSeconds: number,
 ): Promise<void> {
   // No need to wait for another request that records the same.
-  await sql`
+  await run(kysely)`
     update browser_session set last_used_at = now(), last_address = ${remoteAddress},
       expires_at = least(created_at + ${maxDays} * interval '1 day', now() + ${idleSeconds} * interval '1 s')
     where hash = (select hash from browser_session where hash = ${hash}
-      and last_used_at <= now() - ${useSeconds} * interval '1 s' for update skip locked)`.execute(
-    kysely,
-  );
+      and last_used_at <= now() - ${useSeconds} * interval '1 s' for update skip locked)`;
 }
 
 /** Moves a session to a new hash, and records if the person confirmed who they are. */
@@ -153,40 +152,36 @@ export async function renewBrowserSession(
   newHash: Buffer,
   isConfirmed: boolean,
 ): Promise<void> {
-  await sql`
+  await run(kysely)`
     update browser_session set hash = ${newHash},
       authenticated_at = case when ${isConfirmed}::boolean then now() else authenticated_at end
-    where hash = ${hash}`.execute(kysely);
+    where hash = ${hash}`;
 }
 
 export async function endBrowserSession(kysely: Kysely, hash: Buffer): Promise<void> {
-  await sql`delete from browser_session where hash = ${hash}`.execute(kysely);
+  await run(kysely)`delete from browser_session where hash = ${hash}`;
 }
 
 /** A person's complete, unexpired sessions within reach, most recently used first. */
-export async function listBrowserSessions(
+export function listBrowserSessions(
   kysely: Kysely,
   person: ReachedPerson,
 ): Promise<ListedBrowserSession[]> {
-  const { rows } = await sql<ListedBrowserSession>`
+  return allRows<ListedBrowserSession>(kysely)`
     select id, created_at as "createdAt", last_used_at as "lastUsedAt",
       coalesce(last_address, remote_address) as "remoteAddress", user_agent as "userAgent"
     from browser_session where ${isReached(person)} and complete and expires_at > now()
-    order by last_used_at desc, id`.execute(kysely);
-  return rows;
+    order by last_used_at desc, id`;
 }
 
 /** Ends one of a person's sessions within reach, by its ID. */
-export async function endSessionById(
+export function endSessionById(
   kysely: Kysely,
   person: ReachedPerson,
   id: string,
 ): Promise<boolean> {
-  const { rows } = await sql`
-    delete from browser_session where ${isReached(person)} and id::text = ${id} returning 1`.execute(
-    kysely,
-  );
-  return rows.length === 1;
+  return hasRow(kysely)`
+    delete from browser_session where ${isReached(person)} and id::text = ${id} returning 1`;
 }
 
 /** Signs a person out everywhere else within this session's reach. */
@@ -194,10 +189,8 @@ export async function endOtherSessions(
   kysely: Kysely,
   session: Pick<BrowserSession, 'personId' | 'reach' | 'id'>,
 ): Promise<void> {
-  await sql`
-    delete from browser_session where ${isReached(session)} and id::text <> ${session.id}`.execute(
-    kysely,
-  );
+  await run(kysely)`
+    delete from browser_session where ${isReached(session)} and id::text <> ${session.id}`;
 }
 
 /** A session of an account's provider belongs to that account; all others belong to the person alone. */
@@ -222,17 +215,16 @@ export type BrowserProof = 'own' | 'installation' | `account ${string}`;
 const maxBrowsers = 10;
 const knownDays = 180;
 
-export async function isKnownBrowser(
+export function isKnownBrowser(
   kysely: Kysely,
   email: string,
   proof: BrowserProof,
   hash: Buffer,
 ): Promise<boolean> {
-  const { rows } = await sql`
+  return hasRow(kysely)`
     select from known_browser b join person p on p.id = b.person_id
     where p.email = ${comparableAddress(email)} and b.proven_by = ${proof} and b.hash = ${hash}
-      and b.last_used_at > now() - ${knownDays} * interval '1 day'`.execute(kysely);
-  return rows.length > 0;
+      and b.last_used_at > now() - ${knownDays} * interval '1 day'`;
 }
 
 export async function saveKnownBrowser(
@@ -241,11 +233,11 @@ export async function saveKnownBrowser(
   proof: BrowserProof,
   hash: Buffer,
 ): Promise<void> {
-  await sql`
+  await run(kysely)`
     insert into known_browser (person_id, proven_by, hash) values (${personId}, ${proof}, ${hash})
-    on conflict (person_id, proven_by, hash) do update set last_used_at = now()`.execute(kysely);
-  await sql`
+    on conflict (person_id, proven_by, hash) do update set last_used_at = now()`;
+  await run(kysely)`
     delete from known_browser where person_id = ${personId} and proven_by = ${proof} and hash not in (
       select hash from known_browser where person_id = ${personId} and proven_by = ${proof}
-      order by last_used_at desc, hash limit ${maxBrowsers})`.execute(kysely);
+      order by last_used_at desc, hash limit ${maxBrowsers})`;
 }

@@ -1,4 +1,4 @@
-import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { networksOf } from '../../../base/network/ip-address.ts';
@@ -138,11 +138,14 @@ export class BrowserSessions {
   ): Promise<{ readonly csrf: string; readonly session: BrowserSession | undefined }> {
     const value = this.#read(request);
     if (value === undefined) {
-      const csrf = this.#csrf(bound(this.#setCookie(request, reply), request));
+      const csrf = this.#csrfKeys.signText(bound(this.#setCookie(request, reply), request));
       return { csrf, session: undefined };
     }
     const session = await this.#find(request, value);
-    return { csrf: this.#csrf(session === undefined ? bound(value, request) : value), session };
+    return {
+      csrf: this.#csrfKeys.signText(session === undefined ? bound(value, request) : value),
+      session,
+    };
   }
 
   /** The person signed in with the browser that sent a request, second factor included. */
@@ -157,13 +160,7 @@ export class BrowserSessions {
     const value = this.#read(request);
     const sent = form.get('csrf');
     if (value === undefined || sent === undefined || !this.#isSameOrigin(request)) return false;
-    const given = Buffer.from(sent);
-    return this.#csrfKeys.some((key) =>
-      [value, bound(value, request)].some((text) => {
-        const expected = Buffer.from(csrfToken(key, text));
-        return given.length === expected.length && timingSafeEqual(given, expected);
-      }),
-    );
+    return [value, bound(value, request)].some((text) => this.#csrfKeys.verifyText(text, sent));
   }
 
   /**
@@ -237,10 +234,6 @@ export class BrowserSessions {
     return found;
   }
 
-  #csrf(value: string): string {
-    return csrfToken(this.#csrfKeys.current, value);
-  }
-
   #read(request: FastifyRequest): string | undefined {
     const value = this.#cookie.read(request);
     return cookieValue.test(value) ? value : undefined;
@@ -256,8 +249,4 @@ export class BrowserSessions {
 /** What the forms of a stranger are bound to: otherwise one page would do for guesses from every network. */
 function bound(value: string, request: FastifyRequest): string {
   return `${value} ${networksOf(request.ip).at(-1)}`;
-}
-
-function csrfToken(key: KeyObject, value: string): string {
-  return createHmac('sha256', key).update(value).digest('base64url');
 }

@@ -1,4 +1,4 @@
-import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { MasterKey } from '../../../base/secrets/master-key.ts';
 import type { PurposeKeys } from '../../../base/secrets/purpose-keys.ts';
 import type { Clock } from '../../../base/values/clock.ts';
@@ -45,7 +45,8 @@ export class PasskeyChallenges {
     const body = Buffer.alloc(randomLength + timeLength);
     randomBytes(randomLength).copy(body);
     body.writeUIntBE(Math.floor(this.#clock.now()), randomLength, timeLength);
-    return Buffer.concat([body, checksum(this.#keys.current, body, scope)]).toString('base64url');
+    const checksum = this.#keys.sign(signedContent(body, scope));
+    return Buffer.concat([body, checksum]).toString('base64url');
   }
 
   /** @returns undefined if the challenge was not issued for this scope or has expired */
@@ -54,17 +55,12 @@ export class PasskeyChallenges {
     if (bytes.length !== challengeLength || bytes.toString('base64url') !== text) return undefined;
     const body = bytes.subarray(0, -macLength);
     const given = bytes.subarray(-macLength);
-    if (!this.#keys.some((key) => timingSafeEqual(checksum(key, body, scope), given)))
-      return undefined;
+    if (!this.#keys.verify(signedContent(body, scope), given)) return undefined;
     const expiresAt = body.readUIntBE(randomLength, timeLength) + challengeMs;
     return expiresAt > this.#clock.now() ? { bytes, expiresAt: new Date(expiresAt) } : undefined;
   }
 }
 
-function checksum(key: KeyObject, body: Buffer, { purpose, csrf, personId }: ChallengeScope) {
-  return createHmac('sha256', key)
-    .update([purpose, csrf, personId ?? ''].join('\0'))
-    .update('\0')
-    .update(body)
-    .digest();
+function signedContent(body: Buffer, { purpose, csrf, personId }: ChallengeScope): Buffer {
+  return Buffer.concat([Buffer.from(`${purpose}\0${csrf}\0${personId ?? ''}\0`), body]);
 }

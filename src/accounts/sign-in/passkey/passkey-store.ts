@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
 import type { Database } from '../../../base/database/open-database.ts';
+import { allRows, firstRow, hasRow, run } from '../../../base/database/statements.ts';
 import { newId, type PersonId } from '../../../base/values/ids.ts';
 import { notifyPerson } from '../../notices/security-notice-store.ts';
 import { removeUnusedRecoveryCodes } from '../second-factor-store.ts';
@@ -36,27 +36,25 @@ export interface StoredPasskey extends PasskeyCredential {
 type Kysely = Database['kysely'];
 
 /** A person's passkeys, oldest first. */
-export async function listPasskeys(
+export function listPasskeys(
   kysely: Kysely,
   personId: PersonId,
 ): Promise<(ListedPasskey & PasskeyCredential)[]> {
-  const { rows } = await sql<ListedPasskey & PasskeyCredential>`
+  return allRows<ListedPasskey & PasskeyCredential>(kysely)`
     select id, name, created_at as "createdAt", last_used_at as "lastUsedAt", credential_id as "credentialId", transports
-    from passkey where person_id = ${personId} order by created_at, id`.execute(kysely);
-  return rows;
+    from passkey where person_id = ${personId} order by created_at, id`;
 }
 
 /** The passkey with this credential ID, of a person who isn't disabled. */
-export async function findPasskey(
+export function findPasskey(
   kysely: Kysely,
   credentialId: Buffer,
 ): Promise<StoredPasskey | undefined> {
-  const { rows } = await sql<StoredPasskey>`
+  return firstRow<StoredPasskey>(kysely)`
     select k.person_id as "personId", k.credential_id as "credentialId", k.public_key as "publicKey",
       k.sign_count::float8 as "signCount", k.transports
     from passkey k join person p on p.id = k.person_id and p.disabled_at is null
-    where k.credential_id = ${credentialId}`.execute(kysely);
-  return rows[0];
+    where k.credential_id = ${credentialId}`;
 }
 
 /**
@@ -71,16 +69,14 @@ export async function savePasskey(
   return kysely.transaction().execute(async (transaction) => {
     if (!(await spendChallenge(transaction, challenge))) return false;
     // Serializes concurrent registrations, so that each counts the others.
-    await sql`select from person where id = ${passkey.personId} for no key update`.execute(
-      transaction,
-    );
-    const { rows } = await sql`
+    await run(transaction)`select from person where id = ${passkey.personId} for no key update`;
+    const rows = await allRows(transaction)`
       insert into passkey
         (id, person_id, credential_id, public_key, sign_count, transports, name, created_at)
       select ${newId()}, ${passkey.personId}, ${passkey.credentialId}, ${Buffer.from(passkey.publicKey)},
         ${passkey.signCount}, ${passkey.transports}, ${passkey.name}, now()
       where (select count(*) from passkey where person_id = ${passkey.personId}) < ${maxPasskeys}
-      on conflict (credential_id) do nothing returning 1`.execute(transaction);
+      on conflict (credential_id) do nothing returning 1`;
     if (rows.length === 0) return false;
     await notifyPerson(transaction, passkey.personId, 'passkey-added');
     return true;
@@ -99,26 +95,22 @@ export async function recordPasskeyUse(
 ): Promise<boolean> {
   return kysely.transaction().execute(async (transaction) => {
     if (!(await spendChallenge(transaction, challenge))) return false;
-    const { rows } = await sql`
+    return hasRow(transaction)`
       update passkey set sign_count = ${signCount}, last_used_at = now()
       where credential_id = ${credentialId} and person_id = ${personId}
         and (sign_count < ${signCount} or (sign_count = 0 and ${signCount} = 0))
-      returning 1`.execute(transaction);
-    return rows.length === 1;
+      returning 1`;
   });
 }
 
-export async function renamePasskey(
+export function renamePasskey(
   kysely: Kysely,
   personId: PersonId,
   id: string,
   name: string,
 ): Promise<boolean> {
-  const { rows } = await sql`
-    update passkey set name = ${name} where person_id = ${personId} and id::text = ${id} returning 1`.execute(
-    kysely,
-  );
-  return rows.length === 1;
+  return hasRow(kysely)`
+    update passkey set name = ${name} where person_id = ${personId} and id::text = ${id} returning 1`;
 }
 
 /**
@@ -131,10 +123,8 @@ export async function removePasskey(
   id: string,
 ): Promise<string | undefined> {
   return kysely.transaction().execute(async (transaction) => {
-    const { rows } = await sql<{ name: string }>`
-      delete from passkey where person_id = ${personId} and id::text = ${id} returning name`.execute(
-      transaction,
-    );
+    const rows = await allRows<{ name: string }>(transaction)`
+      delete from passkey where person_id = ${personId} and id::text = ${id} returning name`;
     if (rows[0] === undefined) return undefined;
     await removeUnusedRecoveryCodes(transaction, personId);
     await notifyPerson(transaction, personId, 'passkey-removed');
@@ -143,12 +133,11 @@ export async function removePasskey(
 }
 
 /** @returns false if the challenge was used before */
-export async function spendChallenge(
+export function spendChallenge(
   transaction: Kysely,
   { bytes, expiresAt }: LiveChallenge,
 ): Promise<boolean> {
-  const { rows } = await sql`
+  return hasRow(transaction)`
     insert into spent_challenge (challenge, expires_at) values (${bytes}, ${expiresAt})
-    on conflict (challenge) do nothing returning 1`.execute(transaction);
-  return rows.length === 1;
+    on conflict (challenge) do nothing returning 1`;
 }

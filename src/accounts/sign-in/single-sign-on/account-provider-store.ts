@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../../base/database/open-database.ts';
+import { allRows, firstValue, run } from '../../../base/database/statements.ts';
 import type { MasterKey } from '../../../base/secrets/master-key.ts';
 import type { PurposeKeys } from '../../../base/secrets/purpose-keys.ts';
 import { type SealedColumn, seal, unseal, unsealAny } from '../../../base/secrets/seal.ts';
@@ -53,10 +54,10 @@ export class AccountProviderStore {
   }
 
   async #select(kysely: Kysely, condition: RawBuilder<unknown>): Promise<SignInProvider[]> {
-    const { rows } = await sql<Row>`
+    const rows = await allRows<Row>(kysely)`
       select account_id as "accountId", link, name, issuer, client_id as "clientId", client_secret as sealed,
         trust_email as "trustEmail", members as rules
-      from account_sign_in_provider where ${condition} order by account_id`.execute(kysely);
+      from account_sign_in_provider where ${condition} order by account_id`;
     return rows.map(({ sealed, rules, ...provider }) => ({
       ...provider,
       clientSecret: unsealAny(this.#keys, provider.accountId, sealed).toString(),
@@ -93,7 +94,7 @@ export class AccountProviderStore {
         ? null
         : seal(this.#keys.current, accountId, Buffer.from(clientSecret));
     const members = JSON.stringify(provider.members.map(({ role, who }) => ({ role, ...who })));
-    const { rows } = await sql`
+    const rows = await allRows(transaction)`
       with before as (
         select client_secret from account_sign_in_provider
         where account_id = ${accountId} and issuer = ${provider.issuer} and client_id = ${provider.clientId})
@@ -105,22 +106,20 @@ export class AccountProviderStore {
       on conflict (account_id) do update set name = excluded.name, issuer = excluded.issuer,
         client_id = excluded.client_id, client_secret = excluded.client_secret, trust_email = excluded.trust_email,
         members = excluded.members
-      returning 1`.execute(transaction);
-    const { rows: ended } = await sql`
+      returning 1`;
+    const ended = await allRows(transaction)`
       delete from provider_identity
-      where provider_account = ${accountId} and issuer <> ${provider.issuer} returning 1`.execute(
-      transaction,
-    );
+      where provider_account = ${accountId} and issuer <> ${provider.issuer} returning 1`;
     if (ended.length > 0) await leaveProvider(transaction, accountId);
     return rows.length === 1;
   }
 
   /** Removes an account's provider and its identities, which ends their sessions; memberships stay. */
   async remove(transaction: Kysely, accountId: AccountId): Promise<void> {
-    await sql`
-      delete from account_sign_in_provider where account_id = ${accountId}`.execute(transaction);
-    await sql`
-      delete from provider_identity where provider_account = ${accountId}`.execute(transaction);
+    await run(transaction)`
+      delete from account_sign_in_provider where account_id = ${accountId}`;
+    await run(transaction)`
+      delete from provider_identity where provider_account = ${accountId}`;
     await leaveProvider(transaction, accountId);
   }
 }
@@ -158,7 +157,7 @@ export async function mustUseProvider(
   provider: SignInSettings['provider'],
 ): Promise<boolean> {
   const issuer = provider?.onlyProvider === true ? provider.issuer : undefined;
-  const { rows } = await sql<{ required: boolean }>`
+  const rows = await allRows<{ required: boolean }>(kysely)`
     select not p.operator and (
       exists (select from provider_identity i
         where i.person_id = p.id and i.provider_account is null and i.issuer = ${issuer ?? null})
@@ -166,16 +165,15 @@ export async function mustUseProvider(
         select from membership m join account a on m.account_id = a.id
         where m.person_id = p.id and (m.role = 'service' or a.sign_in <> 'single-sign-on')
           and (m.granted_by is null or m.granted_by = 'installation' and not ${provider !== undefined}::boolean))) as required
-    from person p where p.id = ${personId}`.execute(kysely);
+    from person p where p.id = ${personId}`;
   return rows[0]?.required === true;
 }
 
 /** The link to the sign-in with an account's own provider; undefined if it has none. */
-export async function findSignInLink(
+export function findSignInLink(
   kysely: Database['kysely'],
   accountId: AccountId,
 ): Promise<string | undefined> {
-  const { rows } = await sql<{ link: string }>`
-    select link from account_sign_in_provider where account_id = ${accountId}`.execute(kysely);
-  return rows[0]?.link;
+  return firstValue<string>(kysely)`
+    select link from account_sign_in_provider where account_id = ${accountId}`;
 }

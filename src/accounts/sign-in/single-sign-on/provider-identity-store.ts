@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../../base/database/open-database.ts';
+import { allRows, firstRow, firstValue, run } from '../../../base/database/statements.ts';
 import { type AccountId, newId, type PersonId } from '../../../base/values/ids.ts';
 import { onlyAccount, type ReachedPerson } from '../../account/reach.ts';
 import type { ProviderClaims } from './read-provider-claims.ts';
@@ -20,24 +21,23 @@ export interface ProviderIdentity {
 type ProviderSubject = Pick<ProviderClaims, 'issuer' | 'subject'>;
 
 /** The identity of a subject at a provider, locked until the end of the transaction with its person. */
-export async function findProviderIdentity(
+export function findProviderIdentity(
   transaction: Kysely,
   providerAccount: AccountId | undefined,
   { issuer, subject }: ProviderSubject,
 ): Promise<ProviderIdentity | undefined> {
-  const { rows } = await sql<ProviderIdentity>`
+  return firstRow<ProviderIdentity>(transaction)`
     select i.id, i.person_id as "personId", p.email, p.disabled_at is not null as disabled, p.operator, i.linked
     from provider_identity i join person p on p.id = i.person_id
     where i.provider_account is not distinct from ${providerAccount ?? null} and i.issuer = ${issuer}
-      and i.subject = ${subject} for update`.execute(transaction);
-  return rows[0];
+      and i.subject = ${subject} for update`;
 }
 
 /**
  * Saves the identity of a person. People whom the provider brought in can connect it too.
  * @returns its ID; undefined if the subject already belongs to another person, or nobody connects it
  */
-export async function createProviderIdentity(
+export function createProviderIdentity(
   transaction: Kysely,
   identity: ProviderSubject & {
     readonly providerAccount: AccountId | undefined;
@@ -46,13 +46,12 @@ export async function createProviderIdentity(
   },
 ): Promise<string | undefined> {
   const { providerAccount, issuer, subject, personId, linked } = identity;
-  const { rows } = await sql<{ id: string }>`
+  return firstValue<string>(transaction)`
     insert into provider_identity (id, provider_account, issuer, subject, person_id, linked, created_at)
     values (${newId()}, ${providerAccount ?? null}, ${issuer}, ${subject}, ${personId}, ${linked}, now())
     on conflict (provider_account, issuer, subject) do update set linked = true
     where excluded.linked and provider_identity.person_id = excluded.person_id
-    returning id`.execute(transaction);
-  return rows[0]?.id;
+    returning id`;
 }
 
 /** Records a sign-in, and whether the provider checked several factors. */
@@ -61,9 +60,9 @@ export async function recordProviderIdentityUse(
   id: string,
   { secondFactor }: Pick<ProviderClaims, 'secondFactor'>,
 ): Promise<void> {
-  await sql`
+  await run(transaction)`
     update provider_identity set last_used_at = now(), second_factor = ${secondFactor}
-    where id = ${id}`.execute(transaction);
+    where id = ${id}`;
 }
 
 /** A sign-in with a provider, as listed to its owner. */
@@ -77,26 +76,24 @@ export interface ListedProviderIdentity {
 }
 
 /** The providers that a person can sign in with, as far as is reached, the oldest first. */
-export async function listProviderIdentities(
+export function listProviderIdentities(
   kysely: Kysely,
   person: ReachedPerson,
 ): Promise<ListedProviderIdentity[]> {
-  const { rows } = await sql<ListedProviderIdentity>`
+  return allRows<ListedProviderIdentity>(kysely)`
     select id, provider_account as "providerAccount", issuer, linked, created_at as "createdAt", last_used_at as "lastUsedAt"
-    from provider_identity where ${isReached(person)} order by created_at, id`.execute(kysely);
-  return rows;
+    from provider_identity where ${isReached(person)} order by created_at, id`;
 }
 
 /** Disconnects a provider from a person, which ends the sessions that it began. */
-export async function removeProviderIdentity(
+export function removeProviderIdentity(
   kysely: Kysely,
   person: ReachedPerson,
   id: string,
 ): Promise<string | undefined> {
-  const { rows } = await sql<{ issuer: string }>`
+  return firstValue<string>(kysely)`
     delete from provider_identity where ${isReached(person)} and id::text = ${id}
-    returning issuer`.execute(kysely);
-  return rows[0]?.issuer;
+    returning issuer`;
 }
 
 function isReached({ personId, reach }: ReachedPerson): RawBuilder<boolean> {

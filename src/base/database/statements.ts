@@ -1,0 +1,47 @@
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from './open-database.ts';
+
+/*
+ * Tags that run the statement they are given, each for one shape of result: `firstRow<Person>(kysely)`select …``. Values
+ * and fragments go into it as into `sql`.
+ */
+
+type Statement<Result> = (
+  texts: TemplateStringsArray,
+  ...values: readonly unknown[]
+) => Promise<Result>;
+
+/** Runs a statement for all its rows. */
+export function allRows<Row>(kysely: Kysely<Tables>): Statement<Row[]> {
+  return async (texts, ...values) => (await sql<Row>(texts, ...values).execute(kysely)).rows;
+}
+
+/** Runs a statement for its first row; undefined if it has none. */
+export function firstRow<Row>(kysely: Kysely<Tables>): Statement<Row | undefined> {
+  return async (texts, ...values) => (await allRows<Row>(kysely)(texts, ...values))[0];
+}
+
+/** Runs a statement for whether it has a row: found, or returned by a change. */
+export function hasRow(kysely: Kysely<Tables>): Statement<boolean> {
+  return async (texts, ...values) => (await allRows(kysely)(texts, ...values)).length > 0;
+}
+
+/** Runs a statement for its effect. */
+export function run(kysely: Kysely<Tables>): Statement<void> {
+  return async (texts, ...values) => {
+    await sql(texts, ...values).execute(kysely);
+  };
+}
+
+/** Runs a statement for the only column of all its rows. */
+export function valuesOf<Value>(kysely: Kysely<Tables>): Statement<Value[]> {
+  return async (texts, ...values) => {
+    const rows = await allRows<Readonly<Record<string, Value>>>(kysely)(texts, ...values);
+    return rows.flatMap((row) => Object.values(row));
+  };
+}
+
+/** Runs a statement for the only column of its first row; undefined if it has none. */
+export function firstValue<Value>(kysely: Kysely<Tables>): Statement<Value | undefined> {
+  return async (texts, ...values) => (await valuesOf<Value>(kysely)(texts, ...values))[0];
+}
