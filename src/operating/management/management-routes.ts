@@ -11,8 +11,8 @@ import { notFound, Problem } from './answer/problem.ts';
 import { InputChecker } from './check-input.ts';
 import type { ManagementDependencies } from './management-dependencies.ts';
 import { managementPrefix, routeLimitOf } from './management-limits.ts';
-import type { OperationCall, PathParams } from './operation.ts';
-import { malformedParam, pathParamNames, pathParams } from './path-params.ts';
+import type { OperationCall } from './operation.ts';
+import { malformedParam, type PathParams, pathParamNames, pathParams } from './path-params.ts';
 import type { ManagementRoute } from './resource-routes.ts';
 import { routeTable } from './route-table.ts';
 import { ReadOnlyMembers } from './save-resource.ts';
@@ -127,8 +127,10 @@ function registerRoute(
       };
       const checks = { reauthorize, requirePermission };
       const input = { query, body, readOnly, writesNothing, request, reply, ...checks };
+      const { kysely } = callDependencies.database;
       const response = await operation.handle({
         dependencies: callDependencies,
+        kysely,
         ...admitted,
         ...input,
       });
@@ -196,11 +198,10 @@ function send(request: FastifyRequest, reply: FastifyReply, response: unknown): 
 
 /** @throws Problem for the first malformed parameter */
 function readParams(path: string, rawParams: Readonly<Record<string, string>>): PathParams {
-  const params: Record<string, string | number> = {};
-  for (const name of pathParamNames(path)) {
+  const values = pathParamNames(path).map((name) => {
     const value = pathParams[name].read(rawParams[name] ?? '');
     if (value === undefined) throw malformedParam(name);
-    params[name] = value;
-  }
-  return params as unknown as PathParams;
+    return [name, value];
+  });
+  return Object.fromEntries(values);
 }

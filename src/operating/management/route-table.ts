@@ -126,10 +126,7 @@ const rows: readonly RouteRow[] = [
   ...lists.listRoutes,
   ...lists.contactRoutes,
   ['GET', `${list}/export`, 'contacts:read', lists.exportContacts],
-  ['GET', `${list}/imports`, 'contacts:read', lists.listImports],
-  ['GET', `${list}/imports/:importId`, 'contacts:read', lists.getImport],
-  ['PUT', `${list}/imports/:importId`, 'contacts:write', lists.putImport],
-  ['GET', `${list}/imports/:importId/rejected`, 'contacts:read', lists.downloadRejectedContacts],
+  ...lists.contactImportRoutes,
 
   ['GET', `${account}/events`, 'messages:read', listEvents],
 
@@ -174,30 +171,7 @@ const rows: readonly RouteRow[] = [
     'suppressions:read',
     suppressions.exportSuppressionList,
   ],
-  [
-    'GET',
-    `${account}/suppressions-imports`,
-    'suppressions:read',
-    suppressions.listSuppressionImports,
-  ],
-  [
-    'GET',
-    `${account}/suppressions-imports/:importId`,
-    'suppressions:read',
-    suppressions.getSuppressionImport,
-  ],
-  [
-    'PUT',
-    `${account}/suppressions-imports/:importId`,
-    'suppressions:write',
-    suppressions.importSuppressions,
-  ],
-  [
-    'GET',
-    `${account}/suppressions-imports/:importId/rejected`,
-    'suppressions:read',
-    suppressions.downloadRejectedSuppressions,
-  ],
+  ...suppressions.suppressionImportRoutes,
 
   ['GET', `${account}/webhooks`, 'webhooks:read', webhooks.listWebhooks],
   ['POST', `${account}/webhooks`, 'webhooks:write', webhooks.createWebhook],

@@ -1,7 +1,7 @@
 import type { TemplateId } from '../../../base/values/ids.ts';
 import { notFound } from '../answer/problem.ts';
 import { sendDownload, sendImage } from '../answer/send-download.ts';
-import { accountOf, defineOperation } from '../operation.ts';
+import { defineOperation } from '../operation.ts';
 import { requireMessage } from './manage-messages-routes.ts';
 
 export const getMessageAttachment = defineOperation({
@@ -14,10 +14,9 @@ export const getMessageAttachment = defineOperation({
     const info = message.content?.attachments?.[call.params.attachment - 1];
     if (info === undefined) throw notFound('attachment');
     const { attachments } = call.dependencies;
-    const content = await attachments.open(accountOf(call).id, info.sha256);
+    const content = await attachments.open(call.params.accountId, info.sha256);
     if (content === undefined) throw notFound('attachment');
     sendDownload(call.reply, { filename: info.filename, size: info.size, content });
-    return undefined;
   },
 });
 
