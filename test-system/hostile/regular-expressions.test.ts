@@ -59,7 +59,7 @@ const built: Readonly<Record<string, RegExp | string>> = {
   'src/outcomes/relay/sns-signature.ts':
     /^sns\.(?:(?!cn-)[a-z]{2}(?:-gov)?-(?:central|north|south|(?:north|south)?(?:east|west))-\d{1,2}\.amazonaws\.com|cn-(?:central|north|south|(?:north|south)?(?:east|west))-\d{1,2}\.amazonaws\.com\.cn)$/,
   'src/host/http/direct-routes.ts': /^\/manage\/v1\/[^/?]+\/a\/[^/?]+\/?(?:\?|$)/,
-  'src/operating/management/management-routes.ts': /^\/manage\/v1\/[^/]+\/a\/[^/]+\/?$/,
+  'src/operating/management/management-module.ts': /^\/manage\/v1\/[^/]+\/a\/[^/]+\/?$/,
   'src/outcomes/report/subject-words-store.ts': 'a subject has a limited length',
   'src/content/template/derive-text.ts': /z0z(\d+)z/g,
   'src/content/template/protect-markup.ts': /z0zn(\d+)z/g,

@@ -1,7 +1,11 @@
+import { Note } from '../components/note.tsx';
 import './audit-texts.ts';
-import { Button, Group, Text } from '@mantine/core';
+import './audit-texts.ts';
+import { Box, Button, Group, NativeSelect, Text, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { AuditEvent } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
@@ -9,13 +13,20 @@ import { usePages } from '../api/pages.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
+import { SearchField } from '../components/search-field.tsx';
 import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { describeValue } from '../format/describe-value.ts';
 import { formatDay } from '../format/format-time.ts';
 import { text, textOr } from '../texts/text.ts';
-import { AuditFilterBar } from './audit-filter-bar.tsx';
-import { auditQuery, readAuditFilters } from './audit-filters.ts';
+import {
+  type AuditFilters,
+  auditPeriods,
+  auditQuery,
+  type FilteredThing,
+  readAuditFilters,
+  shownThings,
+} from './audit-filters.ts';
 import { changesOf, describeActor, otherDetails, predicateOf, thingOf } from './describe-event.ts';
 
 const route = getRouteApi('/$account/audit');
@@ -95,11 +106,7 @@ function EventCell({ event }: { event: AuditEvent }) {
           {textOr(`member.${name}`, name)}: <del>{describeValue(from)}</del> → {describeValue(to)}
         </Text>
       ))}
-      {others.length > 0 && (
-        <Text size="xs" c="dimmed">
-          {others.join(' · ')}
-        </Text>
-      )}
+      {others.length > 0 && <Note>{others.join(' · ')}</Note>}
     </div>
   );
 }
@@ -139,5 +146,117 @@ function Thing({ event }: { event: AuditEvent }): ReactNode {
     <PageAnchor to={to} params={params} underline="always">
       {what}
     </PageAnchor>
+  );
+}
+
+interface AuditFilterBarProps {
+  filters: AuditFilters;
+  change: (filters: Partial<Record<keyof AuditFilters, string>>) => void;
+}
+
+const maxPeople = 500;
+
+/** Fixed, so that nothing moves when the people are loaded. */
+const selectWidth = { base: 'calc(50% - 5px)', xs: 146 };
+
+/** Filters by free text, person, thing and period. */
+function AuditFilterBar({ filters, change }: AuditFilterBarProps) {
+  const accountId = useAccountId();
+  const may = useMay();
+  const [typed, setTyped] = useState(filters.search ?? '');
+  const [custom, setCustom] = useState(false);
+  const isCustom = custom || filters.from !== undefined || filters.until !== undefined;
+  const find = useDebouncedCallback((search: string) => change({ search }), 250);
+  const users = useQuery({
+    queryKey: ['users', accountId, 'audit'],
+    queryFn: () => api.get('/accounts/{accountId}/users', { accountId }, { limit: maxPeople }),
+    enabled: may('users:read'),
+    staleTime: 60_000,
+  });
+  const people = (users.data?.items ?? []).map(({ email, name }) => ({
+    value: email,
+    label: name === '' ? email : `${name} (${email})`,
+  }));
+  // Someone who has left the account can still be chosen through a link.
+  const { person } = filters;
+  if (person !== undefined && people.every(({ value }) => value !== person))
+    people.push({ value: person, label: person });
+
+  return (
+    <Box component="search" display="block" mb="md">
+      <Group gap="xs" align="flex-end">
+        <SearchField
+          className="grow"
+          name={text('audit.search')}
+          maxLength={200}
+          value={typed}
+          change={(value) => {
+            setTyped(value);
+            find(value.trim());
+          }}
+        />
+        <NativeSelect
+          aria-label={text('audit.person')}
+          w={selectWidth}
+          value={person ?? ''}
+          onChange={(event) => change({ person: event.currentTarget.value })}
+          data={[{ value: '', label: text('audit.anyone') }, ...people]}
+        />
+        <NativeSelect
+          aria-label={text('audit.thing')}
+          w={selectWidth}
+          value={filters.thing ?? ''}
+          onChange={(event) => change({ thing: event.currentTarget.value as FilteredThing })}
+          data={[
+            { value: '', label: text('audit.anything') },
+            ...shownThings.map((value) => ({ value, label: text(`audit.thing.${value}`) })),
+          ]}
+        />
+        <NativeSelect
+          aria-label={text('audit.at')}
+          w={selectWidth}
+          value={isCustom ? 'custom' : (filters.period ?? '')}
+          onChange={(event) => {
+            const { value } = event.currentTarget;
+            setCustom(value === 'custom');
+            change({ period: value === 'custom' ? '' : value, from: '', until: '' });
+          }}
+          data={[
+            { value: '', label: text('messages.anyPeriod') },
+            ...Object.keys(auditPeriods).map((value) => ({
+              value,
+              label: textOr(`messages.period.${value}`, value),
+            })),
+            { value: 'custom', label: text('audit.customPeriod') },
+          ]}
+        />
+        {isCustom &&
+          (['from', 'until'] as const).map((name) => (
+            <TextInput
+              key={name}
+              type="date"
+              label={text(`audit.${name}`)}
+              value={filters[name] ?? ''}
+              onChange={(event) => change({ [name]: event.currentTarget.value })}
+            />
+          ))}
+      </Group>
+      {Object.keys(filters).length > 0 && (
+        <Group mt="xs">
+          <Button
+            className="clear-filters"
+            variant="subtle"
+            size="compact-sm"
+            onClick={() => {
+              setTyped('');
+              setCustom(false);
+              change({ search: '', person: '', thing: '', period: '', from: '', until: '' });
+            }}
+          >
+            {text('messages.clear')}
+          </Button>
+        </Group>
+      )}
+    </Box>
   );
 }

@@ -29,19 +29,15 @@ export function ConfirmByName(props: ConfirmByNameProps) {
   }
   return (
     <FormDialog {...dialog} destructive disabled={typed !== name} submit={submit}>
-      {() => (
-        <>
-          <Text size="sm">{consequence}</Text>
-          {children}
-          <TextInput
-            label={text('confirm.type', { name })}
-            value={typed}
-            onChange={(event) => setTyped(event.currentTarget.value)}
-            autoComplete="off"
-            data-autofocus
-          />
-        </>
-      )}
+      <Text size="sm">{consequence}</Text>
+      {children}
+      <TextInput
+        label={text('confirm.type', { name })}
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+        autoComplete="off"
+        data-autofocus
+      />
     </FormDialog>
   );
 }

@@ -3,6 +3,7 @@ import { type FormEvent, type ReactNode, useRef } from 'react';
 import { useAction } from '../api/use-action.ts';
 import { useUnsaved } from '../form/unsaved.ts';
 import { text } from '../texts/text.ts';
+import { DialogError } from './field.tsx';
 import { ProblemAlert } from './problem-alert.tsx';
 
 interface DialogFormProps {
@@ -21,8 +22,8 @@ interface DialogFormProps {
   conflictTitle?: string | undefined;
   /** Stays open on success, to show the result. */
   stay?: boolean;
-  /** The fields, which receive the error. */
-  children: (error: unknown) => ReactNode;
+  /** The fields. A `Field` knows the error; others receive it. */
+  children: ReactNode | ((error: unknown) => ReactNode);
 }
 
 interface FormDialogProps extends DialogFormProps {
@@ -85,7 +86,9 @@ export function DialogForm(props: DialogFormProps) {
       }}
     >
       <Stack>
-        {children(send.error)}
+        <DialogError value={send.error}>
+          {typeof children === 'function' ? children(send.error) : children}
+        </DialogError>
         <ProblemAlert error={send.error} onRefreshed={close} conflictTitle={conflictTitle} />
         <Group justify="flex-end" className="dialog-actions">
           <Button variant="default" onClick={close}>

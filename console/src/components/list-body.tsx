@@ -6,7 +6,7 @@ import { ProblemAlert } from './problem-alert.tsx';
 import { type Column, Rows } from './rows.tsx';
 import { RowsSkeleton } from './rows-skeleton.tsx';
 
-interface ListBodyProps<Item> {
+export interface ListBodyProps<Item> {
   label: string;
   /** Of a list that loads page by page or at once. */
   pages: Partial<Pages> & {

@@ -1,13 +1,13 @@
 import { Alert, Anchor, Button, Group, List, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
-import { EditConflict } from '../api/if-unchanged.ts';
+import { EditConflict, type MemberChange } from '../api/if-unchanged.ts';
 import { ApiProblem, asSentence } from '../api/problem.ts';
 import { restartSignIn, signInTabUrl } from '../api/sign-in.ts';
 import { useAction } from '../api/use-action.ts';
+import { describeValue } from '../format/describe-value.ts';
 import { formatTime } from '../format/format-time.ts';
 import { text, textOr } from '../texts/text.ts';
-import { ChangeList } from './change-list.tsx';
 
 interface ProblemAlertProps {
   error: unknown;
@@ -179,6 +179,26 @@ function ProblemDetails({ problem }: { problem: ApiProblem }) {
           {text('problem.requestId', { id: problem.requestId })}
         </Text>
       )}
+    </>
+  );
+}
+
+/** Concurrent changes: each member with its previous and current value. */
+function ChangeList({ changes }: { changes: readonly MemberChange[] }) {
+  return (
+    <>
+      <List size="sm">
+        {changes.map(({ name, seen, now }) => (
+          <List.Item key={name} className="breakable">
+            {text('problem.change', {
+              name: textOr(`member.${name}`, name),
+              seen: describeValue(seen),
+              now: describeValue(now),
+            })}
+          </List.Item>
+        ))}
+      </List>
+      <Text size="sm">{text('problem.notSaved')}</Text>
     </>
   );
 }

@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { text } from '../texts/text.ts';
 import { ConfirmByName } from './confirm-by-name.tsx';
+import { useDialog } from './use-dialog.ts';
 
 interface RemoveButtonProps {
   title: string;
@@ -19,7 +19,7 @@ interface RemoveButtonProps {
 /** A button that deletes something after its name was typed. */
 export function RemoveButton(props: RemoveButtonProps) {
   const { title, consequence, name, action, dismiss, disabled, remove, children } = props;
-  const [opened, dialog] = useDisclosure();
+  const dialog = useDialog();
   const label = action ?? text('remove');
   return (
     <>
@@ -27,8 +27,7 @@ export function RemoveButton(props: RemoveButtonProps) {
         {label}
       </Button>
       <ConfirmByName
-        opened={opened}
-        close={dialog.close}
+        {...dialog.props}
         title={title}
         consequence={consequence}
         name={name}

@@ -1,5 +1,6 @@
-import { Box, Group, Paper, Text, Title } from '@mantine/core';
+import { Box, Group, Paper, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { Note } from './note.tsx';
 
 interface SectionCardProps {
   /** Of its heading, by which the section is named. */
@@ -20,11 +21,7 @@ export function SectionCard({ id, title, hint, action, children }: SectionCardPr
           <Title order={2} id={id}>
             {title}
           </Title>
-          {hint !== undefined && (
-            <Text size="sm" c="dimmed">
-              {hint}
-            </Text>
-          )}
+          {hint !== undefined && <Note size="sm">{hint}</Note>}
         </Box>
         {action}
       </Group>

@@ -1,3 +1,4 @@
+import { useDialog } from '../components/use-dialog.ts';
 import '../domain/domain-texts.ts';
 import './destination-texts.ts';
 import { Button, Group, Text } from '@mantine/core';
@@ -159,19 +160,16 @@ function PauseDomain() {
           setDestination('');
         }}
       >
-        {(error) => (
-          <Field
-            field="destination"
-            label={text('destinations.domain')}
-            description={text('destinations.pauseHint')}
-            placeholder="example.com"
-            required
-            value={destination}
-            change={setDestination}
-            error={error}
-            data-autofocus
-          />
-        )}
+        <Field
+          field="destination"
+          label={text('destinations.domain')}
+          description={text('destinations.pauseHint')}
+          placeholder="example.com"
+          required
+          value={destination}
+          change={setDestination}
+          data-autofocus
+        />
       </FormDialog>
     </>
   );
@@ -193,7 +191,7 @@ function DestinationActions({ row, partial, paused, held }: DestinationActionsPr
   const { destination } = row;
   const body = destination === '*' ? {} : { destination };
   const params = { path: { accountId } };
-  const [canceling, cancelDialog] = useDisclosure();
+  const cancelDialog = useDialog();
   const retry = useAction({
     mutationFn: () => api.post('/accounts/{accountId}/queue/retry', params.path, body),
     onSuccess: refresh,
@@ -223,8 +221,7 @@ function DestinationActions({ row, partial, paused, held }: DestinationActionsPr
             ]}
           />
           <ConfirmByName
-            opened={canceling}
-            close={cancelDialog.close}
+            {...cancelDialog.props}
             dismiss={text('schedule.keepAll')}
             title={text('destinations.cancelTitle')}
             consequence={

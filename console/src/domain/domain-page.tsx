@@ -1,28 +1,46 @@
+import { useDialog } from '../components/use-dialog.ts';
 import './domain-texts.ts';
-import { Code, Group, NativeSelect, Progress, Stack, Text, Title } from '@mantine/core';
+import {
+  Alert,
+  Button,
+  Code,
+  Group,
+  List,
+  NativeSelect,
+  Progress,
+  Stack,
+  Text,
+  Title,
+} from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
+import { deleteUnchanged } from '../api/if-unchanged.ts';
 import type { DomainDetail, DomainRecord } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { isNotFound } from '../api/problem.ts';
+import { useAction } from '../api/use-action.ts';
+import { Confirm } from '../components/confirm.tsx';
+import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { CopyButton } from '../components/copy-field.tsx';
 import { PageAnchor, PageButton } from '../components/links.tsx';
+import { Note } from '../components/note.tsx';
+import { showNotice } from '../components/notices.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { PageProblem } from '../components/page-problem.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { RowMenu } from '../components/row-menu.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
-import { DomainActions } from './domain-actions.tsx';
 import { DomainBadge } from './domain-badge.tsx';
-import { DomainProblems } from './domain-problems.tsx';
 import { DomainSettingsCard } from './domain-settings-card.tsx';
-import type { ProviderId } from './record-boxes.ts';
-import { providerNames } from './record-boxes.ts';
+import { type ProviderId, providerNames } from './record-boxes.ts';
 import { RecordCard } from './record-card.tsx';
 import { isLocal, recordsNow, requiredProblems } from './records-now.ts';
 import { WarmUpCard } from './warm-up-card.tsx';
+import { withCode } from './with-code.tsx';
 import { zoneFile } from './zone-file.ts';
 
 /** A sending domain with the records to publish and what was found for each. */
@@ -220,9 +238,9 @@ function Records({ domain }: { domain: DomainDetail }) {
         <details className="records-later">
           <summary>
             {text(`domains.${laterState}`, { count: later.length })}
-            <Text span size="sm" c="dimmed">
+            <Note span size="sm">
               {text(`domains.${laterState}Hint`, { count: later.length })}
-            </Text>
+            </Note>
           </summary>
           <Stack gap="sm" mt="sm">
             {later.map(card)}
@@ -230,5 +248,109 @@ function Records({ domain }: { domain: DomainDetail }) {
         </details>
       )}
     </section>
+  );
+}
+
+interface DomainProblemsProps {
+  domain: DomainDetail;
+  /** The records can be published first. */
+  quiet?: boolean;
+}
+
+/** The settings that are missing for the records, in one notice. */
+function DomainProblems({ domain: { problems, state }, quiet }: DomainProblemsProps) {
+  const [first] = problems;
+  if (first === undefined) return null;
+  const isVerified = state === 'verified';
+  if (quiet)
+    return (
+      <Note size="sm">
+        {withCode(first.sentence)} {!isVerified && withCode(first.nextStep)}
+      </Note>
+    );
+  if (problems.length === 1)
+    return (
+      <Alert color="yellow" title={withCode(first.sentence)}>
+        {isVerified ? undefined : withCode(first.nextStep)}
+      </Alert>
+    );
+  return (
+    <Alert color="yellow" title={text('domains.incomplete')}>
+      <List size="sm">
+        {problems.map(({ setting, sentence, nextStep }) => (
+          <List.Item key={setting}>
+            {withCode(sentence)} {!isVerified && withCode(nextStep)}
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
+  );
+}
+
+/** The actions of a domain: check, rotate keys, remove. */
+function DomainActions({ domain: { domain, state } }: { domain: DomainDetail }) {
+  const account = useAccountId();
+  const may = useMay();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const rotation = useDialog();
+  const removal = useDialog();
+  const params = { path: { accountId: account, domain } };
+  const show = (found: DomainDetail) => client.setQueryData(['domains', account, domain], found);
+  const check = useAction({
+    mutationFn: () => api.post('/accounts/{accountId}/domains/{domain}/check', params.path),
+    onSuccess(found) {
+      show(found);
+      const problems = requiredProblems(found);
+      const allFound = recordsNow(found).every(
+        ({ required, state }) => !required || state === 'ok',
+      );
+      if (problems !== undefined) showNotice(text(`domains.left.${problems.kind}`, problems));
+      else showNotice(text(allFound ? 'domains.allFound' : 'domains.unknown'));
+    },
+  });
+  async function rotate() {
+    show(await api.post('/accounts/{accountId}/domains/{domain}/rotate-keys', params.path));
+    showNotice(text('domains.rotated'));
+  }
+
+  async function remove() {
+    const resourcePath = '/accounts/{accountId}/domains/{domain}';
+    await deleteUnchanged(resourcePath, params.path, { state });
+    await navigate({ to: '/$account/domains', params: { account } });
+    await client.invalidateQueries({ queryKey: ['domains', account] });
+  }
+
+  if (!may('domains:write')) return null;
+  return (
+    <>
+      <Button variant="default" loading={check.isPending} onClick={() => check.mutate()}>
+        {text('domains.check')}
+      </Button>
+      <RowMenu
+        name={domain}
+        items={[
+          { label: text('domains.rotate'), choose: rotation.open },
+          { label: text('remove'), color: 'red', choose: removal.open },
+        ]}
+        onPage
+      />
+      <ProblemAlert error={check.error} />
+      <Confirm
+        {...rotation.props}
+        title={text('domains.rotateTitle')}
+        consequence={text('domains.rotateHint')}
+        action={text('domains.rotate')}
+        confirm={rotate}
+      />
+      <ConfirmByName
+        {...removal.props}
+        title={text('domains.removeTitle')}
+        consequence={text('domains.removeConsequence')}
+        name={domain}
+        action={text('remove')}
+        confirm={remove}
+      />
+    </>
   );
 }

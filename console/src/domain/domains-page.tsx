@@ -1,3 +1,4 @@
+import { AreaList } from '../components/area-list.tsx';
 import './domain-texts.ts';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -10,8 +11,6 @@ import { useRefresh } from '../api/use-refresh.ts';
 import { Field } from '../components/field.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { PageAnchor } from '../components/links.tsx';
-import { ListBody } from '../components/list-body.tsx';
-import { PageHeading } from '../components/page-heading.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { useAddDialog } from '../components/use-add-dialog.tsx';
 import { text } from '../texts/text.ts';
@@ -27,43 +26,34 @@ export function DomainsPage() {
     read: (cursor) => api.get('/accounts/{accountId}/domains', { accountId }, { cursor }),
   });
   return (
-    <>
-      <PageHeading title={text('domains.title')} hint={text('domains.hint')}>
-        {add}
-      </PageHeading>
-      <ListBody
-        label={text('domains.title')}
-        pages={pages}
-        idOf={({ domain }) => domain}
-        empty={{
-          icon: 'domains',
-          title: text('domains.none'),
-          hint: text('domains.noneHint'),
-          action: add,
-        }}
-        columns={[
-          {
-            title: text('domains.domain'),
-            cell: ({ domain }) => (
-              <PageAnchor to="/$account/domains/$domain" params={{ account: accountId, domain }}>
-                {domain}
-              </PageAnchor>
-            ),
-          },
-          { title: text('domains.state'), cell: ({ state }) => <DomainBadge state={state} /> },
-          {
-            title: text('domains.since'),
-            cell: ({ stateAt }) => <TimeText value={stateAt} as="distance" />,
-          },
-          {
-            title: text('domains.checked'),
-            cell: ({ checkedAt }) =>
-              checkedAt === null ? text('never') : <TimeText value={checkedAt} as="distance" />,
-          },
-        ]}
-      />
+    <AreaList
+      area="domains"
+      add={add}
+      pages={pages}
+      idOf={({ domain }) => domain}
+      columns={[
+        {
+          title: text('domains.domain'),
+          cell: ({ domain }) => (
+            <PageAnchor to="/$account/domains/$domain" params={{ account: accountId, domain }}>
+              {domain}
+            </PageAnchor>
+          ),
+        },
+        { title: text('domains.state'), cell: ({ state }) => <DomainBadge state={state} /> },
+        {
+          title: text('domains.since'),
+          cell: ({ stateAt }) => <TimeText value={stateAt} as="distance" />,
+        },
+        {
+          title: text('domains.checked'),
+          cell: ({ checkedAt }) =>
+            checkedAt === null ? text('never') : <TimeText value={checkedAt} as="distance" />,
+        },
+      ]}
+    >
       <DomainDialog {...dialog} />
-    </>
+    </AreaList>
   );
 }
 
@@ -86,19 +76,16 @@ function DomainDialog(props: { opened: boolean; close: () => void }) {
 
   return (
     <FormDialog {...props} title={text('domains.add')} action={text('domains.add')} submit={submit}>
-      {(error) => (
-        <Field
-          field="domain"
-          label={text('domains.domain')}
-          description={text('domains.addHint')}
-          placeholder="example.com"
-          required
-          value={domain}
-          change={setDomain}
-          error={error}
-          data-autofocus
-        />
-      )}
+      <Field
+        field="domain"
+        label={text('domains.domain')}
+        description={text('domains.addHint')}
+        placeholder="example.com"
+        required
+        value={domain}
+        change={setDomain}
+        data-autofocus
+      />
     </FormDialog>
   );
 }

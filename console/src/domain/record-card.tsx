@@ -1,6 +1,7 @@
 import { Alert, Code, Group, Paper, Text, Title } from '@mantine/core';
 import type { DomainRecord } from '../api/management.generated.ts';
 import { CopyButton, CopyField } from '../components/copy-field.tsx';
+import { Note } from '../components/note.tsx';
 import { Tag } from '../components/tag.tsx';
 import { text, textOr } from '../texts/text.ts';
 import { type ProviderId, recordBoxes } from './record-boxes.ts';
@@ -35,9 +36,9 @@ export function RecordCard({ record, provider, zone, ending }: RecordCardProps) 
         <Tag color={stateColors[state] ?? 'gray'}>{textOr(`domains.record.${state}`, state)}</Tag>
         {!required && !isNewKey && <Tag>{text('domains.optional')}</Tag>}
         {state === 'missing' && (
-          <Text size="sm" c="dimmed" className="breakable">
+          <Note size="sm" className="breakable">
             {explanation ?? text('domains.notFound', { name })}
-          </Text>
+          </Note>
         )}
       </Group>
       {state === 'wrong' && (
@@ -75,9 +76,9 @@ export function RecordCard({ record, provider, zone, ending }: RecordCardProps) 
           />
         ))}
       </dl>
-      <Text size="sm" c="dimmed" mt="sm">
+      <Note size="sm" mt="sm">
         {why} {textOr(`domains.recordHint.${provider}.${type}`, '')}
-      </Text>
+      </Note>
     </Paper>
   );
 }
@@ -99,9 +100,7 @@ function Box({ label, value, title, ending }: BoxProps) {
       <dt>{label}</dt>
       <dd>
         {value === '' ? (
-          <Text size="sm" c="dimmed">
-            {text('domains.box.empty')}
-          </Text>
+          <Note size="sm">{text('domains.box.empty')}</Note>
         ) : (
           <>
             <CopyField value={value} label={`${title}: ${label}`}>

@@ -8,6 +8,7 @@ import { reasonFor } from '../api/problem.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { dialogOf } from '../components/dialog-of.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
+import { Note } from '../components/note.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { SectionCard } from '../components/section-card.tsx';
 import { useForm } from '../form/use-form.ts';
@@ -58,7 +59,7 @@ function WarmUpProgress({ warmUp: { from, plan } }: { warmUp: NonNullable<Domain
       <Text size="sm" fw={600} mt="sm">
         {status}
       </Text>
-      <Text size="sm" c="dimmed" mt={4}>
+      <Note size="sm" mt={4}>
         {plan.map((limit, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: it is the day, and limits can repeat
           <Fragment key={index}>
@@ -73,7 +74,7 @@ function WarmUpProgress({ warmUp: { from, plan } }: { warmUp: NonNullable<Domain
           </Fragment>
         ))}
         {text('warmUp.noLimit')}
-      </Text>
+      </Note>
     </div>
   );
 }

@@ -2,6 +2,7 @@ import { Anchor, Button, Group, List, Paper, Progress, Stack, Text, Title } from
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { ListedFileImport } from '../api/management.generated.ts';
+import { Note } from '../components/note.tsx';
 import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { formatNumber, formatShare } from '../format/format-number.ts';
@@ -123,9 +124,9 @@ function ImportRow(props: ImportRowProps) {
           </Text>
           <Tag color={colors[shown]}>{text(`import.state.${shown}`)}</Tag>
         </Group>
-        <Text size="sm" c="dimmed">
+        <Note size="sm">
           <TimeText value={createdAt} />
-        </Text>
+        </Note>
       </Group>
       {state === 'running' && (
         <Progress

@@ -1,5 +1,6 @@
+import { Note } from '../components/note.tsx';
 import './inbox.css';
-import { Box, Text } from '@mantine/core';
+import { Box } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
@@ -62,9 +63,7 @@ export function InboxPage() {
                 <PageAnchor to="/$account/inbox/$mail" params={{ account: accountId, mail: id }}>
                   {subject}
                 </PageAnchor>
-                <Text size="xs" c="dimmed" truncate>
-                  {snippetOf({ beginning, subject, from })}
-                </Text>
+                <Note truncate>{snippetOf({ beginning, subject, from })}</Note>
               </div>
             ),
           },

@@ -1,9 +1,14 @@
+import { useDialog } from '../components/use-dialog.ts';
+import './inbox.css';
 import { Alert, Button, Code, Stack, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
-import { useAccountId } from '../account/use-me.ts';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { useAccountId, useMay } from '../account/use-me.ts';
 import type { InboxMessage } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
+import { useRefresh } from '../api/use-refresh.ts';
+import { Confirm } from '../components/confirm.tsx';
 import { Facts } from '../components/facts.tsx';
 import { PageAnchor, PageButton } from '../components/links.tsx';
 import { MailFrame } from '../components/mail-frame.tsx';
@@ -12,9 +17,7 @@ import { PageProblem } from '../components/page-problem.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { formatToMinute } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
-import { MailActions } from './mail-actions.tsx';
 import { useInbox } from './use-inbox.ts';
-import './inbox.css';
 
 /** A captured mail: rendered, plain text, headers and source. */
 export function MailPage() {
@@ -132,4 +135,55 @@ function Mail({ mail }: { mail: InboxMessage }) {
       </Tabs.Panel>
     </Tabs>
   );
+}
+
+/** Downloads a captured mail, or deletes it. */
+function MailActions({ mail: { id, subject, source } }: { mail: InboxMessage }) {
+  const accountId = useAccountId();
+  const may = useMay();
+  const refresh = useRefresh('inbox');
+  const navigate = useNavigate();
+  const dialog = useDialog();
+  const url = useMailFile(source);
+
+  async function remove() {
+    await api.delete('/accounts/{accountId}/inbox/messages/{inboxMessageId}', {
+      accountId,
+      inboxMessageId: id,
+    });
+    await navigate({ to: '/$account/inbox', params: { account: accountId } });
+    await refresh();
+  }
+
+  return (
+    <>
+      <Button component="a" variant="default" href={url} download={`${subject || id}.eml`}>
+        {text('inbox.download')}
+      </Button>
+      {may('inbox:write') && (
+        <Button variant="default" className="destructive" onClick={dialog.open}>
+          {text('inbox.delete')}
+        </Button>
+      )}
+      <Confirm
+        {...dialog.props}
+        title={text('inbox.deleteTitle')}
+        consequence={text('inbox.deleteConsequence')}
+        action={text('inbox.delete')}
+        destructive
+        confirm={remove}
+      />
+    </>
+  );
+}
+
+/** The URL of a file with the source of a mail, as long as the page is open. */
+function useMailFile(source: string): string | undefined {
+  const [url, setUrl] = useState<string>();
+  useEffect(() => {
+    const made = URL.createObjectURL(new Blob([source], { type: 'message/rfc822' }));
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [source]);
+  return url;
 }

@@ -76,60 +76,55 @@ function IntegrationForm({ show, close, ...props }: IntegrationDialogProps) {
       submit={save}
       isChanged={edit.isChanged}
     >
-      {(error) => (
-        <Stack gap="sm">
-          <Field
-            field="name"
-            label={text('integrations.name')}
-            description={text('integrations.nameHint')}
-            required
-            value={values.name}
-            change={(name) => change({ name })}
-            error={error}
-            data-autofocus
-          />
-          <IdField
-            field="clientId"
-            label={text('integrations.clientId')}
-            description={text('integrations.clientIdHint')}
-            value={values.clientId}
-            disabled={stored !== undefined}
-            change={(clientId) => change({ clientId })}
-            error={error}
-          />
-          <Checkbox.Group
-            label={text('integrations.grants')}
-            value={values.grants}
-            onChange={(grants) => change({ grants })}
-          >
-            <Stack gap={6} mt={4}>
-              {(['authorization_code', 'refresh_token', 'password'] as const).map((grant) => (
-                <Checkbox
-                  key={grant}
-                  value={grant}
-                  label={text(`grant.${grant}`)}
-                  description={text(`grantHint.${grant}`)}
-                />
-              ))}
-            </Stack>
-          </Checkbox.Group>
-          <Field
-            field="redirectUri"
-            label={text('integrations.redirectUri')}
-            description={text('integrations.redirectUriHint')}
-            placeholder="https://localhost/callback"
-            value={values.redirectUri}
-            change={(redirectUri) => change({ redirectUri })}
-            error={error}
-          />
-          <Switch
-            label={text('integrations.requirePkce')}
-            description={text('integrations.requirePkceHint')}
-            checked={values.requirePkce}
-            onChange={(event) => change({ requirePkce: event.currentTarget.checked })}
-          />
-        </Stack>
-      )}
+      <Stack gap="sm">
+        <Field
+          field="name"
+          label={text('integrations.name')}
+          description={text('integrations.nameHint')}
+          required
+          value={values.name}
+          change={(name) => change({ name })}
+          data-autofocus
+        />
+        <IdField
+          field="clientId"
+          label={text('integrations.clientId')}
+          description={text('integrations.clientIdHint')}
+          value={values.clientId}
+          disabled={stored !== undefined}
+          change={(clientId) => change({ clientId })}
+        />
+        <Checkbox.Group
+          label={text('integrations.grants')}
+          value={values.grants}
+          onChange={(grants) => change({ grants })}
+        >
+          <Stack gap={6} mt={4}>
+            {(['authorization_code', 'refresh_token', 'password'] as const).map((grant) => (
+              <Checkbox
+                key={grant}
+                value={grant}
+                label={text(`grant.${grant}`)}
+                description={text(`grantHint.${grant}`)}
+              />
+            ))}
+          </Stack>
+        </Checkbox.Group>
+        <Field
+          field="redirectUri"
+          label={text('integrations.redirectUri')}
+          description={text('integrations.redirectUriHint')}
+          placeholder="https://localhost/callback"
+          value={values.redirectUri}
+          change={(redirectUri) => change({ redirectUri })}
+        />
+        <Switch
+          label={text('integrations.requirePkce')}
+          description={text('integrations.requirePkceHint')}
+          checked={values.requirePkce}
+          onChange={(event) => change({ requirePkce: event.currentTarget.checked })}
+        />
+      </Stack>
     </DialogForm>
   );
 }

@@ -1,14 +1,14 @@
+import { AreaList } from '../components/area-list.tsx';
+import { Note } from '../components/note.tsx';
 import './integration-texts.ts';
-import { Group, Text } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { Group } from '@mantine/core';
+import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { ClientSecret, Integration } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { PageAnchor } from '../components/links.tsx';
-import { ListBody } from '../components/list-body.tsx';
-import { PageHeading } from '../components/page-heading.tsx';
 import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { useAddDialog } from '../components/use-add-dialog.tsx';
@@ -23,53 +23,16 @@ export function IntegrationsPage() {
   const may = useMay();
   const { button: add, dialog } = useAddDialog(text('integrations.add'), 'integrations:write');
   const [secret, setSecret] = useState<ClientSecret>();
-  return (
-    <>
-      <PageHeading title={text('integrations.title')} hint={text('integrations.hint')}>
-        {add}
-      </PageHeading>
-      <IntegrationList show={setSecret} add={add} />
-      {may('keys:read') && (
-        <Text size="sm" c="dimmed" mt="md">
-          {text('integrations.forOwn')}{' '}
-          <PageAnchor to="/$account/keys" params={{ account: accountId }} underline="always">
-            {text('integrations.useKey')}
-          </PageAnchor>
-        </Text>
-      )}
-      <IntegrationDialog {...dialog} show={setSecret} />
-      <SecretDialog
-        name={text('integrations.secret')}
-        secret={secret?.clientSecret}
-        id={secret?.clientId}
-        close={() => setSecret(undefined)}
-      />
-    </>
-  );
-}
-
-interface IntegrationListProps {
-  show: (secret: ClientSecret) => void;
-  add: ReactNode;
-}
-
-function IntegrationList({ show, add }: IntegrationListProps) {
-  const accountId = useAccountId();
   const pages = usePages<Integration>({
     queryKey: ['integrations', accountId],
     read: (cursor) => api.get('/accounts/{accountId}/integrations', { accountId }, { cursor }),
   });
   return (
-    <ListBody
-      label={text('integrations.title')}
+    <AreaList
+      area="integrations"
+      add={add}
       pages={pages}
       idOf={({ clientId }) => clientId}
-      empty={{
-        icon: 'integrations',
-        title: text('integrations.none'),
-        hint: text('integrations.noneHint'),
-        action: add,
-      }}
       columns={[
         {
           title: text('integrations.name'),
@@ -80,9 +43,9 @@ function IntegrationList({ show, add }: IntegrationListProps) {
                 {disabled && <Tag>{text('integrations.disabled')}</Tag>}
               </Group>
               {previousSecretUntil !== null && (
-                <Text size="xs" c="dimmed">
+                <Note>
                   {text('integrations.previous')} <TimeText value={previousSecretUntil} />
-                </Text>
+                </Note>
               )}
             </div>
           ),
@@ -106,9 +69,25 @@ function IntegrationList({ show, add }: IntegrationListProps) {
         {
           title: text('actions'),
           actions: true,
-          cell: (integration) => <IntegrationActions integration={integration} show={show} />,
+          cell: (integration) => <IntegrationActions integration={integration} show={setSecret} />,
         },
       ]}
-    />
+    >
+      {may('keys:read') && (
+        <Note size="sm" mt="md">
+          {text('integrations.forOwn')}{' '}
+          <PageAnchor to="/$account/keys" params={{ account: accountId }} underline="always">
+            {text('integrations.useKey')}
+          </PageAnchor>
+        </Note>
+      )}
+      <IntegrationDialog {...dialog} show={setSecret} />
+      <SecretDialog
+        name={text('integrations.secret')}
+        secret={secret?.clientSecret}
+        id={secret?.clientId}
+        close={() => setSecret(undefined)}
+      />
+    </AreaList>
   );
 }

@@ -1,27 +1,29 @@
+import { AreaList } from '../components/area-list.tsx';
+import { Note } from '../components/note.tsx';
+import { useDialog } from '../components/use-dialog.ts';
+import './key.css';
 import { Button, Code, Group, List, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useAccount, useAccountId, useMay } from '../account/use-me.ts';
+import { useAccount, useAccountId, useMay, useMe } from '../account/use-me.ts';
 import type { ApiKey } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
+import { CopyHeading } from '../components/copy-field.tsx';
 import { PageAnchor } from '../components/links.tsx';
-import { ListBody } from '../components/list-body.tsx';
-import { PageHeading } from '../components/page-heading.tsx';
 import { RowMenu } from '../components/row-menu.tsx';
 import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { useAddDialog } from '../components/use-add-dialog.tsx';
 import { formatShortDay } from '../format/format-time.ts';
 import { SecretDialog } from '../integration/secret-dialog.tsx';
+import { curlWithKey } from '../template/snippets.ts';
 import { text, textOr } from '../texts/text.ts';
 import { ApiKeyDialog, type CreatedKey } from './api-key-dialog.tsx';
 import { presetOf } from './key-scopes.ts';
 import { RotateDialog } from './rotate-dialog.tsx';
-import { TryKey } from './try-key.tsx';
-import './key.css';
 
 /** API keys, for the account's own systems. */
 export function KeysPage() {
@@ -34,42 +36,33 @@ export function KeysPage() {
     read: () => api.get('/accounts/{accountId}/keys', { accountId }),
   });
   return (
-    <>
-      <PageHeading title={text('keys.title')} hint={text('keys.hint')}>
-        {add}
-      </PageHeading>
-      <ListBody
-        label={text('keys.title')}
-        pages={pages}
-        idOf={({ id }) => id}
-        empty={{
-          icon: 'keys',
-          title: text('keys.none'),
-          hint: text('keys.noneHint'),
-          action: add,
-        }}
-        columns={[
-          { title: text('keys.key'), cell: (apiKey) => <KeyName apiKey={apiKey} /> },
-          { title: text('keys.access'), cell: (apiKey) => <KeyAccess apiKey={apiKey} /> },
-          {
-            title: text('keys.used'),
-            cell: ({ lastUsedAt }) =>
-              lastUsedAt === null ? (
-                text('keys.notUsed')
-              ) : (
-                <TimeText value={lastUsedAt} as="distance" />
-              ),
-          },
-          { title: text('keys.expires'), cell: (apiKey) => <KeyExpiry apiKey={apiKey} /> },
-          {
-            title: text('actions'),
-            actions: true,
-            cell: (apiKey) => may('keys:write') && <KeyActions apiKey={apiKey} show={setCreated} />,
-          },
-        ]}
-      />
+    <AreaList
+      area="keys"
+      add={add}
+      pages={pages}
+      idOf={({ id }) => id}
+      columns={[
+        { title: text('keys.key'), cell: (apiKey) => <KeyName apiKey={apiKey} /> },
+        { title: text('keys.access'), cell: (apiKey) => <KeyAccess apiKey={apiKey} /> },
+        {
+          title: text('keys.used'),
+          cell: ({ lastUsedAt }) =>
+            lastUsedAt === null ? (
+              text('keys.notUsed')
+            ) : (
+              <TimeText value={lastUsedAt} as="distance" />
+            ),
+        },
+        { title: text('keys.expires'), cell: (apiKey) => <KeyExpiry apiKey={apiKey} /> },
+        {
+          title: text('actions'),
+          actions: true,
+          cell: (apiKey) => may('keys:write') && <KeyActions apiKey={apiKey} show={setCreated} />,
+        },
+      ]}
+    >
       {may('integrations:read') && (
-        <Text size="sm" c="dimmed" mt="md">
+        <Note size="sm" mt="md">
           {text('keys.forOthers')}{' '}
           <PageAnchor
             to="/$account/integrations"
@@ -78,7 +71,7 @@ export function KeysPage() {
           >
             {text('keys.useApp')}
           </PageAnchor>
-        </Text>
+        </Note>
       )}
       <ApiKeyDialog {...dialog} show={setCreated} />
       <SecretDialog
@@ -90,7 +83,7 @@ export function KeysPage() {
           <TryKey keyText={created.key} templateId={created.sampleTemplateId} />
         )}
       </SecretDialog>
-    </>
+    </AreaList>
   );
 }
 
@@ -102,12 +95,12 @@ function KeyName({ apiKey: { name, hint, createdBy, createdAt, replacedBy } }: {
         {name} {replacedBy !== null && <Tag>{text('keys.rotated')}</Tag>}
       </Text>
       {hint !== null && <Code>{`sp_${accountId}_…${hint}`}</Code>}
-      <Text size="xs" c="dimmed" className="breakable">
+      <Note className="breakable">
         {text(createdBy === null ? 'keys.byCommand' : 'keys.by', {
           person: createdBy ?? '',
           day: formatShortDay(new Date(createdAt)),
         })}
-      </Text>
+      </Note>
     </div>
   );
 }
@@ -135,9 +128,9 @@ function KeyAccess({ apiKey: { scopes, networks, templates } }: { apiKey: ApiKey
         </List>
       </details>
       {limits.map((limit) => (
-        <Text key={limit} size="xs" c="dimmed" className="breakable">
+        <Note key={limit} className="breakable">
           {limit}
-        </Text>
+        </Note>
       ))}
     </div>
   );
@@ -156,8 +149,8 @@ function KeyExpiry({ apiKey }: { apiKey: ApiKey }) {
 function KeyActions({ apiKey, show }: { apiKey: ApiKey; show: (created: CreatedKey) => void }) {
   const accountId = useAccountId();
   const refresh = useRefresh('keys');
-  const [revoking, revocation] = useDisclosure();
-  const [rotating, rotation] = useDisclosure();
+  const revocation = useDialog();
+  const rotation = useDialog();
 
   /** Replaces the key with an equivalent one. */
   async function rotate(overlapHours: number) {
@@ -187,15 +180,13 @@ function KeyActions({ apiKey, show }: { apiKey: ApiKey; show: (created: CreatedK
         items={[{ label: text('keys.end'), color: 'red', choose: revocation.open }]}
       />
       <RotateDialog
-        opened={rotating}
-        close={rotation.close}
+        {...rotation.props}
         title={text('keys.rotateTitle', { name: apiKey.name })}
         texts="keys"
         rotate={rotate}
       />
       <ConfirmByName
-        opened={revoking}
-        close={revocation.close}
+        {...revocation.props}
         title={text('keys.end')}
         consequence={text('keys.endConsequence')}
         name={apiKey.name}
@@ -204,4 +195,45 @@ function KeyActions({ apiKey, show }: { apiKey: ApiKey; show: (created: CreatedK
       />
     </Group>
   );
+}
+
+/** A command that sends with a newly created key. */
+function TryKey({ keyText, templateId }: { keyText: string; templateId: string }) {
+  const accountId = useAccountId();
+  const { data: me } = useMe();
+  const values = useSamples(templateId);
+  if (values === undefined) return null;
+  const facts = { url: location.origin, accountId, templateId, values, to: me?.person?.email };
+  const command = curlWithKey(facts, keyText);
+  return (
+    <div>
+      <CopyHeading title={text('keys.try')} value={command} />
+      <Code block className="snippet" tabIndex={0}>
+        {command}
+      </Code>
+    </div>
+  );
+}
+
+/** Samples of the required fields; undefined while loading. */
+function useSamples(templateId: string): Readonly<Record<string, unknown>> | undefined {
+  const accountId = useAccountId();
+  const { data, isPending } = useQuery({
+    queryKey: ['templates', accountId, templateId, 'samples'],
+    queryFn: async () => {
+      const path = { accountId, templateId };
+      const { publishedVersion } = await api.get(
+        '/accounts/{accountId}/templates/{templateId}',
+        path,
+      );
+      const { fields } = await api.get(
+        '/accounts/{accountId}/templates/{templateId}/versions/{version}',
+        { ...path, version: publishedVersion ?? 1 },
+      );
+      return fields.filter(({ required }) => required);
+    },
+    retry: false,
+  });
+  if (isPending) return undefined;
+  return Object.fromEntries((data ?? []).map(({ name, example }) => [name, example]));
 }

@@ -19,20 +19,16 @@ export function RotateDialog({ texts, rotate, ...dialog }: RotateDialogProps) {
   const [overlapHours, setOverlap] = useState<number>(24);
   return (
     <FormDialog {...dialog} action={text(`${texts}.rotate`)} submit={() => rotate(overlapHours)}>
-      {() => (
-        <>
-          <Text size="sm">{text(`${texts}.rotateHint`)}</Text>
-          <NativeSelect
-            label={text(`${texts}.overlap`)}
-            value={String(overlapHours)}
-            onChange={(event) => setOverlap(Number(event.currentTarget.value))}
-            data={overlaps.map((hours) => ({
-              value: String(hours),
-              label: text(`${texts}.overlap.${hours}`),
-            }))}
-          />
-        </>
-      )}
+      <Text size="sm">{text(`${texts}.rotateHint`)}</Text>
+      <NativeSelect
+        label={text(`${texts}.overlap`)}
+        value={String(overlapHours)}
+        onChange={(event) => setOverlap(Number(event.currentTarget.value))}
+        data={overlaps.map((hours) => ({
+          value: String(hours),
+          label: text(`${texts}.overlap.${hours}`),
+        }))}
+      />
     </FormDialog>
   );
 }

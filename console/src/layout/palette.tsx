@@ -1,6 +1,7 @@
-import { Combobox, Group, Kbd, Modal, Text, TextInput, useCombobox } from '@mantine/core';
+import { Combobox, Group, Kbd, Modal, TextInput, useCombobox } from '@mantine/core';
 import { useEffect } from 'react';
 import { Icon } from '../components/icon.tsx';
+import { Note } from '../components/note.tsx';
 import { text } from '../texts/text.ts';
 import { usePaletteItems } from './palette-items.ts';
 import type { PaletteInput } from './use-palette-input.ts';
@@ -96,9 +97,9 @@ function PaletteItems({ close, input, showShortcuts }: Omit<PaletteProps, 'opene
                 <Icon name={icon} size={16} />
                 <span className="goal-name">{name}</span>
                 {detail !== undefined && (
-                  <Text span size="xs" c="dimmed" className="goal-detail">
+                  <Note span className="goal-detail">
                     {detail}
-                  </Text>
+                  </Note>
                 )}
                 {shortcut !== undefined && (
                   <Group gap={4} ml="auto" wrap="nowrap" visibleFrom="sm" aria-hidden="true">
@@ -116,9 +117,9 @@ function PaletteItems({ close, input, showShortcuts }: Omit<PaletteProps, 'opene
       </Combobox.Options>
       <Group gap="md" pt="xs" aria-hidden="true" visibleFrom="sm">
         {(['↑↓', '↵', 'Esc'] as const).map((key) => (
-          <Text key={key} size="xs" c="dimmed">
+          <Note key={key}>
             <Kbd size="xs">{key}</Kbd> {text(`palette.key.${key}`)}
-          </Text>
+          </Note>
         ))}
       </Group>
     </Combobox>

@@ -18,7 +18,7 @@ import { CopyField } from '../components/copy-field.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
 import { Gate } from './gate.tsx';
-import { usePasswordWords } from './use-password-words.ts';
+import type { PasswordWords } from './judge-password.ts';
 
 /**
  * First-time setup: creates the owner with the code of the set-up link, or explains how to get one and how to open the
@@ -178,4 +178,24 @@ function DemoHint() {
       </Stack>
     </Paper>
   );
+}
+
+const minLength = 12;
+
+/** What to say about a new password while it is typed. The lists of common ones are loaded with the first character. */
+function usePasswordWords(password: string, personal: readonly string[]): PasswordWords {
+  const [judge, setJudge] = useState<typeof import('./judge-password.ts')>();
+  const isTyped = password !== '';
+  useEffect(() => {
+    // Without them, the answer of the service says the same.
+    if (isTyped) import('./judge-password.ts').then(setJudge, () => undefined);
+  }, [isTyped]);
+  const missing = minLength - [...password].length;
+  if (!isTyped || (missing <= 0 && judge === undefined))
+    return { words: text('setUp.passwordHint') };
+  if (missing > 0)
+    return {
+      words: text(missing === 1 ? 'setUp.oneMissing' : 'setUp.missing', { count: String(missing) }),
+    };
+  return judge?.judgePassword(password, personal) ?? { words: '' };
 }

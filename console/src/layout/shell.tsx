@@ -1,19 +1,21 @@
-import { Burger } from '@mantine/core';
+import { ActionIcon, Burger } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { Outlet, useLocation, useRouter } from '@tanstack/react-router';
+import { Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { storeLastAccount } from '../account/last-account.ts';
-import { useAccount } from '../account/use-me.ts';
-import { Notices } from '../components/notices.tsx';
+import { useAccount, useMe } from '../account/use-me.ts';
+import { signOut } from '../api/sign-in.ts';
+import { useAction } from '../api/use-action.ts';
+import { Icon } from '../components/icon.tsx';
+import { Notices, showNotice } from '../components/notices.tsx';
 import { ConfirmationHost } from '../confirmation/confirmation-host.tsx';
 import { hasUnsavedChanges } from '../form/unsaved.ts';
 import { text } from '../texts/text.ts';
-import { AccountSwitcher } from './account-switcher.tsx';
 import { Brand } from './brand.tsx';
 import { Navigation } from './navigation.tsx';
 import { NotFoundPage } from './not-found-page.tsx';
 import { PaletteButton } from './palette-button.tsx';
-import { PersonBar } from './person-bar.tsx';
+import { SchemeToggle } from './scheme-toggle.tsx';
 
 /** The layout around every page of an account: a bar at the side, which is at the top on phones. */
 export function Shell() {
@@ -79,5 +81,68 @@ export function Shell() {
       <Notices />
       <ConfirmationHost />
     </div>
+  );
+}
+
+/** Shows the current account and switches to the person's other ones. */
+function AccountSwitcher() {
+  const { data: me } = useMe();
+  const { account } = useAccount();
+  const navigate = useNavigate();
+  if (me === undefined || account === undefined) return null;
+  if (me.accounts.length === 1)
+    return (
+      <span className="account-name" title={account.name}>
+        {account.name}
+      </span>
+    );
+  return (
+    <span className="account-switcher">
+      <select
+        aria-label={text('layout.account')}
+        title={account.name}
+        value={account.id}
+        onChange={(event) =>
+          navigate({ to: '/$account', params: { account: event.currentTarget.value } })
+        }
+      >
+        {me.accounts.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </span>
+  );
+}
+
+/** The signed-in person with their own page, the color scheme, and sign-out. */
+function PersonBar() {
+  const { data: me } = useMe();
+  const leave = useAction({
+    mutationFn: signOut,
+    onError: () => showNotice(text('layout.signOutFailed')),
+  });
+  const person = me?.person;
+  return (
+    <footer className="person-bar">
+      <a href="/me" className="person">
+        <span className="person-name">{person?.name}</span>
+        <span className="person-email">{person?.email}</span>
+        <span className="visually-hidden">{text('layout.person')}</span>
+      </a>
+      <SchemeToggle />
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size="lg"
+        aria-label={text('layout.signOut')}
+        title={text('layout.signOut')}
+        loading={leave.isPending}
+        onClick={() => leave.mutate()}
+      >
+        <Icon name="leave" />
+      </ActionIcon>
+    </footer>
   );
 }

@@ -1,5 +1,6 @@
 import { Group, Kbd, Modal, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { Note } from '../components/note.tsx';
 import { text } from '../texts/text.ts';
 import { useSections } from './navigation.tsx';
 import { pageLetters } from './use-shortcuts.ts';
@@ -88,9 +89,7 @@ function Shortcut({ name, keys, or }: ShortcutProps) {
         ))}
         {or !== undefined && (
           <>
-            <Text span size="xs" c="dimmed">
-              {text('shortcuts.or')}
-            </Text>
+            <Note span>{text('shortcuts.or')}</Note>
             <Kbd size="sm">{or}</Kbd>
           </>
         )}

@@ -1,4 +1,4 @@
-import { Center, Loader } from '@mantine/core';
+import { Button, Center, Loader, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
 import { Suspense, useEffect, useSyncExternalStore } from 'react';
@@ -6,10 +6,12 @@ import { readLastAccount } from '../account/last-account.ts';
 import { useMe } from '../account/use-me.ts';
 import { api } from '../api/management.ts';
 import { ApiProblem } from '../api/problem.ts';
-import { goToSignIn } from '../api/sign-in.ts';
+import { goToSignIn, signOut } from '../api/sign-in.ts';
+import { useAction } from '../api/use-action.ts';
 import { lazyComponent } from '../components/lazy-component.ts';
 import { ProblemAlert } from '../components/problem-alert.tsx';
-import { NoAccountPage } from './no-account-page.tsx';
+import { text } from '../texts/text.ts';
+import { Gate } from './gate.tsx';
 
 /** The set-up link carries its code in the fragment, which is never sent to a server. */
 const setUpCode = /^#set-up=([\w-]+)$/;
@@ -56,5 +58,29 @@ export function StartPage() {
     <Center component="main" mih="100vh" p="md">
       {error === null ? <Loader /> : <ProblemAlert error={error} retry={() => me.refetch()} />}
     </Center>
+  );
+}
+
+/** For people who belong to no account. */
+function NoAccountPage() {
+  const person = useMe().data?.person;
+  const leave = useAction({ mutationFn: signOut });
+  return (
+    <Gate>
+      <Stack gap="xs" ta="center">
+        <Title order={1}>{text('noAccount.title')}</Title>
+        <Text c="dimmed">{text('noAccount.hint')}</Text>
+        {person != null && (
+          <Text size="sm" className="breakable">
+            {text('noAccount.signedIn', { email: person.email })}
+          </Text>
+        )}
+        <div>
+          <Button variant="default" loading={leave.isPending} onClick={() => leave.mutate()}>
+            {text('layout.signOut')}
+          </Button>
+        </div>
+      </Stack>
+    </Gate>
   );
 }

@@ -1,15 +1,20 @@
-import { Box, Button, Group } from '@mantine/core';
+import { Box, Button, Group, Input, Textarea, TextInput } from '@mantine/core';
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import { createNew, deleteUnchanged } from '../api/if-unchanged.ts';
+import { createNew, deleteUnchanged, putUnchanged } from '../api/if-unchanged.ts';
 import type { Contact } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
+import { reasonFor } from '../api/problem.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
+import { dialogOf } from '../components/dialog-of.tsx';
+import { EditedRows } from '../components/edited-rows.tsx';
+import { Field } from '../components/field.tsx';
+import { DialogForm } from '../components/form-dialog.tsx';
 import { Icon } from '../components/icon.tsx';
 import { PageAnchor, PageButton } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
@@ -18,10 +23,13 @@ import { PageProblem } from '../components/page-problem.tsx';
 import { RowMenu, type RowMenuItem } from '../components/row-menu.tsx';
 import { SearchField } from '../components/search-field.tsx';
 import { UndoButton } from '../components/undo-button.tsx';
+import { useDialog } from '../components/use-dialog.ts';
+import { useForm } from '../form/use-form.ts';
 import { formatNumber } from '../format/format-number.ts';
+import { ImportDialog } from '../import/import-dialog.tsx';
+import { ImportsPanel } from '../import/imports-panel.tsx';
 import { text } from '../texts/text.ts';
-import { ContactDialog } from './contact-dialog.tsx';
-import { ContactImports, ImportContactsDialog } from './import-contacts-dialog.tsx';
+import { type FieldRow, fieldsIn, rowsOf } from './contact-fields.ts';
 
 /** One contact list with its contacts. */
 export function ListPage() {
@@ -31,8 +39,8 @@ export function ListPage() {
   const refresh = useRefresh('lists');
   const navigate = useNavigate();
   const [opened, dialog] = useDisclosure();
-  const [importing, importer] = useDisclosure();
-  const [removing, removal] = useDisclosure();
+  const importer = useDialog();
+  const removal = useDialog();
   const [typed, setTyped] = useState('');
   const [startsWith] = useDebouncedValue(typed.trim(), 250);
   const path = { accountId, listId };
@@ -137,10 +145,9 @@ export function ListPage() {
         </>
       )}
       <ContactDialog opened={opened} close={dialog.close} listId={listId} />
-      <ImportContactsDialog opened={importing} close={importer.close} listId={listId} />
+      <ImportContactsDialog {...importer.props} listId={listId} />
       <ConfirmByName
-        opened={removing}
-        close={removal.close}
+        {...removal.props}
         title={text('lists.removeTitle')}
         consequence={text('lists.removeConsequence', { count: formatNumber(list.data?.size ?? 0) })}
         name={listId}
@@ -182,5 +189,155 @@ function ContactActions({ listId, contact }: { listId: string; contact: Contact 
       />
       <ContactDialog opened={changing} close={change.close} listId={listId} contact={contact} />
     </Group>
+  );
+}
+
+/** Uploads a file into a list; its import then appears on the page. */
+function useSendContacts(listId: string) {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  return async (importId: string, file: File) => {
+    await api.put(
+      '/accounts/{accountId}/lists/{listId}/imports/{importId}',
+      { accountId, listId, importId },
+      file,
+      { query: { name: file.name.slice(0, 200) } },
+    );
+    await client.invalidateQueries({ queryKey: ['contact-imports', accountId, listId] });
+  };
+}
+
+/** Imports contacts into a list. */
+function ImportContactsDialog(props: { opened: boolean; close: () => void; listId: string }) {
+  const { listId, ...dialog } = props;
+  return (
+    <ImportDialog
+      {...dialog}
+      title={text('contacts.importTitle')}
+      hint={text('contacts.importHint')}
+      send={useSendContacts(listId)}
+    />
+  );
+}
+
+interface ContactImportsProps {
+  listId: string;
+  /** Imports another file than one that failed. */
+  chooseAnother: () => void;
+}
+
+/** The recent imports into a list. */
+function ContactImports({ listId, chooseAnother }: ContactImportsProps) {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  const may = useMay();
+  const send = useSendContacts(listId);
+  const path = { accountId, listId };
+  const done = useCallback(async () => {
+    await client.invalidateQueries({ queryKey: ['contacts', accountId, listId] });
+    await client.invalidateQueries({ queryKey: ['lists', accountId] });
+  }, [client, accountId, listId]);
+  return (
+    <ImportsPanel
+      queryKey={['contact-imports', accountId, listId]}
+      read={() => api.get('/accounts/{accountId}/lists/{listId}/imports', path)}
+      send={may('contacts:write') ? send : undefined}
+      chooseAnother={chooseAnother}
+      rejectedHref={(importId) =>
+        `/manage/v1/accounts/${accountId}/lists/${listId}/imports/${importId}/rejected`
+      }
+      done={done}
+    />
+  );
+}
+
+interface ContactDialogProps {
+  close: () => void;
+  listId: string;
+  contact?: Contact;
+}
+
+type EditedContact = Pick<Contact, 'email' | 'fields'>;
+
+const contactPath = '/accounts/{accountId}/lists/{listId}/contacts/{email}';
+const blankRow: FieldRow = { name: '', value: '' };
+
+/** Creates a contact or edits its fields. */
+const ContactDialog = dialogOf(ContactForm, ({ contact }) =>
+  text(contact === undefined ? 'contacts.add' : 'contacts.change'),
+);
+
+function ContactForm({ listId, close, ...props }: ContactDialogProps) {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  const { values, change, stored, edit, save } = useForm({
+    stored: props.contact as EditedContact | undefined,
+    toValues: (contact) => ({
+      email: contact?.email ?? '',
+      rows: contact === undefined ? [blankRow] : rowsOf(contact.fields),
+    }),
+    async save({ values, stored: contact }) {
+      const params = { accountId, listId, email: values.email.trim() };
+      const body = { fields: fieldsIn(values.rows) };
+      const saved = await (contact === undefined
+        ? createNew('email', contactPath, params, body)
+        : putUnchanged(contactPath, params, { fields: contact.fields }, body));
+      await client.invalidateQueries({ queryKey: ['contacts', accountId, listId] });
+      await client.invalidateQueries({ queryKey: ['lists', accountId] });
+      return saved;
+    },
+  });
+
+  return (
+    <DialogForm close={close} action={text('save')} submit={save} isChanged={edit.isChanged}>
+      {(error) => (
+        <>
+          <Field
+            field="email"
+            label={text('contacts.email')}
+            type="email"
+            required
+            disabled={stored !== undefined}
+            value={values.email}
+            change={(email) => change({ email })}
+            error={error}
+            data-autofocus
+          />
+          <Input.Wrapper
+            labelElement="div"
+            label={text('contacts.fields')}
+            error={reasonFor(error, 'fields')}
+          >
+            <EditedRows
+              rows={values.rows}
+              change={(rows) => change({ rows })}
+              blank={blankRow}
+              add={text('contacts.addField')}
+              remove={(number) => text('contacts.removeField', { number })}
+            >
+              {({ name, value }, set, number) => (
+                <>
+                  <TextInput
+                    flex={1}
+                    aria-label={text('contacts.fieldName', { number })}
+                    placeholder={text('contacts.namePlaceholder')}
+                    value={name}
+                    onChange={(event) => set({ name: event.currentTarget.value })}
+                  />
+                  <Textarea
+                    flex={2}
+                    aria-label={text('contacts.fieldValue', { number })}
+                    autosize
+                    minRows={1}
+                    value={value}
+                    onChange={(event) => set({ value: event.currentTarget.value })}
+                  />
+                </>
+              )}
+            </EditedRows>
+          </Input.Wrapper>
+        </>
+      )}
+    </DialogForm>
   );
 }

@@ -1,4 +1,4 @@
-import { Text, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import { createNew } from '../api/if-unchanged.ts';
@@ -6,11 +6,11 @@ import type { ContactList } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { useRefresh } from '../api/use-refresh.ts';
+import { AreaList } from '../components/area-list.tsx';
 import { Field, IdField } from '../components/field.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { PageAnchor } from '../components/links.tsx';
-import { ListBody } from '../components/list-body.tsx';
-import { PageHeading } from '../components/page-heading.tsx';
+import { Note } from '../components/note.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { useAddDialog } from '../components/use-add-dialog.tsx';
 import { formatNumber } from '../format/format-number.ts';
@@ -25,45 +25,34 @@ export function ListsPage() {
     read: (cursor) => api.get('/accounts/{accountId}/lists', { accountId }, { cursor }),
   });
   return (
-    <>
-      <PageHeading title={text('lists.title')} hint={text('lists.hint')}>
-        {add}
-      </PageHeading>
-      <ListBody
-        label={text('lists.title')}
-        pages={pages}
-        idOf={({ id }) => id}
-        empty={{
-          icon: 'lists',
-          title: text('lists.none'),
-          hint: text('lists.noneHint'),
-          action: add,
-        }}
-        columns={[
-          {
-            title: text('lists.name'),
-            cell: ({ id, name, description }) => (
-              <div>
-                <PageAnchor to="/$account/lists/$list" params={{ account: accountId, list: id }}>
-                  {name}
-                </PageAnchor>
-                <Text size="xs" c="dimmed">
-                  {description}
-                </Text>
-              </div>
-            ),
-          },
-          { title: text('lists.id'), cell: ({ id }) => id },
-          { title: text('lists.folder'), cell: ({ folderName }) => folderName },
-          { title: text('lists.size'), numeric: true, cell: ({ size }) => formatNumber(size) },
-          {
-            title: text('lists.modified'),
-            cell: ({ modifiedAt }) => <TimeText value={modifiedAt} />,
-          },
-        ]}
-      />
+    <AreaList
+      area="lists"
+      add={add}
+      pages={pages}
+      idOf={({ id }) => id}
+      columns={[
+        {
+          title: text('lists.name'),
+          cell: ({ id, name, description }) => (
+            <div>
+              <PageAnchor to="/$account/lists/$list" params={{ account: accountId, list: id }}>
+                {name}
+              </PageAnchor>
+              <Note>{description}</Note>
+            </div>
+          ),
+        },
+        { title: text('lists.id'), cell: ({ id }) => id },
+        { title: text('lists.folder'), cell: ({ folderName }) => folderName },
+        { title: text('lists.size'), numeric: true, cell: ({ size }) => formatNumber(size) },
+        {
+          title: text('lists.modified'),
+          cell: ({ modifiedAt }) => <TimeText value={modifiedAt} />,
+        },
+      ]}
+    >
       <ListDialog {...dialog} />
-    </>
+    </AreaList>
   );
 }
 
@@ -87,37 +76,31 @@ function ListDialog(props: { opened: boolean; close: () => void }) {
 
   return (
     <FormDialog {...props} title={text('lists.add')} action={text('lists.create')} submit={submit}>
-      {(error) => (
-        <>
-          <Field
-            field="name"
-            label={text('lists.name')}
-            required
-            value={name}
-            change={setName}
-            error={error}
-            data-autofocus
-          />
-          <IdField
-            field="id"
-            label={text('lists.id')}
-            description={text('lists.idHint')}
-            value={id}
-            change={setId}
-            error={error}
-          />
-          <TextInput
-            label={text('lists.folder')}
-            value={folderName}
-            onChange={(event) => setFolder(event.currentTarget.value)}
-          />
-          <TextInput
-            label={text('lists.description')}
-            value={description}
-            onChange={(event) => setDescription(event.currentTarget.value)}
-          />
-        </>
-      )}
+      <Field
+        field="name"
+        label={text('lists.name')}
+        required
+        value={name}
+        change={setName}
+        data-autofocus
+      />
+      <IdField
+        field="id"
+        label={text('lists.id')}
+        description={text('lists.idHint')}
+        value={id}
+        change={setId}
+      />
+      <TextInput
+        label={text('lists.folder')}
+        value={folderName}
+        onChange={(event) => setFolder(event.currentTarget.value)}
+      />
+      <TextInput
+        label={text('lists.description')}
+        value={description}
+        onChange={(event) => setDescription(event.currentTarget.value)}
+      />
     </FormDialog>
   );
 }

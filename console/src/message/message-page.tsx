@@ -1,25 +1,32 @@
-import { Stack, Text } from '@mantine/core';
+import './message.css';
+import { Button, Code, Group, Skeleton, Stack, Tabs, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useLocation, useParams } from '@tanstack/react-router';
-import { useAccountId } from '../account/use-me.ts';
+import { useLocation, useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
+import { useAction } from '../api/use-action.ts';
+import { useRefresh } from '../api/use-refresh.ts';
+import { Confirm } from '../components/confirm.tsx';
+import { ConfirmByName } from '../components/confirm-by-name.tsx';
+import { EmptyState } from '../components/empty-state.tsx';
 import { PageAnchor, PageButton } from '../components/links.tsx';
+import { MailFrame } from '../components/mail-frame.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { PageProblem } from '../components/page-problem.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { StateBadge } from '../components/state-badge.tsx';
 import { MessageReplies } from '../reply/message-replies.tsx';
 import { ScheduledActions, SchedulePanel } from '../schedule/schedule-panel.tsx';
+import { showImages, useImageUrls } from '../template/template-images.ts';
 import { text } from '../texts/text.ts';
 import { DeliveredNote, DeliveryExplanationAlert } from './delivery-explanation-alert.tsx';
 import { isReply } from './event-detail.ts';
-import { MessageActions } from './message-actions.tsx';
 import { MessageFacts, MessageParties, MessageValues } from './message-facts.tsx';
-import { isFinalMessageState, waitOf } from './message-states.ts';
+import { isContentErased, isFinalMessageState, waitOf } from './message-states.ts';
 import { MessageTimeline } from './message-timeline.tsx';
-import { RenderedMessagePanel } from './rendered-message.tsx';
-import './message.css';
 
 /** Unfinished messages change often, most of all while a worker cancels them; final ones can only get opens and clicks. */
 function pollMs(message: Message | undefined): number {
@@ -99,4 +106,164 @@ export function MessagePage() {
       )}
     </>
   );
+}
+
+/** The actions available in the state of a message: retry, pause, resume, cancel, resend. */
+function MessageActions({ message }: { message: Message }) {
+  const account = useAccountId();
+  const may = useMay();
+  const refresh = useRefresh('message');
+  const navigate = useNavigate();
+  const [canceling, setCanceling] = useState(false);
+  const [resending, setResending] = useState(false);
+  const path = { accountId: account, messageId: message.messageId };
+
+  const control = useAction({
+    mutationFn: (action: 'retry' | 'cancel' | 'pause' | 'resume') =>
+      api.post(`/accounts/{accountId}/messages/{messageId}/${action}`, path),
+    onSettled: refresh,
+  });
+  async function resend() {
+    const { messageId } = await api.post('/accounts/{accountId}/messages/{messageId}/resend', path);
+    await navigate({ to: '/$account/messages/$message', params: { account, message: messageId } });
+  }
+
+  if (!may('messages:control')) return null;
+  const final = isFinalMessageState(message.state);
+  const wait = waitOf(message);
+  const waiting = !final && message.state !== 'sending' && wait !== 'canceling';
+  const paused = message.nextAttempt?.paused ?? null;
+  const scheduled = wait === 'scheduled';
+  const to = message.recipients[0]?.address ?? message.messageId;
+  return (
+    <div>
+      <Group gap="xs">
+        {/* A retry doesn't send a scheduled message early; rescheduling it does. */}
+        {waiting && paused === null && !scheduled && (
+          <Button loading={control.isPending} onClick={() => control.mutate('retry')}>
+            {text('message.retry')}
+          </Button>
+        )}
+        {waiting && !scheduled && (paused === null || paused === 'message') && (
+          <Button
+            variant={paused === null ? 'default' : 'filled'}
+            loading={control.isPending}
+            onClick={() => control.mutate(paused === null ? 'pause' : 'resume')}
+          >
+            {text(paused === null ? 'message.pause' : 'message.resume')}
+          </Button>
+        )}
+        {waiting && (
+          <Button variant="default" className="destructive" onClick={() => setCanceling(true)}>
+            {text('message.cancel')}
+          </Button>
+        )}
+        {final && (
+          <Button
+            variant="default"
+            disabled={isContentErased(message)}
+            title={isContentErased(message) ? text('message.noResend') : undefined}
+            onClick={() => setResending(true)}
+          >
+            {text('message.resend')}
+          </Button>
+        )}
+      </Group>
+      <ConfirmByName
+        opened={canceling}
+        close={() => setCanceling(false)}
+        title={text('message.cancelTitle')}
+        consequence={text('message.cancelConsequence')}
+        name={message.recipients[0]?.address ?? 'cancel'}
+        action={text('message.cancel')}
+        dismiss={text('schedule.keep')}
+        confirm={() => control.mutateAsync('cancel')}
+      />
+      <Confirm
+        opened={resending}
+        close={() => setResending(false)}
+        title={text('message.resendTitle')}
+        consequence={text('message.resendConsequence', { to })}
+        action={text('message.resend')}
+        conflictTitle={text('message.resendConflict')}
+        confirm={resend}
+      />
+      {control.data?.changed === 0 && (
+        <Text size="sm" role="status">
+          {text(control.data.busy > 0 ? 'message.busy' : 'message.unchanged')}
+        </Text>
+      )}
+      <ProblemAlert error={control.error} />
+    </div>
+  );
+}
+
+/** The message, rendered again from its version and values; viewing it doesn't count as an open. */
+function useRenderedMessage(messageId: string, enabled: boolean) {
+  const accountId = useAccountId();
+  return useQuery({
+    queryKey: ['rendered', accountId, messageId],
+    queryFn: () =>
+      api.get('/accounts/{accountId}/messages/{messageId}/rendered', { accountId, messageId }),
+    enabled,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** Of the content, in pixels: that of a mail of a line. */
+const minHeight = 64;
+
+/** The content of a message, as HTML and as plain text. */
+function RenderedMessagePanel({ message }: { message: Message }) {
+  const accountId = useAccountId();
+  const { messageId } = message;
+  const erased = isContentErased(message);
+  const rendered = useRenderedMessage(messageId, !erased);
+  const { data } = rendered;
+  const images = useImageUrls({ accountId, messageId }, data?.images);
+  return (
+    <section aria-labelledby="rendered">
+      <Title order={2} id="rendered" mb="sm">
+        {text('message.rendered')}
+      </Title>
+      {erased && (
+        <EmptyState
+          icon="privacy"
+          title={text('message.contentErased')}
+          hint={whyErased(message)}
+        />
+      )}
+      <ProblemAlert error={rendered.error} />
+      {rendered.isLoading && <Skeleton height={minHeight} mt={49} />}
+      {data !== undefined && (
+        <Tabs defaultValue={data.html === null ? 'text' : 'html'} keepMounted={false}>
+          <Tabs.List mb="sm">
+            {data.html !== null && <Tabs.Tab value="html">HTML</Tabs.Tab>}
+            <Tabs.Tab value="text">{text('message.plain')}</Tabs.Tab>
+          </Tabs.List>
+          {data.html !== null && (
+            <Tabs.Panel value="html">
+              <MailFrame
+                html={showImages(data.html, images)}
+                title={text('message.rendered')}
+                minHeight={minHeight}
+              />
+            </Tabs.Panel>
+          )}
+          <Tabs.Panel value="text">
+            <Code block>{data.text ?? ''}</Code>
+          </Tabs.Panel>
+        </Tabs>
+      )}
+    </section>
+  );
+}
+
+/** Names the secret fields whose values were deleted with the last attempt. */
+function whyErased({ content }: Message): string {
+  const names = Object.entries(content?.values ?? {})
+    .filter(([, value]) => value === null)
+    .map(([name]) => `“${name}”`);
+  if (names.length === 0) return text('message.erased');
+  return text('message.erasedSecrets', { names: names.join(', '), count: names.length });
 }

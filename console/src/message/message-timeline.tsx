@@ -5,6 +5,7 @@ import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { PageAnchor } from '../components/links.tsx';
+import { Note } from '../components/note.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { formatToMinute } from '../format/format-time.ts';
 import { replyAnchor } from '../reply/message-replies.tsx';
@@ -39,9 +40,9 @@ export function MessageTimeline({ message }: { message: Message }) {
       </Title>
       <Timeline bulletSize={12} lineWidth={2}>
         <Timeline.Item title={text('message.accepted')}>
-          <Text size="sm" c="dimmed">
+          <Note size="sm">
             <TimeText value={message.acceptedAt} as="full" />
-          </Text>
+          </Note>
         </Timeline.Item>
         {message.events.map((event) => (
           <Timeline.Item
@@ -96,13 +97,13 @@ function Event({ event, message, person }: EventProps & { person: string | undef
   ];
   return (
     <>
-      <Text size="sm" c="dimmed" className="breakable">
+      <Note size="sm" className="breakable">
         <TimeText value={at} />
         {facts.map((fact, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: facts can repeat, and have no state
           <span key={index}> · {fact}</span>
         ))}
-      </Text>
+      </Note>
       {sendAt !== undefined && (
         <Text size="sm">{text('event.movedTo', { time: formatToMinute(sendAt) })}</Text>
       )}

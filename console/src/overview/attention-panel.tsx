@@ -5,6 +5,7 @@ import { useSettings } from '../account/use-settings.ts';
 import type { Attention } from '../api/management.generated.ts';
 import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
+import { Note } from '../components/note.tsx';
 import { SectionCard } from '../components/section-card.tsx';
 import { useBackup } from '../settings/use-backup.ts';
 import { type TextKey, text } from '../texts/text.ts';
@@ -27,11 +28,7 @@ export function AttentionPanel({ hidesEmpty = false }: AttentionPanelProps) {
   if (hidesEmpty && entries.length === 0) return null;
   return (
     <SectionCard id="attention" title={text('overview.attention')}>
-      {entries.length === 0 && (
-        <Text size="sm" c="dimmed">
-          {text('overview.noAttention')}
-        </Text>
-      )}
+      {entries.length === 0 && <Note size="sm">{text('overview.noAttention')}</Note>}
       <Stack gap="xs" role={entries.length > 0 ? 'list' : undefined}>
         {entries.map(({ message, link }) => (
           <Group

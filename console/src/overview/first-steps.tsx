@@ -4,6 +4,7 @@ import { useAccountId, useMay } from '../account/use-me.ts';
 import type { SendReadiness } from '../api/management.generated.ts';
 import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
+import { Note } from '../components/note.tsx';
 import { FirstSender } from '../sender/first-sender.tsx';
 import { FirstTemplate } from '../template/first-template.tsx';
 import { text } from '../texts/text.ts';
@@ -22,12 +23,12 @@ export function FirstSteps({ readiness }: { readiness: SendReadiness }) {
         <Title order={2} id="steps">
           {text('steps.title')}
         </Title>
-        <Text size="sm" c="dimmed">
+        <Note size="sm">
           {text('steps.done', {
             done: order.filter((step) => readiness[step]).length,
             all: order.length,
           })}
-        </Text>
+        </Note>
       </Group>
       <Stack gap="lg" component="ol" className="steps">
         {order.map((step, index) => (
@@ -49,18 +50,9 @@ export function FirstSteps({ readiness }: { readiness: SendReadiness }) {
             <Stack gap={6} flex={1} miw={0}>
               <Text fw={step === next ? 650 : undefined}>
                 {text(`steps.${step}`)}
-                {readiness[step] && (
-                  <Text span size="xs" c="dimmed">
-                    {' '}
-                    {text('overview.done')}
-                  </Text>
-                )}
+                {readiness[step] && <Note span> {text('overview.done')}</Note>}
               </Text>
-              {!readiness[step] && (
-                <Text size="sm" c="dimmed">
-                  {text(`steps.${step}Hint`)}
-                </Text>
-              )}
+              {!readiness[step] && <Note size="sm">{text(`steps.${step}Hint`)}</Note>}
               {step === next && <StepAction step={step} />}
             </Stack>
           </Group>

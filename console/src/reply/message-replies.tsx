@@ -5,6 +5,7 @@ import { useAccountId } from '../account/use-me.ts';
 import type { Message, Reply, ReplySummary } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { MailFrame } from '../components/mail-frame.tsx';
+import { Note } from '../components/note.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { formatSize } from '../format/format-number.ts';
@@ -116,13 +117,13 @@ function ReplyHead({ reply: { from, subject, receivedAt, automatic } }: { reply:
       </Text>
       {automatic && <AutomaticBadge />}
       {subject !== null && (
-        <Text span size="sm" c="dimmed" truncate className="reply-subject">
+        <Note span size="sm" truncate className="reply-subject">
           {subject || text('replies.noSubject')}
-        </Text>
+        </Note>
       )}
-      <Text span size="sm" c="dimmed" className="reply-time">
+      <Note span size="sm" className="reply-time">
         <TimeText value={receivedAt} as="full" />
-      </Text>
+      </Note>
     </span>
   );
 }
@@ -136,13 +137,13 @@ function ReplyContent({ reply }: { reply: Reply }) {
       {authentication !== null && (
         <Group gap="4px 8px">
           <AuthenticationBadge isConfirmed={authentication.dmarc.result === 'pass'} />
-          <Text size="xs" c="dimmed">
+          <Note>
             {text('replies.authentication', {
               spf: authentication.spf.result,
               dkim: authentication.dkim.result,
               dmarc: authentication.dmarc.result,
             })}
-          </Text>
+          </Note>
         </Group>
       )}
       {reply.unread && <Text size="sm">{text('replies.unread')}</Text>}

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Code, Group, Text } from '@mantine/core';
+import { Button, Checkbox, Code, Group } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
@@ -9,6 +9,7 @@ import { reasonFor } from '../api/problem.ts';
 import { EmptyState } from '../components/empty-state.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { LoadMore } from '../components/load-more.tsx';
+import { Note } from '../components/note.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { type Column, Rows } from '../components/rows.tsx';
@@ -158,9 +159,9 @@ function ReplyLink({ reply }: { reply: ReplySummary }) {
       >
         {subject === null ? text('messages.erased') : subject || text('replies.noSubject')}
       </PageAnchor>
-      <Text size="sm" c="dimmed" truncate>
+      <Note size="sm" truncate>
         {preview}
-      </Text>
+      </Note>
     </div>
   );
 }

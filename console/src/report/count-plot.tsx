@@ -2,6 +2,7 @@ import { Group, Skeleton, Text } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { useId, useState } from 'react';
 import type { ReportRow } from '../api/management.generated.ts';
+import { Note } from '../components/note.tsx';
 import { formatNumber } from '../format/format-number.ts';
 import { formatShortDay, formatShortTime } from '../format/format-time.ts';
 import { useCapturing } from '../message/use-captured.ts';
@@ -92,10 +93,10 @@ function PlotKey({ series, count, children }: PlotKeyProps) {
   return (
     <Group gap={6} wrap="nowrap">
       <span className="plot-key" data-series={series} />
-      <Text size="xs" c="dimmed">
+      <Note>
         {children}
         {count !== undefined && `: ${formatNumber(count)}`}
-      </Text>
+      </Note>
     </Group>
   );
 }

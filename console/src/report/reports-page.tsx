@@ -12,6 +12,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
 import type { ReportRow } from '../api/management.generated.ts';
 import { ListBody } from '../components/list-body.tsx';
+import { Note } from '../components/note.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import type { Column } from '../components/rows.tsx';
@@ -138,11 +139,11 @@ export function ReportsPage() {
             {text('reports.days', { count: days })}
           </Title>
           {compare && (
-            <Text size="sm" c="dimmed">
+            <Note size="sm">
               {text(hasEarlier ? 'reports.compared' : 'reports.notCompared', {
                 days: formatDays(before.from, before.until),
               })}
-            </Text>
+            </Note>
           )}
         </Group>
         <Figures
@@ -206,15 +207,11 @@ function Figures({ now, before, loaded }: FiguresProps) {
               {loaded ? formatNumber(figureOf(figure, now?.counts)) : '–'}
             </Text>
             {figure !== 'accepted' && accepted > 0 && (
-              <Text size="sm" c="dimmed">
-                {formatShare(figureOf(figure, now?.counts), accepted)}
-              </Text>
+              <Note size="sm">{formatShare(figureOf(figure, now?.counts), accepted)}</Note>
             )}
           </Group>
           <Group gap="0 6px">
-            <Text size="xs" c="dimmed">
-              {titleOf(figure, capturing)}
-            </Text>
+            <Note>{titleOf(figure, capturing)}</Note>
             <CountChange figure={figure} now={now} before={before} />
           </Group>
         </div>
@@ -224,9 +221,7 @@ function Figures({ now, before, loaded }: FiguresProps) {
           {now?.latency ? formatDuration(now.latency.p50) : '–'}
         </Text>
         <Group gap="0 6px">
-          <Text size="xs" c="dimmed">
-            {text('reports.latency')}
-          </Text>
+          <Note>{text('reports.latency')}</Note>
           <LatencyChange now={now} before={before} />
         </Group>
       </div>
@@ -288,10 +283,10 @@ function columnsFor(
       <div className="report-count" data-compared={earlier !== undefined || undefined}>
         {formatNumber(figureOf(figure, row.counts))}
         <div className="report-rate">
-          <Text size="xs" c="dimmed">
+          <Note>
             {/* Changes are in one line, also where there is no share. */}
             {share ? formatShare(figureOf(figure, row.counts), row.counts.accepted) : '\u00a0'}
-          </Text>
+          </Note>
           {earlier !== undefined && (
             <CountChange
               figure={figure}

@@ -1,9 +1,9 @@
 import { Button } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useMay } from '../account/use-me.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { RowMenu } from '../components/row-menu.tsx';
+import { useDialog } from '../components/use-dialog.ts';
 import { formatToMinute } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
 import { describeChange, useScheduleChanges } from './change-schedule.ts';
@@ -25,9 +25,9 @@ interface ScheduleActionsProps {
 export function ScheduleActions({ message, onPage = false }: ScheduleActionsProps) {
   const may = useMay();
   const { move, cancel } = useScheduleChanges();
-  const [moving, moveDialog] = useDisclosure();
-  const [canceling, cancelDialog] = useDisclosure();
-  const [sending, sendDialog] = useDisclosure();
+  const moveDialog = useDialog();
+  const cancelDialog = useDialog();
+  const sendDialog = useDialog();
   if (!may('queue:control')) return null;
   const { messageId, sendAt, to } = message;
   const name = to ?? messageId;
@@ -53,8 +53,7 @@ export function ScheduleActions({ message, onPage = false }: ScheduleActionsProp
         />
       )}
       <MoveDialog
-        opened={moving}
-        close={moveDialog.close}
+        {...moveDialog.props}
         title={text('schedule.moveTitle')}
         sendAt={sendAt}
         move={async (time) => {
@@ -67,16 +66,14 @@ export function ScheduleActions({ message, onPage = false }: ScheduleActionsProp
         }}
       />
       <Confirm
-        opened={sending}
-        close={sendDialog.close}
+        {...sendDialog.props}
         title={text('schedule.sendNowTitle')}
         consequence={text('schedule.sendNowConsequence', { to: name })}
         action={text('schedule.sendNow')}
         confirm={() => move({ messageId }, new Date().toISOString())}
       />
       <Confirm
-        opened={canceling}
-        close={cancelDialog.close}
+        {...cancelDialog.props}
         title={text('schedule.cancelTitle')}
         consequence={text('schedule.cancelConsequence', { to: name })}
         action={text('schedule.cancelMessage')}

@@ -1,9 +1,10 @@
-import { Box, Text, Title } from '@mantine/core';
+import { Box, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { Facts } from '../components/facts.tsx';
+import { Note } from '../components/note.tsx';
 import { formatDistance, formatExactTime, formatToMinuteInZone } from '../format/format-time.ts';
 import { waitOf } from '../message/message-states.ts';
 import { text } from '../texts/text.ts';
@@ -64,9 +65,7 @@ function DueTime({ value }: { value: string }) {
   return (
     <time dateTime={value} title={formatExactTime(value)}>
       {formatToMinuteInZone(value)}
-      <Text size="xs" c="dimmed">
-        {formatDistance(value)}
-      </Text>
+      <Note>{formatDistance(value)}</Note>
     </time>
   );
 }

@@ -1,4 +1,7 @@
-import { Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
+import { Note } from '../components/note.tsx';
+import './schedule.css';
+import { Badge, Button, CloseButton, Code, Group, Stack, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
@@ -13,9 +16,7 @@ import { TimeText } from '../components/time-text.tsx';
 import { text } from '../texts/text.ts';
 import { MatchingActions } from './matching-actions.tsx';
 import { ScheduleActions } from './schedule-actions.tsx';
-import { ScheduleFilterBar } from './schedule-filter-bar.tsx';
-import { readScheduleFilters } from './schedule-filters.ts';
-import './schedule.css';
+import { readScheduleFilters, type ScheduleFilters } from './schedule-filters.ts';
 
 const route = getRouteApi('/$account/scheduled');
 
@@ -120,9 +121,9 @@ const columns: readonly Column<ScheduledMessage>[] = [
           <TimeText value={sendAt} as="minute" />
           {paused && <Badge variant="light">{text('schedule.paused')}</Badge>}
         </Group>
-        <Text span size="xs" c="dimmed">
+        <Note span>
           <TimeText value={sendAt} as="distance" />
-        </Text>
+        </Note>
       </Stack>
     ),
   },
@@ -131,9 +132,7 @@ const columns: readonly Column<ScheduledMessage>[] = [
     cell: ({ templateId, templateVersion }) => (
       <Group gap={6} wrap="nowrap">
         <span className="nowrap">{templateId}</span>
-        <Text span size="xs" c="dimmed">
-          v{templateVersion}
-        </Text>
+        <Note span>v{templateVersion}</Note>
       </Group>
     ),
   },
@@ -160,5 +159,50 @@ function ScheduledLink({ message: { messageId, to } }: { message: ScheduledMessa
     >
       {to ?? text('messages.erased')}
     </PageAnchor>
+  );
+}
+
+interface FilterBarProps {
+  filters: ScheduleFilters;
+  change: (filters: ScheduleFilters) => void;
+  /** Undefined: there is nothing to clear, or it is offered elsewhere. */
+  clear: (() => void) | undefined;
+}
+
+/** Filters by tag and external ID, while they are typed. */
+function ScheduleFilterBar({ filters, change, clear }: FilterBarProps) {
+  const { tag = '', externalId = '' } = filters;
+  const [typed, setTyped] = useState({ tag, externalId });
+  const find = useDebouncedCallback((now: typeof typed) => change(readScheduleFilters(now)), 250);
+
+  function type(now: typeof typed) {
+    setTyped(now);
+    find(now);
+  }
+
+  const field = (name: 'tag' | 'externalId') => ({
+    label: text(`messages.${name}`),
+    value: typed[name],
+    onChange: (event: { currentTarget: { value: string } }) =>
+      type({ ...typed, [name]: event.currentTarget.value }),
+    className: 'schedule-filter',
+    rightSection: typed[name] !== '' && (
+      <CloseButton
+        size="sm"
+        aria-label={text('messages.removeFilter', { name: text(`messages.${name}`) })}
+        onClick={() => type({ ...typed, [name]: '' })}
+      />
+    ),
+  });
+  return (
+    <Group component="search" mb="md" gap="sm" align="flex-end">
+      <TextInput {...field('tag')} placeholder={text('schedule.anyTag')} maxLength={48} />
+      <TextInput {...field('externalId')} placeholder={text('schedule.anyId')} maxLength={128} />
+      {clear !== undefined && (
+        <Button variant="subtle" px="xs" className="schedule-clear" onClick={clear}>
+          {text('schedule.clear')}
+        </Button>
+      )}
+    </Group>
   );
 }

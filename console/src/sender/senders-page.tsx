@@ -1,17 +1,27 @@
-import { Text } from '@mantine/core';
-import { useAccountId, useMay } from '../account/use-me.ts';
+import { Button, Group, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useAccountId, useMay, useMe } from '../account/use-me.ts';
+import { useSettings } from '../account/use-settings.ts';
+import { deleteUnchanged } from '../api/if-unchanged.ts';
 import type { Sender } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
+import { useRefresh } from '../api/use-refresh.ts';
+import { AreaList } from '../components/area-list.tsx';
+import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { PageAnchor } from '../components/links.tsx';
-import { ListBody } from '../components/list-body.tsx';
-import { PageHeading } from '../components/page-heading.tsx';
+import { Note } from '../components/note.tsx';
+import { ProblemAlert } from '../components/problem-alert.tsx';
+import { RowMenu } from '../components/row-menu.tsx';
+import { Tag } from '../components/tag.tsx';
+import { TimeText } from '../components/time-text.tsx';
 import { useAddDialog } from '../components/use-add-dialog.tsx';
+import { useDialog } from '../components/use-dialog.ts';
 import { DomainBadge } from '../domain/domain-badge.tsx';
 import { text } from '../texts/text.ts';
-import { SenderActions } from './sender-actions.tsx';
+import { MarkVerifiedDialog } from './mark-verified.tsx';
 import { SenderDialog } from './sender-dialog.tsx';
-import { SenderState } from './sender-state.tsx';
+import { useSenderLink } from './use-sender-link.ts';
 
 /** The senders of the account. */
 export function SendersPage() {
@@ -24,47 +34,38 @@ export function SendersPage() {
     refetchInterval: 5_000,
   });
   return (
-    <>
-      <PageHeading title={text('senders.title')} hint={text('senders.hint')}>
-        {add}
-      </PageHeading>
-      <ListBody
-        label={text('senders.title')}
-        pages={pages}
-        idOf={({ address }) => address}
-        empty={{
-          icon: 'senders',
-          title: text('senders.none'),
-          hint: text('senders.noneHint'),
-          action: add,
-        }}
-        columns={[
-          {
-            title: text('senders.address'),
-            cell: ({ address }) => (
-              <span className="cut" title={address}>
-                {address}
-              </span>
-            ),
-          },
-          {
-            title: text('senders.verified'),
-            cell: (sender) => <SenderState sender={sender} />,
-          },
-          { title: text('senders.domain'), cell: (sender) => <SenderDomain sender={sender} /> },
-          {
-            title: text('senders.names'),
-            cell: ({ displayNames }) => <DisplayNames names={displayNames} />,
-          },
-          {
-            title: text('actions'),
-            actions: true,
-            cell: (sender) => <SenderActions sender={sender} />,
-          },
-        ]}
-      />
+    <AreaList
+      area="senders"
+      add={add}
+      pages={pages}
+      idOf={({ address }) => address}
+      columns={[
+        {
+          title: text('senders.address'),
+          cell: ({ address }) => (
+            <span className="cut" title={address}>
+              {address}
+            </span>
+          ),
+        },
+        {
+          title: text('senders.verified'),
+          cell: (sender) => <SenderState sender={sender} />,
+        },
+        { title: text('senders.domain'), cell: (sender) => <SenderDomain sender={sender} /> },
+        {
+          title: text('senders.names'),
+          cell: ({ displayNames }) => <DisplayNames names={displayNames} />,
+        },
+        {
+          title: text('actions'),
+          actions: true,
+          cell: (sender) => <SenderActions sender={sender} />,
+        },
+      ]}
+    >
       <SenderDialog {...dialog} />
-    </>
+    </AreaList>
   );
 }
 
@@ -81,11 +82,7 @@ function DisplayNames({ names }: { names: readonly string[] }) {
       ) : (
         first
       )}
-      {others.length > 0 && (
-        <Text span size="xs" c="dimmed">
-          {` +${others.length}`}
-        </Text>
-      )}
+      {others.length > 0 && <Note span>{` +${others.length}`}</Note>}
     </span>
   );
 }
@@ -110,5 +107,107 @@ function SenderDomain({ sender: { sendingDomain, domainState } }: { sender: Send
     <PageAnchor to="/$account/domains" params={{ account }} size="sm">
       {text('senders.domain.none')}
     </PageAnchor>
+  );
+}
+
+/** Whether a sender is verified, how, and what it waits for. */
+function SenderState({ sender }: { sender: Sender }) {
+  const { verified, verifiedBy, domainState, linkExpiresAt } = sender;
+  const { data: settings } = useSettings();
+  // Direct delivery only sends signed mail.
+  const waitsForDomain = settings?.delivery === 'direct' && domainState !== 'verified';
+  const isWaiting = !verified && linkExpiresAt !== null;
+  const label = verified ? 'senders.isVerified' : isWaiting ? 'senders.waiting' : 'senders.isNot';
+  return (
+    <div>
+      <Tag color={verified ? 'green' : 'yellow'}>{text(label)}</Tag>
+      <Note>
+        {verifiedBy !== null &&
+          text(waitsForDomain ? 'senders.waitsForDomain' : `senders.by.${verifiedBy}`)}
+        {isWaiting && (
+          <>
+            {text('senders.linkExpires')} <TimeText value={linkExpiresAt} as="distance" />
+          </>
+        )}
+      </Note>
+      {isWaiting && <InboxHint />}
+    </div>
+  );
+}
+
+/** Where the confirmation link is if mail stays on this machine. */
+function InboxHint() {
+  const account = useAccountId();
+  const may = useMay();
+  if (!may('inbox:read')) return null;
+  return (
+    <Text size="xs">
+      {text('senders.inInbox')}{' '}
+      <PageAnchor to="/$account/inbox" params={{ account }} underline="always">
+        {text('senders.openInbox')}
+      </PageAnchor>
+    </Text>
+  );
+}
+
+/** The actions of a sender. Confirmation by email comes first; operators can also mark it as verified. */
+function SenderActions({ sender }: { sender: Sender }) {
+  const accountId = useAccountId();
+  const may = useMay();
+  const { data: settings } = useSettings();
+  const refresh = useRefresh('senders');
+  const { data: me } = useMe();
+  const [changing, change] = useDisclosure();
+  const verification = useDialog();
+  const removal = useDialog();
+  const link = useSenderLink();
+  const { address, verified, linkExpiresAt } = sender;
+  const params = { accountId, address };
+  const resourcePath = '/accounts/{accountId}/senders/{address}';
+
+  async function remove() {
+    const { displayNames } = sender;
+    await deleteUnchanged(resourcePath, params, { displayNames, verified });
+    await refresh();
+  }
+
+  if (!may('senders:write')) return null;
+  return (
+    <>
+      <Group gap={4} wrap="nowrap" justify="flex-end">
+        {/* Shown until the settings say otherwise: rows don't move when they arrive. */}
+        {!verified && settings?.systemMail !== false && (
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            loading={link.isPending}
+            onClick={() => link.mutate(address)}
+          >
+            {text(linkExpiresAt === null ? 'senders.sendLink' : 'senders.sendAgain')}
+          </Button>
+        )}
+        <RowMenu
+          name={address}
+          items={[
+            { label: text('change'), choose: change.open },
+            ...(!verified && me?.operator === true
+              ? [{ label: text('senders.verify'), choose: verification.open }]
+              : []),
+            { label: text('remove'), color: 'red', choose: removal.open },
+          ]}
+        />
+      </Group>
+      <MarkVerifiedDialog address={address} {...verification.props} />
+      <ConfirmByName
+        {...removal.props}
+        title={text('senders.removeTitle')}
+        consequence={text('senders.removeConsequence')}
+        name={address}
+        action={text('remove')}
+        confirm={remove}
+      />
+      <ProblemAlert error={link.error} />
+      <SenderDialog opened={changing} close={change.close} sender={sender} />
+    </>
   );
 }

@@ -6,7 +6,6 @@ import {
   NativeSelect,
   NumberInput,
   Paper,
-  Text,
   Title,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
@@ -15,6 +14,7 @@ import type { Account } from '../api/management.generated.ts';
 import { localProblem, reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
 import { Confirm } from '../components/confirm.tsx';
+import { Note } from '../components/note.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { SaveButton } from '../components/save-button.tsx';
 import { SectionCard } from '../components/section-card.tsx';
@@ -163,9 +163,7 @@ export function SuspendCard() {
           <Title order={2} id="suspend">
             {text(suspended ? 'operate.suspended' : 'operate.active')}
           </Title>
-          <Text size="sm" c="dimmed">
-            {text(suspended ? 'operate.suspendedHint' : 'operate.activeHint')}
-          </Text>
+          <Note size="sm">{text(suspended ? 'operate.suspendedHint' : 'operate.activeHint')}</Note>
         </div>
         {/* Only suspending asks for confirmation. */}
         <Button

@@ -1,5 +1,5 @@
+import { Note } from '../components/note.tsx';
 import './settings-texts.ts';
-import './processes-texts.ts';
 import { Alert, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ServiceProcess } from '../api/management.generated.ts';
@@ -10,7 +10,8 @@ import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { withBreaks } from '../components/with-breaks.tsx';
 import { formatNumber } from '../format/format-number.ts';
-import { text } from '../texts/text.ts';
+import { processesTexts } from '../texts/en/processes.en.ts';
+import { addTexts, text } from '../texts/text.ts';
 import { SettingsTabs } from './settings-tabs.tsx';
 
 /** For operators: the processes on all machines, with what they do and how busy they are. */
@@ -78,9 +79,7 @@ function ProcessSummary({ processes }: { processes: readonly ServiceProcess[] })
       <Text size="sm" fw={600}>
         {text('processes.running', { running: processes.length })}
       </Text>
-      <Text size="sm" c="dimmed">
-        {text('processes.live')}
-      </Text>
+      <Note size="sm">{text('processes.live')}</Note>
     </Group>
   );
 }
@@ -89,12 +88,12 @@ function ProcessName({ process }: { process: ServiceProcess }) {
   return (
     <div>
       {withBreaks(process.host)}
-      <Text size="xs" c="dimmed" fw={400}>
+      <Note fw={400}>
         {text('processes.details', {
           pid: String(process.pid),
           version: process.version,
         })}
-      </Text>
+      </Note>
       <Group gap={4} mt={4} wrap="nowrap" aria-label={text('processes.roles')} role="group">
         {process.roles.map((role) => (
           <Tag key={role} size="sm">
@@ -127,10 +126,12 @@ function ProcessState({ state, seenAt }: Pick<ServiceProcess, 'state' | 'seenAt'
     <div>
       <Tag color={state === 'running' ? 'green' : 'red'}>{text(`processes.state.${state}`)}</Tag>
       {state === 'vanished' && (
-        <Text size="xs" c="dimmed" className="nowrap">
+        <Note className="nowrap">
           {text('processes.seen')} <TimeText value={seenAt} as="distance" />
-        </Text>
+        </Note>
       )}
     </div>
   );
 }
+
+addTexts({ en: processesTexts });

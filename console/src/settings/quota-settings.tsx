@@ -4,6 +4,7 @@ import { useMe } from '../account/use-me.ts';
 import type { MyAccount, QuotaWindow } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { localProblem, reasonFor } from '../api/problem.ts';
+import { Note } from '../components/note.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { SaveButton } from '../components/save-button.tsx';
 import { SectionCard } from '../components/section-card.tsx';
@@ -67,9 +68,9 @@ function QuotaUsage({
         {text('quota.used', { name, used: formatNumber(used), limit: formatNumber(limit) })}
       </Text>
       <Progress mt={4} value={share} color={share >= 90 ? 'red' : undefined} aria-label={name} />
-      <Text size="xs" c="dimmed" mt={4}>
+      <Note mt={4}>
         {text('quota.resets')} <TimeText value={endsAt} as="distance" />
-      </Text>
+      </Note>
     </div>
   );
 }

@@ -1,3 +1,4 @@
+import { Note } from '../components/note.tsx';
 import './settings-texts.ts';
 import { Anchor, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
@@ -114,7 +115,7 @@ function AccountDetails({ account }: { account: MyAccount }) {
             text('settings.retention'),
             <span key="retention">
               {text('settings.days', { count: account.retentionDays })}
-              <Text size="xs" c="dimmed">
+              <Note>
                 {me?.operator === true ? (
                   <Anchor href="#operate" inherit>
                     {text('settings.retentionChange')}
@@ -122,7 +123,7 @@ function AccountDetails({ account }: { account: MyAccount }) {
                 ) : (
                   text('settings.retentionHint')
                 )}
-              </Text>
+              </Note>
             </span>,
           ],
         ]}
@@ -142,11 +143,7 @@ function BackupState({ ok, finding, advice, lastAt }: Backup) {
       <Text size="sm" {...(!ok && { c: 'red', role: 'alert' })}>
         {finding.charAt(0).toUpperCase() + finding.slice(1)}
       </Text>
-      {advice !== null && (
-        <Text size="xs" c="dimmed">
-          {advice}
-        </Text>
-      )}
+      {advice !== null && <Note>{advice}</Note>}
     </Stack>
   );
 }

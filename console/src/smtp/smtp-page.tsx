@@ -1,4 +1,5 @@
-import './smtp-texts.ts';
+import { Note } from '../components/note.tsx';
+import './smtp.css';
 import { Anchor, Button, Stack, Tabs, Text } from '@mantine/core';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
@@ -12,9 +13,9 @@ import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { SectionCard } from '../components/section-card.tsx';
 import { useMadeKey } from '../key/use-made-key.ts';
-import { text } from '../texts/text.ts';
+import { smtpTexts } from '../texts/en/smtp.en.ts';
+import { addTexts, text } from '../texts/text.ts';
 import { smtpSnippets } from './smtp-snippets.ts';
-import './smtp.css';
 
 /** How programs submit messages over SMTP: credentials, and settings of well-known programs. */
 export function SmtpPage() {
@@ -95,9 +96,9 @@ function Password({ made: { key, make } }: Pick<CredentialsProps, 'made'>) {
     return (
       <>
         <CopyField value={key} label={text('smtp.password')} />
-        <Text size="sm" c="dimmed" mt={4}>
+        <Note size="sm" mt={4}>
           {text('smtp.keyOnce')}
-        </Text>
+        </Note>
       </>
     );
   if (!may('keys:write')) return text('use.askForKey');
@@ -164,3 +165,5 @@ function DocsLink() {
     </Text>
   );
 }
+
+addTexts({ en: smtpTexts });

@@ -1,7 +1,8 @@
 import { Button, Group, NativeSelect } from '@mantine/core';
-import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { Suppression } from '../api/management.generated.ts';
@@ -17,8 +18,10 @@ import { SearchField } from '../components/search-field.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { UndoButton } from '../components/undo-button.tsx';
 import { useAddDialog } from '../components/use-add-dialog.tsx';
+import { useDialog } from '../components/use-dialog.ts';
+import { ImportDialog } from '../import/import-dialog.tsx';
+import { ImportsPanel } from '../import/imports-panel.tsx';
 import { text, textOr } from '../texts/text.ts';
-import { ImportSuppressionsDialog, SuppressionImports } from './import-suppressions-dialog.tsx';
 import {
   readSuppressionFilters,
   type SuppressionFilters,
@@ -41,7 +44,7 @@ export function SuppressionsPage() {
     'suppressions:write',
     'suppress-address',
   );
-  const [importing, importer] = useDisclosure();
+  const importer = useDialog();
   const filters = readSuppressionFilters(route.useSearch());
   const { contains, reason } = filters;
   const pages = usePages<Suppression>({
@@ -111,7 +114,7 @@ export function SuppressionsPage() {
         ]}
       />
       <SuppressionDialog {...dialog} />
-      <ImportSuppressionsDialog opened={importing} close={importer.close} />
+      <ImportSuppressionsDialog {...importer.props} />
     </>
   );
 }
@@ -218,19 +221,67 @@ function SuppressionDialog(props: { opened: boolean; close: () => void }) {
       action={text('suppressions.add')}
       submit={submit}
     >
-      {(error) => (
-        <Field
-          field="address"
-          label={text('suppressions.address')}
-          description={text('suppressions.addHint')}
-          type="email"
-          required
-          value={address}
-          change={setAddress}
-          error={error}
-          data-autofocus
-        />
-      )}
+      <Field
+        field="address"
+        label={text('suppressions.address')}
+        description={text('suppressions.addHint')}
+        type="email"
+        required
+        value={address}
+        change={setAddress}
+        data-autofocus
+      />
     </FormDialog>
+  );
+}
+
+/** Uploads a file of suppressions; its import then appears on the page. */
+function useSendSuppressions() {
+  const accountId = useAccountId();
+  const refresh = useRefresh('suppression-imports');
+  return async (importId: string, file: File) => {
+    await api.put(
+      '/accounts/{accountId}/suppressions-imports/{importId}',
+      { accountId, importId },
+      file,
+      { query: { name: file.name.slice(0, 200) } },
+    );
+    await refresh();
+  };
+}
+
+/** Imports suppressions from a file. */
+function ImportSuppressionsDialog(dialog: { opened: boolean; close: () => void }) {
+  return (
+    <ImportDialog
+      {...dialog}
+      title={text('suppressions.importTitle')}
+      hint={text('suppressions.importHint')}
+      send={useSendSuppressions()}
+    />
+  );
+}
+
+/** The recent imports of suppressions. @param chooseAnother imports another file than one that failed */
+function SuppressionImports({ chooseAnother }: { chooseAnother: () => void }) {
+  const accountId = useAccountId();
+  const client = useQueryClient();
+  const may = useMay();
+  const send = useSendSuppressions();
+  const done = useCallback(
+    () => client.invalidateQueries({ queryKey: ['suppressions', accountId] }),
+    [client, accountId],
+  );
+  return (
+    <ImportsPanel
+      queryKey={['suppression-imports', accountId]}
+      read={() => api.get('/accounts/{accountId}/suppressions-imports', { accountId })}
+      send={may('suppressions:write') ? send : undefined}
+      chooseAnother={chooseAnother}
+      rejectedHref={(importId) =>
+        `/manage/v1/accounts/${accountId}/suppressions-imports/${importId}/rejected`
+      }
+      done={done}
+    />
   );
 }

@@ -13,6 +13,7 @@ import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { Field } from '../components/field.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { ListBody } from '../components/list-body.tsx';
+import { Note } from '../components/note.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowMenu } from '../components/row-menu.tsx';
@@ -66,11 +67,7 @@ export function TeamPage() {
             cell: ({ name, email }) => (
               <div>
                 {name || email} {email === me?.person?.email && <Tag>{text('team.you')}</Tag>}
-                {name !== '' && (
-                  <Text size="xs" c="dimmed">
-                    {email}
-                  </Text>
-                )}
+                {name !== '' && <Note>{email}</Note>}
               </div>
             ),
           },
@@ -172,9 +169,7 @@ function RoleChoice({ user, isOnlyOwner, fail }: RoleChoiceProps) {
     return (
       <div title={text('team.lastOwnerHint')}>
         {text('role.owner')}
-        <Text size="xs" c="dimmed">
-          {text('team.lastOwner')}
-        </Text>
+        <Note>{text('team.lastOwner')}</Note>
       </div>
     );
   return (
@@ -291,40 +286,32 @@ function InviteDialog(props: { opened: boolean; close: () => void }) {
 
   return (
     <FormDialog {...props} title={text('team.invite')} action={text('team.send')} submit={submit}>
-      {(error) => (
-        <>
-          {settings?.systemMail === false && (
-            <Alert color="yellow">{text('team.noSystemMail')}</Alert>
-          )}
-          <Field
-            field="email"
-            label={text('team.email')}
-            type="email"
-            required
-            value={email}
-            change={setEmail}
-            error={error}
-            data-autofocus
-          />
-          <Field
-            field="name"
-            label={text('team.name')}
-            description={text('team.nameHint')}
-            value={name}
-            change={setName}
-            error={error}
-          />
-          <Group grow>
-            <NativeSelect
-              label={text('team.role')}
-              description={role === 'service' ? text('role.serviceHint') : undefined}
-              value={role}
-              onChange={(event) => setRole(event.currentTarget.value as Role)}
-              data={roleChoices}
-            />
-          </Group>
-        </>
-      )}
+      {settings?.systemMail === false && <Alert color="yellow">{text('team.noSystemMail')}</Alert>}
+      <Field
+        field="email"
+        label={text('team.email')}
+        type="email"
+        required
+        value={email}
+        change={setEmail}
+        data-autofocus
+      />
+      <Field
+        field="name"
+        label={text('team.name')}
+        description={text('team.nameHint')}
+        value={name}
+        change={setName}
+      />
+      <Group grow>
+        <NativeSelect
+          label={text('team.role')}
+          description={role === 'service' ? text('role.serviceHint') : undefined}
+          value={role}
+          onChange={(event) => setRole(event.currentTarget.value as Role)}
+          data={roleChoices}
+        />
+      </Group>
     </FormDialog>
   );
 }

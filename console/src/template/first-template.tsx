@@ -2,6 +2,7 @@ import { Button, SimpleGrid, Stack, Text, UnstyledButton } from '@mantine/core';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { PageAnchor } from '../components/links.tsx';
+import { Note } from '../components/note.tsx';
 import { useTemplates } from '../overview/use-overview.ts';
 import { text } from '../texts/text.ts';
 import { NewTemplateDialog } from './new-template-dialog.tsx';
@@ -39,9 +40,7 @@ export function FirstTemplate() {
             <Text size="sm" fw={600}>
               {name}
             </Text>
-            <Text size="xs" c="dimmed">
-              {description}
-            </Text>
+            <Note>{description}</Note>
           </UnstyledButton>
         ))}
       </SimpleGrid>

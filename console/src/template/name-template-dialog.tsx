@@ -38,31 +38,25 @@ export function NameTemplateDialog(props: NameTemplateDialogProps) {
 
   return (
     <FormDialog {...dialog} submit={submit}>
-      {(error) => (
-        <>
-          {children}
-          <SimpleGrid cols={{ base: 1, sm: children === undefined ? 1 : 2 }}>
-            <Field
-              field="name"
-              label={text('templates.name')}
-              required
-              maxLength={200}
-              value={name}
-              change={changeName}
-              error={error}
-              {...(children === undefined && { 'data-autofocus': true })}
-            />
-            <IdField
-              field="id"
-              label={text('templates.id')}
-              description={text('templates.idHint')}
-              value={id}
-              change={changeId}
-              error={error}
-            />
-          </SimpleGrid>
-        </>
-      )}
+      {children}
+      <SimpleGrid cols={{ base: 1, sm: children === undefined ? 1 : 2 }}>
+        <Field
+          field="name"
+          label={text('templates.name')}
+          required
+          maxLength={200}
+          value={name}
+          change={changeName}
+          {...(children === undefined && { 'data-autofocus': true })}
+        />
+        <IdField
+          field="id"
+          label={text('templates.id')}
+          description={text('templates.idHint')}
+          value={id}
+          change={changeId}
+        />
+      </SimpleGrid>
     </FormDialog>
   );
 }

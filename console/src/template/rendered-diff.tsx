@@ -1,3 +1,4 @@
+import { Note } from '../components/note.tsx';
 import './editor-texts.ts';
 import { Code, NativeSelect, Paper, Skeleton, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
@@ -135,11 +136,7 @@ export function VersionPreview({ side, mail, other }: VersionPreviewProps) {
       component="section"
       aria-label={name}
     >
-      {other !== undefined && (
-        <Text size="xs" c="dimmed">
-          {name}
-        </Text>
-      )}
+      {other !== undefined && <Note>{name}</Note>}
       <Text fw={600} mb="xs">
         {other === undefined ? (
           subject

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
 import { api } from '../api/management.ts';
 import { MailFrame } from '../components/mail-frame.tsx';
+import { Note } from '../components/note.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { text } from '../texts/text.ts';
@@ -43,9 +44,7 @@ export function StarterChoice({ value, change }: StarterChoiceProps) {
                 <Text size="sm" fw={600}>
                   {name}
                 </Text>
-                <Text size="xs" c="dimmed">
-                  {description}
-                </Text>
+                <Note>{description}</Note>
               </Radio.Card>
             ))}
           </Stack>
@@ -72,12 +71,7 @@ export function StarterPreview({ starter }: { starter: string }) {
     enabled: starter !== blankStarter,
     staleTime: 300_000,
   });
-  if (starter === blankStarter)
-    return (
-      <Text size="sm" c="dimmed">
-        {text('starters.blankPreview')}
-      </Text>
-    );
+  if (starter === blankStarter) return <Note size="sm">{text('starters.blankPreview')}</Note>;
   if (preview.error !== null)
     return <ProblemAlert error={preview.error} retry={() => preview.refetch()} />;
   if (preview.data === undefined) return <RowsSkeleton />;

@@ -1,16 +1,17 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { createNew, deleteUnchanged } from '../api/if-unchanged.ts';
 import type { Template } from '../api/management.generated.ts';
+import { api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { Icon } from '../components/icon.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { text } from '../texts/text.ts';
-import { DuplicateDialog } from './duplicate-dialog.tsx';
+import { NameTemplateDialog } from './name-template-dialog.tsx';
 
 interface TemplateMenuProps {
   template: Template;
@@ -80,5 +81,36 @@ export function TemplateMenu({ template, onPage = false, children }: TemplateMen
       </Menu>
       <DuplicateDialog opened={duplicating} close={duplicate.close} template={template} />
     </>
+  );
+}
+
+interface DuplicateDialogProps {
+  opened: boolean;
+  close: () => void;
+  template: { readonly id: string; readonly name: string };
+}
+
+/** Creates a template with the content of another as its draft. */
+function DuplicateDialog({ template, ...dialog }: DuplicateDialogProps) {
+  const accountId = useAccountId();
+  const [name, setName] = useState(() => text('templates.copyOf', { name: template.name }));
+  const [id, setId] = useState(`${template.id.slice(0, 59)}-copy`);
+  return (
+    <NameTemplateDialog
+      {...dialog}
+      title={text('templates.duplicateTitle', { name: template.name })}
+      action={text('templates.duplicate')}
+      name={name}
+      id={id}
+      changeName={setName}
+      changeId={setId}
+      make={() =>
+        api.post(
+          '/accounts/{accountId}/templates/{templateId}/duplicate',
+          { accountId, templateId: template.id },
+          { id, name },
+        )
+      }
+    />
   );
 }

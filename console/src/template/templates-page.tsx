@@ -1,5 +1,6 @@
 import { Box, Card, Group, SimpleGrid, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { Template } from '../api/management.generated.ts';
@@ -8,6 +9,8 @@ import { usePages } from '../api/pages.ts';
 import { EmptyState } from '../components/empty-state.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { LoadMore } from '../components/load-more.tsx';
+import { MailFrame } from '../components/mail-frame.tsx';
+import { Note } from '../components/note.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
@@ -18,8 +21,8 @@ import { formatDistance } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
 import { NewTemplateDialog } from './new-template-dialog.tsx';
 import { PublishedBadge } from './published-badge.tsx';
+import { showImages } from './template-images.ts';
 import { TemplateMenu } from './template-menu.tsx';
-import { TemplateThumbnail, useSample } from './template-thumbnail.tsx';
 
 /** The templates of the account, with thumbnails. */
 export function TemplatesPage() {
@@ -100,9 +103,38 @@ function TemplateCard({ template }: { template: Template }) {
         <PublishedBadge version={publishedVersion} />
         {hasDraft && <Tag color="yellow">{text('templates.draft')}</Tag>}
       </Group>
-      <Text size="xs" c="dimmed" mt={4}>
+      <Note mt={4}>
         {text('templates.changed', { when: formatDistance(changedAt) })} · {id}
-      </Text>
+      </Note>
     </Card>
+  );
+}
+
+/** A template with its samples; undefined until it's rendered, or if it can't be. */
+function useSample(templateId: string) {
+  const accountId = useAccountId();
+  const preview = useQuery({
+    queryKey: ['thumbnail', accountId, templateId],
+    queryFn: () =>
+      api.post(
+        '/accounts/{accountId}/templates/{templateId}/preview',
+        { accountId, templateId },
+        {},
+      ),
+    staleTime: 60_000,
+    retry: false,
+  });
+  return preview.data?.rendered;
+}
+
+/** A thumbnail of a template with its samples; decorative, because the name is next to it. */
+function TemplateThumbnail({ templateId }: { templateId: string }) {
+  const html = useSample(templateId)?.html;
+  return (
+    <Box className="thumbnail" aria-hidden="true" inert>
+      {typeof html === 'string' && (
+        <MailFrame html={showImages(html)} title="" fit={560} minHeight={600} />
+      )}
+    </Box>
   );
 }

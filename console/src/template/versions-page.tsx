@@ -1,26 +1,36 @@
+import { Note } from '../components/note.tsx';
 import './editor-texts.ts';
-import { Group, NativeSelect, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core';
+import './editor-texts.ts';
+import { Group, Modal, NativeSelect, SegmentedControl, Skeleton, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
 import { useMay } from '../account/use-me.ts';
-import type { TemplateVersion } from '../api/management.generated.ts';
+import type {
+  TemplateContent,
+  TemplateVariant,
+  TemplateVersion,
+} from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { lazyComponent } from '../components/lazy-component.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
+import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { formatDistance } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
-import { describeContent } from './describe-content.ts';
-import { DiffSkeleton, RenderedDiff } from './rendered-diff.tsx';
+import {
+  DiffSkeleton,
+  RenderedDiff,
+  useRenderedVersion,
+  VersionPreview,
+} from './rendered-diff.tsx';
 import { TemplateTabs } from './template-tabs.tsx';
 import { useTemplate, useTemplatePath, useVersion } from './use-template.ts';
 import { VersionActions } from './version-actions.tsx';
-import { VersionDialog } from './version-dialog.tsx';
 import { readVersionFilters } from './version-filters.ts';
 
 const route = getRouteApi('/$account/templates/$template/versions');
@@ -69,11 +79,11 @@ export function VersionsPage() {
             cell: ({ version, createdAt }) => (
               <div>
                 <TimeText value={createdAt} as="full" />
-                <Text size="xs" c="dimmed">
+                <Note>
                   {formatDistance(createdAt)}
                   {publishers.has(version) &&
                     ` · ${text('versions.by', { person: publishers.get(version) ?? '' })}`}
-                </Text>
+                </Note>
               </div>
             ),
           },
@@ -204,5 +214,76 @@ function Comparison({ versions, pair, choose }: ComparisonProps) {
         </Suspense>
       )}
     </Stack>
+  );
+}
+
+/** A version as a single text, for line-by-line comparison. */
+function describeContent(content: TemplateContent): string {
+  const { fields = {}, sender, freshnessMinutes, locale, variants = {}, images = [] } = content;
+  const settings = Object.entries(fields)
+    .toSorted(([a], [b]) => a.localeCompare(b))
+    .map(([name, field]) => `field ${name}: ${JSON.stringify(field)}`);
+  return [
+    ...describeParts(content).slice(0, 2),
+    `sender: ${sender ?? ''}`,
+    `freshness: ${freshnessMinutes ?? ''} min`,
+    ...(locale === undefined ? [] : [`locale: ${locale}`]),
+    ...images.map(
+      ({ contentId, filename, size, sha256 }) =>
+        `image ${contentId}: ${filename}, ${size} bytes, ${sha256.slice(0, 12)}`,
+    ),
+    ...settings,
+    ...describeParts(content).slice(2),
+    ...Object.entries(variants)
+      .toSorted(([a], [b]) => a.localeCompare(b))
+      .flatMap(([name, variant]) => ['', `--- variant ${name}`, ...describeParts(variant)]),
+  ].join('\n');
+}
+
+/** Subject and preview text, then the bodies. */
+function describeParts({ subject, previewText, html, mjml, text }: TemplateVariant): string[] {
+  return [
+    `subject: ${subject}`,
+    `preview text: ${previewText ?? ''}`,
+    '',
+    mjml ?? html ?? '',
+    ...(text === undefined ? [] : ['', '--- plain text', text]),
+  ];
+}
+
+interface VersionDialogProps {
+  /** Undefined: closed. */
+  version: number | undefined;
+  close: () => void;
+}
+
+/** Shows a published version with its samples; it can't be changed anymore. */
+function VersionDialog({ version, close }: VersionDialogProps) {
+  return (
+    <Modal
+      opened={version !== undefined}
+      onClose={close}
+      title={version !== undefined && text('versions.version', { version })}
+      size="xl"
+    >
+      {version !== undefined && <ShownVersion version={version} />}
+    </Modal>
+  );
+}
+
+function ShownVersion({ version }: { version: number }) {
+  const { data, error } = useVersion(version);
+  if (data === undefined) return error === null ? <RowsSkeleton /> : <ProblemAlert error={error} />;
+  return <RenderedVersion version={version} content={data.content} />;
+}
+
+function RenderedVersion(side: Parameters<typeof useRenderedVersion>[0]) {
+  const { data, error, isPending } = useRenderedVersion(side, undefined);
+  if (isPending) return <RowsSkeleton />;
+  return (
+    <>
+      <ProblemAlert error={error} />
+      {data !== undefined && <VersionPreview side={side} mail={data.rendered} />}
+    </>
   );
 }

@@ -8,6 +8,7 @@ import { useRefresh } from '../api/use-refresh.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { Facts } from '../components/facts.tsx';
 import { PageAnchor } from '../components/links.tsx';
+import { Note } from '../components/note.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { TimeText } from '../components/time-text.tsx';
@@ -140,9 +141,9 @@ function Tries({
           <summary>
             <StatusBadge status={each.status} />
             <TimeText value={each.at} />
-            <Text span size="sm" c="dimmed">
+            <Note span size="sm">
               {formatDuration(each.durationMs)}
-            </Text>
+            </Note>
           </summary>
           <Stack gap="xs" p="sm">
             <TryExchange exchange={each} />
@@ -150,9 +151,7 @@ function Tries({
         </details>
       ))}
       {attempts > tries.length && (
-        <Text size="xs" c="dimmed" mt={4}>
-          {text('webhooks.latestTries', { count: tries.length })}
-        </Text>
+        <Note mt={4}>{text('webhooks.latestTries', { count: tries.length })}</Note>
       )}
     </div>
   );

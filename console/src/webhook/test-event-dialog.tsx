@@ -1,10 +1,11 @@
-import { Group, NativeSelect, Stack, Text } from '@mantine/core';
+import { Group, NativeSelect, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { Webhook, WebhookTest } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { dialogOf } from '../components/dialog-of.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
+import { Note } from '../components/note.tsx';
 import { formatDuration } from '../format/format-number.ts';
 import { eventName, shownWebhookKinds } from '../message/event-texts.ts';
 import { text } from '../texts/text.ts';
@@ -41,29 +42,23 @@ function TestEventForm({ close, webhook }: TestEventDialogProps) {
       submit={submit}
       stay
     >
-      {() => (
-        <>
-          <NativeSelect
-            label={text('webhooks.event')}
-            description={text('webhooks.testHint')}
-            value={kind}
-            onChange={(event) => setKind(event.currentTarget.value as typeof kind)}
-            data={shownWebhookKinds.map((value) => ({ value, label: eventName(value) }))}
-            data-autofocus
-          />
-          {result !== undefined && (
-            <Stack gap="sm" role="status">
-              <Group gap="xs">
-                <StatusBadge status={result.status} />
-                <Text size="sm" c="dimmed">
-                  {formatDuration(result.durationMs)}
-                </Text>
-              </Group>
-              <TryExchange exchange={result} />
-              <TextBlock title={text('webhooks.payload')}>{formatJson(result.request)}</TextBlock>
-            </Stack>
-          )}
-        </>
+      <NativeSelect
+        label={text('webhooks.event')}
+        description={text('webhooks.testHint')}
+        value={kind}
+        onChange={(event) => setKind(event.currentTarget.value as typeof kind)}
+        data={shownWebhookKinds.map((value) => ({ value, label: eventName(value) }))}
+        data-autofocus
+      />
+      {result !== undefined && (
+        <Stack gap="sm" role="status">
+          <Group gap="xs">
+            <StatusBadge status={result.status} />
+            <Note size="sm">{formatDuration(result.durationMs)}</Note>
+          </Group>
+          <TryExchange exchange={result} />
+          <TextBlock title={text('webhooks.payload')}>{formatJson(result.request)}</TextBlock>
+        </Stack>
       )}
     </DialogForm>
   );

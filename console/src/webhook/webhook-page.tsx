@@ -14,11 +14,13 @@ import { Confirm } from '../components/confirm.tsx';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { PageAnchor, PageButton } from '../components/links.tsx';
+import { Note } from '../components/note.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { PageProblem } from '../components/page-problem.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowMenu } from '../components/row-menu.tsx';
 import { TimeText } from '../components/time-text.tsx';
+import { useDialog } from '../components/use-dialog.ts';
 import { formatTime } from '../format/format-time.ts';
 import { SecretDialog } from '../integration/secret-dialog.tsx';
 import { text } from '../texts/text.ts';
@@ -208,9 +210,9 @@ function SigningSecret({ webhook }: { webhook: Webhook }) {
           <Title order={2} id="signing-secret">
             {text('webhooks.secret')}
           </Title>
-          <Text size="sm" c="dimmed">
+          <Note size="sm">
             {text('webhooks.secretHint')} {text('webhooks.secretOnce')}
-          </Text>
+          </Note>
         </div>
         {may('webhooks:write') && (
           <Button variant="default" onClick={rotation.open}>
@@ -306,7 +308,7 @@ function WebhookActions({ webhook, test }: WebhookPartProps) {
   const navigate = route.useNavigate();
   const [changing, change] = useDisclosure();
   const [replaying, replay] = useDisclosure();
-  const [removing, removal] = useDisclosure();
+  const removal = useDialog();
   const rotation = useRotation(webhook);
   const { id: webhookId, url, kinds, pausedAt } = webhook;
   const params = { path: { accountId, webhookId } };
@@ -351,8 +353,7 @@ function WebhookActions({ webhook, test }: WebhookPartProps) {
       <WebhookDialog opened={changing} close={change.close} webhook={webhook} />
       <ReplayDialog opened={replaying} close={replay.close} webhookId={webhookId} />
       <ConfirmByName
-        opened={removing}
-        close={removal.close}
+        {...removal.props}
         title={text('webhooks.removeTitle')}
         consequence={text('webhooks.removeConsequence')}
         name={url}

@@ -4,9 +4,9 @@ import { useAccountId } from '../account/use-me.ts';
 import type { ListedWebhook, Webhook } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
+import { AreaList } from '../components/area-list.tsx';
 import { PageAnchor } from '../components/links.tsx';
-import { ListBody } from '../components/list-body.tsx';
-import { PageHeading } from '../components/page-heading.tsx';
+import { Note } from '../components/note.tsx';
 import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { useAddDialog } from '../components/use-add-dialog.tsx';
@@ -45,55 +45,42 @@ export function WebhooksPage() {
     read: () => api.get('/accounts/{accountId}/webhooks', { accountId }),
   });
   return (
-    <>
-      <PageHeading title={text('webhooks.title')} hint={text('webhooks.hint')}>
-        {add}
-      </PageHeading>
-      <ListBody
-        label={text('webhooks.title')}
-        pages={pages}
-        idOf={({ id }) => id}
-        empty={{
-          icon: 'webhooks',
-          title: text('webhooks.none'),
-          hint: text('webhooks.noneHint'),
-          action: add,
-        }}
-        columns={[
-          {
-            title: text('webhooks.url'),
-            cell: (webhook) => (
-              <div>
-                <PageAnchor
-                  to="/$account/webhooks/$webhook"
-                  params={{ account: accountId, webhook: webhook.id }}
-                  className="breakable"
-                >
-                  {withoutQuery(webhook.url)}
-                </PageAnchor>
-                <Text size="xs" c="dimmed">
-                  {kindsText(webhook)}
-                </Text>
-              </div>
+    <AreaList
+      area="webhooks"
+      add={add}
+      pages={pages}
+      idOf={({ id }) => id}
+      columns={[
+        {
+          title: text('webhooks.url'),
+          cell: (webhook) => (
+            <div>
+              <PageAnchor
+                to="/$account/webhooks/$webhook"
+                params={{ account: accountId, webhook: webhook.id }}
+                className="breakable"
+              >
+                {withoutQuery(webhook.url)}
+              </PageAnchor>
+              <Note>{kindsText(webhook)}</Note>
+            </div>
+          ),
+        },
+        { title: text('webhooks.state'), cell: (webhook) => <WebhookBadge webhook={webhook} /> },
+        {
+          title: text('webhooks.latest'),
+          cell: ({ latest }) =>
+            latest === null ? (
+              <Note size="sm">{text('webhooks.noEvents')}</Note>
+            ) : (
+              <Group gap="xs" wrap="nowrap">
+                <DeliveryBadge state={latest.state} status={latest.status} />
+                <TimeText value={latest.at} as="distance" />
+              </Group>
             ),
-          },
-          { title: text('webhooks.state'), cell: (webhook) => <WebhookBadge webhook={webhook} /> },
-          {
-            title: text('webhooks.latest'),
-            cell: ({ latest }) =>
-              latest === null ? (
-                <Text size="sm" c="dimmed">
-                  {text('webhooks.noEvents')}
-                </Text>
-              ) : (
-                <Group gap="xs" wrap="nowrap">
-                  <DeliveryBadge state={latest.state} status={latest.status} />
-                  <TimeText value={latest.at} as="distance" />
-                </Group>
-              ),
-          },
-        ]}
-      />
+        },
+      ]}
+    >
       <WebhookDialog {...dialog} show={setSecret} />
       <SecretDialog
         name={text('webhooks.secret')}
@@ -102,7 +89,7 @@ export function WebhooksPage() {
       >
         <Text size="sm">{text('webhooks.secretHint')}</Text>
       </SecretDialog>
-    </>
+    </AreaList>
   );
 }
 

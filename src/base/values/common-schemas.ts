@@ -13,6 +13,21 @@ export function NamedObject<Members extends TProperties>(title: string, members:
   return Type.Object(members, { ...strict, title });
 }
 
+/** A string with its description. */
+export function Text(description: string, limits: Parameters<typeof Type.String>[0] = {}) {
+  return Type.String({ description, ...limits });
+}
+
+/** A whole number with its description. */
+export function Whole(description: string, limits: Parameters<typeof Type.Integer>[0] = {}) {
+  return Type.Integer({ description, ...limits });
+}
+
+/** A boolean with its description. */
+export function Flag(description: string) {
+  return Type.Boolean({ description });
+}
+
 /** A timestamp (RFC 3339). */
 export function Time(description: string) {
   return Type.String({ format: 'date-time', description });

@@ -5,7 +5,7 @@ import { parseMessageId } from '../../base/values/ids.ts';
 import { findInvalidText } from '../../sending/submission/find-invalid-text.ts';
 import { describeSchemaErrors, makeUniqueItemsLinear } from '../manifest/check-schema.ts';
 import { formatPath } from '../manifest/manifest-problems.ts';
-import { Problem } from './answer/problem.ts';
+import { invalidFields, Problem } from './answer/problem.ts';
 import { isTimeOrDay } from './answer/read-query.ts';
 import type { ManagementOperation } from './operation.ts';
 
@@ -64,21 +64,14 @@ export class InputChecker {
 
   #check(ajv: Ajv, schema: TSchema, value: unknown, maxValues?: number): void {
     const invalid = findInvalidText(value, maxErrors, maxValues);
-    if (invalid.length > 0)
-      throw new Problem('validation-failed', `${invalid[0]?.field} ${invalid[0]?.reason}`, {
-        errors: invalid,
-      });
+    if (invalid.length > 0) throw invalidFields(invalid);
     const check = InputChecker.#compiled.get(schema) ?? ajv.compile(schema);
     InputChecker.#compiled.set(schema, check);
     if (check(value)) return;
     const described = describeSchemaErrors(check.errors ?? [], value, maxErrors);
-    const errors = described.map(({ path, message }) => ({
-      field: formatPath(path),
-      reason: message,
-    }));
-    const [first] = errors;
-    const detail = `${first?.field ?? ''} ${first?.reason ?? 'is invalid'}`.trim();
-    throw new Problem('validation-failed', detail, { errors });
+    throw invalidFields(
+      described.map(({ path, message }) => ({ field: formatPath(path), reason: message })),
+    );
   }
 }
 
@@ -87,7 +80,5 @@ function rejectRepeatedParameters(query: object): void {
   const errors = Object.entries(query)
     .filter(([, value]) => Array.isArray(value))
     .map(([field]) => ({ field, reason: 'is given more than once' }));
-  const [first] = errors;
-  if (first === undefined) return;
-  throw new Problem('validation-failed', `${first.field} ${first.reason}`, { errors });
+  if (errors.length > 0) throw invalidFields(errors);
 }

@@ -3,45 +3,15 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { Permission } from '../../accounts/access/permission.ts';
 import type { Principal } from '../../accounts/access/principal.ts';
 import type { Account } from '../../accounts/account/account.ts';
-import type { SystemMailKind } from '../../accounts/notices/system-mail.ts';
-import type { AccountId, ClientId, ListId, MessageId, TemplateId } from '../../base/values/ids.ts';
 import type { Wire } from '../../base/values/wire.ts';
 import type { ManagementDependencies } from './management-dependencies.ts';
-
-/** All path parameters, validated. A call only has those of its path. */
-export interface PathParams {
-  readonly accountId: AccountId;
-  readonly address: string;
-  /** Counted from 1. */
-  readonly attachment: number;
-  readonly clientId: ClientId;
-  readonly destination: string;
-  readonly email: string;
-  readonly eventId: string;
-  readonly filterName: string;
-  readonly importId: string;
-  readonly inboxMessageId: string;
-  readonly keyId: string;
-  readonly listId: ListId;
-  readonly mailKind: SystemMailKind;
-  readonly messageId: MessageId;
-  /** Counted from 1. */
-  readonly part: number;
-  readonly personId: string;
-  readonly receiver: string;
-  readonly replyId: string;
-  readonly templateId: TemplateId;
-  readonly version: number;
-  readonly sessionId: string;
-  readonly starterId: string;
-  readonly sha256: string;
-  readonly domain: string;
-  readonly webhookId: string;
-}
+import type { PathParams } from './path-params.ts';
 
 /** An authorized request with valid input. */
 export interface OperationCall<Query = unknown, Body = unknown> {
   readonly dependencies: ManagementDependencies;
+  /** The caller's share of the database connections. */
+  readonly kysely: ManagementDependencies['database']['kysely'];
   readonly params: PathParams;
   readonly query: Query;
   readonly body: Body;

@@ -2,9 +2,10 @@ import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { Access } from '../../accounts/access/permission.ts';
 import type { DatabaseTransaction } from '../../base/database/open-database.ts';
 import type { Wire } from '../../base/values/wire.ts';
-import type { Resource } from '../change/change-resource.ts';
-import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from './answer/page.ts';
+import type { Resource, ResourceChange } from '../change/change-resource.ts';
+import { definePages } from './answer/list-operations.ts';
 import { type ManagementOperation, membersOf, type OperationCall } from './operation.ts';
+import type { PathParams } from './path-params.ts';
 import { removeResource, requireResource, saveResource } from './save-resource.ts';
 
 export interface ManagementRoute {
@@ -79,6 +80,21 @@ interface ResourceRoutes<
   };
 }
 
+/** A resource that path parameters name, one of which is its ID. */
+interface NamedResource<View> extends Omit<ResourceChange<View>, 'id' | 'read' | 'write'> {
+  readonly id: keyof PathParams;
+  read(transaction: DatabaseTransaction, call: OperationCall): Promise<View | undefined>;
+}
+
+/** The resource that a call is about. */
+export function resourceOf<View extends object>({ id, read, ...facts }: NamedResource<View>) {
+  return (call: OperationCall) => ({
+    ...facts,
+    id: String(call.params[id]),
+    read: (transaction: DatabaseTransaction) => read(transaction, call),
+  });
+}
+
 /** Route table rows that list, get, put and delete a resource. */
 export function resourceRoutes<
   View extends TSchema,
@@ -91,23 +107,17 @@ export function resourceRoutes<
   const { path, access, view, resource, list, get, put, remove } = routes;
   const rows: RouteRow[] = [];
   if (list !== undefined) {
-    const { filters, key, read, ...described } = list;
-    const handle = async (call: OperationCall) => {
-      const query = call.query as Static<typeof anyPage>;
-      const limit = pageSizeOf(query);
-      const [after = ''] = readCursor(query, 'text') ?? [];
-      const items = await read(call as Parameters<typeof read>[0], { after, limit: limit + 1 });
-      return toPage(
-        items,
-        limit,
-        (item) => item,
-        (item) => [String(item[key as keyof typeof item])],
-      );
-    };
-    const query = pageQuery(filters ?? {});
-    const answer = pageOf(view);
-    const listPath = path.slice(0, path.lastIndexOf('/'));
-    rows.push(['GET', listPath, access.read, { ...described, query, answer, handle }]);
+    const { key, read, ...described } = list;
+    const operation = definePages({
+      ...described,
+      item: view,
+      cursor: ['text'],
+      read: (call: Parameters<typeof read>[0], { after: [after] = [''], limit }) =>
+        read(call, { after, limit }),
+      view: (item) => item,
+      place: (item) => [String(item[key as keyof typeof item])],
+    });
+    rows.push(['GET', path.slice(0, path.lastIndexOf('/')), access.read, operation]);
   }
   const { requireParent, ...described } = get;
   const handle = async (call: OperationCall) => {
@@ -141,8 +151,6 @@ export function resourceRoutes<
   }
   return rows;
 }
-
-const anyPage = pageQuery({});
 
 /** Members of a body that its resource doesn't show. */
 function writeOnlyMembers(

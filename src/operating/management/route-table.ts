@@ -20,7 +20,6 @@ import * as messageControls from './message/control-messages-routes.ts';
 import * as messages from './message/manage-messages-routes.ts';
 import * as queue from './message/manage-queue-routes.ts';
 import * as scheduled from './message/manage-scheduled-routes.ts';
-import * as messageParts from './message/message-parts-routes.ts';
 import * as replies from './message/replies-routes.ts';
 import { savedFilterRoutes } from './message/saved-filters-routes.ts';
 import * as privacy from './privacy/manage-privacy-routes.ts';
@@ -126,10 +125,7 @@ const rows: readonly RouteRow[] = [
   ...lists.listRoutes,
   ...lists.contactRoutes,
   ['GET', `${list}/export`, 'contacts:read', lists.exportContacts],
-  ['GET', `${list}/imports`, 'contacts:read', lists.listImports],
-  ['GET', `${list}/imports/:importId`, 'contacts:read', lists.getImport],
-  ['PUT', `${list}/imports/:importId`, 'contacts:write', lists.putImport],
-  ['GET', `${list}/imports/:importId/rejected`, 'contacts:read', lists.downloadRejectedContacts],
+  ...lists.contactImportRoutes,
 
   ['GET', `${account}/events`, 'messages:read', listEvents],
 
@@ -137,8 +133,8 @@ const rows: readonly RouteRow[] = [
   ['GET', `${account}/messages-export`, 'messages:read', messages.exportMessages],
   ...savedFilterRoutes,
   ['GET', message, 'messages:read', messages.getMessage],
-  ['GET', `${message}/attachments/:attachment`, 'messages:read', messageParts.getMessageAttachment],
-  ['GET', `${message}/images/:sha256`, 'messages:read', messageParts.getMessageImage],
+  ['GET', `${message}/attachments/:attachment`, 'messages:read', messages.getMessageAttachment],
+  ['GET', `${message}/images/:sha256`, 'messages:read', messages.getMessageImage],
   ['GET', `${message}/rendered`, 'messages:read', messages.getRenderedMessage],
   ['POST', `${message}/pause`, 'messages:control', messageControls.pauseMessage],
   ['POST', `${message}/resume`, 'messages:control', messageControls.resumeMessage],
@@ -174,30 +170,7 @@ const rows: readonly RouteRow[] = [
     'suppressions:read',
     suppressions.exportSuppressionList,
   ],
-  [
-    'GET',
-    `${account}/suppressions-imports`,
-    'suppressions:read',
-    suppressions.listSuppressionImports,
-  ],
-  [
-    'GET',
-    `${account}/suppressions-imports/:importId`,
-    'suppressions:read',
-    suppressions.getSuppressionImport,
-  ],
-  [
-    'PUT',
-    `${account}/suppressions-imports/:importId`,
-    'suppressions:write',
-    suppressions.importSuppressions,
-  ],
-  [
-    'GET',
-    `${account}/suppressions-imports/:importId/rejected`,
-    'suppressions:read',
-    suppressions.downloadRejectedSuppressions,
-  ],
+  ...suppressions.suppressionImportRoutes,
 
   ['GET', `${account}/webhooks`, 'webhooks:read', webhooks.listWebhooks],
   ['POST', `${account}/webhooks`, 'webhooks:write', webhooks.createWebhook],

@@ -12,7 +12,7 @@ import {
 } from '../change/change-resource.ts';
 import type { EntryScope } from '../manifest/apply-manifest.ts';
 import { requirePreconditions } from './answer/entity-tag.ts';
-import { Problem } from './answer/problem.ts';
+import { invalidFields } from './answer/problem.ts';
 import { type ManagementOperation, membersOf, type OperationCall } from './operation.ts';
 
 /** The caller, for the audit log. */
@@ -32,7 +32,7 @@ export function callerOf({ actor, account, params, request }: OperationCall): Ac
 export async function requireResource<View>(
   call: OperationCall,
   { kind, read }: Pick<Resource<View>, 'kind' | 'read'>,
-  transaction: DatabaseTransaction = call.dependencies.database.kysely,
+  transaction: DatabaseTransaction = call.kysely,
 ): Promise<View> {
   const found = await read(transaction);
   if (found === undefined) throw new ResourceNotFound(kind);
@@ -66,12 +66,11 @@ export async function saveResource<View extends object>(
 export async function removeResource<View extends object>(
   call: OperationCall,
   change: ResourceChange<View>,
-): Promise<undefined> {
+): Promise<void> {
   await dropResource(call.dependencies, callerOf(call), {
     ...change,
     precondition: (before) => requirePreconditions(call.request, before),
   });
-  return undefined;
 }
 
 /** Runs a change under the lock of the account in the path, or of the installation if the path has no account. */
@@ -152,9 +151,7 @@ function requireUnchanged(readOnly: Members, before: unknown): void {
       field,
       reason: 'is read-only; omit it, or send the value that GET returned',
     }));
-  const [first] = errors;
-  if (first === undefined) return;
-  throw new Problem('validation-failed', `${first.field} ${first.reason}`, { errors });
+  if (errors.length > 0) throw invalidFields(errors);
 }
 
 /** Where a change through the API applies an entry of a manifest to the account of the path. */

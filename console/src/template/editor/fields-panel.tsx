@@ -12,6 +12,7 @@ import {
 import { useDisclosure } from '@mantine/hooks';
 import type { TemplateContent, TemplateField } from '../../api/management.generated.ts';
 import { JsonArea } from '../../components/json-area.tsx';
+import { Note } from '../../components/note.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { text } from '../../texts/text.ts';
 
@@ -39,9 +40,9 @@ export function FieldsPanel({ found, settings, onChange }: FieldsPanelProps) {
       <Title order={2} id="fields" mt="lg">
         {text('editor.fields')}
       </Title>
-      <Text size="sm" c="dimmed" mb="xs">
+      <Note size="sm" mb="xs">
         {text(found.length === 0 ? 'editor.noFields' : 'editor.fieldsHint')}
-      </Text>
+      </Note>
       {found.map((field) => (
         <FieldRow
           key={field.name}

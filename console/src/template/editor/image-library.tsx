@@ -9,6 +9,7 @@ import { useRefresh } from '../../api/use-refresh.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { CopyButton } from '../../components/copy-field.tsx';
 import { LoadMore } from '../../components/load-more.tsx';
+import { Note } from '../../components/note.tsx';
 import { ProblemAlert } from '../../components/problem-alert.tsx';
 import { RowsSkeleton } from '../../components/rows-skeleton.tsx';
 import { formatSize } from '../../format/format-number.ts';
@@ -103,9 +104,7 @@ function HostedImageLine({
           <Text size="sm" className="breakable">
             {filename}
           </Text>
-          <Text size="xs" c="dimmed">
-            {formatSize(size)}
-          </Text>
+          <Note>{formatSize(size)}</Note>
         </div>
       </Group>
       <Group gap={6}>

@@ -4,6 +4,7 @@ import { useRef } from 'react';
 import type { HostedImage } from '../../api/management.generated.ts';
 import { CopyField } from '../../components/copy-field.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { Note } from '../../components/note.tsx';
 import { formatSize } from '../../format/format-number.ts';
 import { text } from '../../texts/text.ts';
 import type { EditedImage } from '../edited-images.ts';
@@ -36,9 +37,9 @@ export function ImagesPanel({ images, urls, actions, readOnly }: ImagesPanelProp
         )}
       </Group>
       {images.length + actions.shown.length === 0 && (
-        <Text size="sm" c="dimmed" mb="xs">
+        <Note size="sm" mb="xs">
           {text('editor.noImages')}
-        </Text>
+        </Note>
       )}
       {actions.problem !== undefined && (
         <Text size="sm" c="red" role="alert" mb="xs">
@@ -106,9 +107,7 @@ function AddMenu({ actions, showHosted }: { actions: ImageActions; showHosted: (
           {ways.map(({ name, hint }, index) => (
             <Menu.Item key={name} onClick={() => inputs.current[index]?.click()}>
               {name}
-              <Text size="xs" c="dimmed">
-                {hint}
-              </Text>
+              <Note>{hint}</Note>
             </Menu.Item>
           ))}
           <Menu.Divider />
@@ -134,9 +133,9 @@ function HostedLine({ image, actions, readOnly }: HostedLineProps) {
       </span>
       <div className="line-name">
         <CopyField value={filename} copied={url} label={url} />
-        <Text size="xs" c="dimmed" className="breakable">
+        <Note className="breakable">
           {text('editor.hosted')} · {formatSize(size)}
-        </Text>
+        </Note>
       </div>
       {!readOnly && (
         <Button
@@ -166,9 +165,9 @@ function AttachedLine({ image, url, actions, readOnly }: AttachedLineProps) {
       <span className="image-sample">{url !== undefined && <img src={url} alt="" />}</span>
       <div className="line-name">
         <CopyField value={`cid:${contentId}`} label={`cid:${contentId}`} />
-        <Text size="xs" c="dimmed" className="breakable">
+        <Note className="breakable">
           {text('editor.attached')} · {filename} · {formatSize(size)}
-        </Text>
+        </Note>
       </div>
       {!readOnly && (
         <Group ml="auto" gap={4} wrap="nowrap">

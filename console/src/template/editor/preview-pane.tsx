@@ -15,6 +15,7 @@ import { useMediaQuery } from '@mantine/hooks';
 import { Fragment, type ReactNode, useState } from 'react';
 import type { TemplatePreview } from '../../api/management.generated.ts';
 import { MailFrame } from '../../components/mail-frame.tsx';
+import { Note } from '../../components/note.tsx';
 import { formatPercent, formatSize } from '../../format/format-number.ts';
 import type { MailColors } from '../../frame/show-mail.ts';
 import { text } from '../../texts/text.ts';
@@ -148,10 +149,10 @@ export function PreviewPane(props: PreviewPaneProps) {
               {text(colors === 'light' ? 'editor.clickHint' : `editor.colorsHint.${colors}`)}
             </Text>
           )}
-          <Text size="xs" c="dimmed" ml="auto" className="nowrap">
+          <Note ml="auto" className="nowrap">
             {!isPlain && scale < 1 && `${text('editor.scale', { scale: formatPercent(scale) })} · `}
             {text('editor.size', { size: formatSize(rendered.htmlBytes) })}
-          </Text>
+          </Note>
         </Group>
       )}
     </section>

@@ -1,6 +1,7 @@
-import { Button, Group, Skeleton, Text, Title } from '@mantine/core';
+import { Button, Group, Skeleton, Title } from '@mantine/core';
 import type { TemplatePreview } from '../../api/management.generated.ts';
 import { asSentence } from '../../api/problem.ts';
+import { Note } from '../../components/note.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { text } from '../../texts/text.ts';
 
@@ -21,12 +22,12 @@ export function TemplateProblemList({ preview, fixOf }: TemplateProblemListProps
           {text('editor.problems')}
         </Title>
         {preview !== undefined && (
-          <Text size="sm" c="dimmed">
+          <Note size="sm">
             {problems.length === 0
               ? text('editor.noProblems')
               : text('editor.problemCount', { count: problems.length })}
             {hints.length > 0 && ` · ${text('editor.hintCount', { count: hints.length })}`}
-          </Text>
+          </Note>
         )}
       </Group>
       {/* As high as a hint, so that what follows doesn't move. */}
@@ -38,11 +39,11 @@ export function TemplateProblemList({ preview, fixOf }: TemplateProblemListProps
               <Severity severity={severity} />
               <span className="breakable">
                 {asSentence(message)}{' '}
-                <Text span size="xs" c="dimmed">
+                <Note span>
                   {variant !== undefined && `${variant} `}
                   {part}
                   {line !== undefined && `, ${text('editor.line', { line })}`}
-                </Text>
+                </Note>
               </span>
             </li>
           ))}

@@ -3,18 +3,25 @@ import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { html } from '@codemirror/lang-html';
 import { bracketMatching, indentOnInput } from '@codemirror/language';
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
-import { searchKeymap } from '@codemirror/search';
-import { EditorState, type Text } from '@codemirror/state';
-import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
+import { search, searchKeymap } from '@codemirror/search';
+import { EditorState, type Extension, type Text } from '@codemirror/state';
+import {
+  Decoration,
+  drawSelection,
+  EditorView,
+  keymap,
+  lineNumbers,
+  MatchDecorator,
+  ViewPlugin,
+} from '@codemirror/view';
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import type { TemplateProblem } from '../../api/management.generated.ts';
+import { text } from '../../texts/text.ts';
 import type { Block, MarkupKind } from './blocks.ts';
 import { editorTheme } from './editor-theme.ts';
 import { findFirstText, findText } from './find-text.ts';
-import { highlightFields } from './highlight-fields.ts';
 import { placeBlock } from './place-block.ts';
-import { searchPanel } from './search-panel.ts';
 
 /** With more lines of styles before its text, a source opens at the text. */
 const maxLinesBeforeText = 8;
@@ -189,4 +196,40 @@ function diagnosticOf({ severity, message, line, column }: TemplateProblem, doc:
     .join('');
   const start = Math.min(from + before.length, to);
   return { from: start, to, severity, message };
+}
+
+const matcher = new MatchDecorator({
+  regexp: /\{\{\{?[^{}]*\}\}\}?/g,
+  decoration: Decoration.mark({ class: 'cm-field' }),
+});
+
+/** Highlights fields and sections. */
+const highlightFields = ViewPlugin.define(
+  (view) => ({
+    decorations: matcher.createDeco(view),
+    update(update) {
+      this.decorations = matcher.updateDeco(update, this.decorations);
+    },
+  }),
+  { decorations: (plugin) => plugin.decorations },
+);
+
+/** Search and replace above the source, because the browser's own search only finds the lines in sight. */
+function searchPanel(): Extension {
+  return [
+    search({ top: true }),
+    EditorState.phrases.of({
+      Find: text('editor.find'),
+      next: text('editor.findNext'),
+      previous: text('editor.findPrevious'),
+      all: text('editor.findAll'),
+      'match case': text('editor.findCase'),
+      regexp: text('editor.findPattern'),
+      'by word': text('editor.findWord'),
+      Replace: text('editor.replace'),
+      replace: text('editor.replace'),
+      'replace all': text('editor.replaceAll'),
+      close: text('close'),
+    }),
+  ];
 }

@@ -1,10 +1,13 @@
-import { Group, SegmentedControl, Text } from '@mantine/core';
+import { Button, Group, Menu, SegmentedControl } from '@mantine/core';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { TemplateProblem, TemplateVariant } from '../../api/management.generated.ts';
+import { Icon } from '../../components/icon.tsx';
+import { Note } from '../../components/note.tsx';
 import { text } from '../../texts/text.ts';
 import { type BlockName, blocks, imageBlock } from './blocks.ts';
+import { FieldDialog, type FieldTag, type InsertText } from './field-dialog.tsx';
+import { FieldItems, MenuGroup, menuPlace } from './field-menu.tsx';
 import type { ShownImage } from './hosted-images.ts';
-import { InsertMenu } from './insert-menu.tsx';
 import { SourceEditor, type SourceHandle } from './source-editor.tsx';
 import { changeBody, markupOf, switchMarkup } from './switch-markup.ts';
 import type { EditedContent } from './use-draft.ts';
@@ -119,13 +122,66 @@ export function SourcePanel(props: SourcePanelProps) {
         readOnly={readOnly}
       />
       {isKept && !readOnly && (
-        <Text size="xs" c="dimmed" mt={4}>
+        <Note mt={4}>
           {text('editor.keptMarkup', {
             markup: text(`editor.${markup}`),
             other: text(`editor.${other}`),
           })}
-        </Text>
+        </Note>
       )}
     </div>
+  );
+}
+
+interface InsertMenuProps {
+  /** Undefined in plain text, which has no blocks. */
+  insertBlock: ((name: BlockName) => void) | undefined;
+  fields: readonly string[];
+  insert: InsertText;
+}
+
+const blockNames = Object.keys(blocks) as BlockName[];
+
+/** Inserts blocks, fields and sections into the source. */
+function InsertMenu({ insertBlock, fields, insert }: InsertMenuProps) {
+  const [asked, ask] = useState<FieldTag>();
+  return (
+    <>
+      {/* The source gets the focus, not the button. */}
+      <Menu
+        position="bottom-end"
+        portalProps={menuPlace}
+        returnFocus={false}
+        shadow="md"
+        width={240}
+      >
+        <Menu.Target>
+          <Button
+            size="compact-sm"
+            variant="default"
+            leftSection={<Icon name="plus" size={14} />}
+            rightSection={<Icon name="down" size={14} />}
+          >
+            {text('editor.insert')}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown mah={420} className="scrolls">
+          {insertBlock !== undefined && (
+            <>
+              <MenuGroup label={text('editor.blocks')}>
+                {blockNames.map((name) => (
+                  <Menu.Item key={name} onClick={() => insertBlock(name)}>
+                    {text(`editor.block.${name}`)}
+                  </Menu.Item>
+                ))}
+              </MenuGroup>
+              <Menu.Divider />
+            </>
+          )}
+          <FieldItems fields={fields} insert={insert} ask={ask} />
+        </Menu.Dropdown>
+      </Menu>
+      <FieldDialog tag={asked} close={() => ask(undefined)} fields={fields} insert={insert} />
+    </>
   );
 }

@@ -8,6 +8,7 @@ import { Field } from '../../components/field.tsx';
 import { DialogForm } from '../../components/form-dialog.tsx';
 import { JsonArea } from '../../components/json-area.tsx';
 import { PageButton } from '../../components/links.tsx';
+import { Note } from '../../components/note.tsx';
 import { ProblemAlert } from '../../components/problem-alert.tsx';
 import { nameLocale } from '../../format/name-locale.ts';
 import { DeliveryExplanationAlert } from '../../message/delivery-explanation-alert.tsx';
@@ -84,45 +85,38 @@ function TestForm({ close, draft, onSent }: TestFormProps) {
 
   return (
     <DialogForm close={close} action={text('editor.test')} submit={submit} stay>
-      {(error) => (
-        <>
-          <Text size="sm" c="dimmed">
-            {text('editor.testHint')}
-          </Text>
-          <Field
-            field="to"
-            label={text('editor.testTo')}
-            type="email"
-            required
-            value={to}
-            change={setTyped}
-            error={error}
-            data-autofocus
-          />
-          {locales.length > 0 && (
-            <NativeSelect
-              label={text('editor.language')}
-              value={locale}
-              onChange={(event) => setLocale(event.currentTarget.value)}
-              data={[
-                {
-                  value: '',
-                  label: text('editor.defaultLanguage', {
-                    locale: nameLocale(draft.content.locale),
-                  }),
-                },
-                ...locales.map((value) => ({ value, label: nameLocale(value) })),
-              ]}
-            />
-          )}
-          <JsonArea
-            label={text('editor.testValues')}
-            description={text('editor.testValuesHint')}
-            value={values}
-            change={(value) => setValues(value as Values | undefined)}
-          />
-        </>
+      <Note size="sm">{text('editor.testHint')}</Note>
+      <Field
+        field="to"
+        label={text('editor.testTo')}
+        type="email"
+        required
+        value={to}
+        change={setTyped}
+        data-autofocus
+      />
+      {locales.length > 0 && (
+        <NativeSelect
+          label={text('editor.language')}
+          value={locale}
+          onChange={(event) => setLocale(event.currentTarget.value)}
+          data={[
+            {
+              value: '',
+              label: text('editor.defaultLanguage', {
+                locale: nameLocale(draft.content.locale),
+              }),
+            },
+            ...locales.map((value) => ({ value, label: nameLocale(value) })),
+          ]}
+        />
       )}
+      <JsonArea
+        label={text('editor.testValues')}
+        description={text('editor.testValuesHint')}
+        value={values}
+        change={(value) => setValues(value as Values | undefined)}
+      />
     </DialogForm>
   );
 }

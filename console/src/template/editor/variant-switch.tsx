@@ -1,9 +1,9 @@
 import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import { localProblem } from '../../api/problem.ts';
 import { Field } from '../../components/field.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
+import { useDialog } from '../../components/use-dialog.ts';
 import { nameLocale } from '../../format/name-locale.ts';
 import { text } from '../../texts/text.ts';
 import { withoutUnused } from './switch-markup.ts';
@@ -23,7 +23,7 @@ const addition = '+';
 
 /** Chooses which language of a template is edited, and adds and removes languages. */
 export function VariantSwitch({ content, change, variant, choose, readOnly }: VariantSwitchProps) {
-  const [adding, add] = useDisclosure();
+  const add = useDialog();
   const locales = Object.keys(content.variants ?? {}).toSorted();
   const taken = content.locale === undefined ? locales : [...locales, content.locale];
 
@@ -76,7 +76,7 @@ export function VariantSwitch({ content, change, variant, choose, readOnly }: Va
           onChange={(event) => change({ locale: event.currentTarget.value || undefined })}
         />
       )}
-      <AddLanguage opened={adding} close={add.close} taken={taken} create={create} />
+      <AddLanguage {...add.props} taken={taken} create={create} />
     </Group>
   );
 }
@@ -106,19 +106,16 @@ function AddLanguage({ taken, create, ...dialog }: AddLanguageProps) {
       action={text('editor.addLanguage')}
       submit={submit}
     >
-      {(error) => (
-        <Field
-          field="locale"
-          label={text('editor.locale')}
-          description={text('editor.localeHint')}
-          required
-          maxLength={35}
-          value={typed}
-          change={setTyped}
-          error={error}
-          data-autofocus
-        />
-      )}
+      <Field
+        field="locale"
+        label={text('editor.locale')}
+        description={text('editor.localeHint')}
+        required
+        maxLength={35}
+        value={typed}
+        change={setTyped}
+        data-autofocus
+      />
     </FormDialog>
   );
 }

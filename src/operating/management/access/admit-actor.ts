@@ -16,7 +16,7 @@ import { findSignInLink } from '../../../accounts/sign-in/single-sign-on/account
 import { providerSignInPath } from '../../../accounts/sign-in/single-sign-on/sign-in-provider.ts';
 import { type AccountId, parseAccountId } from '../../../base/values/ids.ts';
 import { isSameOrigin } from '../../../host/http/same-origin.ts';
-import { notFound, Problem } from '../answer/problem.ts';
+import { forbidden, notFound, Problem, type ProblemCode } from '../answer/problem.ts';
 import type { ManagementDependencies } from '../management-dependencies.ts';
 import { malformedParam } from '../path-params.ts';
 
@@ -88,9 +88,7 @@ export async function findOperatorProblem(
     remoteAddress: () => '',
   });
   if (refusal === undefined) return undefined;
-  return refusal === 'not-operator'
-    ? new Problem('forbidden', detail)
-    : toProblem(refusal, 'operate');
+  return refusal === 'not-operator' ? forbidden(detail) : toProblem(refusal, 'operate');
 }
 
 /** A caller's permissions in an account; undefined if the caller isn't a member. */
@@ -131,45 +129,41 @@ async function toProviderProblem(
   });
 }
 
+/** Refusals that have the same answer wherever they occur. */
+const refusalProblems: Readonly<
+  Record<
+    Exclude<Refusal, 'malformed-account' | 'unknown-account' | 'insufficient-permission'>,
+    readonly [ProblemCode, string]
+  >
+> = {
+  unauthenticated: ['unauthenticated', 'Send an API key as a Bearer token, or sign in'],
+  'token-not-accepted': [
+    'forbidden',
+    'Access tokens only work for the send, status and list operations. Use an API key or sign in',
+  ],
+  'outside-networks': ['forbidden', 'The account or the API key can’t be used from this network'],
+  'second-factor-missing': [
+    'second-factor-required',
+    'Add a passkey or an authenticator app at /me/second-factor, then sign in with it',
+  ],
+  'single-sign-on-missing': ['single-sign-on-required', singleSignOnDetail],
+  unconfirmed: [
+    'confirmation-required',
+    'Confirm who you are at /sign-in/confirm, then repeat the request within 10 minutes',
+  ],
+  'bound-to-account': ['forbidden', 'Sign in with your password or a passkey to do this'],
+  'not-operator': ['forbidden', 'Only operators of the installation can do this'],
+  suspended: [
+    'forbidden',
+    'The account is suspended: you can only read it, and delete from it. Ask an operator to end the suspension',
+  ],
+};
+
 function toProblem(refusal: Refusal, access: Access, field?: string): Problem {
-  switch (refusal) {
-    case 'unauthenticated':
-      return new Problem('unauthenticated', 'Send an API key as a Bearer token, or sign in');
-    case 'token-not-accepted':
-      return new Problem(
-        'forbidden',
-        'Access tokens only work for the send, status and list operations. Use an API key or sign in',
-      );
-    case 'outside-networks':
-      return new Problem('forbidden', 'The account or the API key can’t be used from this network');
-    case 'second-factor-missing':
-      return new Problem(
-        'second-factor-required',
-        'Add a passkey or an authenticator app at /me/second-factor, then sign in with it',
-      );
-    case 'single-sign-on-missing':
-      return new Problem('single-sign-on-required', singleSignOnDetail);
-    case 'unconfirmed':
-      return new Problem(
-        'confirmation-required',
-        'Confirm who you are at /sign-in/confirm, then repeat the request within 10 minutes',
-      );
-    case 'bound-to-account':
-      return new Problem('forbidden', 'Sign in with your password or a passkey to do this');
-    case 'not-operator':
-      return new Problem('forbidden', 'Only operators of the installation can do this');
-    case 'malformed-account':
-      return malformedParam('accountId');
-    case 'unknown-account':
-      return notFound('account');
-    case 'insufficient-permission':
-      return toPermissionProblem(access, field);
-    case 'suspended':
-      return new Problem(
-        'forbidden',
-        'The account is suspended: you can only read it, and delete from it. Ask an operator to end the suspension',
-      );
-  }
+  if (refusal === 'malformed-account') return malformedParam('accountId');
+  if (refusal === 'unknown-account') return notFound('account');
+  if (refusal === 'insufficient-permission') return toPermissionProblem(access, field);
+  return new Problem(...refusalProblems[refusal]);
 }
 
 function toPermissionProblem(access: Access, field: string | undefined): Problem {
@@ -177,8 +171,8 @@ function toPermissionProblem(access: Access, field: string | undefined): Problem
   const fix = isForPeople ? '. API keys can’t have it: change it in the console' : '';
   const reason = `requires the permission ${access} in the account${fix}`;
   return field === undefined
-    ? new Problem('forbidden', `This ${reason}`, { extra: { permission: access } })
-    : new Problem('forbidden', `A change of ${field} ${reason}, or omit ${field}`, {
+    ? forbidden(`This ${reason}`, { extra: { permission: access } })
+    : forbidden(`A change of ${field} ${reason}, or omit ${field}`, {
         errors: [{ field, reason }],
         extra: { permission: access },
       });

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { changeWithoutLockout } from '../../../accounts/access/last-owner-store.ts';
 import { personOf } from '../../../accounts/access/principal.ts';
 import type { Account } from '../../../accounts/account/account.ts';
 import { readAccount, readAccountPage } from '../../../accounts/account/account-store.ts';
@@ -8,11 +9,14 @@ import { readSender } from '../../../accounts/sender/sender-store.ts';
 import { hasVerifiedDomain } from '../../../accounts/sender/sending-domain-store.ts';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
 import {
+  Flag,
   NamedObject,
   Nullable,
   StrictObject,
   strict,
+  Text,
   Time,
+  Whole,
 } from '../../../base/values/common-schemas.ts';
 import {
   domainOf,
@@ -22,49 +26,43 @@ import {
 import { applyEntry } from '../../manifest/apply-manifest.ts';
 import { AccountSchema } from '../../manifest/manifest-schema.ts';
 import { accountResource } from '../../manifest/resource-sections.ts';
-import { invalidField } from '../answer/problem.ts';
+import { conflict, invalidField } from '../answer/problem.ts';
+import { viewOf } from '../answer/view-of.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
-import { resourceRoutes } from '../resource-routes.ts';
+import { resourceOf, resourceRoutes } from '../resource-routes.ts';
 import { entryScope } from '../save-resource.ts';
 
 export const AccountView = NamedObject('Account', {
   id: Type.String(),
   name: Type.String(),
   addOns: Type.Array(Type.String(), { description: 'Enabled add-ons.' }),
-  suspended: Type.Boolean({ description: 'Suspended accounts can’t send.' }),
-  retentionDays: Type.Integer({ description: 'How many days messages are kept: 30, 90 or 400.' }),
+  suspended: Flag('Suspended accounts can’t send.'),
+  retentionDays: Whole('How many days messages are kept: 30, 90 or 400.'),
   quota: Type.Object(
     {
       perHour: Nullable(Type.Integer()),
-      perDay: Nullable(Type.Integer({ description: 'Per UTC day.' })),
+      perDay: Nullable(Whole('Per UTC day.')),
     },
     { ...strict, description: 'Max accepted messages; null: no limit.' },
   ),
-  archiveAddress: Type.String({
-    description:
-      'Gets a blind copy of every message, except of templates with secret fields. Empty: none.',
-  }),
+  archiveAddress: Text(
+    'Gets a blind copy of every message, except of templates with secret fields. Empty: none.',
+  ),
   attachmentLimit: Nullable(
-    Type.Integer({
-      description:
-        'Max bytes of a message with attachments as sent; 0: no attachments. Null: the installation’s default.',
-    }),
+    Whole(
+      'Max bytes of a message with attachments as sent; 0: no attachments. Null: the installation’s default.',
+    ),
   ),
 });
 
-export function viewAccount(account: Account): Static<typeof AccountView> {
-  const {
-    id,
-    name,
-    suspended,
-    retentionDays,
-    archiveAddress = '',
-    attachmentLimit = null,
-  } = account;
+export function viewAccount(account: Account) {
   const { perHour = null, perDay = null } = account.quota ?? {};
-  const quota = { perHour, perDay };
-  const addOns = [...account.addOns].sort();
-  return { id, name, addOns, suspended, retentionDays, quota, archiveAddress, attachmentLimit };
+  return viewOf(AccountView)({
+    ...account,
+    addOns: [...account.addOns].sort(),
+    quota: { perHour, perDay },
+    archiveAddress: account.archiveAddress ?? '',
+  });
 }
 
 const Limit = Type.Optional(Nullable(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })));
@@ -78,27 +76,18 @@ const QuotaBody = Type.Object(
   },
 );
 
-function withoutNulls({ perHour, perDay }: Static<typeof QuotaBody>): {
-  readonly perHour?: number;
-  readonly perDay?: number;
-} {
-  return {
-    ...(perHour != null && { perHour }),
-    ...(perDay != null && { perDay }),
-  };
+function withoutNulls({ perHour, perDay }: Static<typeof QuotaBody>) {
+  return { ...(perHour != null && { perHour }), ...(perDay != null && { perDay }) };
 }
 
-function shownAccountOf(call: OperationCall) {
-  const { accountId } = call.params;
-  return {
-    kind: 'account',
-    id: accountId,
-    async read(transaction: DatabaseTransaction) {
-      const account = await readAccount(transaction, accountId);
-      return account && viewAccount(account);
-    },
-  };
-}
+const shownAccountOf = resourceOf({
+  kind: 'account',
+  id: 'accountId',
+  async read(transaction, { params }) {
+    const account = await readAccount(transaction, params.accountId);
+    return account && viewAccount(account);
+  },
+});
 
 export const accountRoutes = resourceRoutes({
   path: '/accounts/:accountId',
@@ -137,9 +126,8 @@ export const anyAccountRoutes = resourceRoutes({
     id: 'listAllAccounts',
     summary: 'List all accounts',
     key: 'id',
-    async read({ dependencies }, { after, limit }) {
-      return (await readAccountPage(dependencies.database.kysely, after, limit)).map(viewAccount);
-    },
+    read: async ({ kysely }, { after, limit }) =>
+      (await readAccountPage(kysely, after, limit)).map(viewAccount),
   },
   get: { id: 'getAnyAccount', summary: 'Get any account' },
   put: {
@@ -172,6 +160,22 @@ export const anyAccountRoutes = resourceRoutes({
 });
 
 /**
+ * Makes a change after which an owner can still sign in.
+ * @param refusal what is wrong otherwise
+ */
+export async function keepingOwners(
+  call: OperationCall,
+  transaction: DatabaseTransaction,
+  refusal: string,
+  change: () => Promise<unknown>,
+): Promise<void> {
+  const { facts } = call.dependencies.access;
+  const scope = { accounts: [call.params.accountId], operators: false };
+  const locked = await changeWithoutLockout(transaction, facts, scope, change);
+  if (locked !== undefined) throw conflict(refusal);
+}
+
+/**
  * Requires that the account has proven to read a new address that its mail or its notices go to: by a link, as for a sender, or
  * by its domain.
  * @param before the address that stays allowed
@@ -200,22 +204,14 @@ export async function requireProvenAddress(
 }
 
 const WindowView = NamedObject('QuotaWindow', {
-  limit: Nullable(Type.Integer({ description: 'Null: no limit.' })),
-  used: Type.Integer({
-    description:
-      'Recipients of messages accepted in this window. Under load, includes what processes have reserved for the next second.',
-  }),
+  limit: Nullable(Whole('Null: no limit.')),
+  used: Whole(
+    'Recipients of messages accepted in this window. Under load, includes what processes have reserved for the next second.',
+  ),
   endsAt: Time('When the window ends and the count resets.'),
 });
 
-const QuotaUseView = NamedObject('QuotaUse', { hour: WindowView, day: WindowView });
-
-function viewWindow(
-  limit: number | undefined,
-  used: number,
-  at: Date,
-  windowMs: number,
-): Omit<Static<typeof WindowView>, 'endsAt'> & { endsAt: Date } {
+function viewWindow(limit: number | undefined, used: number, at: Date, windowMs: number) {
   return { limit: limit ?? null, used, endsAt: new Date(at.getTime() + windowMs) };
 }
 
@@ -223,11 +219,10 @@ export const getQuotaUse = defineOperation({
   id: 'getQuotaUse',
   summary: 'Get quota usage for the current hour and day',
   description: '`used` is 0 for accounts without a quota.',
-  answer: QuotaUseView,
+  answer: NamedObject('QuotaUse', { hour: WindowView, day: WindowView }),
   async handle(call) {
     const { id, quota } = accountOf(call);
-    const { database } = call.dependencies;
-    const use = await readQuotaUsage(database.kysely, id);
+    const use = await readQuotaUsage(call.kysely, id);
     const counted = quota !== undefined;
     return {
       hour: viewWindow(quota?.perHour, counted ? use.hourUsed : 0, use.hourAt, 3_600_000),

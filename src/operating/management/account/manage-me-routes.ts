@@ -6,50 +6,47 @@ import { readMemberships } from '../../../accounts/account/membership-store.ts';
 import { personFormats } from '../../../accounts/account/person-formats.ts';
 import { readFormats, readPerson } from '../../../accounts/account/person-store.ts';
 import type { Database } from '../../../base/database/open-database.ts';
-import { NamedObject, Nullable, strict } from '../../../base/values/common-schemas.ts';
+import { Flag, NamedObject, Nullable, strict, Text } from '../../../base/values/common-schemas.ts';
 import { canOperate } from '../access/admit-actor.ts';
 import { Problem } from '../answer/problem.ts';
+import { viewOf } from '../answer/view-of.ts';
 import { readableInbox } from '../inbox/manage-inbox-routes.ts';
 import { actorOf, defineOperation } from '../operation.ts';
 import { AccountView, viewAccount } from './manage-account-routes.ts';
 
 const MyAccountView = NamedObject('MyAccount', {
   ...AccountView.properties,
-  demo: Type.Boolean({ description: 'Its messages are made up by `demo fill`.' }),
-  role: Nullable(Type.String({ description: 'Null for an API key.' })),
+  demo: Flag('Its messages are made up by `demo fill`.'),
+  role: Nullable(Text('Null for an API key.')),
   permissions: Type.Array(Type.Enum([...permissions])),
 });
+
+const MyPersonView = Type.Object(
+  {
+    id: Type.String(),
+    email: Type.String(),
+    name: Type.String(),
+    formats: Type.Enum([...personFormats], {
+      description: 'The region whose dates and numbers the person reads.',
+    }),
+  },
+  { ...strict, description: 'Null for an API key.' },
+);
 
 export const getMe = defineOperation({
   id: 'getMe',
   summary: 'Get the caller and their permissions',
   answer: NamedObject('Me', {
-    person: Nullable(
-      Type.Object(
-        {
-          id: Type.String(),
-          email: Type.String(),
-          name: Type.String(),
-          formats: Type.Enum([...personFormats], {
-            description: 'The region whose dates and numbers the person reads.',
-          }),
-        },
-        { ...strict, description: 'Null for an API key.' },
-      ),
-    ),
-    operator: Type.Boolean({
-      description: 'Whether the caller is an operator of the installation.',
-    }),
-    inbox: Type.Boolean({
-      description: 'Whether mail is captured and the caller may see that of every account.',
-    }),
-    address: Type.String({ description: 'The IP address that the call comes from.' }),
+    person: Nullable(MyPersonView),
+    operator: Flag('Whether the caller is an operator of the installation.'),
+    inbox: Flag('Whether mail is captured and the caller may see that of every account.'),
+    address: Text('The IP address that the call comes from.'),
     accounts: Type.Array(MyAccountView),
   }),
   async handle(call) {
     const actor = actorOf(call);
     // Bypasses the cache, so callers see their own changes before the change notification reaches this process.
-    const { kysely } = call.dependencies.database;
+    const { kysely } = call;
     const person = actor.kind === 'person' ? await readPerson(kysely, actor.personId) : undefined;
     if (actor.kind === 'person' && person === undefined)
       throw new Problem('unauthenticated', 'This user no longer exists');
@@ -58,33 +55,26 @@ export const getMe = defineOperation({
       kysely,
       accountAccess.map(({ accountId }) => accountId),
     );
-    const list = accountAccess.flatMap(({ role, granted }, index) => {
+    const accounts = accountAccess.flatMap(({ role, granted }, index) => {
       const account = found[index];
-      return account === undefined
-        ? []
-        : [
-            {
-              ...viewAccount(account),
-              demo: account.demo === true,
-              role,
-              permissions: [...granted].sort(),
-            },
-          ];
+      if (account === undefined) return [];
+      const permitted = [...granted].sort();
+      return {
+        ...viewAccount(account),
+        demo: account.demo === true,
+        role,
+        permissions: permitted,
+      };
     });
     return {
       person:
         person === undefined
           ? null
-          : {
-              id: person.id,
-              email: person.email,
-              name: person.name,
-              formats: await readFormats(kysely, person.id),
-            },
+          : viewOf(MyPersonView)({ ...person, formats: await readFormats(kysely, person.id) }),
       operator: await canOperate(call.dependencies, actor),
       inbox: (await readableInbox(call)) !== undefined,
       address: call.request.ip,
-      accounts: list,
+      accounts,
     };
   },
 });
@@ -93,10 +83,7 @@ export const signOutMe = defineOperation({
   id: 'signOut',
   summary: 'Sign out of this browser',
   description: 'Ends the browser session of the cookie. Access tokens and API keys stay valid.',
-  async handle(call) {
-    await call.dependencies.browser.signOut(call.request);
-    return undefined;
-  },
+  handle: (call) => call.dependencies.browser.signOut(call.request),
 });
 
 /** The caller's accounts with role and permissions; an API key has no role. */

@@ -1,6 +1,5 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import { authorize } from '../../../accounts/access/authorize.ts';
-import { changeWithoutLockout } from '../../../accounts/access/last-owner-store.ts';
 import {
   type AccessPolicy,
   secondFactorRules,
@@ -8,15 +7,16 @@ import {
 } from '../../../accounts/account/account.ts';
 import { readAccount } from '../../../accounts/account/account-store.ts';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
-import { NamedObject, Nullable } from '../../../base/values/common-schemas.ts';
+import { NamedObject, Nullable, Text, Whole } from '../../../base/values/common-schemas.ts';
 import { applyEntry } from '../../manifest/apply-manifest.ts';
 import { PolicySchema } from '../../manifest/manifest-schema.ts';
 import { accountResource } from '../../manifest/resource-sections.ts';
-import { invalidField, Problem } from '../answer/problem.ts';
+import { invalidField } from '../answer/problem.ts';
+import { viewOf } from '../answer/view-of.ts';
 import { accountOf, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { entryScope } from '../save-resource.ts';
-import { requireProvenAddress } from './manage-account-routes.ts';
+import { keepingOwners, requireProvenAddress } from './manage-account-routes.ts';
 
 const Networks = (who: string) =>
   Type.Array(Type.String(), { description: `Where ${who} may come from; empty: anywhere.` });
@@ -29,28 +29,23 @@ const PolicyView = NamedObject('AccessPolicy', {
   secondFactor: Type.Enum([...secondFactorRules], {
     description: 'Who needs a second factor; never the role `service`.',
   }),
-  signInHours: Nullable(
-    Type.Integer({
-      description: 'Hours after which people confirm who they are again; null: never.',
-    }),
-  ),
+  signInHours: Nullable(Whole('Hours after which people confirm who they are again; null: never.')),
   peopleNetworks: Networks('people'),
   programNetworks: Networks('API keys and access tokens'),
-  securityAddress: Type.String({
-    description:
-      'Gets the security notices about the account, its owners and operators too. Empty: none.',
-  }),
+  securityAddress: Text(
+    'Gets the security notices about the account, its owners and operators too. Empty: none.',
+  ),
 });
 
-function viewPolicy(policy: AccessPolicy | undefined): Static<typeof PolicyView> {
-  return {
-    signIn: policy?.signIn ?? 'own-choice',
-    secondFactor: policy?.secondFactor ?? 'own-choice',
-    signInHours: policy?.signInHours ?? null,
-    peopleNetworks: [...(policy?.peopleNetworks ?? [])],
-    programNetworks: [...(policy?.programNetworks ?? [])],
+function viewPolicy(policy: AccessPolicy | undefined) {
+  return viewOf(PolicyView)({
+    signIn: 'own-choice',
+    secondFactor: 'own-choice',
+    peopleNetworks: [],
+    programNetworks: [],
+    ...policy,
     securityAddress: policy?.securityAddress ?? '',
-  };
+  });
 }
 
 export const policyRoutes = resourceRoutes({
@@ -76,19 +71,14 @@ export const policyRoutes = resourceRoutes({
     write: (call) => async (transaction, before) => {
       const addresses = { given: call.body.securityAddress, before: before?.securityAddress };
       await requireProvenAddress(call, transaction, 'securityAddress', addresses);
-      const { facts } = call.dependencies.access;
-      const scope = { accounts: [accountOf(call).id], operators: false };
-      const locked = await changeWithoutLockout(transaction, facts, scope, async () => {
+      const refusal =
+        'This would lock all owners out: none of them could sign in as the policy asks';
+      await keepingOwners(call, transaction, refusal, async () => {
         const { id, name } = accountOf(call);
         const settings = { id, name, policy: call.body };
         await applyEntry(accountResource, settings, entryScope(call, transaction));
         await requireStillPermitted(call, transaction);
       });
-      if (locked !== undefined)
-        throw new Problem(
-          'conflict',
-          'This would lock all owners out: none of them could sign in as the policy asks',
-        );
     },
   },
 });

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import { type Static, Type } from 'typebox';
-import { changeWithoutLockout } from '../../../accounts/access/last-owner-store.ts';
 import { hasVerifiedDomain } from '../../../accounts/sender/sending-domain-store.ts';
 import {
   AccountProviderStore,
@@ -13,19 +12,27 @@ import {
   type SignInProvider,
 } from '../../../accounts/sign-in/single-sign-on/sign-in-provider.ts';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
-import { NamedObject, Nullable, StrictObject } from '../../../base/values/common-schemas.ts';
+import {
+  Flag,
+  NamedObject,
+  Nullable,
+  StrictObject,
+  Text,
+} from '../../../base/values/common-schemas.ts';
 import { parseMailDomain } from '../../../base/values/mail-domain.ts';
 import type { Wire } from '../../../base/values/wire.ts';
-import { invalidField, Problem } from '../answer/problem.ts';
-import { accountOf, type OperationCall } from '../operation.ts';
+import { invalidField } from '../answer/problem.ts';
+import { viewOf } from '../answer/view-of.ts';
+import type { OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
+import { keepingOwners } from './manage-account-routes.ts';
 
 const maxRules = 200;
 
 const RuleView = NamedObject('SignInProviderRule', {
   role: Type.Enum([...providerRoles]),
-  group: Nullable(Type.String({ description: 'Of the claim `groups`.' })),
-  domain: Nullable(Type.String({ description: 'Of a verified email address.' })),
+  group: Nullable(Text('Of the claim `groups`.')),
+  domain: Nullable(Text('Of a verified email address.')),
 });
 
 const SignInProviderView = NamedObject('SignInProvider', {
@@ -34,13 +41,12 @@ const SignInProviderView = NamedObject('SignInProvider', {
   clientId: Type.String(),
   trustEmail: Type.Boolean(),
   members: Type.Array(RuleView),
-  callbackUrl: Type.String({ description: 'The redirect URI to register at the provider.' }),
-  signInUrl: Type.String({ description: 'Where the account’s people sign in.' }),
+  callbackUrl: Text('The redirect URI to register at the provider.'),
+  signInUrl: Text('Where the account’s people sign in.'),
 });
 
 const SignInProviderBody = StrictObject({
-  name: Type.String({
-    description: 'Name of the provider: “Sign in with …”.',
+  name: Text('Name of the provider: “Sign in with …”.', {
     examples: ['Shop'],
     minLength: 1,
     maxLength: 100,
@@ -58,18 +64,14 @@ const SignInProviderBody = StrictObject({
     pattern: '^[\\x20-\\x7e]+$',
   }),
   clientSecret: Type.Optional(
-    Type.String({
-      description: 'Client secret. Default: the stored one, if issuer and client ID stay.',
+    Text('Client secret. Default: the stored one, if issuer and client ID stay.', {
       minLength: 1,
       maxLength: 1_000,
       pattern: '^[\\x20-\\x7e]+$',
     }),
   ),
   trustEmail: Type.Optional(
-    Type.Boolean({
-      description:
-        'Treats addresses as verified even if the provider doesn’t say so. Default: false.',
-    }),
+    Flag('Treats addresses as verified even if the provider doesn’t say so. Default: false.'),
   ),
   members: Type.Array(
     StrictObject({
@@ -91,21 +93,17 @@ function viewProvider(
   call: OperationCall,
   provider: SignInProvider,
 ): Wire<Static<typeof SignInProviderView>> {
-  const { name, issuer, clientId, trustEmail, members } = provider;
   const publicUrl = call.dependencies.publicUrl();
-  return {
-    name,
-    issuer,
-    clientId,
-    trustEmail,
-    members: members.map(({ role, who }) => ({
+  return viewOf(SignInProviderView)({
+    ...provider,
+    members: provider.members.map(({ role, who }) => ({
       role,
       group: 'group' in who ? who.group : null,
       domain: 'domain' in who ? who.domain : null,
     })),
     callbackUrl: publicUrl + callbackPath(provider),
     signInUrl: publicUrl + providerSignInPath(provider, '/console'),
-  };
+  });
 }
 
 export const signInProviderRoutes = resourceRoutes({
@@ -114,10 +112,10 @@ export const signInProviderRoutes = resourceRoutes({
   view: SignInProviderView,
   resource: (call) => ({
     kind: 'sign_in_provider',
-    id: accountOf(call).id,
+    id: call.params.accountId,
     async read(transaction: DatabaseTransaction) {
       const store = new AccountProviderStore(call.dependencies.key);
-      const provider = await store.find(transaction, accountOf(call).id);
+      const provider = await store.find(transaction, call.params.accountId);
       return provider && viewProvider(call, provider);
     },
   }),
@@ -131,7 +129,7 @@ export const signInProviderRoutes = resourceRoutes({
     body: SignInProviderBody,
     write(call) {
       const { name, issuer, clientId, clientSecret, trustEmail = false, members } = call.body;
-      const { id } = accountOf(call);
+      const { accountId: id } = call.params;
       checkIssuer(call, issuer);
       const rules = members.map((rule, index) => checkRule(rule, index));
       return async (transaction) => {
@@ -144,7 +142,7 @@ export const signInProviderRoutes = resourceRoutes({
           members: toMemberRules(id, rules),
         };
         const store = new AccountProviderStore(call.dependencies.key);
-        await keepingOwners(transaction, call, 'Another issuer', async () => {
+        await keepingOwners(call, transaction, lockedOut('Another issuer'), async () => {
           if (!(await store.save(transaction, id, provider, clientSecret)))
             throw invalidField(
               'clientSecret',
@@ -160,27 +158,15 @@ export const signInProviderRoutes = resourceRoutes({
     summary: 'Remove the account’s sign-in provider',
     description: 'Ends its sessions. Memberships stay.',
     write: (call) => (transaction) =>
-      keepingOwners(transaction, call, 'Its removal', () =>
-        new AccountProviderStore(call.dependencies.key).remove(transaction, accountOf(call).id),
+      keepingOwners(call, transaction, lockedOut('Its removal'), () =>
+        new AccountProviderStore(call.dependencies.key).remove(transaction, call.params.accountId),
       ),
   },
 });
 
-/** @throws Problem if only the provider lets owners in */
-async function keepingOwners(
-  transaction: DatabaseTransaction,
-  call: OperationCall,
-  what: string,
-  change: () => Promise<unknown>,
-): Promise<void> {
-  const { facts } = call.dependencies.access;
-  const scope = { accounts: [accountOf(call).id], operators: false };
-  const locked = await changeWithoutLockout(transaction, facts, scope, change);
-  if (locked === undefined) return;
-  throw new Problem(
-    'conflict',
-    `${what} would lock all owners out, who sign in with the provider. Set signIn of the access policy to own-choice, and give an owner a password or passkey at /me first`,
-  );
+/** Why a change of the only way in of the owners is refused. */
+function lockedOut(what: string): string {
+  return `${what} would lock all owners out, who sign in with the provider. Set signIn of the access policy to own-choice, and give an owner a password or passkey at /me first`;
 }
 
 type Rule = Static<typeof SignInProviderBody>['members'][number];
@@ -215,7 +201,7 @@ async function requireVerifiedDomains(
   rules: readonly Rule[],
 ): Promise<void> {
   for (const [index, { domain }] of rules.entries())
-    if (domain != null && !(await hasVerifiedDomain(transaction, accountOf(call).id, domain)))
+    if (domain != null && !(await hasVerifiedDomain(transaction, call.params.accountId, domain)))
       throw invalidField(
         `members[${index}].domain`,
         'isn’t a verified domain of the account. Verify it under Domains first',

@@ -1,16 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { transferApiKeys } from '../../../accounts/access/api-key-store.ts';
-import {
-  changeWithoutLockout,
-  lastOwnerReason,
-} from '../../../accounts/access/last-owner-store.ts';
+import { lastOwnerReason } from '../../../accounts/access/last-owner-store.ts';
 import { personOf } from '../../../accounts/access/principal.ts';
 import type { Role } from '../../../accounts/account/account.ts';
 import { removeMembership, saveMembership } from '../../../accounts/account/membership-store.ts';
 import { readPerson } from '../../../accounts/account/person-store.ts';
 import {
   changeInvitation,
-  type MemberFacts,
   readMemberFacts,
   withdrawInvitation,
 } from '../../../accounts/invitation/invitation-store.ts';
@@ -21,16 +17,18 @@ import {
   Nullable,
   StrictObject,
   strict,
+  Text,
   Time,
 } from '../../../base/values/common-schemas.ts';
 import { comparableAddress } from '../../../base/values/email-address.ts';
 import type { PersonId } from '../../../base/values/ids.ts';
-import type { Wire } from '../../../base/values/wire.ts';
 import { UserSchema } from '../../manifest/manifest-schema.ts';
-import { invalidField, noSystemMail, Problem } from '../answer/problem.ts';
-import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
-import { resourceRoutes } from '../resource-routes.ts';
+import { conflict, forbidden, invalidField, noSystemMail } from '../answer/problem.ts';
+import { viewOf } from '../answer/view-of.ts';
+import { actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { resourceOf, resourceRoutes } from '../resource-routes.ts';
 import { inTransaction, recordAudit, requireResource } from '../save-resource.ts';
+import { keepingOwners } from './manage-account-routes.ts';
 
 const UserView = NamedObject('User', {
   email: Type.String(),
@@ -48,30 +46,24 @@ const UserView = NamedObject('User', {
   ),
 });
 
-function viewUser({ personId: _, ...facts }: MemberFacts): Wire<Static<typeof UserView>> {
-  return facts;
-}
+const viewUser = viewOf(UserView);
 
-function userOf(call: OperationCall) {
-  const { email } = call.params;
-  return {
-    kind: 'user',
-    unrecorded: ['name'] as const,
-    id: email,
-    async read(transaction: DatabaseTransaction) {
-      const [member] = await readMemberFacts(transaction, accountOf(call).id, { email });
-      return member && viewUser(member);
-    },
-  };
-}
+const userOf = resourceOf({
+  kind: 'user',
+  unrecorded: ['name'],
+  id: 'email',
+  async read(transaction, { params: { accountId, email } }) {
+    const [member] = await readMemberFacts(transaction, accountId, { email });
+    return member && viewUser(member);
+  },
+});
 
 const KeyTransferQuery = StrictObject({
   keysTo: Type.Optional(
-    Type.String({
-      description:
-        'Email of another owner, who takes over the API keys that this user created. Without it, the keys are revoked when the user loses the role.',
-      maxLength: 320,
-    }),
+    Text(
+      'Email of another owner, who takes over the API keys that this user created. Without it, the keys are revoked when the user loses the role.',
+      { maxLength: 320 },
+    ),
   ),
 });
 
@@ -86,7 +78,7 @@ async function transferKeys(
 ): Promise<void> {
   const { keysTo } = call.query;
   if (keysTo === undefined) return;
-  const { id } = accountOf(call);
+  const { accountId: id } = call.params;
   const [newOwner] = await readMemberFacts(transaction, id, {
     email: comparableAddress(keysTo),
   });
@@ -106,20 +98,7 @@ async function transferKeys(
 }
 
 /** An account without an owner couldn't add users anymore. */
-async function keepingOwners(
-  transaction: DatabaseTransaction,
-  call: OperationCall,
-  change: () => Promise<unknown>,
-): Promise<void> {
-  const { facts } = call.dependencies.access;
-  const scope = { accounts: [accountOf(call).id], operators: false };
-  const locked = await changeWithoutLockout(transaction, facts, scope, change);
-  if (locked === undefined) return;
-  throw new Problem(
-    'conflict',
-    `This is the last owner of the account: ${lastOwnerReason}. Add another owner first`,
-  );
-}
+const lastOwner = `This is the last owner of the account: ${lastOwnerReason}. Add another owner first`;
 
 export const userRoutes = resourceRoutes({
   path: '/accounts/:accountId/users/:email',
@@ -130,10 +109,8 @@ export const userRoutes = resourceRoutes({
     id: 'listUsers',
     summary: 'List users',
     key: 'email',
-    async read(call, page) {
-      const { kysely } = call.dependencies.database;
-      return (await readMemberFacts(kysely, accountOf(call).id, page)).map(viewUser);
-    },
+    read: async ({ kysely, params }, page) =>
+      (await readMemberFacts(kysely, params.accountId, page)).map((user) => viewUser(user)),
   },
   get: { id: 'getUser', summary: 'Get a user' },
   put: {
@@ -150,13 +127,13 @@ export const userRoutes = resourceRoutes({
       const { role, name } = call.body;
       if (before === undefined) return inviteUser(call, transaction, { role, name });
       if (before.invitation !== null)
-        return changeInvitation(transaction, accountOf(call).id, email, { role, name });
-      const [member] = await readMemberFacts(transaction, accountOf(call).id, { email });
+        return changeInvitation(transaction, call.params.accountId, email, { role, name });
+      const [member] = await readMemberFacts(transaction, call.params.accountId, { email });
       if (member?.personId == null) throw new Error('a user without a person');
       const { personId } = member;
       await transferKeys(transaction, call, personId);
-      return keepingOwners(transaction, call, () =>
-        saveMembership(transaction, { accountId: accountOf(call).id, personId, role }),
+      return keepingOwners(call, transaction, lastOwner, () =>
+        saveMembership(transaction, { accountId: call.params.accountId, personId, role }),
       );
     },
   },
@@ -167,13 +144,14 @@ export const userRoutes = resourceRoutes({
     description: 'API keys that the user created are revoked, unless `keysTo` names another owner.',
     query: KeyTransferQuery,
     write: (call) => async (transaction) => {
-      const { id } = accountOf(call);
-      const { email } = call.params;
+      const { accountId: id, email } = call.params;
       const [member] = await readMemberFacts(transaction, id, { email });
       if (member?.personId == null) return withdrawInvitation(transaction, id, email);
       const { personId } = member;
       await transferKeys(transaction, call, personId);
-      return keepingOwners(transaction, call, () => removeMembership(transaction, id, personId));
+      return keepingOwners(call, transaction, lastOwner, () =>
+        removeMembership(transaction, id, personId),
+      );
     },
   },
 });
@@ -188,10 +166,9 @@ export const resendInvitation = defineOperation({
   handle: (call) =>
     inTransaction(call, async (transaction) => {
       await requireResource(call, userOf(call), transaction);
-      const { id } = accountOf(call);
-      const [user] = await readMemberFacts(transaction, id, { email: call.params.email });
-      if (user?.invitation == null)
-        throw new Problem('conflict', 'This user already belongs to the account');
+      const { accountId, email } = call.params;
+      const [user] = await readMemberFacts(transaction, accountId, { email });
+      if (user?.invitation == null) throw conflict('This user already belongs to the account');
       const { role, name } = user;
       await inviteUser(call, transaction, { role, name: name === '' ? undefined : name });
       return requireResource(call, userOf(call), transaction);
@@ -209,16 +186,12 @@ async function inviteUser(
   { role, name }: { readonly role: Role; readonly name: string | undefined },
 ): Promise<void> {
   const { systemMailEnabled, key } = call.dependencies;
-  if (!systemMailEnabled) throw new Problem('conflict', noSystemMail);
+  if (!systemMailEnabled) throw conflict(noSystemMail);
   const personId = personOf(actorOf(call));
   const inviter = personId && (await readPerson(transaction, personId));
   if (inviter === undefined)
-    throw new Problem(
-      'forbidden',
-      'Invitations name the inviter, so only a signed-in user can send them',
-    );
-  const { id: accountId } = accountOf(call);
-  const { email } = call.params;
+    throw forbidden('Invitations name the inviter, so only a signed-in user can send them');
+  const { accountId, email } = call.params;
   const outcome = await sendInvitation(transaction, key, {
     accountId,
     email,
@@ -228,9 +201,6 @@ async function inviteUser(
     inviter,
   });
   if (outcome === 'too-soon')
-    throw new Problem(
-      'conflict',
-      'An invitation was sent less than two minutes ago. Wait and retry',
-    );
+    throw conflict('An invitation was sent less than two minutes ago. Wait and retry');
   await recordAudit(call, transaction, 'invitation_sent', email, { role });
 }

@@ -18,7 +18,7 @@ import {
   isValidOneTimeLink,
 } from '../../../accounts/sign-in/one-time-link-store.ts';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
-import { NamedObject, StrictObject } from '../../../base/values/common-schemas.ts';
+import { Flag, NamedObject, StrictObject, Text } from '../../../base/values/common-schemas.ts';
 import { parseAccountId } from '../../../base/values/ids.ts';
 import { isSameOrigin } from '../../../host/http/same-origin.ts';
 import { recordChange } from '../../change/actor.ts';
@@ -28,7 +28,7 @@ import { AccountSchema, UserSchema } from '../../manifest/manifest-schema.ts';
 import { accountResource } from '../../manifest/resource-sections.ts';
 import { buildUser } from '../../manifest/user-section.ts';
 import { consoleHeader } from '../access/admit-actor.ts';
-import { invalidField, Problem } from '../answer/problem.ts';
+import { conflict, forbidden, invalidField, Problem } from '../answer/problem.ts';
 import { defineOperation } from '../operation.ts';
 import { malformedParam } from '../path-params.ts';
 import { callerOf, inTransaction } from '../save-resource.ts';
@@ -37,13 +37,11 @@ export const getSetUp = defineOperation({
   id: 'getSetUp',
   summary: 'Check whether setup is open',
   answer: NamedObject('SetUp', {
-    open: Type.Boolean({
-      description: 'Whether the first owner can be created with a setup link.',
-    }),
-    demo: Type.Boolean({ description: 'Whether the demo was set up and can be signed in to.' }),
+    open: Flag('Whether the first owner can be created with a setup link.'),
+    demo: Flag('Whether the demo was set up and can be signed in to.'),
   }),
   async handle(call) {
-    const { kysely } = call.dependencies.database;
+    const { kysely } = call;
     const open = await isSetUpOpen(kysely);
     // Afterwards, strangers learn nothing about the accounts.
     return { open, demo: open && (await isDemoApplied(kysely)) };
@@ -56,15 +54,10 @@ export const setUp = defineOperation({
   description:
     'Works once, while demo users are the only users. Requires the code from the setup link, which is printed at startup and by `bin/signalpost set-up-link`. The owner becomes an operator of the installation and is signed in.',
   body: StrictObject({
-    code: Type.String({
-      description: 'Code from the setup link.',
-      examples: ['code-of-the-link'],
-      maxLength: 100,
-    }),
+    code: Text('Code from the setup link.', { examples: ['code-of-the-link'], maxLength: 100 }),
     email: UserSchema.properties.email,
     name: AccountSchema.properties.name,
-    password: Type.String({
-      description: 'At least 12 characters, and not like a common one.',
+    password: Text('At least 12 characters, and not like a common one.', {
       examples: ['twelve blue teapots'],
       maxLength: maxPasswordLength,
     }),
@@ -74,18 +67,16 @@ export const setUp = defineOperation({
   answer: NamedObject('SetUpDone', { accountId: Type.String() }),
   status: 201,
   async handle(call) {
-    const { request, reply, dependencies } = call;
+    const { request, reply, dependencies, kysely } = call;
     const sameOrigin = isSameOrigin(request) && request.headers[consoleHeader] !== undefined;
-    if (!sameOrigin)
-      throw new Problem('forbidden', 'Setup only works from the setup page of this service');
+    if (!sameOrigin) throw forbidden('Setup only works from the setup page of this service');
     const { code, email, name, password, accountName } = call.body;
     const accountId = parseAccountId(call.body.accountId);
     if (accountId === undefined) throw malformedParam('accountId');
     const codeHash = hashToken(code);
     // Checked before locking or hashing, so unauthenticated requests stay cheap.
-    await requireOpen(dependencies.database.kysely);
-    if (!(await isValidOneTimeLink(dependencies.database.kysely, 'set-up', codeHash)))
-      throw wrongCode();
+    await requireOpen(kysely);
+    if (!(await isValidOneTimeLink(kysely, 'set-up', codeHash))) throw wrongCode();
     const guess = await findGuessReason(password, [email, name, accountName]);
     if (guess !== undefined && [...password].length >= minPasswordLength)
       throw invalidField('password', `is too easy to guess. ${guess}`);
@@ -93,7 +84,7 @@ export const setUp = defineOperation({
       await requireOpen(transaction);
       if (!(await consumeOneTimeLink(transaction, 'set-up', codeHash))) throw wrongCode();
       if ((await findPersonByEmail(transaction, email)) !== undefined)
-        throw new Problem('conflict', 'This address belongs to a demo user. Use another one');
+        throw conflict('This address belongs to a demo user. Use another one');
       // The first owner runs the installation and has no operator to ask for the add-on.
       const addOns: ['transactional'] = ['transactional'];
       const account = { id: accountId, name: accountName, addOns };
@@ -122,7 +113,7 @@ export const setUp = defineOperation({
 
 async function requireOpen(kysely: DatabaseTransaction): Promise<void> {
   if (await isSetUpOpen(kysely)) return;
-  throw new Problem('conflict', 'The installation is already set up');
+  throw conflict('The installation is already set up');
 }
 
 function wrongCode(): Problem {

@@ -9,7 +9,15 @@ import { BodyRefusal } from '../../../host/http/limits/body-traffic.ts';
 import { logFailure } from '../../../host/http/request-log.ts';
 import { ResourceNotFound } from '../../change/change-resource.ts';
 import { ManifestError } from '../../manifest/manifest-problems.ts';
-import { notFound, Problem, type ProblemCode, problemCatalog } from './problem.ts';
+import {
+  conflict,
+  forbidden,
+  invalidFields,
+  notFound,
+  Problem,
+  type ProblemCode,
+  problemCatalog,
+} from './problem.ts';
 
 /** Media type of RFC 9457 section 3. */
 const problemType = 'application/problem+json; charset=utf-8';
@@ -63,12 +71,15 @@ const refusalCodes: Readonly<Record<BodyRefusal['statusCode'], ProblemCode>> = {
 function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof ResourceNotFound) return notFound(error.what);
-  if (error instanceof ManifestError) return fromManifest(error);
+  if (error instanceof ManifestError)
+    return invalidFields(
+      error.problems.map(({ path, message }) => ({ field: path, reason: message })),
+    );
   if (error instanceof Fault) return fromFault(error);
   if (error instanceof Busy)
     return new Problem('busy', error.message, { retryAfter: error.retryAfter });
   if (error instanceof AccountLimitReached || error instanceof TooManyContactFields)
-    return new Problem('conflict', error.message);
+    return conflict(error.message);
   if (error instanceof BudgetUsedUp)
     return new Problem('too-many-requests', error.message, { retryAfter: error.retryAfter });
   if (error instanceof BodyRefusal) {
@@ -79,8 +90,7 @@ function toProblem(error: unknown): Problem {
     return new Problem('unavailable', 'Try again shortly', { cause: error });
   // A row checked before the transaction can be deleted before it starts, so the caller has to retry.
   if (isForeignKeyViolation(error))
-    return new Problem(
-      'conflict',
+    return conflict(
       'A resource this request refers to was deleted at the same time. Read it again and retry',
       { cause: error },
     );
@@ -88,11 +98,7 @@ function toProblem(error: unknown): Problem {
   if (code !== undefined && error instanceof Error) return new Problem(code, error.message);
   if (error instanceof SyntaxError)
     return new Problem('malformed-request', 'The body isn’t valid JSON');
-  return new Problem(
-    'internal-error',
-    'An internal error occurred. Give the requestId to your operator',
-    { cause: error },
-  );
+  return internalError(error);
 }
 
 /** Maps an error of the send operation, for messages sent through this API. */
@@ -103,28 +109,21 @@ function fromFault(fault: Fault): Problem {
     return new Problem('too-many-requests', detail, { retryAfter });
   }
   if (code === 'ACCOUNT_SUSPENDED')
-    return new Problem('forbidden', 'The account is suspended. Ask your operator to activate it');
+    return forbidden('The account is suspended. Ask your operator to activate it');
   if (code === 'SENDER_NOT_ALLOWED') {
     const reasons = details.map(({ field, reason }) => `${field} ${reason}`).join('; ');
-    return new Problem('conflict', `The sender isn’t allowed: ${reasons}. Check it under Senders`);
+    return conflict(`The sender isn’t allowed: ${reasons}. Check it under Senders`);
   }
   if (code === 'IO_EXCEPTION')
     return new Problem('unavailable', 'Try again shortly', { cause: fault, retryAfter });
-  return new Problem(
-    'internal-error',
-    'An internal error occurred. Give the requestId to your operator',
-    { cause: fault },
-  );
+  return internalError(fault);
+}
+
+function internalError(cause: unknown): Problem {
+  const detail = 'An internal error occurred. Give the requestId to your operator';
+  return new Problem('internal-error', detail, { cause });
 }
 
 function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
-}
-
-function fromManifest(error: ManifestError): Problem {
-  const errors = error.problems.map(({ path, message }) => ({ field: path, reason: message }));
-  const [first] = errors;
-  return new Problem('validation-failed', `${first?.field ?? ''} ${first?.reason ?? ''}`.trim(), {
-    errors,
-  });
 }

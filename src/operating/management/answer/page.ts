@@ -1,4 +1,5 @@
 import { type TProperties, type TSchema, Type } from 'typebox';
+import { Text, Whole } from '../../../base/values/common-schemas.ts';
 import { invalidField } from './problem.ts';
 
 const maxItems = 500;
@@ -10,17 +11,10 @@ export function pageQuery<Filters extends TProperties>(filters: Filters) {
     {
       ...filters,
       cursor: Type.Optional(
-        Type.String({
-          description: 'Opaque cursor from the `nextCursor` of the previous page.',
-          maxLength: 2_000,
-        }),
+        Text('Opaque cursor from the `nextCursor` of the previous page.', { maxLength: 2_000 }),
       ),
       limit: Type.Optional(
-        Type.Integer({
-          description: `Max items per page. Default ${defaultItems}.`,
-          minimum: 1,
-          maximum: maxItems,
-        }),
+        Whole(`Max items per page. Default ${defaultItems}.`, { minimum: 1, maximum: maxItems }),
       ),
     },
     { additionalProperties: false },
@@ -46,7 +40,7 @@ export function pageSizeOf(query: { readonly limit?: number }): number {
 }
 
 /** The type of a part of a cursor. */
-type CursorPart = 'text' | 'uuid' | 'time' | 'integer';
+export type CursorPart = 'text' | 'uuid' | 'time' | 'integer';
 
 const cursorPartPatterns: Readonly<Record<CursorPart, RegExp>> = {
   text: /^[^\0]{0,1000}$/u,
@@ -59,10 +53,10 @@ const cursorPartPatterns: Readonly<Record<CursorPart, RegExp>> = {
  * Decodes a cursor written by `writeCursor`.
  * @throws Problem if the cursor is invalid
  */
-export function readCursor(
+export function readCursor<const Parts extends readonly CursorPart[]>(
   query: { readonly cursor?: string },
-  ...parts: readonly CursorPart[]
-): readonly string[] | undefined {
+  parts: Parts,
+): { readonly [Index in keyof Parts]: string } | undefined {
   if (query.cursor === undefined) return undefined;
   const place = decodeCursor(query.cursor, parts);
   if (place === undefined) throw invalidField('cursor', 'isn’t a cursor of this endpoint');
@@ -70,26 +64,32 @@ export function readCursor(
 }
 
 /** The parts of a cursor; undefined if it is invalid. */
-export function decodeCursor(
+export function decodeCursor<const Parts extends readonly CursorPart[]>(
   cursor: string,
-  parts: readonly CursorPart[],
-): readonly string[] | undefined {
+  parts: Parts,
+): { readonly [Index in keyof Parts]: string } | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
-    if (
-      Array.isArray(value) &&
-      value.length === parts.length &&
-      value.every((item, index) => typeof item === 'string' && isPart(item, parts[index]))
-    )
-      return value;
+    if (hasParts(value, parts)) return value;
   } catch {
     // Reported by the caller.
   }
   return undefined;
 }
 
-function isPart(text: string, part: CursorPart | undefined): boolean {
-  return part !== undefined && cursorPartPatterns[part].test(text) && text.isWellFormed();
+function hasParts<Parts extends readonly CursorPart[]>(
+  value: unknown,
+  parts: Parts,
+): value is { readonly [Index in keyof Parts]: string } {
+  return (
+    Array.isArray(value) &&
+    value.length === parts.length &&
+    parts.every((part, index) => isPart(value[index], part))
+  );
+}
+
+function isPart(text: unknown, part: CursorPart): boolean {
+  return typeof text === 'string' && cursorPartPatterns[part].test(text) && text.isWellFormed();
 }
 
 export function writeCursor(place: readonly string[]): string {

@@ -37,6 +37,13 @@ export const problemCatalog = {
 
 export type ProblemCode = keyof typeof problemCatalog;
 
+interface ProblemOptions {
+  readonly errors?: readonly FieldError[];
+  readonly extra?: Readonly<Record<string, unknown>>;
+  readonly retryAfter?: number | undefined;
+  readonly cause?: unknown;
+}
+
 /** An error of the management API, sent as problem details (RFC 9457). */
 export class Problem extends Error {
   override name = 'Problem';
@@ -48,16 +55,7 @@ export class Problem extends Error {
   readonly retryAfter: number | undefined;
 
   /** @param detail one sentence about this particular request */
-  constructor(
-    code: ProblemCode,
-    detail: string,
-    options: {
-      readonly errors?: readonly FieldError[];
-      readonly extra?: Readonly<Record<string, unknown>>;
-      readonly retryAfter?: number | undefined;
-      readonly cause?: unknown;
-    } = {},
-  ) {
+  constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.errors = options.errors ?? [];
@@ -69,6 +67,23 @@ export class Problem extends Error {
 /** A problem with a single invalid value. */
 export function invalidField(field: string, reason: string): Problem {
   return new Problem('validation-failed', `${field} ${reason}`, { errors: [{ field, reason }] });
+}
+
+/** A problem with the values of a request, whose detail is the first of them. */
+export function invalidFields(errors: readonly FieldError[]): Problem {
+  const [first] = errors;
+  const detail = `${first?.field ?? ''} ${first?.reason ?? 'is invalid'}`.trim();
+  return new Problem('validation-failed', detail, { errors });
+}
+
+/** The state of a resource doesn't allow the request. */
+export function conflict(detail: string, options?: ProblemOptions): Problem {
+  return new Problem('conflict', detail, options);
+}
+
+/** The caller isn't allowed to do it. */
+export function forbidden(detail: string, options?: ProblemOptions): Problem {
+  return new Problem('forbidden', detail, options);
 }
 
 /** The same for a missing resource and one of another account, so callers can't probe for existence. */

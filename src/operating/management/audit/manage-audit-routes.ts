@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { type Static, Type } from 'typebox';
 import {
   type AuditEntry,
@@ -10,11 +9,11 @@ import {
   NamedObject,
   Nullable,
   StrictObject,
+  Text,
   Time,
   TimeOrDay,
   Uuid,
 } from '../../../base/values/common-schemas.ts';
-import { csvLine } from '../../../base/values/csv-line.ts';
 import {
   comparableAddress,
   normalizeAddress,
@@ -23,20 +22,17 @@ import {
 import type { AccountId } from '../../../base/values/ids.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, writeCursor } from '../answer/page.ts';
 import { readOptionalTime } from '../answer/read-query.ts';
-import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { maxExported, sendPages } from '../answer/send-download.ts';
+import { defineOperation, type OperationCall } from '../operation.ts';
 
 const AuditView = NamedObject('AuditEvent', {
   id: Uuid,
   at: Time('When it happened.'),
-  kind: Type.String({ description: 'What happened, such as `sender_changed`.' }),
+  kind: Text('What happened, such as `sender_changed`.'),
   outcome: Type.String(),
-  email: Nullable(
-    Type.String({ description: 'Who did it; null for API keys and the service itself.' }),
-  ),
-  name: Nullable(Type.String({ description: 'The name of that user.' })),
-  keyName: Nullable(
-    Type.String({ description: 'The name of the API key that did it, while it exists.' }),
-  ),
+  email: Nullable(Text('Who did it; null for API keys and the service itself.')),
+  name: Nullable(Text('The name of that user.')),
+  keyName: Nullable(Text('The name of the API key that did it, while it exists.')),
   clientId: Nullable(Type.String()),
   remoteAddress: Nullable(Type.String()),
   requestId: Nullable(Type.String()),
@@ -48,18 +44,13 @@ const AuditView = NamedObject('AuditEvent', {
 });
 
 const filters = {
-  kind: Type.Optional(Type.String({ description: 'Only events of this kind.', maxLength: 100 })),
+  kind: Type.Optional(Text('Only events of this kind.', { maxLength: 100 })),
   thing: Type.Optional(
     Type.Enum([...auditThings], { description: 'Only events about objects of this type.' }),
   ),
-  email: Type.Optional(
-    Type.String({ description: 'Only events caused by this user.', maxLength: 320 }),
-  ),
+  email: Type.Optional(Text('Only events caused by this user.', { maxLength: 320 })),
   search: Type.Optional(
-    Type.String({
-      description: 'Only events that contain all of these words, case-insensitive.',
-      maxLength: 200,
-    }),
+    Text('Only events that contain all of these words, case-insensitive.', { maxLength: 200 }),
   ),
   from: Type.Optional(TimeOrDay('At or after this time.')),
   until: Type.Optional(TimeOrDay('Before this time.')),
@@ -68,15 +59,11 @@ const filters = {
 const query = pageQuery(filters);
 const exportQuery = StrictObject(filters);
 
-type Filters = Static<typeof exportQuery>;
-
-function readPage(
+function filterOf(
   call: OperationCall,
-  accountId: AccountId | undefined,
-  { kind, thing, email, search, from, until }: Filters,
-  page: Parameters<typeof readAuditPage>[3],
+  { kind, thing, email, search, from, until }: Static<typeof exportQuery>,
 ) {
-  const filter = {
+  return {
     kind,
     thing,
     email: email === undefined ? undefined : comparableAddress(email),
@@ -84,7 +71,6 @@ function readPage(
     from: readOptionalTime('from', from),
     until: readOptionalTime('until', until),
   };
-  return readAuditPage(call.dependencies.database.kysely, accountId, filter, page);
 }
 
 const maxWords = 8;
@@ -104,12 +90,16 @@ async function listEntries(
   call: OperationCall<Static<typeof query>>,
   accountId: AccountId | undefined,
 ) {
-  const [at, id] = readCursor(call.query, 'time', 'uuid') ?? [];
-  const { cursor: _, limit: __, ...given } = call.query;
-  const { entries, next } = await readPage(call, accountId, given, {
-    before: at === undefined || id === undefined ? undefined : { at, id },
-    limit: pageSizeOf(call.query),
-  });
+  const place = readCursor(call.query, ['time', 'uuid']);
+  const { entries, next } = await readAuditPage(
+    call.kysely,
+    accountId,
+    filterOf(call, call.query),
+    {
+      before: place && { at: place[0], id: place[1] },
+      limit: pageSizeOf(call.query),
+    },
+  );
   return {
     items: entries.map(({ place: _, ...entry }) => entry),
     nextCursor: next === undefined ? null : writeCursor([next.at, next.id]),
@@ -125,7 +115,7 @@ export const listAuditEvents = defineOperation({
   description: shortPages,
   query,
   answer: pageOf(AuditView),
-  handle: (call) => listEntries(call, accountOf(call).id),
+  handle: (call) => listEntries(call, call.params.accountId),
 });
 
 export const listInstallationAuditEvents = defineOperation({
@@ -137,10 +127,6 @@ export const listInstallationAuditEvents = defineOperation({
   handle: (call) => listEntries(call, undefined),
 });
 
-/** Lines of an export, so that it ends. */
-const maxExported = 100_000;
-const exportedPerPage = 500;
-
 export const exportAuditEvents = defineOperation({
   id: 'exportAuditEvents',
   summary: 'Export audit events of an account as CSV, newest first',
@@ -148,40 +134,16 @@ export const exportAuditEvents = defineOperation({
   query: exportQuery,
   produces: 'text/csv',
   async handle(call) {
-    // Reject an invalid time before the response begins.
-    const first = await readPage(call, accountOf(call).id, call.query, {
-      before: undefined,
-      limit: exportedPerPage,
+    const filter = filterOf(call, call.query);
+    const { kysely, params } = call;
+    await sendPages(call, 'audit.csv', exportedColumns, async (before: AuditPlace, limit) => {
+      const page = await readAuditPage(kysely, params.accountId, filter, { before, limit });
+      return { lines: page.entries, next: page.next };
     });
-    call.reply
-      .header('content-disposition', 'attachment; filename="audit.csv"')
-      .type('text/csv; charset=utf-8')
-      .send(Readable.from(writeCsv(call, first)));
-    return undefined;
   },
 });
 
-/** Streams page by page to bound memory. */
-async function* writeCsv(
-  call: OperationCall<Filters>,
-  first: Awaited<ReturnType<typeof readPage>>,
-): AsyncGenerator<string> {
-  yield csvLine(Object.keys(exportedColumns));
-  let page = first;
-  for (let left = maxExported; ; ) {
-    yield page.entries
-      .map((entry) => csvLine(Object.values(exportedColumns).map((column) => column(entry))))
-      .join('');
-    left -= page.entries.length;
-    if (page.next === undefined || left <= 0) return;
-    // The caller may have lost the permission in the meantime.
-    await call.reauthorize();
-    page = await readPage(call, accountOf(call).id, call.query, {
-      before: page.next,
-      limit: Math.min(left, exportedPerPage),
-    });
-  }
-}
+type AuditPlace = Parameters<typeof readAuditPage>[3]['before'];
 
 const exportedColumns: Readonly<Record<string, (entry: AuditEntry) => string | null>> = {
   at: (entry) => entry.at.toISOString(),

@@ -1,7 +1,13 @@
 import { type Static, Type } from 'typebox';
 import { accountLimits } from '../../../accounts/account/account-limits.ts';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
-import { NamedObject, StrictObject, Time } from '../../../base/values/common-schemas.ts';
+import {
+  NamedObject,
+  StrictObject,
+  Text,
+  Time,
+  Whole,
+} from '../../../base/values/common-schemas.ts';
 import {
   type HostedImageRef,
   hostedImagePath,
@@ -18,9 +24,10 @@ import { MAX_IMAGE_BYTES } from '../../../content/template/template-limits.ts';
 import { checkImage, imageTypes } from '../../../sending/submission/check-image.ts';
 import { decodeBase64 } from '../../../sending/submission/decode-base64.ts';
 import { imageContent } from '../../manifest/manifest-schema.ts';
-import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
-import { invalidField, Problem } from '../answer/problem.ts';
-import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { definePages } from '../answer/list-operations.ts';
+import { conflict, invalidField } from '../answer/problem.ts';
+import { viewOf } from '../answer/view-of.ts';
+import { defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { saveResource } from '../save-resource.ts';
 
@@ -30,29 +37,28 @@ const maxTotalMebibytes = 256;
 const maxTotalBytes = maxTotalMebibytes * 1_024 * 1_024;
 
 const HostedImageView = NamedObject('HostedImage', {
-  sha256: Type.String({ description: 'SHA-256 of the content, in hex.' }),
+  sha256: Text('SHA-256 of the content, in hex.'),
   filename: Type.String(),
-  contentType: Type.String({ description: `${imageTypes.join(', ')}.` }),
-  size: Type.Integer({ description: 'Bytes of the content.' }),
-  url: Type.String({ description: 'Its public address, for the `src` of an image.' }),
+  contentType: Text(`${imageTypes.join(', ')}.`),
+  size: Whole('Bytes of the content.'),
+  url: Text('Its public address, for the `src` of an image.'),
   createdAt: Time('When it was uploaded.'),
 });
 
-function viewOf(call: OperationCall, image: HostedImage) {
-  const { sha256, filename, contentType, size, createdAt } = image;
-  const path = hostedImagePath({ accountId: accountOf(call).id, sha256 }, contentType);
-  const url = `${call.dependencies.publicUrl()}${path}`;
-  return { sha256, filename, contentType, size, url, createdAt };
+function viewImage(image: HostedImage, { params, dependencies }: OperationCall) {
+  const ref = { accountId: params.accountId, sha256: image.sha256 };
+  const url = `${dependencies.publicUrl()}${hostedImagePath(ref, image.contentType)}`;
+  return viewOf(HostedImageView)({ ...image, url });
 }
 
 function imageOf(call: OperationCall, sha256: string) {
-  const ref = { accountId: accountOf(call).id, sha256 };
+  const ref = { accountId: call.params.accountId, sha256 };
   return {
     kind: 'hosted_image',
     id: sha256,
     async read(transaction: DatabaseTransaction) {
       const image = await readHostedImage(transaction, ref);
-      return image && viewOf(call, image);
+      return image && viewImage(image, call);
     },
   };
 }
@@ -68,39 +74,27 @@ export const hostedImageRoutes = resourceRoutes({
     summary: 'Remove a hosted image',
     description:
       'Its URL returns 404 from now on, even in delivered mail; caches can keep it for a day.',
-    write: (call) => (transaction) =>
-      removeHostedImage(transaction, {
-        accountId: accountOf(call).id,
-        sha256: call.params.sha256,
-      }),
+    write: (call) => (transaction) => removeHostedImage(transaction, call.params),
   },
 });
 
-export const listHostedImages = defineOperation({
+export const listHostedImages = definePages({
   id: 'listHostedImages',
   summary: 'List hosted images, newest first',
-  query: pageQuery({}),
-  answer: pageOf(HostedImageView),
-  async handle(call) {
-    const limit = pageSizeOf(call.query);
-    const [at, sha256] = readCursor(call.query, 'time', 'text') ?? [];
-    const before = at === undefined || sha256 === undefined ? undefined : { at, sha256 };
+  item: HostedImageView,
+  cursor: ['time', 'text'],
+  read({ kysely, params }, { after, limit }) {
+    const before = after && { at: after[0], sha256: after[1] };
     if (before !== undefined && !/^[0-9a-f]{64}$/.test(before.sha256))
       throw invalidField('cursor', 'isn’t a cursor of this endpoint');
-    const { kysely } = call.dependencies.database;
-    const rows = await readHostedImages(kysely, accountOf(call).id, { before, limit: limit + 1 });
-    return toPage(
-      rows,
-      limit,
-      (image) => viewOf(call, image),
-      (image) => [image.at, image.sha256],
-    );
+    return readHostedImages(kysely, params.accountId, { before, limit });
   },
+  view: (image, call) => viewImage(image, call),
+  place: ({ at, sha256 }) => [at, sha256],
 });
 
 const Upload = StrictObject({
-  filename: Type.String({
-    description: 'A file name to find it by.',
+  filename: Text('A file name to find it by.', {
     examples: ['dot.gif'],
     minLength: 1,
     maxLength: 255,
@@ -117,10 +111,10 @@ export const uploadHostedImage = defineOperation({
   status: 201,
   async handle(call) {
     const { image, content } = await readUpload(call.body);
-    const ref = { accountId: accountOf(call).id, sha256: image.sha256 };
+    const ref = { accountId: call.params.accountId, sha256: image.sha256 };
     const requireSpace = (transaction: DatabaseTransaction) =>
       requireRoomFor(transaction, ref, image.size);
-    await requireSpace(call.dependencies.database.kysely);
+    await requireSpace(call.kysely);
     await call.dependencies.attachments.save(ref.accountId, [content]);
     return saveResource(call, {
       ...imageOf(call, image.sha256),
@@ -156,10 +150,9 @@ async function requireRoomFor(
   const { images, bytes } = await readHostedImageUsage(transaction, ref);
   const advice = 'Remove some; they count for an hour after that';
   if (images >= maxImages)
-    throw new Problem('conflict', `The account has ${images} hosted images, the max. ${advice}`);
+    throw conflict(`The account has ${images} hosted images, the max. ${advice}`);
   if (bytes + size > maxTotalBytes)
-    throw new Problem(
-      'conflict',
+    throw conflict(
       `The hosted images of the account would be larger than ${maxTotalMebibytes} MiB together. ${advice}`,
     );
 }

@@ -182,7 +182,7 @@ const rejectedAreKept = sql`changed_at > now() - make_interval(days => ${keptDay
 /** Keeps rejected rows as far as the limits allow. @param before what the import already keeps */
 async function keepRejected(
   transaction: DatabaseTransaction,
-  { accountId, listId, importId }: ImportKey,
+  key: ImportKey,
   rejected: readonly RejectedRow[],
   before: { readonly kept: number; readonly size: number },
 ): Promise<void> {
@@ -198,14 +198,12 @@ async function keepRejected(
   if (rows.length === 0) return;
   await sql`
     insert into file_import_rejection (account_id, list_id, import_id, row, line, reason, record)
-    select ${accountId}, ${listId ?? null}, ${importId}, r.row, r.line, r.reason, r.record
+    select ${key.accountId}, ${key.listId ?? null}, ${key.importId}, r.row, r.line, r.reason, r.record
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (row int, line int, reason text, record text[])
     on conflict do nothing`.execute(transaction);
   await sql`
     update file_import set rejected_kept = ${kept}, rejected_size = ${size}
-    where account_id = ${accountId} and list_id is not distinct from ${listId ?? null} and id = ${importId}`.execute(
-    transaction,
-  );
+    where ${targetOf(key)} and id = ${key.importId}`.execute(transaction);
 }
 
 function storable(value: string): string {
@@ -215,11 +213,10 @@ function storable(value: string): string {
 /** The columns of an import's file; undefined if there is no such import. */
 export async function readImportColumns(
   kysely: Kysely,
-  { accountId, listId, importId }: ImportKey,
+  key: ImportKey,
 ): Promise<readonly string[] | undefined> {
   const { rows } = await sql<{ columns: string[] | null }>`
-    select columns from file_import
-    where account_id = ${accountId} and list_id is not distinct from ${listId ?? null} and id = ${importId}`.execute(
+    select columns from file_import where ${targetOf(key)} and id = ${key.importId}`.execute(
     kysely,
   );
   const [row] = rows;
@@ -229,13 +226,12 @@ export async function readImportColumns(
 /** The next kept rows after one, in file order. */
 export async function readRejected(
   kysely: Kysely,
-  { accountId, listId, importId }: ImportKey,
+  key: ImportKey,
   { after, limit }: { readonly after: number; readonly limit: number },
 ): Promise<RejectedRow[]> {
   const { rows } = await sql<RejectedRow>`
     select row, line, reason, record from file_import_rejection
-    where account_id = ${accountId} and list_id is not distinct from ${listId ?? null} and import_id = ${importId}
-      and row > ${after}
+    where ${targetOf(key)} and import_id = ${key.importId} and row > ${after}
     order by row limit ${limit}`.execute(kysely);
   return rows;
 }

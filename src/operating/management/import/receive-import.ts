@@ -4,15 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addAbortSignal, Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Static, Type } from 'typebox';
 import { AccountLimitReached } from '../../../accounts/account/account-limit-store.ts';
 import { lockActiveAccount } from '../../../accounts/account/account-store.ts';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
 import { type CsvForm, CsvFormDetector } from '../../../base/values/csv-file.ts';
-import type { Wire } from '../../../base/values/wire.ts';
 import { logFailure } from '../../../host/http/request-log.ts';
 import { requirePreconditions } from '../answer/entity-tag.ts';
-import { Problem } from '../answer/problem.ts';
+import { conflict, Problem } from '../answer/problem.ts';
 import type { OperationCall } from '../operation.ts';
 import { inTransaction, recordAudit } from '../save-resource.ts';
 import { InvalidImportFile, importCsv, type RowReader } from './import-csv.ts';
@@ -27,28 +25,23 @@ import {
   readImport,
   saveStep,
 } from './import-store.ts';
-import { type ImportView, requireImport, viewProgress } from './import-view.ts';
 
 /** Max size of a file. */
 const maxFileBytes = 1024 ** 3;
 
-/** The query of an import. */
-export const importQuery = Type.Object(
-  {
-    name: Type.Optional(
-      Type.String({ description: 'Name of the file, to recognize it.', maxLength: 200 }),
-    ),
-  },
-  { additionalProperties: false },
-);
+type ImportCall = OperationCall<{ readonly name?: string }>;
 
 /** How a file is imported. */
-interface ImportJob<Item extends object> {
-  readonly key: ImportKey;
-  /** Kind and subject of the audit event. */
-  readonly event: { readonly kind: string; readonly id: string };
+export interface ImportJob<Item extends object> {
+  /** Kind of the audit event. */
+  readonly event: string;
+  /** @throws InvalidImportFile */
   open(columns: readonly string[]): RowReader<Item>;
-  write(transaction: DatabaseTransaction, items: readonly Item[]): Promise<unknown>;
+  write(
+    transaction: DatabaseTransaction,
+    items: readonly Item[],
+    call: OperationCall,
+  ): Promise<unknown>;
 }
 
 /**
@@ -57,20 +50,26 @@ interface ImportJob<Item extends object> {
  * @throws Problem if too many imports are running, or the file is too large, not text/csv or not the one that stopped
  */
 export async function receiveImport<Item extends object>(
-  call: OperationCall<Static<typeof importQuery>>,
+  call: ImportCall,
+  key: ImportKey,
   job: ImportJob<Item>,
-): Promise<Wire<Static<typeof ImportView>>> {
+  view: (progress: ImportProgress) => object,
+): Promise<void> {
   const { body } = call as { body: unknown };
   if (!(body instanceof Readable))
     throw new Problem('unsupported-media-type', 'Send the file as text/csv');
-  const existing = await findImport(call, job, call.dependencies.database.kysely);
+  const find = async (kysely: DatabaseTransaction) => {
+    const existing = await readImport(kysely, key);
+    requirePreconditions(call.request, existing && view(existing));
+    return existing;
+  };
+  const existing = await find(call.kysely);
   if (existing !== undefined && existing.state !== 'stopped') {
     body.resume();
-    return requireImport(call, job.key);
+    return;
   }
   const { imports } = call.dependencies;
-  const { accountId } = job.key;
-  const slot = imports.acquire(accountId);
+  const slot = imports.acquire(key.accountId);
   if (slot === undefined)
     throw new Problem(
       'too-many-requests',
@@ -80,7 +79,9 @@ export async function receiveImport<Item extends object>(
   let running = false;
   try {
     const file = await storeTemporaryFile(body);
-    const run = await registerImport(call, job, file).catch(async (error: unknown) => {
+    const register = (transaction: DatabaseTransaction) =>
+      registerImport(call, transaction, { key, file, event: job.event, find });
+    const run = await inTransaction(call, register).catch(async (error: unknown) => {
       await file.discard();
       throw error;
     });
@@ -90,18 +91,6 @@ export async function receiveImport<Item extends object>(
   } finally {
     if (!running) slot.release();
   }
-  return requireImport(call, job.key);
-}
-
-/** @throws Problem if a precondition of the request fails */
-async function findImport(
-  call: OperationCall<Static<typeof importQuery>>,
-  { key }: Pick<ImportJob<object>, 'key'>,
-  kysely: DatabaseTransaction,
-): Promise<ImportProgress | undefined> {
-  const existing = await readImport(kysely, key);
-  requirePreconditions(call.request, existing && viewProgress(existing));
-  return existing;
 }
 
 interface TemporaryFile extends FileFacts {
@@ -148,29 +137,34 @@ async function storeTemporaryFile(body: Readable): Promise<TemporaryFile> {
 const otherFile =
   'This isn’t the file that the import started with. Choose the same file to continue, or start a new import';
 
+interface Registration {
+  readonly key: ImportKey;
+  readonly file: FileFacts;
+  readonly event: string;
+  /** Reads the import. @throws Problem if a precondition of the request fails */
+  find(transaction: DatabaseTransaction): Promise<ImportProgress | undefined>;
+}
+
 /**
  * Registers a new import, or takes over a stopped one.
  * @returns undefined if a concurrent request did so first
  * @throws Problem if the file isn't the one of the stopped import
  */
-async function registerImport<Item extends object>(
-  call: OperationCall<Static<typeof importQuery>>,
-  job: ImportJob<Item>,
-  file: FileFacts,
+async function registerImport(
+  call: ImportCall,
+  transaction: DatabaseTransaction,
+  { key, file, event, find }: Registration,
 ): Promise<ImportRun | undefined> {
-  const { key, event } = job;
-  return inTransaction(call, async (transaction) => {
-    const existing = await findImport(call, job, transaction);
-    if (existing !== undefined && existing.state !== 'stopped') return undefined;
-    const run =
-      existing === undefined
-        ? await createImport(transaction, key, file, call.query.name)
-        : await continueImport(transaction, key, file);
-    if (run === undefined && existing !== undefined) throw new Problem('conflict', otherFile);
-    if (run !== undefined)
-      await recordAudit(call, transaction, event.kind, event.id, { size: file.size });
-    return run;
-  });
+  const existing = await find(transaction);
+  if (existing !== undefined && existing.state !== 'stopped') return undefined;
+  const run =
+    existing === undefined
+      ? await createImport(transaction, key, file, call.query.name)
+      : await continueImport(transaction, key, file);
+  if (run === undefined && existing !== undefined) throw conflict(otherFile);
+  if (run !== undefined)
+    await recordAudit(call, transaction, event, key.listId ?? 'suppressions', { size: file.size });
+  return run;
 }
 
 /** Another process continues the import, so this one's rows don't count. */
@@ -181,26 +175,27 @@ class Suspended extends Error {}
 
 /** Never rejects: the outcome is stored, and an import that stops making progress counts as stopped. */
 async function runImport<Item extends object>(
-  call: OperationCall<Static<typeof importQuery>>,
+  call: ImportCall,
   job: ImportJob<Item>,
   run: ImportRun,
   file: TemporaryFile,
 ): Promise<void> {
-  const { kysely } = call.dependencies.database;
+  const { kysely } = call;
   const { stopping } = call.dependencies.imports;
   const end = (state: 'done' | 'failed' | 'stopped', reason?: string, line = 0) =>
     endImport(kysely, run, state, reason === undefined ? undefined : { line, reason });
   let rowsRead = 0;
   let rows: Readable | undefined;
   try {
-    const start = await requireImport(call, run);
+    const start = await readImport(kysely, run);
+    if (start === undefined) throw new TakenOver();
     rowsRead = start.rowsRead;
     rows = addAbortSignal(stopping, file.handle.createReadStream({ start: 0, autoClose: false }));
     await importCsv(rows, file.form, start, job.open, async ({ items, ...step }) => {
       // One commit, so that continuing repeats nothing and skips nothing.
       await kysely.transaction().execute(async (transaction) => {
         if (!(await lockActiveAccount(transaction, run.accountId))) throw new Suspended();
-        if (items.length > 0) await job.write(transaction, items);
+        if (items.length > 0) await job.write(transaction, items, call);
         if (!(await saveStep(transaction, run, step))) throw new TakenOver();
       });
       rowsRead = step.counts.rowsRead;

@@ -1,21 +1,21 @@
 import { Type } from 'typebox';
 import {
+  Flag,
   NamedObject,
   Nullable,
   StrictObject,
+  Text,
   Time,
   Uuid,
 } from '../../../base/values/common-schemas.ts';
-import type {
-  CapturedMessageSummary,
-  InboxMessageId,
-} from '../../../sending/inbox/inbox-message.ts';
+import type { InboxMessageId } from '../../../sending/inbox/inbox-message.ts';
 import { canReadMailOfAccounts } from '../../../sending/inbox/inbox-reader-store.ts';
 import type { InboxStore } from '../../../sending/inbox/inbox-store.ts';
 import { showInlineImages } from '../../../sending/inbox/show-inline-images.ts';
 import { canOperate } from '../access/admit-actor.ts';
-import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
-import { notFound, Problem } from '../answer/problem.ts';
+import { definePages } from '../answer/list-operations.ts';
+import { forbidden, notFound, Problem } from '../answer/problem.ts';
+import { viewOf } from '../answer/view-of.ts';
 import { actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { inTransaction, recordAudit } from '../save-resource.ts';
 
@@ -24,17 +24,17 @@ const InboxSummaryView = NamedObject('InboxSummary', {
   receivedAt: Time('When it was captured.'),
   envelopeFrom: Type.String(),
   envelopeTo: Type.Array(Type.String()),
-  from: Nullable(Type.String({ description: 'The From header, decoded.' })),
+  from: Nullable(Text('The From header, decoded.')),
   subject: Type.String(),
-  beginning: Type.String({ description: 'The beginning of the text.' }),
+  beginning: Text('The beginning of the text.'),
 });
 
 /** The captured messages the caller may see; undefined if mail isn't captured, or the caller can't read that of every account. */
 export async function readableInbox(call: OperationCall): Promise<InboxStore | undefined> {
-  const { inbox, database } = call.dependencies;
+  const { inbox } = call.dependencies;
   const actor = actorOf(call);
   if (inbox === undefined || (await canOperate(call.dependencies, actor))) return inbox;
-  return (await canReadMailOfAccounts(database.kysely, actor)) ? inbox.ofAccounts() : undefined;
+  return (await canReadMailOfAccounts(call.kysely, actor)) ? inbox.ofAccounts() : undefined;
 }
 
 /** @throws Problem if the caller can't open the inbox */
@@ -43,76 +43,59 @@ async function inboxOf(call: OperationCall): Promise<InboxStore> {
     throw new Problem('not-found', 'This installation doesn’t capture mail, so it has no inbox');
   const readable = await readableInbox(call);
   if (readable !== undefined) return readable;
-  throw new Problem(
-    'forbidden',
+  throw forbidden(
     'The inbox contains mail of all accounts. Only operators, and users who are owners or developers of every account, can open it',
   );
 }
 
-function viewSummary(summary: CapturedMessageSummary) {
-  const { id, receivedAt, envelopeFrom, envelopeTo, from = null, subject, beginning } = summary;
-  return { id, receivedAt, envelopeFrom, envelopeTo, from, subject, beginning };
-}
-
-export const listInboxMessages = defineOperation({
+export const listInboxMessages = definePages({
   id: 'listInboxMessages',
   summary: 'List captured messages, newest first',
   description:
     'Available with DELIVERY=inbox. The inbox is shared by the whole installation, so only operators, and users who are owners or developers of every account, can open it. Only operators see system mail, such as password links.',
-  query: pageQuery({
+  filters: {
     search: Type.Optional(
-      Type.String({
-        description: 'Text to find in subject, addresses or body, case-insensitive.',
-        maxLength: 200,
-      }),
+      Text('Text to find in subject, addresses or body, case-insensitive.', { maxLength: 200 }),
     ),
-  }),
-  answer: pageOf(InboxSummaryView),
-  async handle(call) {
-    const limit = pageSizeOf(call.query);
-    const [receivedAt, id] = readCursor(call.query, 'time', 'uuid') ?? [];
-    const after = receivedAt === undefined || id === undefined ? undefined : { receivedAt, id };
-    const rows = await (await inboxOf(call)).listAfter(call.query.search ?? '', after, limit + 1);
-    return toPage(rows, limit, viewSummary, ({ place, id: last }) => [place, last]);
   },
+  item: InboxSummaryView,
+  cursor: ['time', 'uuid'],
+  async read(call, { after, limit }) {
+    const place = after && { receivedAt: after[0], id: after[1] };
+    return (await inboxOf(call)).listAfter(call.query.search ?? '', place, limit);
+  },
+  view: (message) => viewOf(InboxSummaryView)(message),
+  place: ({ place, id }) => [place, id],
+});
+
+const InboxMessageView = NamedObject('InboxMessage', {
+  id: Uuid,
+  receivedAt: Time('When it was captured.'),
+  envelopeFrom: Type.String(),
+  envelopeTo: Type.Array(Type.String()),
+  subject: Type.String(),
+  headers: Type.Array(StrictObject({ name: Type.String(), value: Type.String() })),
+  html: Nullable(Text('The HTML part, with its inline images as `data:` URLs.')),
+  text: Nullable(Type.String()),
+  unread: Flag(
+    'Whether its parts couldn’t be read, so that there are only its headers and source.',
+  ),
+  source: Text('The raw message as received.'),
 });
 
 export const getInboxMessage = defineOperation({
   id: 'getInboxMessage',
   summary: 'Get a captured message',
-  answer: NamedObject('InboxMessage', {
-    id: Uuid,
-    receivedAt: Time('When it was captured.'),
-    envelopeFrom: Type.String(),
-    envelopeTo: Type.Array(Type.String()),
-    subject: Type.String(),
-    headers: Type.Array(StrictObject({ name: Type.String(), value: Type.String() })),
-    html: Nullable(
-      Type.String({ description: 'The HTML part, with its inline images as `data:` URLs.' }),
-    ),
-    text: Nullable(Type.String()),
-    unread: Type.Boolean({
-      description:
-        'Whether its parts couldn’t be read, so that there are only its headers and source.',
-    }),
-    source: Type.String({ description: 'The raw message as received.' }),
-  }),
+  answer: InboxMessageView,
   async handle(call) {
     const message = await (await inboxOf(call)).read(call.params.inboxMessageId as InboxMessageId);
     if (message === undefined) throw notFound('message');
-    const { id, receivedAt, envelopeFrom, envelopeTo, subject, text, unread } = message;
-    return {
-      id,
-      receivedAt,
-      envelopeFrom,
-      envelopeTo,
-      subject,
+    return viewOf(InboxMessageView)({
+      ...message,
       headers: message.headers.map(([name, value]) => ({ name, value })),
       html: await showInlineImages(message),
-      text,
-      unread,
       source: message.source.toString('utf8'),
-    };
+    });
   },
 });
 
@@ -126,7 +109,6 @@ export const deleteInboxMessage = defineOperation({
       if (!(await inbox.removeOne(inboxMessageId as InboxMessageId, transaction)))
         throw notFound('message');
       await recordAudit(call, transaction, 'inbox_message_removed', inboxMessageId);
-      return undefined;
     });
   },
 });
@@ -139,7 +121,6 @@ export const emptyInbox = defineOperation({
     return inTransaction(call, async (transaction) => {
       await inbox.remove({ to: undefined, since: undefined }, transaction);
       await recordAudit(call, transaction, 'inbox_emptied', 'inbox');
-      return undefined;
     });
   },
 });

@@ -4,23 +4,32 @@ import { findPersonByEmail } from '../../../accounts/account/person-store.ts';
 import { changeOperator } from '../../../accounts/sign-in/disable-person.ts';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
 import { listProcesses } from '../../../base/threads/process-store.ts';
-import { NamedObject, Nullable, strict, Time, Uuid } from '../../../base/values/common-schemas.ts';
+import {
+  Flag,
+  NamedObject,
+  Nullable,
+  strict,
+  Text,
+  Time,
+  Uuid,
+  Whole,
+} from '../../../base/values/common-schemas.ts';
 import { assessBackup } from '../../../host/backup/assess-backup.ts';
 import { readLastBackupAt } from '../../../host/backup/backup-state.ts';
 import { poolsOf } from '../../../sending/delivery/direct/source-pools.ts';
-import type { SubmissionEndpoint } from '../../../sending/smtp-submission/submission-endpoint.ts';
 import { canOperate } from '../access/admit-actor.ts';
 import { readAccountAccess } from '../account/manage-me-routes.ts';
-import { pageOf } from '../answer/page.ts';
-import { notFound, Problem } from '../answer/problem.ts';
+import { defineList } from '../answer/list-operations.ts';
+import { conflict, notFound } from '../answer/problem.ts';
+import { viewOf } from '../answer/view-of.ts';
 import { actorOf, defineOperation, type OperationCall } from '../operation.ts';
-import { resourceRoutes } from '../resource-routes.ts';
+import { resourceOf, resourceRoutes } from '../resource-routes.ts';
 
 const SmtpSubmissionView = Type.Object(
   {
-    host: Type.String({ description: 'The host that programs connect to.' }),
-    port: Nullable(Type.Integer({ description: 'The port with STARTTLS.' })),
-    tlsPort: Nullable(Type.Integer({ description: 'The port with TLS from the start.' })),
+    host: Text('The host that programs connect to.'),
+    port: Nullable(Whole('The port with STARTTLS.')),
+    tlsPort: Nullable(Whole('The port with TLS from the start.')),
   },
   {
     ...strict,
@@ -29,79 +38,70 @@ const SmtpSubmissionView = Type.Object(
   },
 );
 
+const SettingsView = NamedObject('Settings', {
+  version: Type.String(),
+  publicUrl: Type.String(),
+  delivery: Text('`inbox`, `relay` or `direct`.'),
+  deliveryRedirect: Nullable(Text('If set, every message is sent to this address instead.')),
+  deliveryAllow: Type.Array(Type.String(), {
+    description: 'If not empty, only these domains are delivered to.',
+  }),
+  systemMail: Flag(
+    'Whether invitations, sender verification links and security notices are sent; see `SYSTEM_MAIL_FROM`.',
+  ),
+  hostname: Nullable(Text('Host name sent in EHLO.')),
+  sourcePools: Type.Array(Type.String(), {
+    description: 'Source address pools available to sending domains.',
+  }),
+  smtpSubmission: Nullable(SmtpSubmissionView),
+});
+
 export const getSettings = defineOperation({
   id: 'getSettings',
   summary: 'Get the settings of the installation',
   description:
     'Set through environment variables. Secrets aren’t included. Only operators, and callers with `domains:read` in an account, see where mail is redirected, the allowed domains, the host name and the pools.',
-  answer: NamedObject('Settings', {
-    version: Type.String(),
-    publicUrl: Type.String(),
-    delivery: Type.String({ description: '`inbox`, `relay` or `direct`.' }),
-    deliveryRedirect: Nullable(
-      Type.String({ description: 'If set, every message is sent to this address instead.' }),
-    ),
-    deliveryAllow: Type.Array(Type.String(), {
-      description: 'If not empty, only these domains are delivered to.',
-    }),
-    systemMail: Type.Boolean({
-      description:
-        'Whether invitations, sender verification links and security notices are sent; see `SYSTEM_MAIL_FROM`.',
-    }),
-    hostname: Nullable(Type.String({ description: 'Host name sent in EHLO.' })),
-    sourcePools: Type.Array(Type.String(), {
-      description: 'Source address pools available to sending domains.',
-    }),
-    smtpSubmission: Nullable(SmtpSubmissionView),
-  }),
+  answer: SettingsView,
   async handle(call) {
     const { dependencies } = call;
-    const {
-      version,
-      delivery,
-      deliveryRedirect = null,
-      deliveryAllow,
-      hostname = null,
-      direct,
-    } = dependencies.facts;
+    const { version, delivery, deliveryRedirect, deliveryAllow, hostname, direct } =
+      dependencies.facts;
     const submission = dependencies.smtpSubmission();
     const actor = actorOf(call);
     const seesDelivery =
       (await canOperate(dependencies, actor)) ||
-      (await readAccountAccess(dependencies.database.kysely, actor)).some(({ granted }) =>
+      (await readAccountAccess(call.kysely, actor)).some(({ granted }) =>
         granted.has('domains:read'),
       );
-    return {
+    return viewOf(SettingsView)({
       version,
       publicUrl: dependencies.publicUrl(),
       delivery,
-      deliveryRedirect: seesDelivery ? deliveryRedirect : null,
-      deliveryAllow: seesDelivery ? deliveryAllow : [],
+      deliveryAllow: [],
       systemMail: dependencies.systemMailEnabled,
-      hostname: seesDelivery ? hostname : null,
-      sourcePools: seesDelivery ? poolsOf(direct.sources) : [],
-      smtpSubmission: submission === undefined ? null : viewSubmission(submission),
-    };
+      sourcePools: [],
+      smtpSubmission: submission && viewOf(SmtpSubmissionView)(submission),
+      ...(seesDelivery && {
+        deliveryRedirect,
+        deliveryAllow,
+        hostname,
+        sourcePools: poolsOf(direct.sources),
+      }),
+    });
   },
 });
 
-function viewSubmission({ host, port, tlsPort }: SubmissionEndpoint) {
-  return { host, port: port ?? null, tlsPort: tlsPort ?? null };
-}
-
 const OperatorView = NamedObject('Operator', { email: Type.String(), name: Type.String() });
 
-function operatorOf({ params: { email } }: OperationCall) {
-  return {
-    kind: 'operator',
-    unrecorded: ['name'] as const,
-    id: email,
-    async read(transaction: DatabaseTransaction) {
-      const [found] = await readPeople(transaction, { email, operator: true });
-      return found && { email: found.email, name: found.name };
-    },
-  };
-}
+const operatorOf = resourceOf({
+  kind: 'operator',
+  unrecorded: ['name'],
+  id: 'email',
+  async read(transaction, { params: { email } }) {
+    const [found] = await readPeople(transaction, { email, operator: true });
+    return found && viewOf(OperatorView)(found);
+  },
+});
 
 function writeOperator(
   { params: { email }, dependencies: { access } }: OperationCall,
@@ -111,7 +111,7 @@ function writeOperator(
     const person = await findPersonByEmail(transaction, email);
     if (person === undefined) throw notFound('person');
     const refusal = await changeOperator(transaction, access.facts, person.id, operator);
-    if (refusal !== undefined) throw new Problem('conflict', refusal);
+    if (refusal !== undefined) throw conflict(refusal);
   };
 }
 
@@ -144,9 +144,9 @@ export const getBackup = defineOperation({
   description:
     'The backup of the embedded database, as in `bin/signalpost doctor`. Your own PostgreSQL is backed up with its own tools, and isn’t checked.',
   answer: NamedObject('Backup', {
-    ok: Type.Boolean({ description: 'False if a backup that is set up fails or is late.' }),
-    finding: Type.String({ description: 'Where to, how old, and what is wrong.' }),
-    advice: Nullable(Type.String({ description: 'What to do about it.' })),
+    ok: Flag('False if a backup that is set up fails or is late.'),
+    finding: Text('Where to, how old, and what is wrong.'),
+    advice: Nullable(Text('What to do about it.')),
     lastAt: Nullable(Time('When the last backup was finished.')),
   }),
   async handle({ dependencies: { facts } }) {
@@ -158,8 +158,8 @@ export const getBackup = defineOperation({
 
 const ProcessView = NamedObject('ServiceProcess', {
   id: Uuid,
-  host: Type.String({ description: 'Name of its machine or container.' }),
-  pid: Type.Integer({ description: 'Its process ID there.' }),
+  host: Text('Name of its machine or container.'),
+  pid: Whole('Its process ID there.'),
   version: Type.String(),
   roles: Type.Array(Type.String(), {
     description: 'What it does: `http`, `management`, `smtp`, `worker`.',
@@ -170,32 +170,26 @@ const ProcessView = NamedObject('ServiceProcess', {
   }),
   startedAt: Time('When it started.'),
   seenAt: Time('When it last reported.'),
-  inFlight: Type.Integer({
-    description:
-      'Messages that it’s sending. Those of a vanished process go to others once their leases expire.',
-  }),
+  inFlight: Whole(
+    'Messages that it’s sending. Those of a vanished process go to others once their leases expire.',
+  ),
   delayMs: Nullable(
-    Type.Integer({
-      description:
-        'How late its timers run, in milliseconds; more than a few dozen means that it’s overloaded. Null once it vanished.',
-    }),
+    Whole(
+      'How late its timers run, in milliseconds; more than a few dozen means that it’s overloaded. Null once it vanished.',
+    ),
   ),
 });
 
-export const listServiceProcesses = defineOperation({
+export const listServiceProcesses = defineList({
   id: 'listProcesses',
   summary: 'List the running processes of the service',
   description: 'Each reports every five seconds.',
-  answer: pageOf(ProcessView),
-  async handle(call) {
-    const processes = await listProcesses(call.dependencies.database.kysely);
-    return {
-      items: processes.map((process) => ({
-        ...process,
-        roles: [...process.roles],
-        delayMs: process.state === 'vanished' ? null : process.delayMs,
-      })),
-      nextCursor: null,
-    };
+  item: ProcessView,
+  async read({ kysely }) {
+    const processes = await listProcesses(kysely);
+    return processes.map((process) => ({
+      ...process,
+      delayMs: process.state === 'vanished' ? null : process.delayMs,
+    }));
   },
 });

@@ -5,7 +5,7 @@ import {
   systemMailKinds,
 } from '../../../accounts/notices/system-mail.ts';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
-import { NamedObject, StrictObject } from '../../../base/values/common-schemas.ts';
+import { Flag, NamedObject, StrictObject } from '../../../base/values/common-schemas.ts';
 import { removeTemplate } from '../../../content/template/template-store.ts';
 import { builtInTemplate } from '../../../sending/system-mail/built-in-templates.ts';
 import { mailFields } from '../../../sending/system-mail/mail-fields.ts';
@@ -15,10 +15,9 @@ import {
   replacementId,
 } from '../../../sending/system-mail/publish-template.ts';
 import { readPublishedSource } from '../../../sending/system-mail/system-template-store.ts';
-import { pageOf } from '../answer/page.ts';
-import { Problem } from '../answer/problem.ts';
-import { defineOperation, type OperationCall } from '../operation.ts';
-import { resourceRoutes } from '../resource-routes.ts';
+import { defineList } from '../answer/list-operations.ts';
+import { invalidFields } from '../answer/problem.ts';
+import { resourceOf, resourceRoutes } from '../resource-routes.ts';
 import { TemplateContentSchema } from '../template/template-views.ts';
 
 const { subject, previewText, html, mjml, text } = TemplateContentSchema.properties;
@@ -26,15 +25,13 @@ const content = { subject, previewText, html, mjml, text };
 
 const MailTemplateView = NamedObject('MailTemplate', {
   kind: Type.Enum([...systemMailKinds]),
-  replaced: Type.Boolean({
-    description: 'Whether an operator has replaced the built-in text.',
-  }),
+  replaced: Flag('Whether an operator has replaced the built-in text.'),
   ...content,
   fields: Type.Array(
     StrictObject({
       name: Type.String(),
       description: Type.Optional(Type.String()),
-      secret: Type.Boolean({ description: 'Shown only in the mail itself.' }),
+      secret: Flag('Shown only in the mail itself.'),
     }),
     { description: 'Fields the text can use.' },
   ),
@@ -56,30 +53,22 @@ async function readView(
   return { kind, replaced: replacement !== undefined, ...source, fields };
 }
 
-function replacementOf(call: OperationCall) {
-  const { mailKind } = call.params;
-  return {
-    kind: 'mail_template',
-    unrecorded: ['html', 'mjml', 'text'] as const,
-    id: mailKind,
-    async read(transaction: DatabaseTransaction) {
-      const view = await readView(transaction, mailKind);
-      return view.replaced ? view : undefined;
-    },
-  };
-}
+const replacementOf = resourceOf({
+  kind: 'mail_template',
+  unrecorded: ['html', 'mjml', 'text'],
+  id: 'mailKind',
+  async read(transaction, { params }) {
+    const view = await readView(transaction, params.mailKind);
+    return view.replaced ? view : undefined;
+  },
+});
 
-export const listMailTemplates = defineOperation({
+export const listMailTemplates = defineList({
   id: 'listMailTemplates',
   summary: 'List system mail templates',
   description: 'The templates in use. Built-in ones are shown in English.',
-  answer: pageOf(MailTemplateView),
-  async handle({ dependencies }) {
-    const items = await Promise.all(
-      systemMailKinds.map((kind) => readView(dependencies.database.kysely, kind)),
-    );
-    return { items, nextCursor: null };
-  },
+  item: MailTemplateView,
+  read: ({ kysely }) => Promise.all(systemMailKinds.map((kind) => readView(kysely, kind))),
 });
 
 export const mailTemplateRoutes = resourceRoutes({
@@ -104,9 +93,7 @@ export const mailTemplateRoutes = resourceRoutes({
       if (!('errors' in result))
         return (transaction) =>
           publishReplacement(transaction, mailKind, result.source, result.compiled);
-      const { errors } = result;
-      const detail = `${errors[0]?.field} ${errors[0]?.reason}`;
-      throw new Problem('validation-failed', detail, { errors });
+      throw invalidFields(result.errors);
     },
   },
   remove: {

@@ -1,46 +1,39 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import { transferAllApiKeys } from '../../../accounts/access/issue-api-key.ts';
 import { personOf } from '../../../accounts/access/principal.ts';
-import { type PersonFacts, readPeople } from '../../../accounts/account/people-page-store.ts';
+import { readPeople } from '../../../accounts/account/people-page-store.ts';
 import { findPersonByEmail } from '../../../accounts/account/person-store.ts';
 import { disablePerson, enablePerson } from '../../../accounts/sign-in/disable-person.ts';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
-import { NamedObject, StrictObject } from '../../../base/values/common-schemas.ts';
+import { Flag, NamedObject, StrictObject, Text } from '../../../base/values/common-schemas.ts';
 import type { PersonId } from '../../../base/values/ids.ts';
 import { recordChange } from '../../change/actor.ts';
 import { UserSchema } from '../../manifest/manifest-schema.ts';
-import { invalidField, notFound, Problem } from '../answer/problem.ts';
+import { conflict, invalidField, notFound } from '../answer/problem.ts';
 import { actorOf, type OperationCall } from '../operation.ts';
-import { resourceRoutes } from '../resource-routes.ts';
+import { resourceOf, resourceRoutes } from '../resource-routes.ts';
 import { callerOf } from '../save-resource.ts';
 
 const PersonView = NamedObject('Person', {
   id: Type.String(),
   email: Type.String(),
   name: Type.String(),
-  operator: Type.Boolean({ description: 'Whether the user is an operator.' }),
-  disabled: Type.Boolean({ description: 'Disabled users can’t sign in or use tokens.' }),
+  operator: Flag('Whether the user is an operator.'),
+  disabled: Flag('Disabled users can’t sign in or use tokens.'),
   accounts: Type.Array(
     StrictObject({ accountId: Type.String(), role: UserSchema.properties.role }),
   ),
 });
 
-function viewPerson(person: PersonFacts): Static<typeof PersonView> {
-  return { ...person, accounts: [...person.accounts] };
-}
-
-function personResource(call: OperationCall) {
-  const { email } = call.params;
-  return {
-    kind: 'person',
-    unrecorded: ['name'] as const,
-    id: email,
-    async read(transaction: DatabaseTransaction) {
-      const [found] = await readPeople(transaction, { email });
-      return found && viewPerson(found);
-    },
-  };
-}
+const personResource = resourceOf({
+  kind: 'person',
+  unrecorded: ['name'],
+  id: 'email',
+  async read(transaction, { params: { email } }) {
+    const [found] = await readPeople(transaction, { email });
+    return found;
+  },
+});
 
 export const peopleRoutes = resourceRoutes({
   path: '/installation/people/:email',
@@ -52,20 +45,13 @@ export const peopleRoutes = resourceRoutes({
     summary: 'List all users',
     filters: {
       contains: Type.Optional(
-        Type.String({
-          description: 'Part of the address or name, case-insensitive.',
-          maxLength: 320,
-        }),
+        Text('Part of the address or name, case-insensitive.', { maxLength: 320 }),
       ),
-      operator: Type.Optional(
-        Type.Boolean({ description: 'True: only operators. False: only others.' }),
-      ),
+      operator: Type.Optional(Flag('True: only operators. False: only others.')),
     },
     key: 'email',
-    async read({ dependencies, query: { contains, operator } }, page) {
-      const filter = { contains, operator, ...page };
-      return (await readPeople(dependencies.database.kysely, filter)).map(viewPerson);
-    },
+    read: ({ kysely, query: { contains, operator } }, page) =>
+      readPeople(kysely, { contains, operator, ...page }),
   },
   get: { id: 'getPerson', summary: 'Get any user' },
   put: {
@@ -76,11 +62,10 @@ export const peopleRoutes = resourceRoutes({
       'Disabling revokes the user’s tokens, sessions and API keys on every node within a second. Roles are kept.',
     query: StrictObject({
       keysTo: Type.Optional(
-        Type.String({
-          description:
-            'Email of an owner who takes over the API keys that the disabled user created, in every account that this owner owns. The other keys are revoked.',
-          maxLength: 320,
-        }),
+        Text(
+          'Email of an owner who takes over the API keys that the disabled user created, in every account that this owner owns. The other keys are revoked.',
+          { maxLength: 320 },
+        ),
       ),
     }),
     body: StrictObject({ disabled: Type.Boolean() }),
@@ -89,11 +74,11 @@ export const peopleRoutes = resourceRoutes({
       if (person === undefined) throw notFound('person');
       const { disabled } = call.body;
       if (disabled && person.id === personOf(actorOf(call)))
-        throw new Problem('conflict', 'You can’t disable yourself');
+        throw conflict('You can’t disable yourself');
       if (!disabled) return enablePerson(transaction, person.id);
       await transferPersonKeys(transaction, call, person.id);
       const refusal = await disablePerson(transaction, call.dependencies.access.facts, person.id);
-      if (refusal !== undefined) throw new Problem('conflict', refusal);
+      if (refusal !== undefined) throw conflict(refusal);
     },
   },
 });

@@ -1,16 +1,22 @@
 import { Type } from 'typebox';
-import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
-import { NamedObject, Nullable, strict, Time } from '../../../base/values/common-schemas.ts';
+import {
+  NamedObject,
+  Nullable,
+  strict,
+  Text,
+  Time,
+  Whole,
+} from '../../../base/values/common-schemas.ts';
 import { newId } from '../../../base/values/ids.ts';
 import { findDestinationProfile } from '../../../sending/delivery/shaping/destination-profiles.ts';
 import {
   type DestinationState,
-  type RateOverride,
   ShapingStore,
 } from '../../../sending/delivery/shaping/shaping-store.ts';
-import { pageOf } from '../answer/page.ts';
-import { defineOperation, type OperationCall } from '../operation.ts';
-import { resourceRoutes } from '../resource-routes.ts';
+import { defineList } from '../answer/list-operations.ts';
+import { viewOf } from '../answer/view-of.ts';
+import type { OperationCall } from '../operation.ts';
+import { resourceOf, resourceRoutes } from '../resource-routes.ts';
 
 const ReceiverView = NamedObject('Receiver', {
   name: Type.String(),
@@ -20,16 +26,14 @@ const ReceiverView = NamedObject('Receiver', {
   sending: Type.Number({ description: 'Current messages per second.' }),
   fixedRate: Nullable(Type.Number({ description: 'Set by an operator; null: learned.' })),
   fixedConnections: Nullable(Type.Integer()),
-  messagesPerConnection: Type.Integer({ description: 'Max messages per connection.' }),
+  messagesPerConnection: Whole('Max messages per connection.'),
   fixedMessagesPerConnection: Nullable(Type.Integer()),
   session: Nullable(
     Type.Object(
       {
         messagesPerConnection: Type.Integer(),
         learntAt: Time('When it was learned.'),
-        reason: Type.String({
-          description: 'The receiving server’s reply when it stopped accepting messages.',
-        }),
+        reason: Text('The receiving server’s reply when it stopped accepting messages.'),
       },
       {
         ...strict,
@@ -39,49 +43,49 @@ const ReceiverView = NamedObject('Receiver', {
     ),
   ),
   slowedAt: Nullable(Time('When the destination last throttled mail.')),
-  slowedReason: Nullable(Type.String({ description: 'The receiving server’s reply.' })),
+  slowedReason: Nullable(Text('The receiving server’s reply.')),
 });
 
 function shapingStoreOf(call: OperationCall): ShapingStore {
   return new ShapingStore(call.dependencies.database, newId(), () => call.dependencies.clock.now());
 }
 
-function viewReceiver(destination: DestinationState) {
-  const { name, label, throttle, override, slowedReason = null } = destination;
-  const { session } = throttle;
+function viewReceiver({
+  name,
+  label,
+  throttle,
+  override,
+  othersSent,
+  slowedReason,
+}: DestinationState) {
+  const { session, slowedAt } = throttle;
+  const { rate, connections, messagesPerConnection } = override;
   const defaultPerConnection = findDestinationProfile(name).messagesPerConnection;
-  return {
+  return viewOf(ReceiverView)({
     name,
     label,
-    rate: override.rate ?? throttle.rate,
-    connections: override.connections ?? throttle.connections,
-    sending: destination.othersSent,
-    fixedRate: override.rate ?? null,
-    fixedConnections: override.connections ?? null,
-    messagesPerConnection:
-      override.messagesPerConnection ?? session?.maxMessages ?? defaultPerConnection,
-    fixedMessagesPerConnection: override.messagesPerConnection ?? null,
-    session:
-      session === undefined
-        ? null
-        : {
-            messagesPerConnection: session.maxMessages,
-            learntAt: new Date(session.learnedAt),
-            reason: session.reason,
-          },
-    slowedAt: throttle.slowedAt === undefined ? null : new Date(throttle.slowedAt),
+    rate: rate ?? throttle.rate,
+    connections: connections ?? throttle.connections,
+    sending: othersSent,
+    fixedRate: rate,
+    fixedConnections: connections,
+    messagesPerConnection: messagesPerConnection ?? session?.maxMessages ?? defaultPerConnection,
+    fixedMessagesPerConnection: messagesPerConnection,
+    session: session && {
+      messagesPerConnection: session.maxMessages,
+      learntAt: new Date(session.learnedAt),
+      reason: session.reason,
+    },
+    slowedAt: slowedAt === undefined ? null : new Date(slowedAt),
     slowedReason,
-  };
+  });
 }
 
-export const listReceivers = defineOperation({
+export const listReceivers = defineList({
   id: 'listReceivers',
   summary: 'List destinations with their rate limits',
-  answer: pageOf(ReceiverView),
-  async handle(call) {
-    const all = await shapingStoreOf(call).list();
-    return { items: all.map(viewReceiver), nextCursor: null };
-  },
+  item: ReceiverView,
+  read: async (call) => (await shapingStoreOf(call).list()).map(viewReceiver),
 });
 
 /** Manual rate limits of a destination; null: learned. */
@@ -93,35 +97,23 @@ const settings = {
       maximum: 100_000,
     }),
   ),
-  connections: Nullable(
-    Type.Integer({ description: 'null: learned.', minimum: 1, maximum: 10_000 }),
-  ),
-  messagesPerConnection: Nullable(
-    Type.Integer({ description: 'null: learned.', minimum: 1, maximum: 100_000 }),
-  ),
+  connections: Nullable(Whole('null: learned.', { minimum: 1, maximum: 10_000 })),
+  messagesPerConnection: Nullable(Whole('null: learned.', { minimum: 1, maximum: 100_000 })),
 };
 
 const SettingsView = NamedObject('ReceiverSettings', settings);
 
 const SettingsBody = Type.Partial(Type.Object(settings), strict);
 
-function viewReceiverSettings(override: RateOverride) {
-  const { rate = null, connections = null, messagesPerConnection = null } = override;
-  return { rate, connections, messagesPerConnection };
-}
-
-function settingsOf(call: OperationCall) {
-  const { receiver } = call.params;
-  return {
-    kind: 'receiver',
-    id: receiver,
-    mustExist: true,
-    async read(transaction: DatabaseTransaction) {
-      const override = await shapingStoreOf(call).readOverride(receiver, transaction);
-      return override && viewReceiverSettings(override);
-    },
-  };
-}
+const settingsOf = resourceOf({
+  kind: 'receiver',
+  id: 'receiver',
+  mustExist: true,
+  async read(transaction, call) {
+    const override = await shapingStoreOf(call).readOverride(call.params.receiver, transaction);
+    return override && viewOf(SettingsView)(override);
+  },
+});
 
 export const receiverSettingsRoutes = resourceRoutes({
   path: '/installation/receivers/:receiver/settings',

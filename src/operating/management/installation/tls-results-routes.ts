@@ -1,15 +1,12 @@
 import { Type } from 'typebox';
-import { NamedObject, StrictObject } from '../../../base/values/common-schemas.ts';
+import { NamedObject, StrictObject, Text } from '../../../base/values/common-schemas.ts';
 import { newId } from '../../../base/values/ids.ts';
 import { parseDomainName } from '../../../base/values/mail-domain.ts';
 import { parseTimestamp } from '../../../base/values/parse-timestamp.ts';
 import { StsPolicyStore } from '../../../sending/delivery/mta-sts/sts-policy-store.ts';
 import { makeTlsReport } from '../../../sending/delivery/tls-report/tls-report.ts';
-import {
-  type TlsDayCursor,
-  TlsResultStore,
-} from '../../../sending/delivery/tls-report/tls-result-store.ts';
-import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
+import { TlsResultStore } from '../../../sending/delivery/tls-report/tls-result-store.ts';
+import { definePages } from '../answer/list-operations.ts';
 import { invalidField, notFound } from '../answer/problem.ts';
 import { defineOperation, type OperationCall } from '../operation.ts';
 
@@ -18,7 +15,7 @@ const Day = (description: string) => Type.String({ description, pattern: dayPatt
 
 const TlsDayView = NamedObject('TlsDay', {
   day: Day('In UTC.'),
-  domain: Type.String({ description: 'The recipients’ domain.' }),
+  domain: Text('The recipients’ domain.'),
   policyType: Type.Enum(['sts', 'no-policy-found'], {
     description: 'The policy applied: MTA-STS (`sts`) or none.',
   }),
@@ -26,8 +23,8 @@ const TlsDayView = NamedObject('TlsDay', {
   failed: Type.Number({ description: 'Failed sessions.' }),
   failures: Type.Array(
     NamedObject('TlsFailure', {
-      type: Type.String({ description: 'A result type of RFC 8460 section 4.3.' }),
-      host: Type.String({ description: 'The MX host; empty if none was reached.' }),
+      type: Text('A result type of RFC 8460 section 4.3.'),
+      host: Text('The MX host; empty if none was reached.'),
       sessions: Type.Number(),
     }),
     { description: 'Most sessions first.' },
@@ -81,39 +78,40 @@ function readDomain(text: string | undefined): string | undefined {
   return domain;
 }
 
-function readPosition(call: OperationCall<{ readonly cursor?: string }>): TlsDayCursor | undefined {
-  const [day, domain, policyType] = readCursor(call.query, 'text', 'text', 'text') ?? [];
-  if (day === undefined || domain === undefined || policyType === undefined) return undefined;
-  if (readDay('cursor', day) === undefined) return undefined;
-  return { day, domain, policyType: policyType === 'sts' ? 'sts' : 'no-policy-found' };
-}
-
-export const listTlsResults = defineOperation({
+export const listTlsResults = definePages({
   id: 'listTlsResults',
   summary: 'List TLS results by day and recipient domain, newest first',
   description:
     'Counted as in RFC 8460, with DELIVERY=direct. Sessions appear within 30 seconds. Kept for 60 days.',
-  query: pageQuery({
-    domain: Type.Optional(Type.String({ description: 'Only this domain.', maxLength: 253 })),
+  filters: {
+    domain: Type.Optional(Text('Only this domain.', { maxLength: 253 })),
     from: Type.Optional(Day('On or after this UTC day.')),
     until: Type.Optional(Day('On or before this UTC day.')),
-  }),
-  answer: pageOf(TlsDayView),
-  async handle(call) {
-    const limit = pageSizeOf(call.query);
+  },
+  item: TlsDayView,
+  cursor: ['text', 'text', 'text'],
+  async read(call, { after, limit }) {
     const filter = {
       domain: readDomain(call.query.domain),
       from: readDay('from', call.query.from),
       until: readDay('until', call.query.until),
     };
-    const rows = await tlsResultStoreOf(call).list(filter, limit + 1, readPosition(call));
-    return toPage(
-      rows,
+    const [day, domain, policyType] = after ?? [];
+    readDay('cursor', day);
+    return tlsResultStoreOf(call).list(
+      filter,
       limit,
-      (row) => row,
-      ({ day, domain, policyType }) => [day, domain, policyType],
+      day === undefined || domain === undefined
+        ? undefined
+        : {
+            day,
+            domain,
+            policyType: policyType === 'sts' ? 'sts' : 'no-policy-found',
+          },
     );
   },
+  view: (row) => row,
+  place: ({ day, domain, policyType }) => [day, domain, policyType],
 });
 
 export const getTlsReport = defineOperation({

@@ -20,14 +20,15 @@ import {
   NamedObject,
   Nullable,
   StrictObject,
+  Text,
   Time,
   Uuid,
 } from '../../../base/values/common-schemas.ts';
 import { Name } from '../../manifest/manifest-schema.ts';
 import { actorPermissions } from '../access/admit-actor.ts';
-import { pageOf } from '../answer/page.ts';
+import { defineList } from '../answer/list-operations.ts';
 import { invalidField, notFound } from '../answer/problem.ts';
-import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { inTransaction, recordAudit } from '../save-resource.ts';
 
 const dayMs = 86_400_000;
@@ -35,11 +36,11 @@ const dayMs = 86_400_000;
 const ApiKeyView = NamedObject('ApiKey', {
   id: Uuid,
   name: Type.String(),
-  hint: Nullable(Type.String({ description: 'The last characters before the checksum.' })),
+  hint: Nullable(Text('The last characters before the checksum.')),
   scopes: Type.Array(Type.Enum([...permissions])),
   networks: Nullable(Type.Array(Type.String(), { description: 'Null: any network.' })),
   templates: Nullable(Type.Array(Type.String(), { description: 'Null: all templates.' })),
-  createdBy: Nullable(Type.String({ description: 'Null for keys created on the command line.' })),
+  createdBy: Nullable(Text('Null for keys created on the command line.')),
   createdAt: Time('When it was created.'),
   expiresAt: Nullable(Time('When it expires.')),
   lastUsedAt: Nullable(Time('When it was last used, to the minute.')),
@@ -48,17 +49,14 @@ const ApiKeyView = NamedObject('ApiKey', {
 
 const NewApiKeyView = NamedObject('NewApiKey', {
   id: Uuid,
-  key: Type.String({ description: 'Shown only once.' }),
+  key: Text('Shown only once.'),
 });
 
-export const listApiKeys = defineOperation({
+export const listApiKeys = defineList({
   id: 'listApiKeys',
   summary: 'List the API keys of an account',
-  answer: pageOf(ApiKeyView),
-  async handle(call) {
-    const items = await readApiKeys(call.dependencies.database.kysely, accountOf(call).id);
-    return { items, nextCursor: null };
-  },
+  item: ApiKeyView,
+  read: ({ kysely, params }) => readApiKeys(kysely, params.accountId),
 });
 
 export const createApiKey = defineOperation({
@@ -101,8 +99,7 @@ export const createApiKey = defineOperation({
   answer: NewApiKeyView,
   status: 201,
   async handle(call) {
-    const { name, expiresInDays, networks = null, templates = null } = call.body;
-    const { scopes } = call.body;
+    const { name, scopes, expiresInDays, networks = null, templates = null } = call.body;
     await requireOwnScopes(call, scopes);
     return inTransaction(call, async (transaction) => {
       const { clock } = call.dependencies;
@@ -111,7 +108,7 @@ export const createApiKey = defineOperation({
         scopes,
         networks,
         templates,
-        accountId: accountOf(call).id,
+        accountId: call.params.accountId,
         createdBy: personOf(actorOf(call)),
         expiresAt:
           expiresInDays === undefined ? undefined : new Date(clock.now() + expiresInDays * dayMs),
@@ -140,8 +137,7 @@ export const rotateApiKey = defineOperation({
   status: 201,
   handle: (call) =>
     inTransaction(call, async (transaction) => {
-      const { keyId } = call.params;
-      const { id: accountId } = accountOf(call);
+      const { keyId, accountId } = call.params;
       const { clock } = call.dependencies;
       const now = clock.now();
       const old = await readLiveApiKey(transaction, accountId, keyId, now);
@@ -170,14 +166,12 @@ export const deleteApiKey = defineOperation({
   description: 'It stops working on every node within a second.',
   handle: (call) =>
     inTransaction(call, async (transaction) => {
-      const { keyId } = call.params;
-      const { id: accountId } = accountOf(call);
+      const { keyId, accountId } = call.params;
       const now = call.dependencies.clock.now();
       const live = await readLiveApiKey(transaction, accountId, keyId, now);
       if (!(await removeApiKey(transaction, accountId, keyId))) throw notFound('API key');
       const named = live && { name: live.name };
       await recordAudit(call, transaction, 'api_key_removed', keyId, named);
-      return undefined;
     }),
 });
 
@@ -186,7 +180,7 @@ async function requireOwnScopes(
   call: OperationCall,
   scopes: ApiKeyLimits['scopes'],
 ): Promise<void> {
-  const own = await actorPermissions(call.dependencies, actorOf(call), accountOf(call).id);
+  const own = await actorPermissions(call.dependencies, actorOf(call), call.params.accountId);
   const excess = scopes.filter((scope) => own?.has(scope) !== true);
   if (excess.length > 0)
     throw invalidField('scopes', `exceeds your own permissions: ${excess.join(', ')}`);

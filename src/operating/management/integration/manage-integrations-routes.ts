@@ -21,15 +21,24 @@ import {
   revokeReachedTokens,
 } from '../../../accounts/oauth/revoke-tokens-store.ts';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
-import { NamedObject, Nullable, StrictObject, Time } from '../../../base/values/common-schemas.ts';
+import {
+  Flag,
+  NamedObject,
+  Nullable,
+  StrictObject,
+  Text,
+  Time,
+  Whole,
+} from '../../../base/values/common-schemas.ts';
 import type { Wire } from '../../../base/values/wire.ts';
 import { applyEntry } from '../../manifest/apply-manifest.ts';
 import { IntegrationSchema } from '../../manifest/manifest-schema.ts';
 import { integrationSection } from '../../manifest/resource-sections.ts';
-import { pageOf } from '../answer/page.ts';
+import { defineList } from '../answer/list-operations.ts';
 import { notFound } from '../answer/problem.ts';
-import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
-import { resourceRoutes } from '../resource-routes.ts';
+import { viewOf } from '../answer/view-of.ts';
+import { defineOperation, type OperationCall } from '../operation.ts';
+import { resourceOf, resourceRoutes } from '../resource-routes.ts';
 import {
   callerOf,
   entryScope,
@@ -44,65 +53,45 @@ const IntegrationView = NamedObject('Integration', {
   name: Type.String(),
   redirectUri: Type.String(),
   grants: Type.Array(Type.String()),
-  requirePkce: Type.Boolean({ description: 'Whether the code grant must use PKCE (RFC 7636).' }),
+  requirePkce: Flag('Whether the code grant must use PKCE (RFC 7636).'),
   disabled: Type.Boolean(),
   previousSecretUntil: Nullable(Time('When the previous secret stops working.')),
-  allowance: Type.Integer({
-    description:
-      'Max initial token requests per user in a sliding hour. Only operators can change it.',
-  }),
+  allowance: Whole(
+    'Max initial token requests per user in a sliding hour. Only operators can change it.',
+  ),
 });
 
 const SecretView = NamedObject('ClientSecret', {
   clientId: Type.String(),
-  clientSecret: Type.String({ description: 'Shown only once.' }),
+  clientSecret: Text('Shown only once.'),
 });
 
 function viewIntegration(integration: StoredIntegration): Wire<Static<typeof IntegrationView>> {
-  const { clientId, name, redirectUri, requirePkce, disabled, allowance } = integration;
-  return {
-    clientId,
-    name,
-    redirectUri,
+  return viewOf(IntegrationView)({
+    ...integration,
     grants: [...integration.grants].sort(),
-    requirePkce,
-    disabled,
-    previousSecretUntil: integration.previousSecret?.until ?? null,
-    allowance,
-  };
+    previousSecretUntil: integration.previousSecret?.until,
+  });
 }
 
 /** Treats an integration of another account as missing. */
 async function readOwn(transaction: DatabaseTransaction, call: OperationCall) {
   const integration = await readIntegration(transaction, call.params.clientId);
-  return integration?.accountId === accountOf(call).id ? integration : undefined;
+  return integration?.accountId === call.params.accountId ? integration : undefined;
 }
 
-function integrationOf(call: OperationCall) {
-  return {
-    kind: 'integration',
-    id: call.params.clientId,
-    async read(transaction: DatabaseTransaction) {
-      const integration = await readOwn(transaction, call);
-      return integration && viewIntegration(integration);
-    },
-  };
-}
-
-function integrationKey(call: OperationCall) {
-  return { accountId: accountOf(call).id, clientId: call.params.clientId };
-}
+const integrationOf = resourceOf({
+  kind: 'integration',
+  id: 'clientId',
+  async read(transaction, call) {
+    const integration = await readOwn(transaction, call);
+    return integration && viewIntegration(integration);
+  },
+});
 
 /** 256 bits. */
 function generateSecret(): string {
   return randomBytes(32).toString('base64url');
-}
-
-/** @throws Problem if the integration doesn't exist */
-async function requireIntegration(call: OperationCall): Promise<StoredIntegration> {
-  const found = await readOwn(call.dependencies.database.kysely, call);
-  if (found === undefined) throw notFound('OAuth app');
-  return found;
 }
 
 export const integrationRoutes = resourceRoutes({
@@ -115,7 +104,7 @@ export const integrationRoutes = resourceRoutes({
     summary: 'List OAuth apps',
     key: 'clientId',
     async read(call, { after }) {
-      const all = await readIntegrations(call.dependencies.database.kysely, accountOf(call).id);
+      const all = await readIntegrations(call.kysely, call.params.accountId);
       return all.filter(({ clientId }) => clientId > after).map(viewIntegration);
     },
   },
@@ -130,12 +119,8 @@ export const integrationRoutes = resourceRoutes({
       name: IntegrationSchema.properties.name,
       redirectUri: IntegrationSchema.properties.redirectUri,
       grants: IntegrationSchema.properties.grants,
-      requirePkce: Type.Optional(
-        Type.Boolean({
-          description: 'Whether the code grant must use PKCE. Default: false.',
-        }),
-      ),
-      disabled: Type.Optional(Type.Boolean({ description: 'Default: false.' })),
+      requirePkce: Type.Optional(Flag('Whether the code grant must use PKCE. Default: false.')),
+      disabled: Type.Optional(Flag('Default: false.')),
     }),
     write: (call) => async (transaction, before) => {
       const { requirePkce, disabled, ...integration } = call.body;
@@ -152,7 +137,7 @@ export const integrationRoutes = resourceRoutes({
     summary: 'Delete an OAuth app and its tokens',
     write: (call) => async (transaction) => {
       await revokeClientTokens(transaction, call.params.clientId);
-      await removeIntegration(transaction, accountOf(call).id, call.params.clientId);
+      await removeIntegration(transaction, call.params.accountId, call.params.clientId);
     },
   },
 });
@@ -188,21 +173,15 @@ export const rotateIntegrationSecret = defineOperation({
     }),
 });
 
-export const listConsents = defineOperation({
+export const listConsents = defineList({
   id: 'listConsents',
   summary: 'List consents to an OAuth app',
-  answer: pageOf(
-    NamedObject('Consent', {
-      email: Type.String(),
-      accountId: Type.String(),
-      grantedAt: Time('When the user consented.'),
-    }),
-  ),
-  async handle(call) {
-    const { accountId, clientId } = integrationKey(call);
-    const items = await readConsents(call.dependencies.database.kysely, accountId, clientId);
-    return { items, nextCursor: null };
-  },
+  item: NamedObject('Consent', {
+    email: Type.String(),
+    accountId: Type.String(),
+    grantedAt: Time('When the user consented.'),
+  }),
+  read: ({ kysely, params: { accountId, clientId } }) => readConsents(kysely, accountId, clientId),
 });
 
 export const deleteConsent = defineOperation({
@@ -214,54 +193,45 @@ export const deleteConsent = defineOperation({
       const own = await readOwn(transaction, call);
       const person = own && (await findPersonByEmail(transaction, email));
       if (person === undefined) throw notFound('consent');
-      if (!(await removeConsent(transaction, accountOf(call).id, clientId, person.id)))
+      if (!(await removeConsent(transaction, call.params.accountId, clientId, person.id)))
         throw notFound('consent');
       await revokeReachedTokens(transaction, { personId: person.id, reach: 'all' }, clientId);
       await recordAudit(call, transaction, 'consent_removed', clientId, { email });
-      return undefined;
     }),
 });
 
-export const listAllowanceUses = defineOperation({
+export const listAllowanceUses = defineList({
   id: 'listAllowanceUses',
   summary: 'List token request usage of an OAuth app',
   description:
     'Initial token requests per user in the last hour. Users without requests aren’t listed. Refresh requests don’t count.',
-  answer: pageOf(
-    NamedObject('AllowanceUse', {
-      email: Type.String(),
-      used: Type.Integer(),
-      left: Type.Integer(),
-      freeAt: Nullable(Time('When the next request is allowed; null if some are left.')),
-    }),
-  ),
-  async handle(call) {
-    const { clientId } = await requireIntegration(call);
-    const { database } = call.dependencies;
-    const items = await readAllowanceUsage(database.kysely, clientId);
-    return { items, nextCursor: null };
+  item: NamedObject('AllowanceUse', {
+    email: Type.String(),
+    used: Type.Integer(),
+    left: Type.Integer(),
+    freeAt: Nullable(Time('When the next request is allowed; null if some are left.')),
+  }),
+  async read(call) {
+    const app = await readOwn(call.kysely, call);
+    if (app === undefined) throw notFound('OAuth app');
+    return readAllowanceUsage(call.kysely, app.clientId);
   },
 });
 
 const AllowanceView = NamedObject('Allowance', {
   clientId: Type.String(),
   accountId: Type.String(),
-  perHour: Type.Integer({
-    description: 'Max initial token requests per user in a sliding hour.',
-  }),
+  perHour: Whole('Max initial token requests per user in a sliding hour.'),
 });
 
-function allowanceChange(call: OperationCall) {
-  const { clientId } = call.params;
-  return {
-    kind: 'allowance',
-    id: clientId,
-    async read(transaction: DatabaseTransaction) {
-      const [found] = await readIntegrationOverviews(transaction, clientId);
-      return found && { clientId, accountId: found.accountId, perHour: found.allowance };
-    },
-  };
-}
+const allowanceChange = resourceOf({
+  kind: 'allowance',
+  id: 'clientId',
+  async read(transaction, { params: { clientId } }) {
+    const [found] = await readIntegrationOverviews(transaction, clientId);
+    return found && { clientId, accountId: found.accountId, perHour: found.allowance };
+  },
+});
 
 export const getAllowance = defineOperation({
   id: 'getAllowance',

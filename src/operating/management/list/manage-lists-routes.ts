@@ -1,13 +1,14 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
 import {
   NamedObject,
   StrictObject,
   StringMap,
   strict,
+  Text,
   Time,
+  Whole,
 } from '../../../base/values/common-schemas.ts';
-import type { Wire } from '../../../base/values/wire.ts';
 import {
   type FileContact,
   readContactHeader,
@@ -28,19 +29,13 @@ import { type ContactList, readLists, removeList } from '../../../content/list/l
 import { applyEntry } from '../../manifest/apply-manifest.ts';
 import { ListSchema } from '../../manifest/manifest-schema.ts';
 import { listSection } from '../../manifest/resource-sections.ts';
-import { pageOf } from '../answer/page.ts';
 import { invalidField } from '../answer/problem.ts';
+import { sendExport } from '../answer/send-download.ts';
+import { viewOf } from '../answer/view-of.ts';
 import { InvalidImportFile, type RowReader } from '../import/import-csv.ts';
-import {
-  ImportView,
-  ListedImportView,
-  requireImport,
-  sendRejected,
-  viewImports,
-} from '../import/import-view.ts';
-import { importQuery, receiveImport } from '../import/receive-import.ts';
-import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
-import { resourceRoutes } from '../resource-routes.ts';
+import { importRoutes } from '../import/import-routes.ts';
+import { defineOperation, type OperationCall } from '../operation.ts';
+import { resourceOf, resourceRoutes } from '../resource-routes.ts';
 import { entryScope, requireResource } from '../save-resource.ts';
 
 const ListView = NamedObject('ContactList', {
@@ -48,29 +43,25 @@ const ListView = NamedObject('ContactList', {
   name: Type.String(),
   folderName: Type.String(),
   description: Type.String(),
-  size: Type.Integer({ description: 'Number of contacts.' }),
+  size: Whole('Number of contacts.'),
   createdAt: Time('When it was created.'),
   modifiedAt: Time('When the list or its contacts last changed.'),
 });
 
-function viewList(list: ContactList): Wire<Static<typeof ListView>> {
-  const { id, name, folderName, description, sourceSize, createdAt, modifiedAt } = list;
-  return { id, name, folderName, description, size: sourceSize, createdAt, modifiedAt };
+function viewList(list: ContactList) {
+  return viewOf(ListView)({ ...list, size: list.sourceSize });
 }
 
-function listOf(call: OperationCall) {
-  const { listId } = call.params;
-  return {
-    kind: 'list',
-    unrecorded: ['modifiedAt'] as const,
-    id: listId,
-    async read(transaction: DatabaseTransaction) {
-      const lists = await readLists(transaction, accountOf(call).id);
-      const found = lists.find(({ id }) => id === listId);
-      return found && viewList(found);
-    },
-  };
-}
+const listOf = resourceOf({
+  kind: 'list',
+  unrecorded: ['modifiedAt'],
+  id: 'listId',
+  async read(transaction, { params }) {
+    const lists = await readLists(transaction, params.accountId);
+    const found = lists.find(({ id }) => id === params.listId);
+    return found && viewList(found);
+  },
+});
 
 /** @throws Problem if the list doesn't exist */
 async function requireList(call: OperationCall, transaction?: DatabaseTransaction): Promise<void> {
@@ -87,7 +78,7 @@ export const listRoutes = resourceRoutes({
     summary: 'List contact lists',
     key: 'id',
     async read(call, { after }) {
-      const all = await readLists(call.dependencies.database.kysely, accountOf(call).id);
+      const all = await readLists(call.kysely, call.params.accountId);
       return all.filter(({ id }) => id > after).map(viewList);
     },
   },
@@ -108,7 +99,7 @@ export const listRoutes = resourceRoutes({
     id: 'deleteList',
     summary: 'Delete a contact list and its contacts',
     write: (call) => (transaction) =>
-      removeList(transaction, accountOf(call).id, call.params.listId),
+      removeList(transaction, call.params.accountId, call.params.listId),
   },
 });
 
@@ -118,19 +109,12 @@ const ContactView = NamedObject('Contact', {
   createdAt: Time('When it was added.'),
 });
 
-function listKeyOf(call: OperationCall) {
-  return { accountId: accountOf(call).id, listId: call.params.listId };
-}
-
-function contactOf(call: OperationCall) {
-  return {
-    kind: 'contact',
-    unrecorded: ['email', 'fields'] as const,
-    id: call.params.listId,
-    read: (transaction: DatabaseTransaction) =>
-      readContact(transaction, listKeyOf(call), call.params.email),
-  };
-}
+const contactOf = resourceOf({
+  kind: 'contact',
+  unrecorded: ['email', 'fields'],
+  id: 'listId',
+  read: (transaction, { params }) => readContact(transaction, params, params.email),
+});
 
 export const contactRoutes = resourceRoutes({
   path: '/accounts/:accountId/lists/:listId/contacts/:email',
@@ -142,15 +126,15 @@ export const contactRoutes = resourceRoutes({
     summary: 'List contacts, ordered by address',
     filters: {
       startsWith: Type.Optional(
-        Type.String({ description: 'Prefix of the address, case-insensitive.', maxLength: 320 }),
+        Text('Prefix of the address, case-insensitive.', { maxLength: 320 }),
       ),
     },
     key: 'email',
     async read(call, page) {
       await requireList(call);
       const prefix = call.query.startsWith?.toLowerCase();
-      const { kysely } = call.dependencies.database;
-      return readContactPage(kysely, listKeyOf(call), { ...page, prefix });
+      const { kysely } = call;
+      return readContactPage(kysely, call.params, { ...page, prefix });
     },
   },
   get: { id: 'getContact', summary: 'Get a contact' },
@@ -180,15 +164,14 @@ export const contactRoutes = resourceRoutes({
       return async (transaction) => {
         // The list may have been deleted in the meantime.
         await requireList(call, transaction);
-        await writeContacts(transaction, listKeyOf(call), [contact]);
+        await writeContacts(transaction, call.params, [contact]);
       };
     },
   },
   remove: {
     id: 'deleteContact',
     summary: 'Remove a contact from a list',
-    write: (call) => (transaction) =>
-      removeContact(transaction, listKeyOf(call), call.params.email),
+    write: (call) => (transaction) => removeContact(transaction, call.params, call.params.email),
   },
 });
 
@@ -201,19 +184,10 @@ export const exportContacts = defineOperation({
   conflict: true,
   async handle(call) {
     await requireList(call);
-    const file = await writeContactFile(call.dependencies.database.kysely, listKeyOf(call));
-    call.reply
-      .header('content-disposition', `attachment; filename="${call.params.listId}.csv"`)
-      .type('text/csv; charset=utf-8')
-      .send(file);
-    return undefined;
+    const file = await writeContactFile(call.kysely, call.params);
+    sendExport(call, `${call.params.listId}.csv`, file);
   },
 });
-
-function importKeyOf(call: Pick<OperationCall, 'account' | 'params'>) {
-  const { listId, importId } = call.params;
-  return { accountId: accountOf(call).id, listId, importId };
-}
 
 /** @throws InvalidImportFile */
 function openContacts(header: readonly string[]): RowReader<FileContact> {
@@ -222,53 +196,26 @@ function openContacts(header: readonly string[]): RowReader<FileContact> {
   return { read, keyOf: ({ email }) => email };
 }
 
-export const putImport = defineOperation({
-  id: 'putImport',
-  summary: 'Import contacts from a CSV file',
-  description:
-    'The first row contains the column names, including `email`; values are separated by commas, semicolons or tabs. Returns after the upload and imports the file in the background. Poll this URL for progress. Contacts that aren’t in the file are kept. Repeating an ID continues an import that stopped, and otherwise imports nothing.',
-  query: importQuery,
-  body: Type.String({ description: 'CSV file, up to 1 GiB.' }),
-  accepts: 'text/csv',
-  answer: ImportView,
-  status: 202,
-  limited: true,
-  conditional: true,
-  async handle(call) {
-    await requireList(call);
-    const key = importKeyOf(call);
-    return receiveImport(call, {
-      key,
-      event: { kind: 'contacts_imported', id: key.listId },
-      open: openContacts,
-      write: (transaction, contacts) => writeContacts(transaction, key, contacts),
-    });
+export const contactImportRoutes = importRoutes({
+  path: '/accounts/:accountId/lists/:listId/imports',
+  access: { read: 'contacts:read', write: 'contacts:write' },
+  list: { id: 'listImports', summary: 'List recent imports into a list, newest first' },
+  get: { id: 'getImport', summary: 'Get a contact import' },
+  put: {
+    id: 'putImport',
+    summary: 'Import contacts from a CSV file',
+    description:
+      'The first row contains the column names, including `email`; values are separated by commas, semicolons or tabs. Returns after the upload and imports the file in the background. Poll this URL for progress. Contacts that aren’t in the file are kept. Repeating an ID continues an import that stopped, and otherwise imports nothing.',
   },
-});
-
-export const getImport = defineOperation({
-  id: 'getImport',
-  summary: 'Get a contact import',
-  answer: ImportView,
-  handle: (call) => requireImport(call, importKeyOf(call)),
-});
-
-export const listImports = defineOperation({
-  id: 'listImports',
-  summary: 'List recent imports into a list, newest first',
-  answer: pageOf(ListedImportView),
-  async handle(call) {
-    await requireList(call);
-    const { accountId, listId } = importKeyOf(call);
-    return viewImports(call, { accountId, listId });
+  rejected: {
+    id: 'downloadRejectedContacts',
+    summary: 'Download the rejected rows of a contact import',
+    description:
+      'The rejected rows as uploaded, with their line and problem. Correct them and import the file again; the two added columns are ignored.',
   },
-});
-
-export const downloadRejectedContacts = defineOperation({
-  id: 'downloadRejectedContacts',
-  summary: 'Download the rejected rows of a contact import',
-  description:
-    'The rejected rows as uploaded, with their line and problem. Correct them and import the file again; the two added columns are ignored.',
-  produces: 'text/csv',
-  handle: (call) => sendRejected(call, importKeyOf(call)),
+  listOf: (call) => call.params.listId,
+  requireTarget: requireList,
+  event: 'contacts_imported',
+  open: openContacts,
+  write: (transaction, contacts, { params }) => writeContacts(transaction, params, contacts),
 });

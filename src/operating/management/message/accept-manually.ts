@@ -2,7 +2,7 @@ import type { TraceContext } from '../../../base/telemetry/trace-context.ts';
 import type { MessageContent } from '../../../content/message/message-content.ts';
 import type { AcceptOutcome, AcceptRow } from '../../../sending/submission/accept-row.ts';
 import { traceAccept } from '../../../sending/submission/trace-accept.ts';
-import { Problem } from '../answer/problem.ts';
+import { conflict, Problem } from '../answer/problem.ts';
 import type { OperationCall } from '../operation.ts';
 import { inTransaction, recordAudit } from '../save-resource.ts';
 
@@ -24,7 +24,7 @@ export async function acceptManually(
   try {
     const outcome = await accept(call, row);
     if (outcome.kind === 'suppressed')
-      throw new Problem('conflict', `A recipient is suppressed: ${outcome.addresses.join(', ')}`);
+      throw conflict(`A recipient is suppressed: ${outcome.addresses.join(', ')}`);
     if (outcome.kind !== 'accepted')
       throw new Problem('unavailable', 'The message couldn’t be stored. Retry shortly');
   } catch (error) {

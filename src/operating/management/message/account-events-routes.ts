@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import { NamedObject } from '../../../base/values/common-schemas.ts';
+import { Flag, NamedObject, Text, Whole } from '../../../base/values/common-schemas.ts';
 import { type EventKind, eventKindNames } from '../../../content/message/event-kinds.ts';
 import type { AccountEvent, EventPosition } from '../../../outcomes/webhook/account-event-store.ts';
 import { describeEvent, eventFields } from '../../../outcomes/webhook/describe-event.ts';
@@ -17,7 +17,7 @@ const maxCursor = 200;
 const maxKinds = eventKindNames.join().length;
 
 const EventView = NamedObject('Event', {
-  cursor: Type.String({ description: 'The position after this event.' }),
+  cursor: Text('The position after this event.'),
   ...eventFields,
 });
 
@@ -29,39 +29,33 @@ export const listEvents = defineOperation({
   query: Type.Object(
     {
       after: Type.Optional(
-        Type.String({
-          description:
-            'A cursor, or `latest` for new events only. Default: from the oldest event that is kept.',
-          maxLength: maxCursor,
-        }),
+        Text(
+          'A cursor, or `latest` for new events only. Default: from the oldest event that is kept.',
+          { maxLength: maxCursor },
+        ),
       ),
       limit: Type.Optional(
-        Type.Integer({
-          description: `Max events. Default ${defaultEvents}.`,
-          minimum: 1,
-          maximum: maxEvents,
-        }),
+        Whole(`Max events. Default ${defaultEvents}.`, { minimum: 1, maximum: maxEvents }),
       ),
       wait: Type.Optional(
-        Type.Integer({
-          description: 'Seconds to wait for an event if there is none yet. Default 0.',
+        Whole('Seconds to wait for an event if there is none yet. Default 0.', {
           minimum: 0,
           maximum: maxWaitSeconds,
         }),
       ),
       kind: Type.Optional(
-        Type.String({
-          description: `Only events of these kinds, separated by commas: ${eventKindNames.map((name) => `\`${name}\``).join(', ')}.`,
-          maxLength: maxKinds,
-        }),
+        Text(
+          `Only events of these kinds, separated by commas: ${eventKindNames.map((name) => `\`${name}\``).join(', ')}.`,
+          { maxLength: maxKinds },
+        ),
       ),
     },
     { additionalProperties: false },
   ),
   answer: NamedObject('Events', {
     items: Type.Array(EventView, { maxItems: maxEvents }),
-    cursor: Type.String({ description: 'Send it as `after` to continue.' }),
-    more: Type.Boolean({ description: 'More events may follow right away.' }),
+    cursor: Text('Send it as `after` to continue.'),
+    more: Flag('More events may follow right away.'),
   }),
   limited: true,
   longLived: true,
@@ -162,7 +156,7 @@ async function startOf(
   const text = isResumed ? lastId : call.query.after;
   if (text === undefined) return undefined;
   if (text === 'latest')
-    return call.dependencies.events.latest(call.dependencies.database, accountOf(call).id);
+    return call.dependencies.events.latest(call.dependencies.database, call.params.accountId);
   const [page, index] =
     (text.length <= maxCursor && decodeCursor(text, ['integer', 'integer'])) || [];
   if (page === undefined || index === undefined || index.length > 4)

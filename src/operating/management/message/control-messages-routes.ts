@@ -1,6 +1,5 @@
-import { Type } from 'typebox';
 import { readSender } from '../../../accounts/sender/sender-store.ts';
-import { NamedObject, Uuid } from '../../../base/values/common-schemas.ts';
+import { NamedObject, Uuid, Whole } from '../../../base/values/common-schemas.ts';
 import { domainOf } from '../../../base/values/email-address.ts';
 import type { AccountId, MessageId, TemplateId } from '../../../base/values/ids.ts';
 import { newMessageId } from '../../../base/values/ids.ts';
@@ -26,17 +25,15 @@ import {
 } from '../../../sending/submission/admit-caller.ts';
 import { checkSender } from '../../../sending/submission/check-sender.ts';
 import { checkMoreSenders } from '../../../sending/submission/send-raw.ts';
-import { Problem } from '../answer/problem.ts';
+import { conflict, forbidden } from '../answer/problem.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { recordAudit } from '../save-resource.ts';
 import { acceptManually } from './accept-manually.ts';
 import { requireMessage } from './manage-messages-routes.ts';
 
 const ControlView = NamedObject('ControlResult', {
-  changed: Type.Integer({ description: 'Number of messages changed.' }),
-  busy: Type.Integer({
-    description: 'Messages skipped because they are being sent right now.',
-  }),
+  changed: Whole('Number of messages changed.'),
+  busy: Whole('Messages skipped because they are being sent right now.'),
 });
 
 type Action = 'pause' | 'resume' | 'cancel' | 'retry';
@@ -57,7 +54,7 @@ function controlMessage(action: Action) {
     async handle(call) {
       const { messageId } = call.params;
       await requireMessage(call);
-      const { id: accountId } = accountOf(call);
+      const { accountId } = call.params;
       return call.dependencies.controls.control(action, { accountId, messageId }, (transaction) =>
         recordAudit(call, transaction, `message_${action}`, messageId),
       );
@@ -83,7 +80,7 @@ async function isResendable(
 ): Promise<boolean> {
   if (message.template_id === rawTemplateId) return rawSourceOf(content) !== undefined;
   const template = await call.dependencies.templates.localized(
-    accountOf(call).id,
+    call.params.accountId,
     message.template_id as TemplateId,
     message.template_version,
     content.locale,
@@ -137,8 +134,7 @@ function requireSender(admission: SendAdmission, { template_id }: StoredMessage)
       ? admission.raw
       : admission.mayUse(template_id as TemplateId) && admission;
   if (caller) return caller;
-  throw new Problem(
-    'forbidden',
+  throw forbidden(
     'Resending a message that isn’t made from a template requires the permission messages:send-content, and any other a key for its template',
   );
 }
@@ -149,10 +145,10 @@ async function requireVerifiedSenders(
   { template_id }: StoredMessage,
   content: StoredContent,
 ): Promise<void> {
-  const { database, replyAddresses, attachments } = call.dependencies;
-  const { id: accountId } = accountOf(call);
+  const { replyAddresses, attachments } = call.dependencies;
+  const { accountId } = call.params;
   const senders = {
-    sender: (account: AccountId, address: string) => readSender(database.kysely, account, address),
+    sender: (account: AccountId, address: string) => readSender(call.kysely, account, address),
   };
   const { address, name } = content.from;
   const isOwnAddress =
@@ -184,26 +180,21 @@ export const resendMessage = defineOperation({
     const { account } = caller;
     const { content } = message;
     if (content?.erased !== undefined)
-      throw new Problem(
-        'conflict',
-        `This message can’t be resent, because ${namesOf(content.erased)} erased`,
-      );
+      throw conflict(`This message can’t be resent, because ${namesOf(content.erased)} erased`);
     if (content === null || !(await isResendable(call, message, content))) {
-      throw new Problem(
-        'conflict',
+      throw conflict(
         `This message can’t be resent, because ${content === null ? 'its content was' : 'some of its values were'} erased`,
       );
     }
     if (message.transactional && !account.addOns.has('transactional'))
-      throw new Problem(
-        'conflict',
+      throw conflict(
         'This message is transactional, but the account doesn’t have the transactional add-on. An operator can add it',
       );
     const id = newMessageId();
     await requireVerifiedSenders(call, message, content);
     const templateId = message.template_id as TemplateId;
     const version = { accountId: account.id, templateId, version: message.template_version };
-    await keepTrialVersion(call.dependencies.database.kysely, version, account.retentionDays);
+    await keepTrialVersion(call.kysely, version, account.retentionDays);
     // Only the account's present archive address gets copies.
     const archive = content.archive === account.archiveAddress ? content.archive : undefined;
     const { archive: _, ...others } = content;

@@ -1,16 +1,17 @@
-import { Readable } from 'node:stream';
 import { type Static, Type } from 'typebox';
 import {
+  Flag,
   NamedObject,
   Nullable,
   StrictObject,
+  Text,
   Time,
   TimeOrDay,
   Uuid,
+  Whole,
 } from '../../../base/values/common-schemas.ts';
-import { csvLine } from '../../../base/values/csv-line.ts';
 import { comparableAddress } from '../../../base/values/email-address.ts';
-import type { MessageId, TemplateId } from '../../../base/values/ids.ts';
+import type { TemplateId } from '../../../base/values/ids.ts';
 import { withoutReplaced } from '../../../content/message/attachment.ts';
 import { describeMessage } from '../../../content/message/describe-message.ts';
 import { maskedValues } from '../../../content/message/mask-values.ts';
@@ -30,21 +31,19 @@ import { renderMessage } from '../../../content/rendering/render-message.ts';
 import { RenderingTooLarge } from '../../../content/rendering/rendering-too-large.ts';
 import { maxLocaleLength } from '../../../content/template/locale.ts';
 import { explainMessage } from '../../../outcomes/report/explain-message.ts';
-import { readSubjects } from '../../../outcomes/report/read-subjects-store.ts';
 import { parseMail } from '../../../sending/inbox/parse-mail.ts';
 import { pageOf, pageQuery, pageSizeOf, readCursor, writeCursor } from '../answer/page.ts';
-import { notFound, Problem } from '../answer/problem.ts';
+import { conflict, notFound } from '../answer/problem.ts';
 import { readOptionalLocale, readOptionalTime } from '../answer/read-query.ts';
+import { maxExported, sendDownload, sendImage, sendPages } from '../answer/send-download.ts';
 import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
 import { ImageView } from '../template/template-views.ts';
-import { type ContentView, findSecretNames, maskContent } from './mask-content.ts';
+import { type ContentView, findSecretNames, maskContent, readSubjectsOf } from './mask-content.ts';
 import type { MessageListFilter } from './message-page-store.ts';
 import { type LogLine, readLogPage } from './read-log-page.ts';
 
 const subject = Nullable(
-  Type.String({
-    description: 'With secret values masked; null once what it is made of is erased.',
-  }),
+  Text('With secret values masked; null once what it is made of is erased.'),
 );
 
 const MessageLineView = NamedObject('MessageLine', {
@@ -53,17 +52,17 @@ const MessageLineView = NamedObject('MessageLine', {
   state: MessageStateSchema,
   stateAt: Time('When the state last changed.'),
   templateId: Type.String(),
-  templateVersion: Type.Integer({ description: 'Negative for a test message of a draft.' }),
-  to: Nullable(Type.String({ description: 'Null once personal data is erased.' })),
+  templateVersion: Whole('Negative for a test message of a draft.'),
+  to: Nullable(Text('Null once personal data is erased.')),
   from: Nullable(Type.String()),
   subject,
   tag: Nullable(Type.String()),
   externalId: Nullable(Type.String()),
-  locale: Nullable(Type.String({ description: 'The locale of the request.' })),
+  locale: Nullable(Text('The locale of the request.')),
   transactional: Type.Boolean(),
   nextAttemptAt: Nullable(Time('When the next attempt is due.')),
-  reason: Nullable(Type.String({ description: 'Why it’s waiting.' })),
-  paused: Type.Boolean({ description: 'Whether it, its domain or all mail is paused.' }),
+  reason: Nullable(Text('Why it’s waiting.')),
+  paused: Flag('Whether it, its domain or all mail is paused.'),
 });
 
 /** The response of the contract's message operation, plus the content. */
@@ -75,10 +74,8 @@ const MessageView = Type.Object(
       Type.Object({
         ...recipientFields,
         explanation: NamedObject('Explanation', {
-          sentence: Type.String({
-            description: 'What happened to the message, in one sentence.',
-          }),
-          nextStep: Type.String({ description: 'What you can do next.' }),
+          sentence: Text('What happened to the message, in one sentence.'),
+          nextStep: Text('What you can do next.'),
         }),
       }),
     ),
@@ -96,37 +93,29 @@ const MessageView = Type.Object(
 /** The filters of the message log. */
 export const messageFilters = {
   search: Type.Optional(
-    Type.String({
-      description:
-        'A message ID, external ID, tag, template ID, whole address or `name=value` of an attribute, or words of the subject. Case matters only in IDs, tags and attributes.',
-      maxLength: 320,
-    }),
+    Text(
+      'A message ID, external ID, tag, template ID, whole address or `name=value` of an attribute, or words of the subject. Case matters only in IDs, tags and attributes.',
+      { maxLength: 320 },
+    ),
   ),
   state: Type.Optional(MessageStateSchema),
   templateId: Type.Optional(Type.String({ maxLength: 64 })),
   tag: Type.Optional(Type.String({ maxLength: 48 })),
   externalId: Type.Optional(Type.String({ maxLength: 128 })),
   recipient: Type.Optional(
-    Type.String({
-      description: 'A To, Cc or Bcc address, or part of a To address, case-insensitive.',
-      maxLength: 320,
-    }),
+    Text('A To, Cc or Bcc address, or part of a To address, case-insensitive.', { maxLength: 320 }),
   ),
   attribute: Type.Optional(
-    Type.String({
-      description: 'An attribute as `name=value`.',
-      maxLength: maxAttributeName + 1 + maxAttributeValue,
-    }),
+    Text('An attribute as `name=value`.', { maxLength: maxAttributeName + 1 + maxAttributeValue }),
   ),
   locale: Type.Optional(
-    Type.String({
-      description: 'A locale of requests, such as `de`, which includes `de-AT`.',
+    Text('A locale of requests, such as `de`, which includes `de-AT`.', {
       maxLength: maxLocaleLength,
     }),
   ),
   clientId: Type.Optional(Type.String({ maxLength: 64 })),
   transactional: Type.Optional(Type.Boolean()),
-  waiting: Type.Optional(Type.Boolean({ description: 'Only messages that aren’t final.' })),
+  waiting: Type.Optional(Flag('Only messages that aren’t final.')),
   from: Type.Optional(TimeOrDay('Accepted at or after this time.')),
   until: Type.Optional(TimeOrDay('Accepted before this time.')),
 };
@@ -155,17 +144,13 @@ export const listMessages = defineOperation({
   query: pageQuery(messageFilters),
   answer: pageOf(MessageLineView),
   async handle(call) {
-    const [before] = readCursor(call.query, 'uuid') ?? [];
+    const [before] = readCursor(call.query, ['uuid']) ?? [];
     const { cursor: _, limit: __, ...filters } = call.query;
     const page = { before, limit: pageSizeOf(call.query) };
     const { lines, next } = await readLogPage(call, filterOf(filters), page);
-    return { items: [...lines], nextCursor: next === undefined ? null : writeCursor([next]) };
+    return { items: lines, nextCursor: next === undefined ? null : writeCursor([next]) };
   },
 });
-
-/** Lines of an export, so that it ends. */
-const maxExported = 100_000;
-const exportedPerPage = 500;
 
 export const exportMessages = defineOperation({
   id: 'exportMessages',
@@ -175,34 +160,11 @@ export const exportMessages = defineOperation({
   produces: 'text/csv',
   async handle(call) {
     const filter = filterOf(call.query);
-    call.reply
-      .header('content-disposition', 'attachment; filename="messages.csv"')
-      .type('text/csv; charset=utf-8')
-      .send(Readable.from(writeCsv(call, filter)));
-    return undefined;
+    await sendPages(call, 'messages.csv', exportedColumns, (before: string | undefined, limit) =>
+      readLogPage(call, filter, { before, limit }),
+    );
   },
 });
-
-/** Streams page by page to bound memory. */
-async function* writeCsv(
-  call: OperationCall,
-  filter: ReturnType<typeof filterOf>,
-): AsyncGenerator<string> {
-  yield csvLine(Object.keys(exportedColumns));
-  let before: string | undefined;
-  for (let left = maxExported; left > 0; ) {
-    // The caller may have lost the permission in the meantime.
-    if (before !== undefined) await call.reauthorize();
-    const limit = Math.min(left, exportedPerPage);
-    const { lines, next } = await readLogPage(call, filter, { before, limit });
-    yield lines
-      .map((line) => csvLine(Object.values(exportedColumns).map((column) => column(line))))
-      .join('');
-    if (next === undefined) return;
-    left -= lines.length;
-    before = next;
-  }
-}
 
 const exportedColumns: Readonly<Record<string, (line: LogLine) => string | number | null>> = {
   id: (line) => line.id,
@@ -222,9 +184,8 @@ const exportedColumns: Readonly<Record<string, (line: LogLine) => string | numbe
 
 /** @throws Problem if the message doesn't exist */
 export async function requireMessage(call: OperationCall) {
-  const { database } = call.dependencies;
-  const { id } = accountOf(call);
-  const status = await readMessageStatus(database.kysely, id, call.params.messageId);
+  const { accountId, messageId } = call.params;
+  const status = await readMessageStatus(call.kysely, accountId, messageId);
   if (status === undefined) throw notFound('message');
   return status;
 }
@@ -235,21 +196,17 @@ export const getMessage = defineOperation({
   answer: MessageView,
   async handle(call) {
     const status = await requireMessage(call);
-    const { database, templates } = call.dependencies;
-    const { id: accountId } = accountOf(call);
-    const id = call.params.messageId as MessageId;
-    const { success: _, ...described } = describeMessage(id, status, accountOf(call));
-    const { template_id: templateId, template_version: version } = status.message;
-    const subjects = await readSubjects(database.kysely, templates, [
-      { accountId, id, templateId: templateId as TemplateId, version },
-    ]);
+    const { messageId } = call.params;
+    const { success: _, ...described } = describeMessage(messageId, status, accountOf(call));
+    const { template_id: templateId, template_version: templateVersion } = status.message;
+    const subjectOf = await readSubjectsOf(call, [{ messageId, templateId, templateVersion }]);
     const secret = await findSecretNames(call, status.message);
     const recipients = described.recipients.map((recipient, place) => ({
       ...recipient,
       explanation: explainMessage(status, place),
     }));
     const content = maskContent(status.message.content, secret);
-    return { ...described, subject: subjects.get(id)?.text ?? null, recipients, content };
+    return { ...described, subject: subjectOf(messageId), recipients, content };
   },
 });
 
@@ -269,10 +226,10 @@ export const getRenderedMessage = defineOperation({
   async handle(call) {
     const { message } = await requireMessage(call);
     const { content } = message;
-    if (content === null) throw new Problem('conflict', 'The content of this message was erased');
+    if (content === null) throw conflict('The content of this message was erased');
     if (message.template_id === rawTemplateId) return showRaw(call, content);
     const template = await call.dependencies.templates.localized(
-      accountOf(call).id,
+      call.params.accountId,
       message.template_id as TemplateId,
       message.template_version,
       content.locale,
@@ -287,12 +244,7 @@ export const getRenderedMessage = defineOperation({
     const input = { values, subjectLine, previewText, locale };
     const { subject, html, text } = renderOrExplain(template, input);
     const { images = [] } = template.compiled;
-    return {
-      subject,
-      html,
-      text,
-      images: [...withoutReplaced(images, content.attachments ?? [])],
-    };
+    return { subject, html, text, images: withoutReplaced(images, content.attachments ?? []) };
   },
 });
 
@@ -302,15 +254,13 @@ const maxShownBytes = 2 * 1_024 * 1_024;
 /** A message that was submitted complete, as mail programs read it. */
 async function showRaw(call: OperationCall, content: StoredContent) {
   const source = rawSourceOf(content);
-  if (source === undefined) throw new Problem('conflict', 'The content of this message was erased');
-  if (source.size > maxShownBytes)
-    throw new Problem('conflict', 'This message is too large to show; download it');
+  if (source === undefined) throw conflict('The content of this message was erased');
+  if (source.size > maxShownBytes) throw conflict('This message is too large to show; download it');
   const { attachments } = call.dependencies;
-  const bytes = await attachments.read(accountOf(call).id, source.sha256);
+  const bytes = await attachments.read(call.params.accountId, source.sha256);
   if (bytes === undefined) throw notFound('content');
-  const { subject, html, text, unread } = await parseMail(bytes, { group: accountOf(call).id });
-  if (unread)
-    throw new Problem('conflict', 'This message can’t be read, so it can’t be shown; download it');
+  const { subject, html, text, unread } = await parseMail(bytes, { group: call.params.accountId });
+  if (unread) throw conflict('This message can’t be read, so it can’t be shown; download it');
   return { subject, html, text, images: [] };
 }
 
@@ -319,6 +269,35 @@ function renderOrExplain(...args: Parameters<typeof renderMessage>) {
     return renderMessage(...args);
   } catch (error) {
     if (!(error instanceof RenderingTooLarge)) throw error;
-    throw new Problem('conflict', `This message can’t be rendered: ${error.message}`);
+    throw conflict(`This message can’t be rendered: ${error.message}`);
   }
 }
+
+export const getMessageAttachment = defineOperation({
+  id: 'getMessageAttachment',
+  summary: 'Download an attachment of a message',
+  description: 'Its name and type are in the message’s content.',
+  produces: 'application/octet-stream',
+  async handle(call) {
+    const { message } = await requireMessage(call);
+    const info = message.content?.attachments?.[call.params.attachment - 1];
+    if (info === undefined) throw notFound('attachment');
+    const { attachments } = call.dependencies;
+    const content = await attachments.open(call.params.accountId, info.sha256);
+    if (content === undefined) throw notFound('attachment');
+    sendDownload(call.reply, { filename: info.filename, size: info.size, content });
+  },
+});
+
+export const getMessageImage = defineOperation({
+  id: 'getMessageImage',
+  summary: 'Download an image of a message’s template',
+  description:
+    'An image of the template version that the message was sent with, also if the template was deleted.',
+  produces: 'application/octet-stream',
+  async handle(call) {
+    const { template_id: templateId, template_version: version } = (await requireMessage(call))
+      .message;
+    return sendImage(call, templateId as TemplateId, version);
+  },
+});

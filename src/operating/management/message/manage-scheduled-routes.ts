@@ -1,14 +1,15 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import {
   NamedObject,
   Nullable,
   StrictObject,
+  Text,
   Time,
   TimeOrDay,
   Uuid,
+  Whole,
 } from '../../../base/values/common-schemas.ts';
-import type { MessageId, TemplateId } from '../../../base/values/ids.ts';
-import { readSubjects } from '../../../outcomes/report/read-subjects-store.ts';
+import type { MessageId } from '../../../base/values/ids.ts';
 import {
   type ScheduledMessage,
   type ScheduleSelection,
@@ -16,11 +17,12 @@ import {
 } from '../../../sending/queue/schedule-store.ts';
 import { checkSendAt } from '../../../sending/submission/delivery-timing.ts';
 import { actorPermissions } from '../access/admit-actor.ts';
-import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
+import { definePages } from '../answer/list-operations.ts';
 import { invalidField } from '../answer/problem.ts';
 import { readOptionalTime } from '../answer/read-query.ts';
-import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { recordAudit } from '../save-resource.ts';
+import { readSubjectsOf } from './mask-content.ts';
 
 const ScheduledMessageView = NamedObject('ScheduledMessage', {
   messageId: Uuid,
@@ -29,70 +31,59 @@ const ScheduledMessageView = NamedObject('ScheduledMessage', {
   deliverBefore: Nullable(Time('When it expires; null if it has no deadline of its own.')),
   paused: Type.Boolean(),
   templateId: Type.String(),
-  templateVersion: Type.Integer({ description: 'The version it was accepted with.' }),
-  to: Nullable(Type.String({ description: 'Null once personal data is erased.' })),
+  templateVersion: Whole('The version it was accepted with.'),
+  to: Nullable(Text('Null once personal data is erased.')),
   subject: Nullable(
-    Type.String({
-      description: 'Null once personal data is erased, and without the permission `messages:read`.',
-    }),
+    Text('Null once personal data is erased, and without the permission `messages:read`.'),
   ),
   tag: Nullable(Type.String()),
   externalId: Nullable(Type.String()),
 });
 
-const tag = Type.String({ maxLength: 48, description: 'All messages with this tag.' });
-const externalId = Type.String({
-  maxLength: 128,
-  description: 'All messages with this external ID.',
-});
-
 /** Which messages to change: exactly one member. */
-const selectionMembers = {
+const Selection = StrictObject({
   messageId: Type.Optional(Uuid),
-  tag: Type.Optional(tag),
-  externalId: Type.Optional(externalId),
-};
+  tag: Type.Optional(Type.String({ maxLength: 48, description: 'All messages with this tag.' })),
+  externalId: Type.Optional(
+    Type.String({ maxLength: 128, description: 'All messages with this external ID.' }),
+  ),
+});
 
 const ScheduleChangeView = NamedObject('ScheduleChange', {
-  changed: Type.Integer({ description: 'Number of messages changed.' }),
-  skipped: Type.Integer({
-    description:
-      'Messages skipped because they are being sent right now, or their deadline isn’t after the new time.',
-  }),
+  changed: Whole('Number of messages changed.'),
+  skipped: Whole(
+    'Messages skipped because they are being sent right now, or their deadline isn’t after the new time.',
+  ),
 });
 
-export const listScheduledMessages = defineOperation({
+export const listScheduledMessages = definePages({
   id: 'listScheduledMessages',
   summary: 'List scheduled messages, the next one first',
   description:
     'Messages with a future send time. Once it has come, they are listed as queued messages.',
-  query: pageQuery({
-    messageId: Type.Optional(Uuid),
-    tag: Type.Optional(tag),
-    externalId: Type.Optional(externalId),
+  filters: {
+    ...Selection.properties,
     from: Type.Optional(TimeOrDay('Sent at or after this time.')),
     until: Type.Optional(TimeOrDay('Sent before this time.')),
-  }),
-  answer: pageOf(ScheduledMessageView),
-  async handle(call) {
-    const [sendAt, messageId] = readCursor(call.query, 'time', 'uuid') ?? [];
-    const limit = pageSizeOf(call.query);
-    const rows = await storeOf(call).list(accountOf(call).id, {
-      messageId: call.query.messageId,
-      tag: call.query.tag,
-      externalId: call.query.externalId,
-      from: readOptionalTime('from', call.query.from),
-      until: readOptionalTime('until', call.query.until),
-      after: sendAt === undefined || messageId === undefined ? undefined : [sendAt, messageId],
-      limit,
-    });
-    return toPage(
-      await addSubjects(call, rows),
-      limit,
-      ({ exactly: _, ...message }) => message,
-      ({ exactly, messageId: id }) => [exactly, id],
-    );
   },
+  item: ScheduledMessageView,
+  cursor: ['time', 'uuid'],
+  async read(call, { after, limit }) {
+    const { messageId, tag, externalId, from, until } = call.query;
+    const rows = await storeOf(call).list(call.params.accountId, {
+      messageId,
+      tag,
+      externalId,
+      from: readOptionalTime('from', from),
+      until: readOptionalTime('until', until),
+      after,
+      // Reads one more.
+      limit: limit - 1,
+    });
+    return addSubjects(call, rows);
+  },
+  view: ({ exactly: _, ...message }) => message,
+  place: ({ exactly, messageId }) => [exactly, messageId],
 });
 
 export const moveScheduledMessages = defineOperation({
@@ -101,7 +92,7 @@ export const moveScheduledMessages = defineOperation({
   description:
     'Selects them by exactly one of `messageId`, `tag` and `externalId`. The current time sends them now. Messages whose send time has come don’t change.',
   body: StrictObject({
-    ...selectionMembers,
+    ...Selection.properties,
     sendAt: Type.String({
       format: 'date-time',
       maxLength: 64,
@@ -126,7 +117,7 @@ export const cancelScheduledMessages = defineOperation({
   summary: 'Cancel scheduled messages',
   description:
     'Selects them by exactly one of `messageId`, `tag` and `externalId`. Messages whose send time has come don’t change.',
-  body: StrictObject(selectionMembers),
+  body: Selection,
   answer: ScheduleChangeView,
   async handle(call) {
     const selection = selectionOf(call, call.body);
@@ -138,26 +129,11 @@ export const cancelScheduledMessages = defineOperation({
 
 /** Adds the subjects, for those who can read messages. */
 async function addSubjects(call: OperationCall, rows: readonly ScheduledMessage[]) {
-  const { dependencies } = call;
-  const { id: accountId } = accountOf(call);
-  const granted = await actorPermissions(dependencies, actorOf(call), accountId);
-  const refs = rows.map(({ messageId: id, templateId, templateVersion: version }) => ({
-    accountId,
-    id,
-    templateId: templateId as TemplateId,
-    version,
-  }));
-  const subjects =
-    granted?.has('messages:read') === true
-      ? await readSubjects(dependencies.database.kysely, dependencies.templates, refs)
-      : undefined;
-  return rows.map((row) => ({ ...row, subject: subjects?.get(row.messageId)?.text ?? null }));
-}
-
-interface SelectionBody {
-  readonly messageId?: string;
-  readonly tag?: string;
-  readonly externalId?: string;
+  const { accountId } = call.params;
+  const granted = await actorPermissions(call.dependencies, actorOf(call), accountId);
+  const canRead = granted?.has('messages:read') === true;
+  const subjectOf = canRead ? await readSubjectsOf(call, rows) : () => null;
+  return rows.map((row) => ({ ...row, subject: subjectOf(row.messageId) }));
 }
 
 function storeOf(call: OperationCall): ScheduleStore {
@@ -166,24 +142,17 @@ function storeOf(call: OperationCall): ScheduleStore {
 
 /** @throws Problem unless exactly one member is given */
 function selectionOf(
-  call: OperationCall,
-  { messageId, tag: wantedTag, externalId: wantedExternalId }: SelectionBody,
+  { params: { accountId } }: OperationCall,
+  { messageId, tag, externalId }: Static<typeof Selection>,
 ): ScheduleSelection {
-  const { id: accountId } = accountOf(call);
-  const given = [messageId, wantedTag, wantedExternalId].filter((value) => value !== undefined);
+  const given = [messageId, tag, externalId].filter((value) => value !== undefined);
   if (given.length !== 1)
     throw invalidField('messageId', 'give exactly one of messageId, tag and externalId');
   if (messageId !== undefined) return { accountId, messageId: messageId as MessageId };
-  if (wantedTag !== undefined) return { accountId, tag: wantedTag };
-  return { accountId, externalId: wantedExternalId ?? '' };
+  return tag === undefined ? { accountId, externalId: externalId ?? '' } : { accountId, tag };
 }
 
 /** What the audit log calls the selected messages. */
-function nameOf({
-  messageId,
-  tag: wantedTag,
-  externalId: wantedExternalId,
-}: SelectionBody): string {
-  if (messageId !== undefined) return messageId;
-  return wantedTag === undefined ? `externalId ${wantedExternalId}` : `tag ${wantedTag}`;
+function nameOf({ messageId, tag, externalId }: Static<typeof Selection>): string {
+  return messageId ?? (tag === undefined ? `externalId ${externalId}` : `tag ${tag}`);
 }

@@ -32,22 +32,14 @@ export async function readPausedAt(
   return row?.paused_at;
 }
 
-/** The queue by destination. */
-interface QueueSummary {
-  /** Largest first. */
-  readonly destinations: readonly WaitingDestination[];
-  /** True if the counts only cover the oldest `maxQueueEntries` messages. */
-  readonly partial: boolean;
-}
-
 /** Max queue entries to count, oldest first. */
 const maxQueueEntries = 10_000;
 
-/** Waiting messages by To domain, without those whose content was erased. */
+/** Waiting messages by To domain, largest first, without those whose content was erased. */
 export async function readWaitingDestinations(
   kysely: Database['kysely'],
   accountId: AccountId,
-): Promise<QueueSummary> {
+): Promise<{ destinations: WaitingDestination[]; partial: boolean }> {
   // Messages that are simply queued have no reason; without coalesce, mode() would ignore them.
   const { rows } = await sql<WaitingDestination & { counted: number }>`
     select ${sql.raw(toDomain('m'))} as destination, count(*)::int as waiting,

@@ -1,4 +1,4 @@
-import { type MessageId, parseMessageId, type TemplateId } from '../../../base/values/ids.ts';
+import { type MessageId, parseMessageId } from '../../../base/values/ids.ts';
 import { minIdAt } from '../../../base/values/uuid7.ts';
 import { findBySubject } from '../../../outcomes/report/find-by-subject-store.ts';
 import {
@@ -6,9 +6,9 @@ import {
   findMessages,
   type MessageSearchFilter,
 } from '../../../outcomes/report/find-messages-store.ts';
-import { readSubjects } from '../../../outcomes/report/read-subjects-store.ts';
 import { searchedWordsOf, wordsOf } from '../../../outcomes/report/subject-words-store.ts';
-import { accountOf, type OperationCall } from '../operation.ts';
+import type { OperationCall } from '../operation.ts';
+import { readSubjectsOf } from './mask-content.ts';
 import {
   lastId,
   type MessageListFilter,
@@ -45,8 +45,8 @@ export async function readLogPage(
   page: PageRequest,
 ): Promise<LogPage> {
   if (search !== undefined) return searchLog(call, search, filter, page);
-  const { kysely } = call.dependencies.database;
-  const { lines, next } = await readMessagePage(kysely, accountOf(call).id, filter, page);
+  const { kysely } = call;
+  const { lines, next } = await readMessagePage(kysely, call.params.accountId, filter, page);
   return { lines: await addSubjects(call, lines), next };
 }
 
@@ -54,19 +54,9 @@ async function addSubjects(
   call: OperationCall,
   lines: readonly MessageListItem[],
 ): Promise<readonly LogLine[]> {
-  const { database, templates } = call.dependencies;
-  const accountId = accountOf(call).id;
-  const subjects = await readSubjects(
-    database.kysely,
-    templates,
-    lines.map(({ id, templateId, templateVersion: version }) => ({
-      accountId,
-      id,
-      templateId: templateId as TemplateId,
-      version,
-    })),
-  );
-  return lines.map((line) => ({ ...line, subject: subjects.get(line.id)?.text ?? null }));
+  const owners = lines.map((line) => ({ ...line, messageId: line.id }));
+  const subjectOf = await readSubjectsOf(call, owners);
+  return lines.map((line) => ({ ...line, subject: subjectOf(line.id) }));
 }
 
 /**
@@ -79,8 +69,8 @@ async function searchLog(
   filter: MessageListFilter,
   { before, limit }: PageRequest,
 ): Promise<LogPage> {
-  const { kysely } = call.dependencies.database;
-  const accountId = accountOf(call).id;
+  const { kysely } = call;
+  const accountId = call.params.accountId;
   const end = filter.until === undefined ? lastId : minIdAt(filter.until);
   const range = {
     before: before !== undefined && before < end ? before : end,
@@ -129,8 +119,8 @@ async function findNamed(
   from: Date | undefined,
   range: IdRange,
 ): Promise<readonly FoundIds[]> {
-  const { kysely } = call.dependencies.database;
-  const accountId = accountOf(call).id;
+  const { kysely } = call;
+  const accountId = call.params.accountId;
   const messageId = parseMessageId(text);
   const filters: readonly Partial<MessageSearchFilter>[] = [
     { externalId: text },

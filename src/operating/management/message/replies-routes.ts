@@ -1,12 +1,11 @@
 import { Type } from 'typebox';
-import { NamedObject, Nullable } from '../../../base/values/common-schemas.ts';
+import { Flag, NamedObject, Nullable, Text } from '../../../base/values/common-schemas.ts';
 import {
   type ComparableAddress,
   normalizeAddress,
   parseEmailAddress,
 } from '../../../base/values/email-address.ts';
-import { type ListedReply, listReplies, readReply } from '../../../outcomes/reply/reply-store.ts';
-import { readSubjects } from '../../../outcomes/report/read-subjects-store.ts';
+import { listReplies, readReply } from '../../../outcomes/reply/reply-store.ts';
 import {
   describeReply,
   maxReplyBodyBytes,
@@ -14,79 +13,56 @@ import {
   replySummaryFields,
   summarizeReply,
 } from '../../../outcomes/webhook/describe-reply.ts';
-import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
+import { definePages } from '../answer/list-operations.ts';
 import { invalidField, notFound } from '../answer/problem.ts';
 import { sendDownload } from '../answer/send-download.ts';
-import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { defineOperation, type OperationCall } from '../operation.ts';
+import { readSubjectsOf } from './mask-content.ts';
 
 const ReplySummary = NamedObject('ReplySummary', {
   ...replySummaryFields,
-  preview: Type.String({
-    description: 'The first line of its text, cut to 120 characters; empty if unknown or erased.',
-  }),
+  preview: Text('The first line of its text, cut to 120 characters; empty if unknown or erased.'),
   authenticated: Nullable(
-    Type.Boolean({
-      description: 'Whether the domain of `from` confirms it (DMARC passes); null once erased.',
-    }),
+    Flag('Whether the domain of `from` confirms it (DMARC passes); null once erased.'),
   ),
-  messageSubject: Nullable(
-    Type.String({ description: 'Of the message; null once its personal data is erased.' }),
-  ),
+  messageSubject: Nullable(Text('Of the message; null once its personal data is erased.')),
 });
 
-export const listMessageReplies = defineOperation({
+export const listMessageReplies = definePages({
   id: 'listReplies',
   summary: 'List replies, newest first',
   description: 'Replies to messages with `receiveReplies`. They are erased with their messages.',
-  query: pageQuery({
+  filters: {
     messageId: Type.Optional(
       Type.String({ format: 'uuid', maxLength: 36, description: 'Only replies to this message.' }),
     ),
     from: Type.Optional(
       Type.String({ maxLength: 320, description: 'Only replies from this address.' }),
     ),
-  }),
-  answer: pageOf(ReplySummary),
-  async handle(call) {
-    const limit = pageSizeOf(call.query);
-    const [before] = readCursor(call.query, 'uuid') ?? [];
-    const { messageId, from } = call.query;
-    const { kysely } = call.dependencies.database;
-    const rows = await listReplies(kysely, accountOf(call).id, {
-      messageId,
-      sender: from === undefined ? undefined : senderOf(from),
-      before,
-      limit: limit + 1,
-    });
-    const subjects = await subjectsOf(call, rows);
-    return toPage(
-      rows,
-      limit,
-      (reply) => ({
-        ...summarizeReply(reply),
-        preview: reply.content?.preview ?? '',
-        authenticated: reply.content && reply.content.authentication.dmarc.result === 'pass',
-        messageSubject: subjects.get(reply.messageId)?.text ?? null,
-      }),
-      ({ id }) => [id],
-    );
   },
+  item: ReplySummary,
+  cursor: ['uuid'],
+  async read(call, { after, limit }) {
+    const { messageId, from } = call.query;
+    const sender = from === undefined ? undefined : senderOf(from);
+    const page = { messageId, sender, before: after?.[0], limit };
+    const replies = await listReplies(call.kysely, call.params.accountId, page);
+    const subjectOf = await readSubjectsOf(call, replies);
+    return replies.map((reply) => ({ ...reply, messageSubject: subjectOf(reply.messageId) }));
+  },
+  view: ({ messageSubject, ...reply }) => ({
+    ...summarizeReply(reply),
+    preview: reply.content?.preview ?? '',
+    authenticated: reply.content && reply.content.authentication.dmarc.result === 'pass',
+    messageSubject,
+  }),
+  place: ({ id }) => [id],
 });
 
 function senderOf(from: string): ComparableAddress {
   const parsed = parseEmailAddress(from);
   if (!parsed.ok) throw invalidField('from', parsed.reason);
   return normalizeAddress(parsed.address);
-}
-
-/** The subjects of the messages that got replies. */
-async function subjectsOf(call: OperationCall, replies: readonly ListedReply[]) {
-  const { database, templates } = call.dependencies;
-  const { id: accountId } = accountOf(call);
-  const refs = replies.flatMap(({ messageId: id, templateId, templateVersion: version }) =>
-    templateId === null || version === null ? [] : [{ accountId, id, templateId, version }],
-  );
-  return await readSubjects(database.kysely, templates, refs);
 }
 
 export const getReply = defineOperation({
@@ -98,7 +74,7 @@ export const getReply = defineOperation({
   async handle(call) {
     const reply = await requireReply(call);
     return describeReply(reply, {
-      accountId: accountOf(call).id,
+      accountId: call.params.accountId,
       attachments: call.dependencies.attachments,
       publicUrl: call.dependencies.publicUrl(),
       maxBytes: maxReplyBodyBytes,
@@ -115,17 +91,16 @@ export const getReplyPart = defineOperation({
     const { content } = await requireReply(call);
     const part = content?.parts[call.params.part - 1];
     if (part === undefined) throw notFound('part of the reply');
-    const stored = await call.dependencies.attachments.open(accountOf(call).id, part.sha256);
+    const stored = await call.dependencies.attachments.open(call.params.accountId, part.sha256);
     if (stored === undefined) throw notFound('part of the reply');
     const { filename, size } = part;
     sendDownload(call.reply, { filename, size, content: stored });
-    return undefined;
   },
 });
 
 async function requireReply(call: OperationCall) {
-  const { kysely } = call.dependencies.database;
-  const reply = await readReply(kysely, accountOf(call).id, call.params.replyId);
+  const { kysely } = call;
+  const reply = await readReply(kysely, call.params.accountId, call.params.replyId);
   if (reply === undefined) throw notFound('reply');
   return reply;
 }

@@ -1,11 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { personOf } from '../../../accounts/access/principal.ts';
-import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
 import { NamedObject, StrictObject } from '../../../base/values/common-schemas.ts';
-import { Problem } from '../answer/problem.ts';
+import { conflict } from '../answer/problem.ts';
 import { readOptionalLocale } from '../answer/read-query.ts';
-import { accountOf, actorOf, type OperationCall } from '../operation.ts';
-import { resourceRoutes } from '../resource-routes.ts';
+import { actorOf, type OperationCall } from '../operation.ts';
+import { resourceOf, resourceRoutes } from '../resource-routes.ts';
 import { messageFilters } from './manage-messages-routes.ts';
 import {
   maxSavedFilters,
@@ -36,26 +35,23 @@ const SavedFilterView = NamedObject('SavedFilter', { name: Type.String(), query:
 /** The caller, whose own the filters are; undefined for an API key, which has none. */
 function ownerOf(call: OperationCall) {
   const personId = personOf(actorOf(call));
-  return personId && { accountId: accountOf(call).id, personId };
+  return personId && { accountId: call.params.accountId, personId };
 }
 
-async function readAll(call: OperationCall, kysely = call.dependencies.database.kysely) {
+async function readAll(call: OperationCall, kysely = call.kysely) {
   const owner = ownerOf(call);
   return owner === undefined ? [] : readSavedFilters<Static<typeof SavedQuery>>(kysely, owner);
 }
 
-function filterOf(call: OperationCall) {
-  const { filterName } = call.params;
-  return {
-    kind: 'saved_filter',
-    id: filterName,
-    audited: false,
-    async read(transaction: DatabaseTransaction) {
-      const all = await readAll(call, transaction);
-      return all.find(({ name }) => name === filterName);
-    },
-  };
-}
+const filterOf = resourceOf({
+  kind: 'saved_filter',
+  id: 'filterName',
+  audited: false,
+  async read(transaction, call) {
+    const all = await readAll(call, transaction);
+    return all.find(({ name }) => name === call.params.filterName);
+  },
+});
 
 export const savedFilterRoutes = resourceRoutes({
   path: '/accounts/:accountId/saved-filters/:filterName',
@@ -79,12 +75,11 @@ export const savedFilterRoutes = resourceRoutes({
       readOptionalLocale(query.locale);
       const owner = ownerOf(call);
       if (owner === undefined)
-        throw new Problem('conflict', 'Only people have saved filters. Sign in to save one');
+        throw conflict('Only people have saved filters. Sign in to save one');
       return async (transaction) => {
         const filter = { name: call.params.filterName, query };
         if (!(await saveFilter(transaction, owner, filter)))
-          throw new Problem(
-            'conflict',
+          throw conflict(
             `You have ${maxSavedFilters} saved filters. Remove one before you save another`,
           );
       };

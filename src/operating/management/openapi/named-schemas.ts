@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { Text } from '../../../base/values/common-schemas.ts';
 import { problemCatalog } from '../answer/problem.ts';
 
 /** A schema as JSON. */
@@ -56,7 +57,7 @@ export const ProblemSchema = Type.Object(
     type: Type.Enum(types, { description: 'Identifies the kind of problem.' }),
     title: Type.String(),
     status: Type.Integer(),
-    detail: Type.String({ description: 'One sentence about this particular request.' }),
+    detail: Text('One sentence about this particular request.'),
     errors: Type.Optional(
       Type.Array(Type.Object({ field: Type.String(), reason: Type.String() }), {
         description: 'Every invalid value.',

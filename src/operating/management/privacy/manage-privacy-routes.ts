@@ -1,9 +1,8 @@
-import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { type Principal, personOf } from '../../../accounts/access/principal.ts';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
 import { addressHashKey } from '../../../base/secrets/hash-address.ts';
-import { NamedObject, Nullable, StrictObject } from '../../../base/values/common-schemas.ts';
+import { Flag, NamedObject, Nullable, StrictObject } from '../../../base/values/common-schemas.ts';
 import type { ComparableAddress } from '../../../base/values/email-address.ts';
 import { mask } from '../../../content/message/mask-values.ts';
 import { isFinalState } from '../../../content/message/message-state.ts';
@@ -14,8 +13,9 @@ import {
   saveRetentionRule,
 } from '../../../outcomes/retention/retention-store.ts';
 import { InboxStore } from '../../../sending/inbox/inbox-store.ts';
+import { sendExport } from '../answer/send-download.ts';
 import { findSecretNames } from '../message/mask-content.ts';
-import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { inTransaction, recordAudit } from '../save-resource.ts';
 
@@ -47,13 +47,14 @@ export const retentionRuleRoutes = resourceRoutes({
     summary: 'Set the retention rule for personal data',
     description: 'Null keeps the data as long as the message. Applies to existing data too.',
     body: RuleView,
-    write: (call) => (transaction) => saveRetentionRule(transaction, accountOf(call).id, call.body),
+    write: (call) => (transaction) =>
+      saveRetentionRule(transaction, call.params.accountId, call.body),
   },
 });
 
 function requestOf(call: OperationCall) {
   return {
-    accountId: accountOf(call).id,
+    accountId: call.params.accountId,
     address: call.params.address as ComparableAddress,
     requestedBy: requesterOf(actorOf(call)),
     hashKey: addressHashKey(call.dependencies.key),
@@ -73,16 +74,12 @@ export const exportPersonData = defineOperation({
     await inTransaction(call, (transaction) =>
       recordAudit(call, transaction, 'person_exported', 'address'),
     );
-    call.reply
-      .header('content-disposition', 'attachment; filename="person.ndjson"')
-      .type('application/x-ndjson; charset=utf-8')
-      .send(Readable.from(writeLines(call)));
-    return undefined;
+    sendExport(call, 'person.ndjson', writeLines(call));
   },
 });
 
 async function* writeLines(call: OperationCall): AsyncGenerator<string> {
-  for await (const part of exportPerson(call.dependencies.database.kysely, requestOf(call)))
+  for await (const part of exportPerson(call.kysely, requestOf(call)))
     yield `${JSON.stringify(await withoutSecrets(call, part))}\n`;
 }
 
@@ -114,11 +111,7 @@ export const erasePersonData = defineOperation({
   description:
     'Cancels messages waiting to be sent to it, and deletes captured mail to it and replies from it. You can’t undo this.',
   query: StrictObject({
-    keepSuppressions: Type.Optional(
-      Type.Boolean({
-        description: 'Keep suppressions of the address. Default: true.',
-      }),
-    ),
+    keepSuppressions: Type.Optional(Flag('Keep suppressions of the address. Default: true.')),
   }),
   answer: NamedObject('Erased', {
     messages: Type.Integer(),

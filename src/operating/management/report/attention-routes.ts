@@ -1,7 +1,7 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { Account } from '../../../accounts/account/account.ts';
 import { type QuotaUsage, readQuotaUsage } from '../../../accounts/account/quota-usage-store.ts';
-import { NamedObject, Nullable, Uuid } from '../../../base/values/common-schemas.ts';
+import { Flag, NamedObject, Nullable, Text, Uuid } from '../../../base/values/common-schemas.ts';
 import type { ReportColumnCounts } from '../../../content/message/event-kinds.ts';
 import { readReport } from '../../../outcomes/report/read-report-store.ts';
 import { formatRate } from '../../../sending/delivery/shaping/explain-throttle.ts';
@@ -16,24 +16,25 @@ import {
 
 const dayMs = 86_400_000;
 
+/** Something that needs a user's attention, and what to do about it. */
+const AttentionView = NamedObject('Attention', {
+  kind: Text('Stable identifier.'),
+  severity: Type.Enum(['error', 'warning', 'info']),
+  subject: Nullable(Text('The affected domain, address or URL.')),
+  webhookId: Nullable(Uuid),
+  sentence: Type.String(),
+  nextStep: Type.String(),
+});
+
 export const getAttention = defineOperation({
   id: 'getAttention',
   summary: 'List items that need attention',
   answer: NamedObject('AttentionList', {
-    items: Type.Array(
-      NamedObject('Attention', {
-        kind: Type.String({ description: 'Stable identifier.' }),
-        severity: Type.Enum(['error', 'warning', 'info']),
-        subject: Nullable(Type.String({ description: 'The affected domain, address or URL.' })),
-        webhookId: Nullable(Uuid),
-        sentence: Type.String(),
-        nextStep: Type.String(),
-      }),
-    ),
+    items: Type.Array(AttentionView),
   }),
   async handle(call) {
     const account = accountOf(call);
-    const { kysely } = call.dependencies.database;
+    const { kysely } = call;
     const now = call.dependencies.clock.now();
     const [facts, throttled, [month], use] = await Promise.all([
       readAttentionFacts(kysely, account.id),
@@ -50,18 +51,7 @@ export const getAttention = defineOperation({
   },
 });
 
-/** Something that needs a user's attention, and what to do about it. */
-interface AttentionItem {
-  /** Stable identifier. */
-  readonly kind: string;
-  readonly severity: 'error' | 'warning' | 'info';
-  readonly sentence: string;
-  readonly nextStep: string;
-  /** The affected domain, address or URL. */
-  readonly subject: string | null;
-  /** The ID of the affected webhook. */
-  readonly webhookId: string | null;
-}
+type AttentionItem = Static<typeof AttentionView>;
 
 /** An item that isn't about a webhook. */
 type PlainItem = Omit<AttentionItem, 'webhookId'>;
@@ -254,17 +244,12 @@ export const getSendReadiness = defineOperation({
   id: 'getSendReadiness',
   summary: 'Get the steps to a first message that are done',
   answer: NamedObject('SendReadiness', {
-    sender: Type.Boolean({ description: 'There is a verified sender.' }),
-    template: Type.Boolean({
-      description: 'There is a published template whose sender is verified.',
-    }),
-    key: Type.Boolean({
-      description:
-        'There is an API key that can send, or an OAuth app with which a user can get a token that can.',
-    }),
-    message: Type.Boolean({
-      description: 'A message from a program was accepted; test messages don’t count.',
-    }),
+    sender: Flag('There is a verified sender.'),
+    template: Flag('There is a published template whose sender is verified.'),
+    key: Flag(
+      'There is an API key that can send, or an OAuth app with which a user can get a token that can.',
+    ),
+    message: Flag('A message from a program was accepted; test messages don’t count.'),
   }),
-  handle: (call) => readSendReadiness(call.dependencies.database.kysely, accountOf(call).id),
+  handle: (call) => readSendReadiness(call.kysely, call.params.accountId),
 });

@@ -81,18 +81,6 @@ export async function readThrottledReceivers(
   return rows;
 }
 
-/** What an account has that sending needs; each only counts if it really works. */
-export interface SendReadiness {
-  /** A verified sender. */
-  readonly sender: boolean;
-  /** A published template whose sender is verified. */
-  readonly template: boolean;
-  /** A key that can send, or an integration with which someone can get a token that can. */
-  readonly key: boolean;
-  /** A message of a program was accepted; test messages don’t count. */
-  readonly message: boolean;
-}
-
 /** Whether a program has, or can get, what it needs to send. Tokens of the password grant need a user without second factor. */
 export async function canProgramsSend(
   kysely: Database['kysely'],
@@ -112,12 +100,10 @@ export async function canProgramsSend(
   return rows[0]?.can === true;
 }
 
-export async function readSendReadiness(
-  kysely: Database['kysely'],
-  accountId: AccountId,
-): Promise<SendReadiness> {
+/** What an account has that sending needs; each only counts if it really works. */
+export async function readSendReadiness(kysely: Database['kysely'], accountId: AccountId) {
   const creators = await readEmails(kysely, await readCreators(kysely, accountId));
-  const { rows } = await sql<Omit<SendReadiness, 'key'>>`
+  const { rows } = await sql<{ sender: boolean; template: boolean; message: boolean }>`
     select
       exists (select from sender where account_id = ${accountId} and verified_at is not null) as sender,
       exists (select from template t

@@ -4,6 +4,7 @@ import {
   Nullable,
   StrictObject,
   strict,
+  Text,
   TimeOrDay,
 } from '../../../base/values/common-schemas.ts';
 import { type ReportColumn, reportColumns } from '../../../content/message/event-kinds.ts';
@@ -18,7 +19,8 @@ import {
 } from '../../../outcomes/report/report-query.ts';
 import { invalidField } from '../answer/problem.ts';
 import { readOptionalLocale, readTime } from '../answer/read-query.ts';
-import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { sendExport } from '../answer/send-download.ts';
+import { defineOperation, type OperationCall } from '../operation.ts';
 
 const query = StrictObject({
   from: TimeOrDay('Accepted at or after this time.'),
@@ -29,24 +31,22 @@ const query = StrictObject({
     }),
   ),
   timeZone: Type.Optional(
-    Type.String({
-      description:
-        'Time zone of days and hours, such as Europe/Berlin. Default UTC. The name of an hour that its clocks show twice ends with the offset, as in 2026-10-25T02:00+01:00.',
-      maxLength: 64,
-    }),
+    Text(
+      'Time zone of days and hours, such as Europe/Berlin. Default UTC. The name of an hour that its clocks show twice ends with the offset, as in 2026-10-25T02:00+01:00.',
+      { maxLength: 64 },
+    ),
   ),
   templateId: Type.Optional(Type.String({ maxLength: 64 })),
   locale: Type.Optional(
-    Type.String({
-      description:
-        'Locale of the variant that was sent, such as `de`; `default`: the template’s own content. Can’t be combined with tag, sender and destination.',
-      maxLength: maxLocaleLength,
-    }),
+    Text(
+      'Locale of the variant that was sent, such as `de`; `default`: the template’s own content. Can’t be combined with tag, sender and destination.',
+      { maxLength: maxLocaleLength },
+    ),
   ),
   tag: Type.Optional(Type.String({ maxLength: 48 })),
   senderDomain: Type.Optional(Type.String({ maxLength: 253 })),
   destinationDomain: Type.Optional(
-    Type.String({ description: 'Can’t be combined with the other filters.', maxLength: 253 }),
+    Text('Can’t be combined with the other filters.', { maxLength: 253 }),
   ),
 });
 
@@ -94,10 +94,7 @@ const Counts = NamedObject(
 const ReportView = NamedObject('Report', {
   rows: Type.Array(
     NamedObject('ReportRow', {
-      key: Type.String({
-        description:
-          'Template, locale, tag or domain; for hours and days, their start in local time.',
-      }),
+      key: Text('Template, locale, tag or domain; for hours and days, their start in local time.'),
       counts: Counts,
       latency: Nullable(
         Type.Object(
@@ -114,8 +111,8 @@ const ReportView = NamedObject('Report', {
 });
 
 function readRows(call: OperationCall<Static<typeof query>>): Promise<ReportResultRow[]> {
-  const { kysely } = call.dependencies.database;
-  return readReport(kysely, accountOf(call).id, toReportQuery(call.query));
+  const { kysely } = call;
+  return readReport(kysely, call.params.accountId, toReportQuery(call.query));
 }
 
 export const getReport = defineOperation({
@@ -139,10 +136,6 @@ export const exportReport = defineOperation({
   produces: 'text/csv',
   async handle(call) {
     const rows = await readRows(call);
-    call.reply
-      .header('content-disposition', 'attachment; filename="report.csv"')
-      .type('text/csv; charset=utf-8')
-      .send(reportCsv(call.query.group ?? 'none', rows));
-    return undefined;
+    sendExport(call, 'report.csv', reportCsv(call.query.group ?? 'none', rows));
   },
 });

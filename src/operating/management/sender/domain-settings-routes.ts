@@ -4,17 +4,23 @@ import {
   refuseTrackingHost,
   saveDomainSettings,
 } from '../../../accounts/sender/domain-settings.ts';
-import { NamedObject, Nullable, StrictObject } from '../../../base/values/common-schemas.ts';
+import {
+  NamedObject,
+  Nullable,
+  StrictObject,
+  Text,
+  Whole,
+} from '../../../base/values/common-schemas.ts';
 import { parseDomainName } from '../../../base/values/mail-domain.ts';
 import { poolsOf } from '../../../sending/delivery/direct/source-pools.ts';
 import { dayOf, defaultWarmUpPlan } from '../../../sending/delivery/warm-up/warm-up-plan.ts';
 import { findOperatorProblem } from '../access/admit-actor.ts';
 import { invalidField } from '../answer/problem.ts';
-import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { requireResource, saveResource } from '../save-resource.ts';
 
 const WarmUpSchema = NamedObject('WarmUp', {
-  from: Type.String({ description: 'First day, in UTC.', format: 'date', maxLength: 10 }),
+  from: Text('First day, in UTC.', { format: 'date', maxLength: 10 }),
   plan: Type.Array(Type.Integer({ minimum: 1, maximum: 100_000_000 }), {
     description: 'Max messages for each day.',
     minItems: 1,
@@ -24,10 +30,8 @@ const WarmUpSchema = NamedObject('WarmUp', {
 
 /** The editable settings of a domain, as opposed to its DNS records and their state. */
 export const domainSettingMembers = {
-  trackingHost: Nullable(
-    Type.String({ description: 'Host of tracked links; null: the host of PUBLIC_URL.' }),
-  ),
-  sourcePool: Type.String({ description: 'Pool of source addresses that its mail is sent from.' }),
+  trackingHost: Nullable(Text('Host of tracked links; null: the host of PUBLIC_URL.')),
+  sourcePool: Text('Pool of source addresses that its mail is sent from.'),
   warmUp: Nullable(WarmUpSchema),
 };
 
@@ -36,32 +40,28 @@ const SettingsView = NamedObject('DomainSettings', domainSettingMembers);
 const SettingsBody = StrictObject({
   trackingHost: Type.Optional(
     Nullable(
-      Type.String({
-        description:
-          'A subdomain to use in tracked links once its DNS record is found; null: the host of PUBLIC_URL.',
-        maxLength: 253,
-      }),
+      Text(
+        'A subdomain to use in tracked links once its DNS record is found; null: the host of PUBLIC_URL.',
+        { maxLength: 253 },
+      ),
     ),
   ),
   sourcePool: Type.Optional(
-    Type.String({
-      description: '`default`, or a pool named in DIRECT_SOURCES. Only operators can change it.',
+    Text('`default`, or a pool named in DIRECT_SOURCES. Only operators can change it.', {
       maxLength: 40,
     }),
   ),
   warmUp: Type.Optional(Nullable(WarmUpSchema)),
   warmUpGoal: Type.Optional(
-    Type.Integer({
-      description:
-        'Use the default plan up to this daily volume, instead of your own plan. It starts at 50 messages today and doubles every two days.',
-      minimum: 51,
-      maximum: 100_000_000,
-    }),
+    Whole(
+      'Use the default plan up to this daily volume, instead of your own plan. It starts at 50 messages today and doubles every two days.',
+      { minimum: 51, maximum: 100_000_000 },
+    ),
   ),
 });
 
 function settingsOf(call: OperationCall) {
-  return domainSettings(accountOf(call).id, call.params.domain);
+  return domainSettings(call.params.accountId, call.params.domain);
 }
 
 export const getDomainSettings = defineOperation({
@@ -94,7 +94,7 @@ export const putDomainSettings = defineOperation({
       async write(transaction, before) {
         if (sourcePool !== undefined && sourcePool !== before?.sourcePool && poolProblem)
           throw poolProblem;
-        await saveDomainSettings(transaction, accountOf(call).id, call.params.domain, before, {
+        await saveDomainSettings(transaction, call.params.accountId, call.params.domain, before, {
           trackingHost: host,
           sourcePool,
           warmUp,

@@ -8,12 +8,21 @@ import {
 } from '../../../accounts/sender/sending-domain-store.ts';
 import { readRecordFindings } from '../../../accounts/sender/sending-domains.ts';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
-import { NamedObject, Nullable, StrictObject, Time } from '../../../base/values/common-schemas.ts';
+import {
+  Flag,
+  NamedObject,
+  Nullable,
+  StrictObject,
+  Text,
+  Time,
+} from '../../../base/values/common-schemas.ts';
 import type { Wire } from '../../../base/values/wire.ts';
 import { requirePreconditions } from '../answer/entity-tag.ts';
-import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
+import { definePages } from '../answer/list-operations.ts';
 import { notFound } from '../answer/problem.ts';
-import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { viewOf } from '../answer/view-of.ts';
+import { defineOperation, type OperationCall } from '../operation.ts';
+import { resourceOf } from '../resource-routes.ts';
 import { recordAudit, removeResource } from '../save-resource.ts';
 import { domainSettingMembers } from './domain-settings-routes.ts';
 
@@ -21,20 +30,40 @@ const domainFacts = {
   domain: Type.String(),
   state: Type.Enum(['pending', 'verified', 'broken']),
   stateAt: Time('When the state last changed.'),
-  returnPath: Type.String({ description: 'Host that receives bounces.' }),
+  returnPath: Text('Host that receives bounces.'),
   ...domainSettingMembers,
   checkedAt: Nullable(Time('When its DNS records were last checked.')),
 };
 
 const DomainView = NamedObject('Domain', domainFacts);
 
+const DomainKeyView = NamedObject('DomainKey', {
+  selector: Type.String(),
+  algorithm: Text('`rsa-sha256` or `ed25519-sha256`.'),
+  state: Type.Enum(['pending', 'active', 'retired'], {
+    description:
+      '`pending`: waiting for its DNS record. `active`: signs mail. `retired`: no longer signs, but kept for mail in transit.',
+  }),
+  stateAt: Time('When the state last changed.'),
+});
+
+const DomainRecordView = NamedObject('DomainRecord', {
+  kind: Text('`dkim`, `spf`, `return-path`, `from-spf`, `dmarc` or `tracking`.'),
+  name: Type.String(),
+  type: Text('`TXT`, `MX` or `CNAME`.'),
+  expected: Text('The exact value to publish.'),
+  required: Type.Boolean(),
+  why: Type.String(),
+  state: Text('`ok`, `missing`, `wrong`, or `unknown` if not checked yet.'),
+  found: Type.Array(Type.String()),
+  explanation: Nullable(Type.String()),
+  resolver: Nullable(Text('The DNS server queried.')),
+  checkedAt: Nullable(Time('When it was last checked.')),
+});
+
 const DomainDetailView = NamedObject('DomainDetail', {
   ...domainFacts,
-  zone: Nullable(
-    Type.String({
-      description: 'The DNS zone that its records belong to, as of the last check.',
-    }),
-  ),
+  zone: Nullable(Text('The DNS zone that its records belong to, as of the last check.')),
   dnsProvider: Nullable(
     Type.Enum([...dnsProviders], {
       description: 'The DNS provider of the zone, if it is a known one.',
@@ -48,66 +77,26 @@ const DomainDetailView = NamedObject('DomainDetail', {
     }),
     { description: 'Settings of the installation that are missing for complete records.' },
   ),
-  keys: Type.Array(
-    NamedObject('DomainKey', {
-      selector: Type.String(),
-      algorithm: Type.String({ description: '`rsa-sha256` or `ed25519-sha256`.' }),
-      state: Type.Enum(['pending', 'active', 'retired'], {
-        description:
-          '`pending`: waiting for its DNS record. `active`: signs mail. `retired`: no longer signs, but kept for mail in transit.',
-      }),
-      stateAt: Time('When the state last changed.'),
-    }),
-    { description: 'Oldest first.' },
-  ),
-  records: Type.Array(
-    NamedObject('DomainRecord', {
-      kind: Type.String({
-        description: '`dkim`, `spf`, `return-path`, `from-spf`, `dmarc` or `tracking`.',
-      }),
-      name: Type.String(),
-      type: Type.String({ description: '`TXT`, `MX` or `CNAME`.' }),
-      expected: Type.String({ description: 'The exact value to publish.' }),
-      required: Type.Boolean(),
-      why: Type.String(),
-      state: Type.String({
-        description: '`ok`, `missing`, `wrong`, or `unknown` if not checked yet.',
-      }),
-      found: Type.Array(Type.String()),
-      explanation: Nullable(Type.String()),
-      resolver: Nullable(Type.String({ description: 'The DNS server queried.' })),
-      checkedAt: Nullable(Time('When it was last checked.')),
-    }),
-  ),
+  keys: Type.Array(DomainKeyView, { description: 'Oldest first.' }),
+  records: Type.Array(DomainRecordView),
 });
 
-function viewDomain(domain: SendingDomain): Wire<Static<typeof DomainView>> {
-  const { state, stateAt, returnPath, checkedAt = null } = domain;
-  return {
-    domain: domain.domain,
-    state,
-    stateAt,
-    returnPath,
-    ...settingsOfDomain(domain),
-    checkedAt,
-  };
-}
+const viewDomain = (domain: SendingDomain) =>
+  viewOf(DomainView)({ ...domain, ...settingsOfDomain(domain) });
 
-function domainChange(call: OperationCall) {
-  const { domain } = call.params;
-  return {
-    kind: 'domain',
-    id: domain,
-    async read(transaction: DatabaseTransaction) {
-      const found = await readSendingDomain(transaction, accountOf(call).id, domain);
-      return found && viewDetail(call, found, transaction);
-    },
-  };
-}
+const domainChange = resourceOf({
+  kind: 'domain',
+  id: 'domain',
+  async read(transaction, call) {
+    const { accountId, domain } = call.params;
+    const found = await readSendingDomain(transaction, accountId, domain);
+    return found && viewDetail(call, found, transaction);
+  },
+});
 
 async function requireDomain(call: OperationCall): Promise<SendingDomain> {
-  const { kysely } = call.dependencies.database;
-  const found = await readSendingDomain(kysely, accountOf(call).id, call.params.domain);
+  const { kysely } = call;
+  const found = await readSendingDomain(kysely, call.params.accountId, call.params.domain);
   if (found === undefined) throw notFound('domain');
   return found;
 }
@@ -115,7 +104,7 @@ async function requireDomain(call: OperationCall): Promise<SendingDomain> {
 async function viewDetail(
   call: OperationCall,
   domain: SendingDomain,
-  kysely: DatabaseTransaction = call.dependencies.database.kysely,
+  kysely: DatabaseTransaction = call.kysely,
 ): Promise<Wire<Static<typeof DomainDetailView>>> {
   const keys = await call.dependencies.domains.keys(domain, kysely);
   const records = await readRecordFindings(call.dependencies.domains, kysely, domain);
@@ -124,39 +113,30 @@ async function viewDetail(
     zone: domain.zone ?? null,
     dnsProvider: domain.dnsProvider ?? null,
     problems: call.dependencies.domains.problems(),
-    keys: keys.map(({ selector, algorithm, state, stateAt }) => ({
-      selector,
-      algorithm,
-      state,
-      stateAt,
-    })),
-    records: records.map(({ kind, name, type, value, required, why, finding }) => ({
-      kind,
-      name,
-      type,
-      expected: value,
-      required,
-      why,
-      state: finding?.state ?? 'unknown',
-      found: [...(finding?.found ?? [])],
-      explanation: finding?.explanation ?? null,
-      resolver: finding?.resolver ?? null,
-      checkedAt: finding?.checkedAt ?? null,
-    })),
+    keys: keys.map((key) => viewOf(DomainKeyView)(key)),
+    records: records.map(({ finding, ...record }) =>
+      viewOf(DomainRecordView)({
+        ...record,
+        expected: record.value,
+        state: 'unknown',
+        found: [],
+        ...finding,
+      }),
+    ),
   };
 }
 
-export const listDomains = defineOperation({
+export const listDomains = definePages({
   id: 'listDomains',
   summary: 'List sending domains',
-  query: pageQuery({}),
-  answer: pageOf(DomainView),
-  async handle(call) {
-    const [after = ''] = readCursor(call.query, 'text') ?? [];
-    const all = await readSendingDomains(call.dependencies.database.kysely, accountOf(call).id);
-    const rows = all.filter(({ domain }) => domain > after);
-    return toPage(rows, pageSizeOf(call.query), viewDomain, ({ domain }) => [domain]);
+  item: DomainView,
+  cursor: ['text'],
+  async read({ kysely, params }, { after: [after] = [''] }) {
+    const all = await readSendingDomains(kysely, params.accountId);
+    return all.filter(({ domain }) => domain > after);
   },
+  view: viewDomain,
+  place: ({ domain }) => [domain],
 });
 
 export const getDomain = defineOperation({
@@ -172,10 +152,9 @@ export const putDomain = defineOperation({
   description:
     'Creates DKIM keys for the domain. Once their DNS records are found, the keys sign mail and the senders of the domain become verified. If the domain already exists, nothing changes. Otherwise, omitted members get their defaults.',
   body: StrictObject({
-    ed25519: Type.Optional(Type.Boolean({ description: 'Also create an Ed25519 key.' })),
+    ed25519: Type.Optional(Flag('Also create an Ed25519 key.')),
     returnPathLabel: Type.Optional(
-      Type.String({
-        description: 'First label of the return path host. Default `bounces`.',
+      Text('First label of the return path host. Default `bounces`.', {
         pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
       }),
     ),
@@ -183,10 +162,9 @@ export const putDomain = defineOperation({
   answer: DomainDetailView,
   conditional: true,
   async handle(call) {
-    const { id } = accountOf(call);
-    const { domain } = call.params;
+    const { accountId: id, domain } = call.params;
     const { ed25519, returnPathLabel } = call.body;
-    const found = await readSendingDomain(call.dependencies.database.kysely, id, domain);
+    const found = await readSendingDomain(call.kysely, id, domain);
     const view = found && (await viewDetail(call, found));
     requirePreconditions(call.request, view);
     if (view !== undefined) return view;
@@ -213,7 +191,7 @@ export const deleteDomain = defineOperation({
     removeResource(call, {
       ...domainChange(call),
       write: async (transaction) => {
-        await removeSendingDomain(transaction, accountOf(call).id, call.params.domain);
+        await removeSendingDomain(transaction, call.params.accountId, call.params.domain);
       },
     }),
 });
@@ -237,7 +215,7 @@ export const rotateDomainKeys = defineOperation({
   async handle(call) {
     const domain = await requireDomain(call);
     const rotated = await call.dependencies.domains.rotate(
-      accountOf(call).id,
+      call.params.accountId,
       domain.domain,
       (transaction) => recordAudit(call, transaction, 'domain_keys_rotated', domain.domain),
     );

@@ -1,21 +1,23 @@
 import { Type } from 'typebox';
 import { personOf } from '../../../accounts/access/principal.ts';
-import {
-  readSenderDetails,
-  removeSender,
-  type SenderDetails,
-} from '../../../accounts/sender/sender-store.ts';
+import { readSenderDetails, removeSender } from '../../../accounts/sender/sender-store.ts';
 import { verifySendersOfDomain } from '../../../accounts/sender/sender-verification-store.ts';
-import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
-import { NamedObject, Nullable, strict, Time } from '../../../base/values/common-schemas.ts';
+import {
+  Flag,
+  NamedObject,
+  Nullable,
+  strict,
+  Text,
+  Time,
+} from '../../../base/values/common-schemas.ts';
 import { domainOf, type EmailAddress } from '../../../base/values/email-address.ts';
 import { applyEntry } from '../../manifest/apply-manifest.ts';
 import { SenderSchema } from '../../manifest/manifest-schema.ts';
 import { senderSection } from '../../manifest/resource-sections.ts';
 import { findOperatorProblem } from '../access/admit-actor.ts';
-import { noSystemMail, notFound, Problem } from '../answer/problem.ts';
-import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
-import { resourceRoutes } from '../resource-routes.ts';
+import { conflict, noSystemMail, notFound } from '../answer/problem.ts';
+import { actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { resourceOf, resourceRoutes } from '../resource-routes.ts';
 import { entryScope, recordAudit, requireResource } from '../save-resource.ts';
 
 const SenderView = NamedObject('Sender', {
@@ -23,16 +25,14 @@ const SenderView = NamedObject('Sender', {
   displayNames: Type.Array(Type.String(), {
     description: 'Allowed display names. The first is the default; `*` allows any.',
   }),
-  verified: Type.Boolean({ description: 'Only verified senders can send.' }),
+  verified: Flag('Only verified senders can send.'),
   verifiedBy: Nullable(
     Type.Enum(['domain', 'link', 'operator'], {
       description: 'How it was verified; `operator` also for manifests. Null: it isn’t.',
     }),
   ),
   sendingDomain: Nullable(
-    Type.String({
-      description: 'The domain of the account that signs its mail; null: none is set up.',
-    }),
+    Text('The domain of the account that signs its mail; null: none is set up.'),
   ),
   domainState: Nullable(
     Type.Enum(['pending', 'verified', 'broken'], {
@@ -44,21 +44,14 @@ const SenderView = NamedObject('Sender', {
   ),
 });
 
-function viewSender({ displayNames, ...details }: SenderDetails) {
-  return { ...details, displayNames: [...displayNames] };
-}
-
-function senderOf(call: OperationCall) {
-  const { address } = call.params;
-  return {
-    kind: 'sender',
-    id: address,
-    async read(transaction: DatabaseTransaction) {
-      const [sender] = await readSenderDetails(transaction, accountOf(call).id, { address });
-      return sender && viewSender(sender);
-    },
-  };
-}
+const senderOf = resourceOf({
+  kind: 'sender',
+  id: 'address',
+  async read(transaction, { params: { accountId, address } }) {
+    const [sender] = await readSenderDetails(transaction, accountId, { address });
+    return sender;
+  },
+});
 
 export const senderRoutes = resourceRoutes({
   path: '/accounts/:accountId/senders/:address',
@@ -69,10 +62,7 @@ export const senderRoutes = resourceRoutes({
     id: 'listSenders',
     summary: 'List senders',
     key: 'address',
-    async read(call, page) {
-      const { kysely } = call.dependencies.database;
-      return (await readSenderDetails(kysely, accountOf(call).id, page)).map(viewSender);
-    },
+    read: ({ kysely, params }, page) => readSenderDetails(kysely, params.accountId, page),
   },
   get: { id: 'getSender', summary: 'Get a sender' },
   put: {
@@ -92,14 +82,14 @@ export const senderRoutes = resourceRoutes({
       await applyEntry(senderSection, sender, entryScope(call, transaction));
       const domain = domainOf(call.params.address as EmailAddress);
       if (call.body.verified === undefined)
-        await verifySendersOfDomain(transaction, accountOf(call).id, domain);
+        await verifySendersOfDomain(transaction, call.params.accountId, domain);
     },
   },
   remove: {
     id: 'deleteSender',
     summary: 'Delete a sender',
     write: (call) => (transaction) =>
-      removeSender(transaction, accountOf(call).id, call.params.address),
+      removeSender(transaction, call.params.accountId, call.params.address),
   },
 });
 
@@ -110,8 +100,7 @@ export const mailSenderLink = defineOperation({
     'Requires `SYSTEM_MAIL_FROM`, unless mail is captured in the local inbox. The link works once, expires after 24 hours and replaces any earlier link.',
   answer: SenderView,
   async handle(call) {
-    const { address } = call.params;
-    const { id } = accountOf(call);
+    const { accountId: id, address } = call.params;
     const outcome = await call.dependencies.senderVerification.request(
       id,
       address,
@@ -119,13 +108,10 @@ export const mailSenderLink = defineOperation({
       (transaction) => recordAudit(call, transaction, 'sender_link_sent', address),
     );
     if (outcome === 'unknown') throw notFound('sender');
-    if (outcome === 'verified') throw new Problem('conflict', 'The sender is already verified');
+    if (outcome === 'verified') throw conflict('The sender is already verified');
     if (outcome === 'too-soon')
-      throw new Problem(
-        'conflict',
-        'A link was sent less than a minute ago. Wait a minute and retry',
-      );
-    if (outcome === 'not-offered') throw new Problem('conflict', noSystemMail);
+      throw conflict('A link was sent less than a minute ago. Wait a minute and retry');
+    if (outcome === 'not-offered') throw conflict(noSystemMail);
     return requireResource(call, senderOf(call));
   },
 });

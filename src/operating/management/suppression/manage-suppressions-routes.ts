@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { checkLimits } from '../../../accounts/account/account-limit-store.ts';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
@@ -8,6 +7,7 @@ import {
   Nullable,
   StrictObject,
   strict,
+  Text,
   Time,
 } from '../../../base/values/common-schemas.ts';
 import {
@@ -29,27 +29,21 @@ import { exportSuppressions } from '../../../content/suppression/export-suppress
 import {
   type NewSuppression,
   parseSuppressionReason,
-  type Suppression,
   suppressionReasons,
 } from '../../../content/suppression/suppression.ts';
 import {
   addSuppressions,
-  findSuppressions as readPage,
+  findSuppressions,
   readSuppressions,
   removeSuppression,
 } from '../../../content/suppression/suppression-store.ts';
-import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
+import { definePages } from '../answer/list-operations.ts';
 import { notFound } from '../answer/problem.ts';
+import { sendExport } from '../answer/send-download.ts';
+import { viewOf } from '../answer/view-of.ts';
 import { InvalidImportFile, type RowReader } from '../import/import-csv.ts';
-import {
-  ImportView,
-  ListedImportView,
-  requireImport,
-  sendRejected,
-  viewImports,
-} from '../import/import-view.ts';
-import { importQuery, receiveImport } from '../import/receive-import.ts';
-import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { importRoutes } from '../import/import-routes.ts';
+import { defineOperation, type OperationCall } from '../operation.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 
 const Reason = Type.Enum([...suppressionReasons], {
@@ -60,7 +54,7 @@ const Reason = Type.Enum([...suppressionReasons], {
 const SuppressionView = NamedObject('Suppression', {
   address: Type.String(),
   reason: Reason,
-  messageId: Nullable(Type.String({ description: 'The message that caused it.' })),
+  messageId: Nullable(Text('The message that caused it.')),
   createdAt: Time('When it was suppressed.'),
   expiresAt: Nullable(Time('When it expires; null: never.')),
 });
@@ -71,35 +65,24 @@ function addressOf(call: OperationCall): ComparableAddress {
   return call.params.address as ComparableAddress;
 }
 
-export const listSuppressions = defineOperation({
+export const listSuppressions = definePages({
   id: 'listSuppressions',
   summary: 'List suppressed addresses, newest first',
-  query: pageQuery({
-    contains: Type.Optional(
-      Type.String({ description: 'Part of the address, case-insensitive.', maxLength: 320 }),
-    ),
+  filters: {
+    contains: Type.Optional(Text('Part of the address, case-insensitive.', { maxLength: 320 })),
     reason: Type.Optional(Reason),
-  }),
-  answer: pageOf(SuppressionView),
-  async handle(call) {
-    const limit = pageSizeOf(call.query);
-    const [createdText, address, reason] = readCursor(call.query, 'time', 'text', 'text') ?? [];
-    const rows = await readPage(call.dependencies.database.kysely, accountOf(call).id, {
-      contains: call.query.contains?.toLowerCase(),
-      reason: call.query.reason,
-      after:
-        createdText === undefined || address === undefined || reason === undefined
-          ? undefined
-          : { createdText, address, reason },
-      limit: limit + 1,
-    });
-    return toPage(
-      rows,
-      limit,
-      ({ createdText: _, ...entry }): Suppression => entry,
-      (last) => [last.createdText, last.address, last.reason],
-    );
   },
+  item: SuppressionView,
+  cursor: ['time', 'text', 'text'],
+  read: ({ kysely, params, query: { contains, reason } }, { after, limit }) =>
+    findSuppressions(kysely, params.accountId, {
+      contains: contains?.toLowerCase(),
+      reason,
+      after: after && { createdText: after[0], address: after[1], reason: after[2] },
+      limit,
+    }),
+  view: (entry) => viewOf(SuppressionView)(entry),
+  place: ({ createdText, address, reason }) => [createdText, address, reason],
 });
 
 function suppressionsOf(call: OperationCall) {
@@ -108,7 +91,7 @@ function suppressionsOf(call: OperationCall) {
     unrecorded: ['items'] as const,
     id: auditIdOf(addressHashKey(call.dependencies.key), addressOf(call)),
     async read(transaction: DatabaseTransaction) {
-      const items = await readSuppressions(transaction, accountOf(call).id, addressOf(call));
+      const items = await readSuppressions(transaction, call.params.accountId, addressOf(call));
       return items.length === 0 ? undefined : { items };
     },
   };
@@ -128,7 +111,7 @@ export const suppressionRoutes = resourceRoutes({
     write: (call) => (transaction) => {
       const { reason = 'manual' } = call.body;
       const entry = { address: addressOf(call), reason };
-      return addSuppressions(transaction, accountOf(call).id, [entry]);
+      return addSuppressions(transaction, call.params.accountId, [entry]);
     },
   },
   remove: {
@@ -139,9 +122,9 @@ export const suppressionRoutes = resourceRoutes({
       { ...strict, description: 'Default: all reasons.' },
     ),
     write: (call) => async (transaction) => {
+      const { accountId } = call.params;
       const { reason } = call.query;
-      const { id } = accountOf(call);
-      const removed = await removeSuppression(transaction, id, addressOf(call), reason);
+      const removed = await removeSuppression(transaction, accountId, addressOf(call), reason);
       if (removed === 0) throw notFound('suppression');
     },
   },
@@ -152,68 +135,37 @@ export const exportSuppressionList = defineOperation({
   summary: 'Export suppressions as CSV',
   produces: 'text/csv',
   async handle(call) {
-    call.reply
-      .header('content-disposition', 'attachment; filename="suppressions.csv"')
-      .type('text/csv; charset=utf-8')
-      .send(Readable.from(exportSuppressions(call.dependencies.database, accountOf(call).id)));
-    return undefined;
+    const content = exportSuppressions(call.dependencies.database, call.params.accountId);
+    sendExport(call, 'suppressions.csv', content);
   },
 });
 
-function targetOf(call: Pick<OperationCall, 'account'>) {
-  return { accountId: accountOf(call).id, listId: undefined };
-}
-
-function importKeyOf(call: Pick<OperationCall, 'account' | 'params'>) {
-  return { ...targetOf(call), importId: call.params.importId };
-}
-
-export const importSuppressions = defineOperation({
-  id: 'importSuppressions',
-  summary: 'Import suppressions from a CSV file',
-  description:
-    'Uses the format of the export. Only the `address` column is required; a missing reason defaults to `manual`. Values are separated by commas, semicolons or tabs. Returns after the upload and imports the file in the background. Poll this URL for progress. Invalid rows are skipped. Repeating an ID continues an import that stopped, and otherwise imports nothing.',
-  query: importQuery,
-  body: Type.String({ description: 'CSV file, up to 1 GiB.' }),
-  accepts: 'text/csv',
-  answer: ImportView,
-  status: 202,
-  limited: true,
-  conditional: true,
-  handle(call) {
-    const key = importKeyOf(call);
-    return receiveImport(call, {
-      key,
-      event: { kind: 'suppressions_imported', id: 'suppressions' },
-      open: suppressionRowReader,
-      async write(transaction, entries) {
-        const added = await addSuppressions(transaction, key.accountId, entries);
-        if (added > 0) await checkLimits(transaction, key.accountId, ['suppressions']);
-      },
-    });
+export const suppressionImportRoutes = importRoutes({
+  path: '/accounts/:accountId/suppressions-imports',
+  access: { read: 'suppressions:read', write: 'suppressions:write' },
+  list: {
+    id: 'listSuppressionImports',
+    summary: 'List recent suppression imports, newest first',
   },
-});
-
-export const getSuppressionImport = defineOperation({
-  id: 'getSuppressionImport',
-  summary: 'Get a suppression import',
-  answer: ImportView,
-  handle: (call) => requireImport(call, importKeyOf(call)),
-});
-
-export const listSuppressionImports = defineOperation({
-  id: 'listSuppressionImports',
-  summary: 'List recent suppression imports, newest first',
-  answer: pageOf(ListedImportView),
-  handle: (call) => viewImports(call, targetOf(call)),
-});
-
-export const downloadRejectedSuppressions = defineOperation({
-  id: 'downloadRejectedSuppressions',
-  summary: 'Download the rejected rows of a suppression import',
-  description: 'The rows as they were, with their line and problem.',
-  produces: 'text/csv',
-  handle: (call) => sendRejected(call, importKeyOf(call)),
+  get: { id: 'getSuppressionImport', summary: 'Get a suppression import' },
+  put: {
+    id: 'importSuppressions',
+    summary: 'Import suppressions from a CSV file',
+    description:
+      'Uses the format of the export. Only the `address` column is required; a missing reason defaults to `manual`. Values are separated by commas, semicolons or tabs. Returns after the upload and imports the file in the background. Poll this URL for progress. Invalid rows are skipped. Repeating an ID continues an import that stopped, and otherwise imports nothing.',
+  },
+  rejected: {
+    id: 'downloadRejectedSuppressions',
+    summary: 'Download the rejected rows of a suppression import',
+    description: 'The rows as they were, with their line and problem.',
+  },
+  listOf: () => undefined,
+  event: 'suppressions_imported',
+  open: suppressionRowReader,
+  async write(transaction, entries, { params: { accountId } }) {
+    const added = await addSuppressions(transaction, accountId, entries);
+    if (added > 0) await checkLimits(transaction, accountId, ['suppressions']);
+  },
 });
 
 /**

@@ -3,7 +3,7 @@ import { personOf } from '../../../accounts/access/principal.ts';
 import { readMembers } from '../../../accounts/account/membership-store.ts';
 import { findPersonByEmail } from '../../../accounts/account/person-store.ts';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
-import { NamedObject, StrictObject, Time } from '../../../base/values/common-schemas.ts';
+import { NamedObject, StrictObject, Text, Time } from '../../../base/values/common-schemas.ts';
 import type { PersonId } from '../../../base/values/ids.ts';
 import {
   readCreator,
@@ -17,11 +17,12 @@ import {
 } from '../../../content/template/template-page-store.ts';
 import { removeTemplate, saveTemplate } from '../../../content/template/template-store.ts';
 import { TemplateSchema } from '../../manifest/manifest-schema.ts';
-import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
+import { definePages } from '../answer/list-operations.ts';
 import { invalidField, notFound } from '../answer/problem.ts';
 import { sendImage } from '../answer/send-download.ts';
-import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
-import { resourceRoutes } from '../resource-routes.ts';
+import { viewOf } from '../answer/view-of.ts';
+import { actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { resourceOf, resourceRoutes } from '../resource-routes.ts';
 import { requireResource } from '../save-resource.ts';
 import { sampleValues } from './sample-values.ts';
 import { resolveImages, storeUploads } from './store-images.ts';
@@ -35,17 +36,14 @@ import {
   viewFields,
 } from './template-views.ts';
 
-function templateOf(call: OperationCall) {
-  const { templateId } = call.params;
-  return {
-    kind: 'template',
-    id: templateId,
-    async read(transaction: DatabaseTransaction): Promise<TemplateFacts | undefined> {
-      const [found] = await readTemplateFacts(transaction, accountOf(call).id, { id: templateId });
-      return found;
-    },
-  };
-}
+const templateOf = resourceOf({
+  kind: 'template',
+  id: 'templateId',
+  async read(transaction, { params: { accountId, templateId } }) {
+    const [found] = await readTemplateFacts(transaction, accountId, { id: templateId });
+    return found;
+  },
+});
 
 /** @throws Problem if the template doesn't exist or was deleted */
 export function requireTemplate(
@@ -65,12 +63,12 @@ export const templateRoutes = resourceRoutes({
     summary: 'List templates',
     filters: {
       contains: Type.Optional(
-        Type.String({ description: 'Part of the name or ID, case-insensitive.', maxLength: 200 }),
+        Text('Part of the name or ID, case-insensitive.', { maxLength: 200 }),
       ),
     },
     key: 'id',
     read: (call, page) =>
-      readTemplateFacts(call.dependencies.database.kysely, accountOf(call).id, {
+      readTemplateFacts(call.kysely, call.params.accountId, {
         contains: call.query.contains,
         ...page,
       }),
@@ -84,17 +82,15 @@ export const templateRoutes = resourceRoutes({
     body: StrictObject({
       name: TemplateSchema.properties.name,
       createdBy: Type.Optional(
-        Type.String({
-          description:
-            'Email of a user of the account, used as the sender if neither the request nor the template names one. Default: who created it, or the caller.',
-          maxLength: 320,
-        }),
+        Text(
+          'Email of a user of the account, used as the sender if neither the request nor the template names one. Default: who created it, or the caller.',
+          { maxLength: 320 },
+        ),
       ),
       whenUncertain: Type.Optional(TemplateView.properties.whenUncertain),
     }),
     write: (call) => async (transaction) => {
-      const { id: accountId } = accountOf(call);
-      const { templateId: id } = call.params;
+      const { accountId, templateId: id } = call.params;
       const { name, whenUncertain } = call.body;
       if (/\p{Cc}/u.test(name)) throw invalidField('name', 'contains a control character');
       const createdBy = await creatorFor(transaction, call);
@@ -107,7 +103,7 @@ export const templateRoutes = resourceRoutes({
     description:
       'Its versions are kept for messages already accepted. Creating it again restores it with them, its draft and its creator.',
     write: (call) => (transaction) =>
-      removeTemplate(transaction, accountOf(call).id, call.params.templateId),
+      removeTemplate(transaction, call.params.accountId, call.params.templateId),
   },
 });
 
@@ -115,7 +111,7 @@ async function creatorFor(
   transaction: DatabaseTransaction,
   call: OperationCall<unknown, { readonly createdBy?: string }>,
 ): Promise<PersonId> {
-  const { id: accountId } = accountOf(call);
+  const { accountId } = call.params;
   const { createdBy } = call.body;
   const before = await readCreator(transaction, accountId, call.params.templateId);
   const creator =
@@ -135,23 +131,17 @@ const DraftView = NamedObject('TemplateDraft', {
   changedAt: Time('When it last changed.'),
 });
 
-export function draftOf(call: OperationCall) {
-  const { templateId } = call.params;
-  return {
-    kind: 'template_draft',
-    unrecorded: ['content', 'changedAt'] as const,
-    id: templateId,
-    async read(transaction: DatabaseTransaction) {
-      const draft = await readDraft(transaction, accountOf(call).id, templateId);
-      return (
-        draft && {
-          content: draft.content as Static<typeof DraftContentView>,
-          changedAt: draft.changedAt,
-        }
-      );
-    },
-  };
-}
+export const draftOf = resourceOf({
+  kind: 'template_draft',
+  unrecorded: ['content', 'changedAt'],
+  id: 'templateId',
+  async read(transaction, { params: { accountId, templateId } }) {
+    const draft = await readDraft(transaction, accountId, templateId);
+    if (draft === undefined) return undefined;
+    const content = draft.content as Static<typeof DraftContentView>;
+    return { content, changedAt: draft.changedAt };
+  },
+});
 
 export const draftRoutes = resourceRoutes({
   path: '/accounts/:accountId/templates/:templateId/draft',
@@ -176,7 +166,7 @@ export const draftRoutes = resourceRoutes({
         await requireTemplate(call, transaction);
         const images = await resolveImages(call, transaction, given, uploads);
         await saveDraft(transaction, {
-          accountId: accountOf(call).id,
+          accountId: call.params.accountId,
           templateId: call.params.templateId,
           content: { ...content, ...(images.length === 0 ? {} : { images }) },
           personId: personOf(actorOf(call)),
@@ -188,37 +178,23 @@ export const draftRoutes = resourceRoutes({
     id: 'deleteDraft',
     summary: 'Discard the draft of a template',
     write: (call) => (transaction) =>
-      removeDraft(transaction, accountOf(call).id, call.params.templateId),
+      removeDraft(transaction, call.params.accountId, call.params.templateId),
   },
 });
 
-export const listVersions = defineOperation({
+export const listVersions = definePages({
   id: 'listVersions',
   summary: 'List the versions of a template, newest first',
-  query: pageQuery({}),
-  answer: pageOf(VersionView),
-  async handle(call) {
+  item: VersionView,
+  cursor: ['integer'],
+  async read(call, { after, limit }) {
     await requireTemplate(call);
-    const limit = pageSizeOf(call.query);
-    const [before] = readCursor(call.query, 'integer') ?? [];
-    const { kysely } = call.dependencies.database;
-    const rows = await readVersionFacts(kysely, accountOf(call).id, call.params.templateId, {
-      before: before === undefined ? undefined : Number.parseInt(before, 10),
-      limit: limit + 1,
-    });
-    return toPage(
-      rows,
-      limit,
-      ({ version, published, createdAt, subject, locales }) => ({
-        version,
-        published,
-        createdAt,
-        subject,
-        locales,
-      }),
-      ({ version }) => [String(version)],
-    );
+    const { accountId, templateId } = call.params;
+    const before = after && Number.parseInt(after[0], 10);
+    return readVersionFacts(call.kysely, accountId, templateId, { before, limit });
   },
+  view: (version) => viewOf(VersionView)(version),
+  place: ({ version }) => [String(version)],
 });
 
 export const getVersion = defineOperation({
@@ -227,21 +203,19 @@ export const getVersion = defineOperation({
   answer: VersionDetailView,
   async handle(call) {
     const { templateId, version } = call.params;
-    const { kysely } = call.dependencies.database;
-    const row = await readTemplateVersion(kysely, accountOf(call).id, templateId, version);
+    const { kysely } = call;
+    const row = await readTemplateVersion(kysely, call.params.accountId, templateId, version);
     if (row === undefined) throw notFound('version');
     const content = contentOf(row);
     const { compiled } = row;
     const examples = sampleValues({ compiled, fields: compiled.fields }, content);
-    return {
-      version: row.version,
-      published: row.published,
-      createdAt: row.createdAt,
+    return viewOf(VersionDetailView)({
+      ...row,
       subject: row.source.subject,
-      locales: [...(compiled.locales ?? [])],
+      locales: compiled.locales ?? [],
       content,
       fields: viewFields(compiled.fields, row.source.fields, examples),
-    };
+    });
   },
 });
 

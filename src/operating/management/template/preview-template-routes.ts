@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { NamedObject, Nullable, StrictObject } from '../../../base/values/common-schemas.ts';
+import { NamedObject, Nullable, StrictObject, Text } from '../../../base/values/common-schemas.ts';
 import { parseMessageId } from '../../../base/values/ids.ts';
 import { readMessageStatus } from '../../../content/message/message-status-store.ts';
 import { currentFormat } from '../../../content/template/compiled-template.ts';
@@ -11,10 +11,10 @@ import {
 import { maxLocaleLength } from '../../../content/template/locale.ts';
 import { parseOverride } from '../../../content/template/parse-override.ts';
 import { readTemplateVersion } from '../../../content/template/template-page-store.ts';
-import { invalidField, notFound, Problem } from '../answer/problem.ts';
+import { conflict, invalidField, notFound } from '../answer/problem.ts';
 import { readOptionalLocale } from '../answer/read-query.ts';
 import { findSecretNames } from '../message/mask-content.ts';
-import { accountOf, defineOperation, type OperationCall } from '../operation.ts';
+import { defineOperation, type OperationCall } from '../operation.ts';
 import { requireTemplate } from './manage-templates-routes.ts';
 import { previewInThread } from './preview-threads.ts';
 import { currentContent, type ReadableContent } from './publish-template-routes.ts';
@@ -33,11 +33,9 @@ const ProblemView = NamedObject('TemplateProblem', {
   severity: Type.Enum(['error', 'warning'], { description: 'Errors block publishing.' }),
   part: Type.String(),
   variant: Type.Optional(
-    Type.String({
-      description: 'The locale of the variant that has it. Absent: the default content.',
-    }),
+    Text('The locale of the variant that has it. Absent: the default content.'),
   ),
-  rule: Type.String({ description: 'Stable identifier.' }),
+  rule: Text('Stable identifier.'),
   message: Type.String(),
   line: Type.Optional(Type.Integer()),
   column: Type.Optional(Type.Integer()),
@@ -56,9 +54,7 @@ export const Values = Type.Unsafe<GivenValues>({
 
 /** The locale of a preview or test message. */
 export const LocaleChoice = Type.Optional(
-  Type.String({
-    description:
-      'The recipient’s language (BCP 47), as in a request. Default: the default content.',
+  Text('The recipient’s language (BCP 47), as in a request. Default: the default content.', {
     maxLength: maxLocaleLength,
   }),
 );
@@ -66,15 +62,13 @@ export const LocaleChoice = Type.Optional(
 const PreviewView = NamedObject('TemplatePreview', {
   problems: Type.Array(ProblemView),
   fields: Type.Array(FieldView, { description: 'Fields found in the template.' }),
-  variant: Nullable(
-    Type.String({ description: 'The locale of the variant shown. Null: the default content.' }),
-  ),
+  variant: Nullable(Text('The locale of the variant shown. Null: the default content.')),
   rendered: Nullable(
     StrictObject({
       subject: Type.String(),
       previewText: Type.String(),
       html: Nullable(Type.String()),
-      text: Nullable(Type.String({ description: 'The plain text part.' })),
+      text: Nullable(Text('The plain text part.')),
       htmlBytes: Type.Integer(),
       textBytes: Type.Integer(),
     }),
@@ -128,21 +122,15 @@ export const previewTemplate = defineOperation({
         subjectLine: checkOverride('subjectLine', call.body.subjectLine),
         previewText: checkOverride('previewText', call.body.previewText),
       },
-      accountOf(call).id,
+      call.params.accountId,
     );
     const fields = viewFields(preview.fields, content.fields, preview.examples);
-    const problems = [...preview.problems];
-    const { variant } = preview;
+    const { problems, variant } = preview;
     if (preview.rendered === null) return { problems, fields, variant, rendered: null, hints: [] };
     const { html, text } = preview.rendered;
     const sizes = { htmlBytes: bytesOf(html), textBytes: bytesOf(text) };
-    return {
-      problems,
-      fields,
-      variant,
-      rendered: { ...preview.rendered, ...sizes },
-      hints: [...preview.hints],
-    };
+    const rendered = { ...preview.rendered, ...sizes };
+    return { problems, fields, variant, rendered, hints: preview.hints };
   },
 });
 
@@ -158,10 +146,10 @@ export async function chooseVersion(
 ): Promise<ReadableContent> {
   if (given !== undefined) return { content: withImageNames(given), format: currentFormat };
   if (version === undefined) return currentContent(call);
-  const { kysely } = call.dependencies.database;
+  const { kysely } = call;
   const row = await readTemplateVersion(
     kysely,
-    accountOf(call).id,
+    call.params.accountId,
     call.params.templateId,
     version,
   );
@@ -195,15 +183,14 @@ async function readPastValues(
   { fields = {} }: VersionContent,
 ): Promise<Record<string, FieldValue>> {
   await call.requirePermission('messages:read');
-  const { kysely } = call.dependencies.database;
-  const { id: accountId } = accountOf(call);
-  const { templateId } = call.params;
+  const { kysely } = call;
+  const { accountId, templateId } = call.params;
   const messageId = parseMessageId(messageIdText);
   const found = messageId && (await readMessageStatus(kysely, accountId, messageId));
   if (found === undefined || found.message.template_id !== templateId)
     throw invalidField('messageId', 'must be a message of this template');
   const { content } = found.message;
-  if (content === null) throw new Problem('conflict', 'The content of this message was erased');
+  if (content === null) throw conflict('The content of this message was erased');
   const secret = await findSecretNames(call, found.message);
   const values = Object.entries(content.values).filter(
     (entry): entry is [string, FieldValue] =>

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { personOf } from '../../../accounts/access/principal.ts';
 import { notifyOwners } from '../../../accounts/notices/security-notice-store.ts';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
-import { NamedObject, StrictObject } from '../../../base/values/common-schemas.ts';
+import { Flag, NamedObject, StrictObject, Whole } from '../../../base/values/common-schemas.ts';
 import { parseTemplateId } from '../../../base/values/ids.ts';
 import {
   type CompiledTemplate,
@@ -30,22 +30,20 @@ import { CompiledContents } from '../../manifest/compiled-contents.ts';
 import { TemplateSchema } from '../../manifest/manifest-schema.ts';
 import { readReferences, templateSection } from '../../manifest/template-section.ts';
 import { requirePreconditions } from '../answer/entity-tag.ts';
-import { invalidField, notFound, Problem } from '../answer/problem.ts';
-import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { conflict, forbidden, invalidField, notFound, Problem } from '../answer/problem.ts';
+import { actorOf, defineOperation, type OperationCall } from '../operation.ts';
 import { entryScope, inTransaction, recordAudit } from '../save-resource.ts';
 import { findBrokenUsage } from './find-broken-usage.ts';
 import { draftOf, requireTemplate } from './manage-templates-routes.ts';
 import { contentOf, TemplateView, usedContent, type VersionContent } from './template-views.ts';
 
 const PublishedView = NamedObject('Published', {
-  version: Type.Integer({ description: 'The published version.' }),
+  version: Whole('The published version.'),
   notes: Type.Array(Type.String(), { description: 'Warnings about the template.' }),
 });
 
 const Force = Type.Optional(
-  Type.Boolean({
-    description: 'Publish even if recent callers would be rejected. Default: false.',
-  }),
+  Flag('Publish even if recent callers would be rejected. Default: false.'),
 );
 
 /**
@@ -58,8 +56,8 @@ async function requireNoBrokenCallers(
   compiled: CompiledTemplate,
 ): Promise<void> {
   if (call.body.force === true) return;
-  const { id } = accountOf(call);
-  const calls = await readTemplateUsage(transaction, id, call.params.templateId);
+  const { accountId, templateId } = call.params;
+  const calls = await readTemplateUsage(transaction, accountId, templateId);
   const broken = findBrokenUsage(compiled, calls);
   if (broken.length === 0) return;
   const missing = [...new Set(broken.flatMap((usage) => usage.missing))];
@@ -96,16 +94,14 @@ async function requireKeptSecrets(
   transaction: DatabaseTransaction,
   compiled: CompiledTemplate,
 ): Promise<void> {
-  const { id: accountId } = accountOf(call);
-  const { templateId } = call.params;
+  const { accountId, templateId } = call.params;
   const { revealedFields = [] } = call.body;
   const [kept = '[]'] = await readKeptSecrets(transaction, [{ accountId, templateId }]);
   const revealed = (JSON.parse(kept) as string[]).filter((name) =>
     compiled.fields.some((field) => !field.secret && showsSecret(field, new Set([name]))),
   );
   if (!revealed.every((name) => revealedFields.includes(name)))
-    throw new Problem(
-      'conflict',
+    throw conflict(
       `The fields ${revealed.join(', ')} were secret in an earlier version. Keep them secret, or let an owner publish with revealedFields`,
       { extra: { secretFields: revealed } },
     );
@@ -127,15 +123,14 @@ export const publishTemplate = defineOperation({
   status: 200,
   conditional: true,
   async handle(call) {
-    const { id: accountId } = accountOf(call);
-    const { templateId } = call.params;
+    const { accountId, templateId } = call.params;
     const contents = new CompiledContents(accountId);
-    const seen = await readDraftEntry(call, call.dependencies.database.kysely);
+    const seen = await readDraftEntry(call, call.kysely);
     await contents.compile([await buildEntry(buildTemplate, seen)]);
     return inTransaction(call, async (transaction) => {
       const draft = await readDraftEntry(call, transaction);
       if (contents.get(await buildEntry(buildTemplate, draft)) === undefined)
-        throw new Problem('conflict', 'The draft keeps changing. Read it again and retry');
+        throw conflict('The draft keeps changing. Read it again and retry');
       const section = templateSection(await readReferences(transaction, accountId));
       const scope = { ...entryScope(call, transaction), contents };
       const notes = await applyEntry(section, draft, scope);
@@ -159,7 +154,7 @@ async function readDraftEntry(call: OperationCall, kysely: DatabaseTransaction) 
   const { name, createdBy } = await requireTemplate(call, kysely);
   const draft = await draftOf(call).read(kysely);
   requirePreconditions(call.request, draft);
-  if (draft === undefined) throw new Problem('conflict', 'This template has no draft to publish');
+  if (draft === undefined) throw conflict('This template has no draft to publish');
   return { id: call.params.templateId, name, createdBy, ...usedContent(draft.content) };
 }
 
@@ -178,8 +173,7 @@ export const rollBackTemplate = defineOperation({
   conditional: true,
   handle: (call) =>
     inTransaction(call, async (transaction) => {
-      const { id: accountId } = accountOf(call);
-      const { templateId } = call.params;
+      const { accountId, templateId } = call.params;
       requirePreconditions(call.request, await requireTemplate(call, transaction));
       const { version } = call.body;
       const row = await readTemplateVersion(transaction, accountId, templateId, version);
@@ -202,19 +196,16 @@ export const duplicateTemplate = defineOperation({
   status: 201,
   handle: (call) =>
     inTransaction(call, async (transaction) => {
-      const { id: accountId } = accountOf(call);
+      const { accountId } = call.params;
       const id = parseTemplateId(call.body.id);
       if (id === undefined) throw invalidField('id', 'must be 1 to 64 letters, digits, - and _');
       await requireTemplate(call, transaction);
       const { content } = await currentContent(call, transaction);
       if ((await readTemplateFacts(transaction, accountId, { id })).length > 0)
-        throw new Problem('conflict', 'A template with this ID already exists');
+        throw conflict('A template with this ID already exists');
       const personId = personOf(actorOf(call));
       if (personId === undefined)
-        throw new Problem(
-          'forbidden',
-          'Templates need a user as creator, so API keys can’t create them',
-        );
+        throw forbidden('Templates need a user as creator, so API keys can’t create them');
       await saveTemplate(transaction, { accountId, id, name: call.body.name, createdBy: personId });
       await saveDraft(transaction, { accountId, templateId: id, content, personId });
       await recordAudit(call, transaction, 'template_created', id, {
@@ -235,14 +226,13 @@ export interface ReadableContent {
 /** The draft, or else the published version. */
 export async function currentContent(
   call: OperationCall,
-  transaction: DatabaseTransaction = call.dependencies.database.kysely,
+  transaction: DatabaseTransaction = call.kysely,
 ): Promise<ReadableContent> {
-  const { id } = accountOf(call);
-  const { templateId } = call.params;
+  const { accountId: id, templateId } = call.params;
   const draft = await readDraft(transaction, id, templateId);
   if (draft !== undefined)
     return { content: usedContent(draft.content as VersionContent), format: currentFormat };
   const row = await readTemplateVersion(transaction, id, templateId, 'published');
-  if (row === undefined) throw new Problem('conflict', 'The template has no content yet');
+  if (row === undefined) throw conflict('The template has no content yet');
   return { content: contentOf(row), format: row.compiled.format };
 }

@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
-import { NamedObject, StrictObject } from '../../../base/values/common-schemas.ts';
+import { Flag, NamedObject, StrictObject, Text } from '../../../base/values/common-schemas.ts';
 import { currentFormat } from '../../../content/template/compiled-template.ts';
 import { starterTemplates } from '../../../content/template/starters/starter-templates.ts';
 import { notFound } from '../answer/problem.ts';
+import { viewOf } from '../answer/view-of.ts';
 import { accountOf, defineOperation } from '../operation.ts';
 import { previewInThread } from './preview-threads.ts';
 import { TemplateContentSchema, type VersionContent } from './template-views.ts';
@@ -11,23 +12,18 @@ const starterFacts = {
   id: Type.String(),
   name: Type.String(),
   description: Type.String(),
-  attachment: Type.Boolean({
-    description: 'Whether requests should attach the document that the message mentions.',
-  }),
+  attachment: Flag('Whether requests should attach the document that the message mentions.'),
 };
+
+const StarterView = NamedObject('Starter', starterFacts);
 
 export const listStarters = defineOperation({
   id: 'listStarters',
   summary: 'List starters',
   description: 'Ready-made templates to start from.',
-  answer: StrictObject({ items: Type.Array(NamedObject('Starter', starterFacts)) }),
+  answer: StrictObject({ items: Type.Array(StarterView) }),
   handle: async (call) => ({
-    items: starterTemplates(accountOf(call).name).map(({ id, name, description, attachment }) => ({
-      id,
-      name,
-      description,
-      attachment,
-    })),
+    items: starterTemplates(accountOf(call).name).map((starter) => viewOf(StarterView)(starter)),
   }),
 });
 
@@ -38,7 +34,7 @@ export const getStarter = defineOperation({
   answer: NamedObject('StarterDetail', {
     ...starterFacts,
     content: TemplateContentSchema,
-    html: Type.String({ description: 'The HTML part, rendered with samples.' }),
+    html: Text('The HTML part, rendered with samples.'),
   }),
   async handle(call) {
     const { id: accountId, name } = accountOf(call);

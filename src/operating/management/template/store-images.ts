@@ -6,7 +6,7 @@ import { checkImage, type GivenImage } from '../../../sending/submission/check-i
 import { decodeBase64 } from '../../../sending/submission/decode-base64.ts';
 import { findImageProblem } from '../../manifest/build-template.ts';
 import { invalidField } from '../answer/problem.ts';
-import { accountOf, type OperationCall } from '../operation.ts';
+import type { OperationCall } from '../operation.ts';
 import type { DraftContent } from './template-views.ts';
 
 type DraftImages = NonNullable<DraftContent['images']>;
@@ -41,7 +41,8 @@ export async function storeUploads(call: OperationCall, given: DraftImages): Pro
   requireTogether(
     given.map(({ contentId }, index) => uploads.get(index) ?? { contentId, size: 0 }),
   );
-  if (contents.length > 0) await call.dependencies.attachments.save(accountOf(call).id, contents);
+  if (contents.length > 0)
+    await call.dependencies.attachments.save(call.params.accountId, contents);
   return uploads;
 }
 
@@ -57,7 +58,7 @@ export async function resolveImages(
   uploads: PlacedImages,
 ): Promise<TemplateImage[]> {
   const hashes = given.flatMap(({ sha256 }) => sha256 ?? []);
-  const owner = { accountId: accountOf(call).id, templateId: call.params.templateId };
+  const owner = { accountId: call.params.accountId, templateId: call.params.templateId };
   const stored = hashes.length === 0 ? [] : await findImageContents(transaction, owner, hashes);
   const images = given.map((image, index) => {
     const upload = uploads.get(index);

@@ -1,5 +1,12 @@
 import { type Static, Type } from 'typebox';
-import { NamedObject, Nullable, Time } from '../../../base/values/common-schemas.ts';
+import {
+  Flag,
+  NamedObject,
+  Nullable,
+  Text,
+  Time,
+  Whole,
+} from '../../../base/values/common-schemas.ts';
 import type { CompiledField } from '../../../content/template/compiled-template.ts';
 import type { FieldKind, FieldValue, GivenValues } from '../../../content/template/field-value.ts';
 import { MAX_IMAGES, MAX_VARIANTS } from '../../../content/template/template-limits.ts';
@@ -21,32 +28,23 @@ const templateProperties = TemplateSchema.properties;
 
 const bodies = {
   html: Type.Optional(
-    Type.String({
-      description: 'The HTML part, with {{fields}}; or use `mjml`.',
-      maxLength: maxSourceText,
-    }),
+    Text('The HTML part, with {{fields}}; or use `mjml`.', { maxLength: maxSourceText }),
   ),
   mjml: Type.Optional(
-    Type.String({
-      description: 'The HTML part as MJML, with {{fields}}; or use `html`.',
-      maxLength: maxSourceText,
-    }),
+    Text('The HTML part as MJML, with {{fields}}; or use `html`.', { maxLength: maxSourceText }),
   ),
   text: Type.Optional(
-    Type.String({
-      description: 'The text part. Default: generated from the HTML.',
-      maxLength: maxSourceText,
-    }),
+    Text('The text part. Default: generated from the HTML.', { maxLength: maxSourceText }),
   ),
 };
 
 /** An image of a draft or version. Its content has a separate route. */
 export const ImageView = NamedObject('TemplateImage', {
   contentId: imageProperties.contentId,
-  filename: Type.String({ description: 'Its name as a file.', maxLength: 255 }),
-  contentType: Type.String({ description: `${imageTypes.join(', ')}.`, maxLength: 100 }),
-  size: Type.Integer({ description: 'Bytes of the content.' }),
-  sha256: Type.String({ description: 'SHA-256 of the content, in hex.', maxLength: 64 }),
+  filename: Text('Its name as a file.', { maxLength: 255 }),
+  contentType: Text(`${imageTypes.join(', ')}.`, { maxLength: 100 }),
+  size: Whole('Bytes of the content.'),
+  sha256: Text('SHA-256 of the content, in hex.', { maxLength: 64 }),
 });
 
 /** The content of a version: a template entry of the manifest with its parts inline. */
@@ -96,14 +94,12 @@ const DraftImage = NamedObject('TemplateDraftImage', {
   ...imageProperties,
   content: Type.Optional(imageContent),
   sha256: Type.Optional(
-    Type.String({
-      description:
-        'Instead of `content`: SHA-256, in hex, of an image that the draft or a version of the template has.',
-      pattern: '^[0-9a-f]{64}$',
-      maxLength: 64,
-    }),
+    Text(
+      'Instead of `content`: SHA-256, in hex, of an image that the draft or a version of the template has.',
+      { pattern: '^[0-9a-f]{64}$', maxLength: 64 },
+    ),
   ),
-  size: Type.Optional(Type.Integer({ description: 'Ignored: follows from the content.' })),
+  size: Type.Optional(Whole('Ignored: follows from the content.')),
 });
 
 /** The content of a draft as a request gives it. */
@@ -156,11 +152,9 @@ const ValueView = Type.Unsafe<FieldValue>({
 export const TemplateView = NamedObject('Template', {
   id: Type.String(),
   name: Type.String(),
-  createdBy: Type.String({ description: 'Email of the user recorded as its creator.' }),
-  publishedVersion: Nullable(Type.Integer({ description: 'The version currently sent.' })),
-  latestVersion: Type.Integer({
-    description: 'The highest version; 0 if there is none.',
-  }),
+  createdBy: Text('Email of the user recorded as its creator.'),
+  publishedVersion: Nullable(Whole('The version currently sent.')),
+  latestVersion: Whole('The highest version; 0 if there is none.'),
   hasDraft: Type.Boolean(),
   subject: Nullable(Type.String()),
   whenUncertain: Type.Enum(['resend', 'hold'], {
@@ -180,10 +174,9 @@ const itemFieldProperties = {
 
 const ItemFieldView = NamedObject('TemplateItemField', {
   ...itemFieldProperties,
-  required: Type.Boolean({
-    description:
-      'Each item must have a value, because the field has no default. A field that isn’t declared may have one outside of the item instead.',
-  }),
+  required: Flag(
+    'Each item must have a value, because the field has no default. A field that isn’t declared may have one outside of the item instead.',
+  ),
   fields: Type.Optional(
     Type.Array(Type.Unsafe<object>({ type: 'object' }), {
       description: 'The fields of its items, in the same form.',
@@ -205,9 +198,7 @@ interface ItemFieldJson {
 
 export const FieldView = NamedObject('TemplateField', {
   ...itemFieldProperties,
-  required: Type.Boolean({
-    description: 'Requests must supply a value, because the field has no default.',
-  }),
+  required: Flag('Requests must supply a value, because the field has no default.'),
   secret: Type.Boolean(),
   example: Type.Unsafe<FieldValue>({
     ...ValueView,
@@ -224,7 +215,7 @@ export const FieldView = NamedObject('TemplateField', {
 
 export const VersionView = NamedObject('TemplateVersion', {
   version: Type.Integer(),
-  published: Type.Boolean({ description: 'Whether this version is currently sent.' }),
+  published: Flag('Whether this version is currently sent.'),
   createdAt: Time('When it was first published.'),
   subject: Type.String(),
   locales: Type.Array(Type.String(), { description: 'The locales of its variants.' }),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import { readSender } from '../../../accounts/sender/sender-store.ts';
-import { NamedObject, StrictObject, Uuid } from '../../../base/values/common-schemas.ts';
+import { NamedObject, StrictObject, Text, Uuid } from '../../../base/values/common-schemas.ts';
 import { comparableAddress, parseEmailAddress } from '../../../base/values/email-address.ts';
 import { type ClientId, newMessageId } from '../../../base/values/ids.ts';
 import { contentHashes } from '../../../content/message/attachment.ts';
@@ -23,7 +23,7 @@ import {
   writeTrialVersion,
 } from '../../../content/template/template-store.ts';
 import { admissionOf } from '../../../sending/submission/admit-caller.ts';
-import { invalidField, Problem } from '../answer/problem.ts';
+import { conflict, forbidden, invalidField, type Problem } from '../answer/problem.ts';
 import { readOptionalLocale } from '../answer/read-query.ts';
 import { acceptManually } from '../message/accept-manually.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
@@ -43,11 +43,7 @@ export const testSendTemplate = defineOperation({
   description:
     'Sends the given `version`, or else the draft or the published version, like any other message. Fields without a value use their sample, default or name.',
   body: StrictObject({
-    to: Type.String({
-      description: 'Recipient address.',
-      examples: ['ada@customer.example'],
-      maxLength: 320,
-    }),
+    to: Text('Recipient address.', { examples: ['ada@customer.example'], maxLength: 320 }),
     version: Type.Optional(Type.Integer({ minimum: 1 })),
     values: Type.Optional(Values),
     locale: LocaleChoice,
@@ -62,7 +58,7 @@ export const testSendTemplate = defineOperation({
     const granted = await call.requirePermission('templates:read');
     const account = accountOf(call);
     if (!admissionOf(actorOf(call), account, granted).mayUse(call.params.templateId))
-      throw new Problem('forbidden', 'The API key is limited to other templates');
+      throw forbidden('The API key is limited to other templates');
     const template = await requireTemplate(call);
     const to = parseEmailAddress(call.body.to);
     if (!to.ok) throw invalidField('to', to.reason);
@@ -113,7 +109,7 @@ export const testSendTemplate = defineOperation({
 function hasErrors({ problems }: CompileResult): Problem {
   const { variant } = problems.find(({ severity }) => severity === 'error') ?? {};
   const what = variant === undefined ? 'The template' : `The variant ${variant}`;
-  return new Problem('conflict', `${what} has errors. Check its preview`);
+  return conflict(`${what} has errors. Check its preview`);
 }
 
 /** Enforces what fields are declared to be, as the send operation does. */
@@ -143,19 +139,14 @@ function requireSize(compiled: CompiledTemplate, values: GivenValues): void {
 async function keepImages(call: OperationCall, { images }: VersionContent): Promise<void> {
   if (images === undefined) return;
   const { attachments } = call.dependencies;
-  if (await attachments.keep(accountOf(call).id, contentHashes(images))) return;
-  throw new Problem('conflict', 'The draft has just changed. Retry');
+  if (await attachments.keep(call.params.accountId, contentHashes(images))) return;
+  throw conflict('The draft has just changed. Retry');
 }
 
 async function chooseSender(call: OperationCall, text: string) {
-  const sender = await readSender(
-    call.dependencies.database.kysely,
-    accountOf(call).id,
-    comparableAddress(text),
-  );
+  const sender = await readSender(call.kysely, call.params.accountId, comparableAddress(text));
   if (sender?.verified !== true)
-    throw new Problem(
-      'conflict',
+    throw conflict(
       `${text} isn’t a verified sender of this account. Verify it under Senders, or choose another sender`,
     );
   const name = sender.displayNames.find((displayName) => displayName !== '*');

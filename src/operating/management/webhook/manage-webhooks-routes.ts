@@ -1,14 +1,15 @@
 import { isIP } from 'node:net';
 import { type Static, Type } from 'typebox';
 import { accountLimits } from '../../../accounts/account/account-limits.ts';
-import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
 import {
   NamedObject,
   Nullable,
   StrictObject,
   strict,
+  Text,
   Time,
   Uuid,
+  Whole,
 } from '../../../base/values/common-schemas.ts';
 import { webhookKinds } from '../../../content/message/event-kinds.ts';
 import {
@@ -23,10 +24,10 @@ import {
   type WebhookEndpoint,
 } from '../../../outcomes/webhook/endpoint-store.ts';
 import { actorPermissions } from '../access/admit-actor.ts';
-import { pageOf } from '../answer/page.ts';
-import { invalidField, notFound, Problem } from '../answer/problem.ts';
-import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
-import { resourceRoutes } from '../resource-routes.ts';
+import { defineList } from '../answer/list-operations.ts';
+import { conflict, invalidField, notFound } from '../answer/problem.ts';
+import { actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { resourceOf, resourceRoutes } from '../resource-routes.ts';
 import { inTransaction, recordAudit, requireResource } from '../save-resource.ts';
 
 export const DeliveryStateView = Type.Enum(['pending', 'delivered', 'failed']);
@@ -51,9 +52,7 @@ const ListedWebhookView = NamedObject('ListedWebhook', {
       {
         at: Time('When it occurred.'),
         state: DeliveryStateView,
-        status: Nullable(
-          Type.Integer({ description: 'Of the last attempt; 0 if there was no response.' }),
-        ),
+        status: Nullable(Whole('Of the last attempt; 0 if there was no response.')),
       },
       { ...strict, description: 'Its newest event.' },
     ),
@@ -76,21 +75,17 @@ const WebhookSettings = StrictObject({
 
 const SecretView = NamedObject('WebhookSecret', {
   id: Uuid,
-  secret: Type.String({ description: 'Signing secret. Shown only once.' }),
+  secret: Text('Signing secret. Shown only once.'),
 });
 
-function webhookChange(call: OperationCall) {
-  const { webhookId } = call.params;
-  return {
-    kind: 'webhook',
-    unrecorded: ['url'] as const,
-    id: webhookId,
-    mustExist: true,
-    auditName: auditNameOf,
-    read: (transaction: DatabaseTransaction) =>
-      readEndpoint(transaction, accountOf(call).id, webhookId),
-  };
-}
+const webhookChange = resourceOf({
+  kind: 'webhook',
+  unrecorded: ['url'],
+  id: 'webhookId',
+  mustExist: true,
+  auditName: auditNameOf,
+  read: (transaction, { params }) => readEndpoint(transaction, params.accountId, params.webhookId),
+});
 
 /** The URL without its query, which may have a secret. */
 function auditNameOf({ url }: Pick<WebhookEndpoint, 'url'>): string {
@@ -110,7 +105,11 @@ async function readSettings(
   call: OperationCall<unknown, Static<typeof WebhookSettings>>,
 ): Promise<EndpointSettings> {
   checkUrl(call, call.body.url);
-  const permissions = await actorPermissions(call.dependencies, actorOf(call), accountOf(call).id);
+  const permissions = await actorPermissions(
+    call.dependencies,
+    actorOf(call),
+    call.params.accountId,
+  );
   return { ...call.body, permissions: permissions ?? new Set() };
 }
 
@@ -133,14 +132,11 @@ function checkUrl(call: OperationCall, text: string): void {
     );
 }
 
-export const listWebhooks = defineOperation({
+export const listWebhooks = defineList({
   id: 'listWebhooks',
   summary: 'List webhooks, newest first',
-  answer: pageOf(ListedWebhookView),
-  async handle(call) {
-    const { kysely } = call.dependencies.database;
-    return { items: await listEndpoints(kysely, accountOf(call).id), nextCursor: null };
-  },
+  item: ListedWebhookView,
+  read: ({ kysely, params }) => listEndpoints(kysely, params.accountId),
 });
 
 export const webhookRoutes = resourceRoutes({
@@ -156,14 +152,14 @@ export const webhookRoutes = resourceRoutes({
     async write(call) {
       const settings = await readSettings(call);
       return (transaction) =>
-        changeEndpoint(transaction, accountOf(call).id, call.params.webhookId, settings);
+        changeEndpoint(transaction, call.params.accountId, call.params.webhookId, settings);
     },
   },
   remove: {
     id: 'deleteWebhook',
     summary: 'Delete a webhook and its delivery log',
     write: (call) => (transaction) =>
-      removeEndpoint(transaction, accountOf(call).id, call.params.webhookId),
+      removeEndpoint(transaction, call.params.accountId, call.params.webhookId),
   },
 });
 
@@ -178,13 +174,13 @@ export const createWebhook = defineOperation({
     return inTransaction(call, async (transaction) => {
       const { box } = call.dependencies.webhooks;
       if (
-        (await listEndpoints(transaction, accountOf(call).id)).length >= accountLimits.webhooks.max
+        (await listEndpoints(transaction, call.params.accountId)).length >=
+        accountLimits.webhooks.max
       )
-        throw new Problem(
-          'conflict',
+        throw conflict(
           `An account can have ${accountLimits.webhooks.max} webhooks. Remove one that you no longer need`,
         );
-      const created = await addEndpoint(transaction, box, accountOf(call).id, settings);
+      const created = await addEndpoint(transaction, box, call.params.accountId, settings);
       await recordAudit(call, transaction, 'webhook_created', created.id, {
         name: auditNameOf(call.body),
       });
@@ -203,9 +199,9 @@ export const rotateWebhookSecret = defineOperation({
     inTransaction(call, async (transaction) => {
       const { webhookId } = call.params;
       const { box } = call.dependencies.webhooks;
-      const secret = await rotateEndpointSecret(transaction, box, accountOf(call).id, webhookId);
+      const secret = await rotateEndpointSecret(transaction, box, call.params.accountId, webhookId);
       if (secret === undefined) throw notFound('webhook');
-      const webhook = await readEndpoint(transaction, accountOf(call).id, webhookId);
+      const webhook = await readEndpoint(transaction, call.params.accountId, webhookId);
       await recordAudit(call, transaction, 'webhook_secret_rotated', webhookId, {
         ...(webhook && { name: auditNameOf(webhook) }),
       });
@@ -222,7 +218,7 @@ export const pauseWebhook = defineOperation({
     const name = auditNameOf(await requireWebhook(call));
     await inTransaction(call, async (transaction) => {
       const { webhookId } = call.params;
-      if (await pauseEndpoint(transaction, accountOf(call).id, webhookId, 'paused manually'))
+      if (await pauseEndpoint(transaction, call.params.accountId, webhookId, 'paused manually'))
         await recordAudit(call, transaction, 'webhook_paused', webhookId, { name });
     });
     return requireWebhook(call);
@@ -236,10 +232,9 @@ export const resumeWebhook = defineOperation({
     'Delivers the events kept while it was paused. If it isn’t paused, retries its waiting events now.',
   answer: WebhookView,
   async handle(call) {
-    const { webhookId } = call.params;
-    const { id } = accountOf(call);
+    const { accountId, webhookId } = call.params;
     const name = auditNameOf(await requireWebhook(call));
-    const resumed = await call.dependencies.webhooks.resume(id, webhookId, (transaction) =>
+    const resumed = await call.dependencies.webhooks.resume(accountId, webhookId, (transaction) =>
       recordAudit(call, transaction, 'webhook_resumed', webhookId, { name }),
     );
     if (!resumed) throw notFound('webhook');

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { Limiter } from '../../../base/fairness/limiter.ts';
 import { policies } from '../../../base/fairness/policies.ts';
 import {
@@ -6,18 +6,20 @@ import {
   Nullable,
   StrictObject,
   StringMap,
+  Text,
   Time,
   TimeOrDay,
   Uuid,
+  Whole,
 } from '../../../base/values/common-schemas.ts';
 import { webhookKinds } from '../../../content/message/event-kinds.ts';
 import { readDelivery, readLog } from '../../../outcomes/webhook/delivery-store.ts';
 import { describeEvent } from '../../../outcomes/webhook/describe-event.ts';
 import { maxCountedWaiting, readReplays } from '../../../outcomes/webhook/replay-store.ts';
-import { pageOf, pageQuery, pageSizeOf, readCursor, toPage } from '../answer/page.ts';
-import { invalidField, notFound, Problem } from '../answer/problem.ts';
+import { defineList, definePages } from '../answer/list-operations.ts';
+import { conflict, invalidField, notFound, Problem } from '../answer/problem.ts';
 import { readTime } from '../answer/read-query.ts';
-import { accountOf, defineOperation } from '../operation.ts';
+import { defineOperation } from '../operation.ts';
 import { recordAudit } from '../save-resource.ts';
 import { DeliveryStateView, requireWebhook } from './manage-webhooks-routes.ts';
 
@@ -26,15 +28,11 @@ const members = {
   messageId: Uuid,
   kind: Type.Enum(webhookKinds),
   at: Time('When the event occurred.'),
-  address: Nullable(
-    Type.String({
-      description: 'The recipient, or To for an event of the message; null once erased.',
-    }),
-  ),
+  address: Nullable(Text('The recipient, or To for an event of the message; null once erased.')),
   state: DeliveryStateView,
   attempts: Type.Integer(),
   lastAt: Nullable(Time('When it was last attempted.')),
-  lastStatus: Nullable(Type.Integer({ description: 'HTTP status; 0 if there was no response.' })),
+  lastStatus: Nullable(Whole('HTTP status; 0 if there was no response.')),
   lastRequest: Nullable(Type.String()),
   lastAnswer: Nullable(Type.String()),
   nextAt: Nullable(Time('When the next attempt is due; null if there is none.')),
@@ -44,52 +42,41 @@ const DeliveryView = NamedObject('WebhookDelivery', members);
 
 /** A request to an endpoint and its response. */
 const exchangeMembers = {
-  status: Type.Integer({ description: 'HTTP status; 0 if there was no response.' }),
-  durationMs: Type.Integer({ description: 'Milliseconds until the end of the response.' }),
+  status: Whole('HTTP status; 0 if there was no response.'),
+  durationMs: Whole('Milliseconds until the end of the response.'),
   requestHeaders: StringMap('Headers of the request.'),
   responseHeaders: StringMap('Headers of the response, without cookies.'),
-  answer: Type.String({
-    description: 'The first 1,000 characters of the response, or why there was none.',
-  }),
+  answer: Text('The first 1,000 characters of the response, or why there was none.'),
 };
 
 const DeliveryDetailView = NamedObject('WebhookDeliveryDetail', {
   ...members,
-  request: Type.String({ description: 'The body last sent, or else the one to be sent.' }),
+  request: Text('The body last sent, or else the one to be sent.'),
   tries: Type.Array(NamedObject('Try', { at: Time('When it ended.'), ...exchangeMembers }), {
     description: 'The latest attempts, newest first. Removed with personal data.',
   }),
 });
 
-export const listWebhookDeliveries = defineOperation({
+export const listWebhookDeliveries = definePages({
   id: 'listWebhookDeliveries',
   summary: 'List webhook deliveries, newest first',
-  query: pageQuery({
+  filters: {
     state: Type.Optional(DeliveryStateView),
     messageId: Type.Optional(
       Type.String({ format: 'uuid', maxLength: 36, description: 'Only events of this message.' }),
     ),
-  }),
-  answer: pageOf(DeliveryView),
-  async handle(call) {
-    await requireWebhook(call);
-    const limit = pageSizeOf(call.query);
-    const [before] = readCursor(call.query, 'integer') ?? [];
-    const { state, messageId } = call.query;
-    const { kysely } = call.dependencies.database;
-    const rows = await readLog(kysely, accountOf(call).id, call.params.webhookId, {
-      state,
-      messageId,
-      before,
-      limit: limit + 1,
-    });
-    return toPage(
-      rows,
-      limit,
-      ({ place: _, ...row }) => row,
-      ({ place }) => [place],
-    );
   },
+  item: DeliveryView,
+  cursor: ['integer'],
+  async read(call, { after, limit }) {
+    await requireWebhook(call);
+    const { accountId, webhookId } = call.params;
+    const { state, messageId } = call.query;
+    const page = { state, messageId, before: after?.[0], limit };
+    return readLog(call.kysely, accountId, webhookId, page);
+  },
+  view: ({ place: _, ...row }) => row,
+  place: ({ place }) => [place],
 });
 
 export const getWebhookDelivery = defineOperation({
@@ -97,9 +84,9 @@ export const getWebhookDelivery = defineOperation({
   summary: 'Get a webhook delivery with its attempts',
   answer: DeliveryDetailView,
   async handle(call) {
-    const { kysely } = call.dependencies.database;
+    const { kysely } = call;
     const { webhookId, eventId } = call.params;
-    const found = await readDelivery(kysely, accountOf(call).id, webhookId, eventId);
+    const found = await readDelivery(kysely, call.params.accountId, webhookId, eventId);
     if (found === undefined) throw notFound('webhook delivery');
     const { event, place: _, tries, ...entry } = found;
     const request = entry.lastRequest ?? JSON.stringify(describeEvent(event));
@@ -109,32 +96,32 @@ export const getWebhookDelivery = defineOperation({
 
 const selectable = Type.Enum(['delivered', 'failed']);
 
+const ReplayBody = StrictObject({
+  eventId: Type.Optional(Uuid),
+  from: Type.Optional(TimeOrDay('Events at or after this time.')),
+  until: Type.Optional(TimeOrDay('Events before this time.')),
+  state: Type.Optional(
+    Type.Enum(['delivered', 'failed'], {
+      description: 'With a period: only events in this state.',
+    }),
+  ),
+});
+
 export const replayWebhook = defineOperation({
   id: 'replayWebhook',
   summary: 'Replay webhook events',
   description:
     'Redelivers one event, or those of a period in the background; `listWebhookReplays` has the progress. A webhook replays one period at a time.',
-  body: StrictObject({
-    eventId: Type.Optional(Uuid),
-    from: Type.Optional(TimeOrDay('Events at or after this time.')),
-    until: Type.Optional(TimeOrDay('Events before this time.')),
-    state: Type.Optional(
-      Type.Enum(['delivered', 'failed'], {
-        description: 'With a period: only events in this state.',
-      }),
-    ),
-  }),
+  body: ReplayBody,
   answer: NamedObject('WebhookReplayStart', {
-    events: Nullable(
-      Type.Integer({ description: 'Number of events to redeliver; null for a period.' }),
-    ),
+    events: Nullable(Whole('Number of events to redeliver; null for a period.')),
     replayId: Nullable(Type.String({ format: 'uuid', description: 'The replay of a period.' })),
   }),
   status: 202,
   async handle(call) {
     const { id: webhookId } = await requireWebhook(call);
     const { webhooks } = call.dependencies;
-    const { id } = accountOf(call);
+    const { accountId: id } = call.params;
     const which = readSelection(call.body);
     if ('eventId' in which) {
       const events = await webhooks.replayEvent(
@@ -153,19 +140,12 @@ export const replayWebhook = defineOperation({
       }),
     );
     if (replayId === undefined)
-      throw new Problem('conflict', 'A replay of this webhook is running. Retry when it completes');
+      throw conflict('A replay of this webhook is running. Retry when it completes');
     return { events: null, replayId };
   },
 });
 
-interface ReplayBody {
-  readonly eventId?: string;
-  readonly from?: string;
-  readonly until?: string;
-  readonly state?: 'delivered' | 'failed';
-}
-
-function readSelection({ eventId, from, until, state }: ReplayBody) {
+function readSelection({ eventId, from, until, state }: Static<typeof ReplayBody>) {
   if (eventId !== undefined) {
     if (from !== undefined || until !== undefined || state !== undefined)
       throw invalidField('eventId', 'can’t be combined with from, until or state');
@@ -183,22 +163,21 @@ const ReplayView = NamedObject('WebhookReplay', {
   from: Time('Start of the period.'),
   until: Time('End of the period.'),
   state: Nullable(selectable),
-  events: Type.Integer({ description: 'Events selected so far.' }),
-  waiting: Type.Integer({
-    description: `Of these, how many still wait to be delivered. Counted among the first ${maxCountedWaiting.toLocaleString('en')} events that wait.`,
-  }),
+  events: Whole('Events selected so far.'),
+  waiting: Whole(
+    `Of these, how many still wait to be delivered. Counted among the first ${maxCountedWaiting.toLocaleString('en')} events that wait.`,
+  ),
   createdAt: Time('When it was started.'),
   selectedAt: Nullable(Time('When all events of the period were selected.')),
 });
 
-export const listWebhookReplays = defineOperation({
+export const listWebhookReplays = defineList({
   id: 'listWebhookReplays',
   summary: 'List the latest replays of periods, newest first',
-  answer: pageOf(ReplayView),
-  async handle(call) {
-    const { id: webhookId } = await requireWebhook(call);
-    const { kysely } = call.dependencies.database;
-    return { items: await readReplays(kysely, accountOf(call).id, webhookId), nextCursor: null };
+  item: ReplayView,
+  async read(call) {
+    const { id } = await requireWebhook(call);
+    return readReplays(call.kysely, call.params.accountId, id);
   },
 });
 
@@ -213,13 +192,13 @@ export const testWebhook = defineOperation({
   body: StrictObject({ kind: Type.Enum([...webhookKinds]) }),
   answer: NamedObject('WebhookTest', {
     eventId: Uuid,
-    request: Type.String({ description: 'The body of the request.' }),
+    request: Text('The body of the request.'),
     ...exchangeMembers,
   }),
   longLived: true,
   limited: true,
   async handle(call) {
-    const { id } = accountOf(call);
+    const { accountId: id } = call.params;
     const holding = slots.tryAcquire(id);
     if (holding === undefined)
       throw new Problem(
