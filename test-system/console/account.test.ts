@@ -75,7 +75,7 @@ test('every page shows that the service is unreachable and offers a retry, and k
   const databaseUrl = service.config.databaseUrl ?? '';
   const environment = { PORT: String(await freePort()) };
   const second = await startTestService({ databaseUrl, environment });
-  const visit = await signedIn();
+  const visit = await signedIn({ separate: true });
   const { page } = visit;
   const pendingScripts = new Set<Request>();
   page.on('request', (request) => {
@@ -154,7 +154,7 @@ test('every page shows that the service is unreachable and offers a retry, and k
     await shown.waitFor();
     assert.equal(await page.getByText('Can’t reach the service').count(), 0, name);
   }
-  await visit.context.close();
+  await visit.close();
 });
 
 test('a page that still shows numbers while the service is unreachable says from when they are', async () => {
@@ -163,7 +163,7 @@ test('a page that still shows numbers while the service is unreachable says from
     databaseUrl,
     environment: { PORT: String(await freePort()) },
   });
-  const visit = await signedIn();
+  const visit = await signedIn({ separate: true });
   const { page } = visit;
   await page.clock.install();
   await page.goto(`${second.url}/console/${shop.id}`);
@@ -181,14 +181,14 @@ test('a page that still shows numbers while the service is unreachable says from
   await alert.getByText(/^What you see here is from .*\d:\d\d/).waitFor();
   assert.deepEqual(await page.locator('.figure').allTextContents(), figures);
   await takeScreenshot(page, 'console-reports-from-before');
-  await visit.context.close();
+  await visit.close();
 });
 
 test('a page or palette whose script was never loaded shows that the service is unreachable, and opens once it is back', async () => {
   const databaseUrl = service.config.databaseUrl ?? '';
   const environment = { PORT: String(await freePort()) };
   const second = await startTestService({ databaseUrl, environment });
-  const visit = await signedIn();
+  const visit = await signedIn({ separate: true });
   const { page } = visit;
   await page.goto(`${second.url}/console/${shop.id}/senders`);
   await page.getByRole('cell', { name: 'orders@shop.test', exact: true }).waitFor();
@@ -215,11 +215,11 @@ test('a page or palette whose script was never loaded shows that the service is 
   await page.keyboard.press('Control+k');
   await page.getByRole('dialog').getByRole('combobox').waitFor();
   await third.stop();
-  await visit.context.close();
+  await visit.close();
 });
 
 test('a page whose script was removed by a newer console opens in the newer console', async () => {
-  const visit = await signedIn();
+  const visit = await signedIn({ separate: true });
   const { page } = visit;
   await visit.open(`${shop.id}/senders`);
   await page.evaluate('window.isOldConsole = true');
@@ -227,7 +227,7 @@ test('a page whose script was removed by a newer console opens in the newer cons
   await page.getByRole('link', { name: 'Audit log', exact: true }).click();
   await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
   assert.equal(await page.evaluate('window.isOldConsole'), undefined);
-  await visit.context.close();
+  await visit.close();
 });
 
 test('settings: renaming the account updates every place at once; an invalid name is rejected at its field', async () => {

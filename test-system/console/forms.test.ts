@@ -70,11 +70,11 @@ test('templates: what is typed while a save is under way stays unsaved, and leav
   await dialog.dismiss();
   await leaving;
   assert.equal(await subject.inputValue(), 'Not sent');
-  await visit.context.close();
+  await visit.close();
 });
 
 test('access settings: a failed reload, a change by someone else and the end of the session leave typed values alone', async () => {
-  const visit = await signedIn();
+  const visit = await signedIn({ separate: true });
   const { page, context } = visit;
   await page.clock.install();
   await visit.open(`${shop.id}/settings/access`);
@@ -101,7 +101,7 @@ test('access settings: a failed reload, a change by someone else and the end of 
   await page.getByRole('alert').first().waitFor();
   assert.equal(await address.inputValue(), 'mine@shop.test');
   await context.addCookies(cookies);
-  await visit.context.close();
+  await visit.close();
 });
 
 test('single sign-on: the name of a group may have spaces, and a rule changed by someone else is shown', async () => {

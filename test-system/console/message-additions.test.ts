@@ -83,7 +83,7 @@ test('operators limit the size of messages with attachments; a limit that is too
   await save.click();
   await page.getByText('Saved.').first().waitFor();
   assert.equal(await limit(), 25 * 1_024 * 1_024);
-  await page.waitForLoadState('networkidle');
+  await visit.settle();
   await field.fill('');
   await save.click();
   await waitFor('the default', async () => (await limit()) === null);

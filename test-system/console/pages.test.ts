@@ -8,9 +8,9 @@ import { SendClient } from '../../test/support/send-client.ts';
 import { password, SessionWorld } from '../../test/support/session-world.ts';
 import { openShop } from '../../test/support/shop.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
-import { visitConsole } from '../support/console-visit.ts';
+import { type ConsoleVisit, visitConsole } from '../support/console-visit.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
-import { colorRules } from '../support/open-chromium.ts';
+import { colorRules, viewportOf } from '../support/open-chromium.ts';
 
 const world = await openConsoleWorld();
 const { browser, database, service, shop, signedIn } = world;
@@ -83,37 +83,59 @@ function nameOf(path: string): string {
   return path.replace(/\/[\w-]{36}$/, '-one').replaceAll('/', '-') || 'overview';
 }
 
-for (const [device, options] of [
-  ['desk', {}],
-  ['phone', { phone: true }],
-  ['dark', { dark: true }],
-] as const) {
-  test(`every page is accessible, fits the screen, does not shift, and requests only the API and static files, on a ${device}`, async () => {
-    const visit = await signedIn(options);
-    await visit.page.addInitScript(recordShifts);
-    await visit.open(shop.id);
-    const requestedPaths: string[] = [];
-    visit.page.on('request', (request) => requestedPaths.push(new URL(request.url()).pathname));
-    for (const path of pages) {
-      await visit.open(`${shop.id}/${path}`);
-      await visit.page.waitForLoadState('networkidle');
-      await visit.page
-        .locator('.mantine-Skeleton-root:visible')
-        .first()
-        .waitFor({ state: 'detached' });
-      const shifted = await visit.page.evaluate<number>('window.shifted');
-      // The Core Web Vitals limit for "good".
-      assert.ok(shifted < 0.1, `${path} moves by ${shifted} on a ${device}`);
-      await visit.look(`${nameOf(path)}-${device}`, device === 'dark' ? colorRules : undefined);
-    }
-    const others = requestedPaths.filter(
-      (path) => !/^\/(?:console(?:\/|$)|brand\/|manage\/v1\/)/.test(path),
-    );
-    assert.deepEqual(others, []);
-    assert.ok(requestedPaths.some((path) => path.startsWith('/manage/v1/accounts/')));
-    await visit.end();
-  });
+/** What runs wider than the measure: lines of text and fields; tables and sources may. */
+const findWide = `(() => {
+  const wide = [];
+  const measure = (name, box) => box.width > 1400 && wide.push(name + ' ' + Math.round(box.width));
+  const isFree = (element) => element.closest('table, .rows, pre, .cm-editor, .visually-hidden') !== null;
+  for (const one of document.querySelectorAll('#main :is(form, input, select, textarea)'))
+    if (!isFree(one)) measure(one.tagName, one.getBoundingClientRect());
+  const texts = document.createTreeWalker(document.getElementById('main'), NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+    if (text.data.trim() === '' || isFree(text.parentElement)) continue;
+    range.selectNodeContents(text);
+    for (const box of range.getClientRects()) measure(text.data.slice(0, 40), box);
+  }
+  return wide;
+})()`;
+
+/** Waits for the page's data, and fails if the page moved by more than the Core Web Vitals limit for "good". */
+async function requireStill(visit: ConsoleVisit, what: string): Promise<void> {
+  await visit.settle();
+  const shifted = await visit.page.evaluate<number>('window.shifted');
+  assert.ok(shifted < 0.1, `${what} moves by ${shifted}`);
 }
+
+test('every page is accessible, fits the screen, does not shift, keeps text and forms to a measure, and requests only the API and static files', async () => {
+  const visit = await signedIn();
+  const { page } = visit;
+  await page.addInitScript(recordShifts);
+  await visit.open(shop.id);
+  const requestedPaths: string[] = [];
+  page.on('request', (request) => requestedPaths.push(new URL(request.url()).pathname));
+  for (const path of pages) {
+    await page.setViewportSize(viewportOf({}));
+    await visit.open(`${shop.id}/${path}`);
+    await requireStill(visit, `${path} on a desk`);
+    await visit.look(`${nameOf(path)}-desk`);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await visit.look(`${nameOf(path)}-dark`, colorRules);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize(viewportOf({ huge: true }));
+    assert.deepEqual(await page.evaluate(findWide), [], path);
+    await page.setViewportSize(viewportOf({ phone: true }));
+    await visit.open(`${shop.id}/${path}`);
+    await requireStill(visit, `${path} on a phone`);
+    await visit.look(`${nameOf(path)}-phone`);
+  }
+  const others = requestedPaths.filter(
+    (path) => !/^\/(?:console(?:\/|$)|brand\/|manage\/v1\/)/.test(path),
+  );
+  assert.deepEqual(others, []);
+  assert.ok(requestedPaths.some((path) => path.startsWith('/manage/v1/accounts/')));
+  await visit.end();
+});
 
 test('the page of TLS results does not move if the settings arrive after the list', async () => {
   const visit = await signedIn({ phone: true });
@@ -126,8 +148,7 @@ test('the page of TLS results does not move if the settings arrive after the lis
   });
   await visit.open(`${shop.id}/destinations/tls`);
   await page.getByText('Available with direct delivery').waitFor();
-  const shifted = await page.evaluate<number>('window.shifted');
-  assert.ok(shifted < 0.1, `it moves by ${shifted}`);
+  await requireStill(visit, 'it');
   await visit.end();
 });
 
@@ -179,7 +200,7 @@ test('signing in without having requested a page opens the console; signing out 
   await page.waitForURL(`${service.url}/sign-in`);
   await page.goto(`${service.url}/console/${shop.id}`);
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-  await visit.context.close();
+  await visit.close();
 });
 
 test('messages: a sent message is sent again once that is confirmed; messages are found from one box, and filters saved, columns chosen and results exported', async () => {
@@ -301,7 +322,7 @@ test('the console can be used with the keyboard alone: skip link, menu, page and
 });
 
 test('the palette receives every keystroke from the moment it opens, and Enter waits for the results', async () => {
-  const visit = await signedIn();
+  const visit = await signedIn({ separate: true });
   const { page } = visit;
   await visit.open(`${shop.id}/senders`);
   await page.getByRole('button', { name: 'Go to…' }).waitFor();
@@ -330,7 +351,7 @@ test('the palette receives every keystroke from the moment it opens, and Enter w
 });
 
 test('the palette closes with Escape, runs actions, and finds messages by ID, address and subject; ? lists the shortcuts', async () => {
-  const visit = await signedIn();
+  const visit = await signedIn({ separate: true });
   const { page } = visit;
   await visit.open(`${shop.id}/senders`);
   await page.getByRole('button', { name: 'Go to…' }).waitFor();
@@ -628,37 +649,13 @@ test('dates and numbers are American in every browser, until the person chooses 
   assert.equal(await time.textContent(), '16 Jan 2026, 07:30:00');
   await choose('en-US');
   assert.match((await time.textContent()) ?? '', /^Jan 16, 2026, 7:30:00.AM$/);
-  await visit.context.close();
+  await visit.close();
 });
 
-/** What runs wider than the measure: lines of text and fields; tables and sources may. */
-const findWide = `(() => {
-  const wide = [];
-  const measure = (name, box) => box.width > 1400 && wide.push(name + ' ' + Math.round(box.width));
-  const isFree = (element) => element.closest('table, .rows, pre, .cm-editor, .visually-hidden') !== null;
-  for (const one of document.querySelectorAll('#main :is(form, input, select, textarea)'))
-    if (!isFree(one)) measure(one.tagName, one.getBoundingClientRect());
-  const texts = document.createTreeWalker(document.getElementById('main'), NodeFilter.SHOW_TEXT);
-  const range = document.createRange();
-  for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
-    if (text.data.trim() === '' || isFree(text.parentElement)) continue;
-    range.selectNodeContents(text);
-    for (const box of range.getClientRects()) measure(text.data.slice(0, 40), box);
-  }
-  return wide;
-})()`;
-
-test('on a wide screen, tables take the space, and text and forms keep a measure', async () => {
+test('on a wide screen, tables take the space', async () => {
   const visit = await signedIn({ huge: true });
-  const { page } = visit;
-  for (const path of pages) {
-    await visit.open(`${shop.id}/${path}`);
-    await page.waitForLoadState('networkidle');
-    await page.locator('.mantine-Skeleton-root:visible').first().waitFor({ state: 'detached' });
-    assert.deepEqual(await page.evaluate(findWide), [], path);
-  }
   await visit.open(`${shop.id}/messages`);
-  const table = await page.getByRole('table').first().boundingBox();
+  const table = await visit.page.getByRole('table').first().boundingBox();
   assert.ok((table?.width ?? 0) > 1_400, `the table has ${table?.width} px`);
   await visit.end();
 });

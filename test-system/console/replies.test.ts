@@ -95,5 +95,5 @@ test('the HTML of a reply is shown in a frame that runs and loads nothing', asyn
     [],
   );
   // Its end would complain about what the policy blocked.
-  await visit.context.close();
+  await visit.close();
 });

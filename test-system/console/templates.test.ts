@@ -278,7 +278,7 @@ test('templates: line breaks in samples and defaults survive edits', async () =>
 test('templates: text typed before the session expired is kept, and saved after signing in again', async () => {
   await colleague.put(`${templates}/t-session`, { name: 'Session' });
   await colleague.put(`${templates}/t-session/draft`, draftOf('At first'));
-  const visit = await signedIn();
+  const visit = await signedIn({ separate: true });
   const { page, context } = visit;
   await visit.open(`${shop.id}/templates/t-session`);
   await page.getByRole('textbox', { name: 'Subject', exact: true }).fill('Words that took an hour');

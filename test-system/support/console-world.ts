@@ -8,7 +8,13 @@ import { openShop, type Shop } from '../../test/support/shop.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { startTestService, type TestService } from '../../test/support/test-service.ts';
 import { type ConsoleVisit, visitConsole } from './console-visit.ts';
-import { openChromium, type VisitorOptions } from './open-chromium.ts';
+import { newVisitor, openChromium, type VisitorOptions } from './open-chromium.ts';
+
+/** The device of a window in which the owner is signed in. */
+export interface WindowOptions extends VisitorOptions {
+  /** With cookies, cache and clock of its own, for tests that change them or stop the service. Default: false */
+  readonly separate?: boolean;
+}
 
 /** A shop whose owner uses the console: one database, service and browser per file. */
 export interface ConsoleWorld {
@@ -16,8 +22,8 @@ export interface ConsoleWorld {
   readonly database: Database;
   readonly service: TestService;
   readonly shop: Shop;
-  /** A new window in which the owner is signed in. */
-  signedIn(options?: VisitorOptions): Promise<ConsoleVisit>;
+  /** A new window in which the owner is signed in, with nothing stored. The one before is closed, unless it is separate. */
+  signedIn(options?: WindowOptions): Promise<ConsoleVisit>;
 }
 
 export async function openConsoleWorld(
@@ -35,22 +41,37 @@ export async function openConsoleWorld(
     role: 'owner',
   });
   await setOperator(database.kysely, shop.owner.id, true);
-  // Password checks are slow on purpose, so the windows share one session.
-  let session: Awaited<ReturnType<ConsoleVisit['context']['cookies']>> | undefined;
+  // Password checks are slow on purpose, and so is compiling the console anew: the windows share a session and a cache.
+  const context = await newVisitor(browser);
+  const first = await visitConsole(browser, service.url, {}, context);
+  await first.signIn(shop.owner.email, password);
+  const session = await context.cookies();
+  // Operators need a second factor once mail leaves the machine.
+  if (environment.DELIVERY !== undefined) await addPasskey(database, shop.owner.id);
+  // Keeps the process of the other windows alive.
+  await first.page.goto(`${service.url}/healthz`);
+  const storage = await context.newCDPSession(first.page);
   return {
     browser,
     database,
     service,
     shop,
-    async signedIn(options = {}) {
-      const visit = await visitConsole(browser, service.url, options);
-      if (session === undefined) {
-        await visit.signIn(shop.owner.email, password);
-        session = await visit.context.cookies();
-        // Operators need a second factor once mail leaves the machine.
-        if (environment.DELIVERY !== undefined) await addPasskey(database, shop.owner.id);
-      } else await visit.context.addCookies(session);
-      return visit;
+    async signedIn({ separate = false, ...options } = {}) {
+      if (separate || options.timeZone !== undefined || options.locale !== undefined) {
+        const visit = await visitConsole(browser, service.url, options);
+        await visit.context.addCookies(session);
+        return visit;
+      }
+      // After a failed test, its window is still open.
+      const left = context.pages().filter((page) => page !== first.page);
+      await Promise.all(left.map((page) => page.close()));
+      await context.clearCookies();
+      await context.addCookies(session);
+      await storage.send('Storage.clearDataForOrigin', {
+        origin: service.url,
+        storageTypes: 'local_storage',
+      });
+      return visitConsole(browser, service.url, options, context);
     },
   };
 }
