@@ -5,6 +5,7 @@ import { consoleFolder } from '../../src/host/console-server/console-files.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import {
   findBarriers,
+  finishTransitions,
   newVisitor,
   takeScreenshot,
   takesScreenshots,
@@ -153,22 +154,17 @@ export async function visitConsole(
       await page.getByRole('heading', { level: 1 }).waitFor();
     },
     async settle() {
-      const skeletons = page.locator('.mantine-Skeleton-root:visible');
-      await waitFor('the page to have its data', async () => {
-        if (pending.size > 0) return false;
-        // What arrived is shown in the next frame, and may make the page ask for more.
-        await page.evaluate(
-          'new Promise(requestAnimationFrame).then(() => new Promise(requestAnimationFrame))',
-        );
-        return (await skeletons.count()) === 0 && pending.size === 0;
-      });
+      // What arrives may make the page ask for more. What it asks for again and again isn't waited for.
+      for (let round = 0; round < 3 && pending.size > 0; round += 1) {
+        const asked = [...pending];
+        await waitFor('the page to have its data', () => !asked.some((one) => pending.has(one)));
+        await page.evaluate('new Promise(requestAnimationFrame)');
+      }
+      await page.locator('.mantine-Skeleton-root:visible').first().waitFor({ state: 'detached' });
     },
     async look(name, rules) {
       await page.evaluate('document.fonts.ready');
-      // Elements that are still fading in have too little contrast.
-      await page.evaluate(
-        'Promise.allSettled(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished))',
-      );
+      await finishTransitions(page);
       if (takesScreenshots) await takeTallScreenshot(page, `console-${name}`);
       const barriers = await findBarriers(page, rules);
       if (barriers.length > 0) complaints.push(`${name}: ${barriers.join(', ')}`);

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -103,4 +104,44 @@ export async function findBarriers(page: Page, rules?: readonly string[]): Promi
     `axe.run(document, ${JSON.stringify(options)})`,
   );
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
+
+/** Waits until nothing changes its color any more: what is fading in has too little contrast. */
+export async function finishTransitions(page: Page): Promise<void> {
+  await page.evaluate(
+    'Promise.allSettled(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished))',
+  );
+}
+
+/** Takes a screenshot, and fails if the page isn't accessible or is wider than the screen. */
+export async function lookAt(
+  page: Page,
+  name: string,
+  { dark = false, script = true }: Pick<VisitorOptions, 'dark' | 'script'> = {},
+): Promise<void> {
+  await takeScreenshot(page, name);
+  // axe-core needs scripts in the page.
+  if (script) assert.deepEqual(await findBarriers(page), [], name);
+  const overflow = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+  assert.equal(overflow, false, `${name} is wider than the screen`);
+  if (!dark) return;
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await finishTransitions(page);
+  await takeScreenshot(page, `${name}-dark`);
+  assert.deepEqual(await findBarriers(page, colorRules), [], `${name} in the dark`);
+  await page.emulateMedia({ colorScheme: 'light' });
+}
+
+/** Opens a page that collects refused loads and script errors. */
+export async function openPage(
+  visitor: BrowserContext,
+): Promise<{ page: Page; complaints: string[] }> {
+  const page = await visitor.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text()))
+      complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  return { page, complaints };
 }
