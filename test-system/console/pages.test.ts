@@ -13,7 +13,7 @@ import { openConsoleWorld } from '../support/console-world.ts';
 import { colorRules, viewportOf } from '../support/open-chromium.ts';
 
 const world = await openConsoleWorld();
-const { browser, database, service, shop, signedIn } = world;
+const { browser, database, service, shop, it, signedIn } = world;
 await database.pool.query(
   `insert into contact_list (account_id, id, name, folder_name, description)
    values ($1, 'l-1', 'Customers', '', 'Everyone')`,
@@ -107,8 +107,7 @@ async function requireStill(visit: ConsoleVisit, what: string): Promise<void> {
   assert.ok(shifted < 0.1, `${what} moves by ${shifted}`);
 }
 
-test('every page is accessible, fits the screen, does not shift, keeps text and forms to a measure, and requests only the API and static files', async () => {
-  const visit = await signedIn();
+it('every page is accessible, fits the screen, does not shift, keeps text and forms to a measure, and requests only the API and static files', async (visit) => {
   const { page } = visit;
   await page.addInitScript(recordShifts);
   await visit.open(shop.id);
@@ -134,7 +133,6 @@ test('every page is accessible, fits the screen, does not shift, keeps text and 
   );
   assert.deepEqual(others, []);
   assert.ok(requestedPaths.some((path) => path.startsWith('/manage/v1/accounts/')));
-  await visit.end();
 });
 
 test('the page of TLS results does not move if the settings arrive after the list', async () => {
@@ -152,8 +150,7 @@ test('the page of TLS results does not move if the settings arrive after the lis
   await visit.end();
 });
 
-test('the page of a message does not move when its content arrives after the rest', async () => {
-  const visit = await signedIn();
+it('the page of a message does not move when its content arrives after the rest', async (visit) => {
   const { page } = visit;
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   await page.route('**/rendered', async (route) => {
@@ -168,7 +165,6 @@ test('the page of a message does not move when its content arrives after the res
   release();
   await page.getByRole('main').locator('iframe').waitFor();
   assert.equal((await timeline.boundingBox())?.y, before?.y);
-  await visit.end();
 });
 
 test('a signed-out visitor is sent to the sign-in page and then back; an unknown account shows “Page not found”', async () => {
@@ -203,8 +199,7 @@ test('signing in without having requested a page opens the console; signing out 
   await visit.close();
 });
 
-test('messages: a sent message is sent again once that is confirmed; messages are found from one box, and filters saved, columns chosen and results exported', async () => {
-  const visit = await signedIn();
+it('messages: a sent message is sent again once that is confirmed; messages are found from one box, and filters saved, columns chosen and results exported', async (visit) => {
   const { page } = visit;
   await page.goto(`${service.url}/console/${shop.id}/templates/t-0001`);
   await page.getByRole('button', { name: 'Send a test' }).click();
@@ -281,11 +276,9 @@ test('messages: a sent message is sent again once that is confirmed; messages ar
   await page.getByRole('button', { name: 'Search recipients containing “nobody”' }).click();
   await page.waitForURL(/recipient=nobody$/);
   await visit.look('messages-none-found');
-  await visit.end();
 });
 
-test('the console can be used with the keyboard alone: skip link, menu, page and palette', async () => {
-  const visit = await signedIn();
+it('the console can be used with the keyboard alone: skip link, menu, page and palette', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/senders`);
   await page.getByRole('button', { name: 'Add a sender' }).waitFor();
@@ -318,7 +311,6 @@ test('the console can be used with the keyboard alone: skip link, menu, page and
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.waitForURL(/templates\/t-0001$/);
-  await visit.end();
 });
 
 test('the palette receives every keystroke from the moment it opens, and Enter waits for the results', async () => {
@@ -447,11 +439,10 @@ test('the palette closes with Escape, runs actions, and finds messages by ID, ad
   await visit.end();
 });
 
-test('audit log: entries are sentences with what changed, and are searched, filtered and exported', async () => {
+it('audit log: entries are sentences with what changed, and are searched, filtered and exported', async (visit) => {
+  const { page } = visit;
   await owner.put(`${account}/lists/l-audit`, { name: 'Byers' });
   await owner.put(`${account}/lists/l-audit`, { name: 'Buyers' });
-  const visit = await signedIn();
-  const { page } = visit;
   await visit.open(`${shop.id}/audit`);
   const table = page.getByRole('table', { name: 'Audit log' });
   await table.getByText(/changed list “Buyers”$/).waitFor();
@@ -487,11 +478,9 @@ test('audit log: entries are sentences with what changed, and are searched, filt
     page.getByRole('link', { name: 'Export CSV' }).click(),
   ]);
   assert.match(await readFile(await file.path(), 'utf8'), /^at,kind,.*\r\n.*,list_changed,/);
-  await visit.end();
 });
 
-test('messages: an unknown message or an invalid ID shows “Message not found”; filters without matches can be cleared', async () => {
-  const visit = await signedIn();
+it('messages: an unknown message or an invalid ID shows “Message not found”; filters without matches can be cleared', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/messages/019a0000-0000-7000-8000-000000000000`);
   await page.getByRole('alert').getByText('Message not found').waitFor();
@@ -505,11 +494,9 @@ test('messages: an unknown message or an invalid ID shows “Message not found�
   await page.getByText('No messages match these filters').waitFor();
   await page.getByRole('button', { name: 'Clear filters' }).click();
   await page.getByRole('link', { name: 'ann@people.test' }).first().waitFor();
-  await visit.end();
 });
 
-test('inbox: a message is found and shown, rendered and as source; emptying the inbox requires typing its name; a deleted message shows “Message not found”', async () => {
-  const visit = await signedIn();
+it('inbox: a message is found and shown, rendered and as source; emptying the inbox requires typing its name; a deleted message shows “Message not found”', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/inbox`);
   await page.getByLabel('Search subject').fill('no such words');
@@ -549,7 +536,6 @@ test('inbox: a message is found and shown, rendered and as source; emptying the 
   await page.getByRole('alert').getByRole('link', { name: 'All mail' }).waitFor();
   await page.getByRole('alert').getByText('Message not found').waitFor();
   await visit.look('mail-gone');
-  await visit.end();
 });
 
 test('a user without an account sees an explanation; an unknown URL offers a way back', async () => {
@@ -598,11 +584,10 @@ test('a long account name is truncated, with one account and with several; the b
   }
 });
 
-test('the console opens with the account last used in this browser, and the palette switches to another', async () => {
+it('the console opens with the account last used in this browser, and the palette switches to another', async (visit) => {
   const other = await openShop(database, { id: '46300' });
   const membership = { accountId: other.id, personId: shop.owner.id, role: 'owner' } as const;
   await saveMembership(database.kysely, membership);
-  const visit = await signedIn();
   for (const { id } of [other, shop]) {
     await visit.open(`${id}/senders`);
     await visit.page.goto(`${service.url}/console`);
@@ -614,7 +599,6 @@ test('the console opens with the account last used in this browser, and the pale
   const palette = visit.page.getByRole('dialog', { name: 'Go to' });
   await palette.getByRole('option', { name: 'Shop 46300 46300' }).click();
   await visit.page.waitForURL(/console\/46300$/);
-  await visit.end();
 });
 
 test('times are shown in the user’s time zone, with its name', async () => {
@@ -675,8 +659,7 @@ test('on phones, the choices of the message log and the editor are wide enough f
   await visit.end();
 });
 
-test('hovering a row colors all of it or none', async () => {
-  const visit = await signedIn();
+it('hovering a row colors all of it or none', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/senders`);
   const actions = page.locator('td[data-actions]').first();
@@ -689,15 +672,13 @@ test('hovering a row colors all of it or none', async () => {
   await actions.hover();
   const row = await colorOf('tr');
   assert.equal(await colorOf('td'), row === 'rgba(0, 0, 0, 0)' ? before : row);
-  await visit.end();
 });
 
-test('the account of the demo data says so, and how it is removed', async () => {
+it('the account of the demo data says so, and how it is removed', async (visit) => {
   const made = await openShop(database, { id: '46400' });
   const membership = { accountId: made.id, personId: shop.owner.id, role: 'owner' } as const;
   await saveMembership(database.kysely, membership);
   await database.pool.query('update account set demo = true where id = $1', [made.id]);
-  const visit = await signedIn();
   await visit.open(made.id);
   await visit.page.getByText('Made-up messages').getByText('bin/signalpost demo clear').waitFor();
   await visit.open(`${made.id}/reports`);
@@ -708,7 +689,6 @@ test('the account of the demo data says so, and how it is removed', async () => 
   assert.equal(await visit.page.getByText('Made-up messages').count(), 0);
   await visit.open(`${shop.id}/reports`);
   await figures.getByText('Captured', { exact: true }).first().waitFor();
-  await visit.end();
 });
 
 test('the first view loads less than 200 kB of compressed script, including its plot', async () => {

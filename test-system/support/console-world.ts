@@ -1,3 +1,4 @@
+import { test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { saveMembership } from '../../src/accounts/account/membership-store.ts';
 import { setOperator } from '../../src/accounts/account/person-store.ts';
@@ -11,7 +12,7 @@ import { type ConsoleVisit, visitConsole } from './console-visit.ts';
 import { newVisitor, openChromium, type VisitorOptions } from './open-chromium.ts';
 
 /** The device of a window in which the owner is signed in. */
-export interface WindowOptions extends VisitorOptions {
+interface WindowOptions extends VisitorOptions {
   /** With cookies, cache and clock of its own, for tests that change them or stop the service. Default: false */
   readonly separate?: boolean;
 }
@@ -24,6 +25,8 @@ export interface ConsoleWorld {
   readonly shop: Shop;
   /** A new window in which the owner is signed in, with nothing stored. The one before is closed, unless it is separate. */
   signedIn(options?: WindowOptions): Promise<ConsoleVisit>;
+  /** Defines a test in such a window, which has to end without problems. */
+  it(name: string, run: (visit: ConsoleVisit) => Promise<void>): void;
 }
 
 export async function openConsoleWorld(
@@ -51,11 +54,18 @@ export async function openConsoleWorld(
   // Keeps the process of the other windows alive.
   await first.page.goto(`${service.url}/healthz`);
   const storage = await context.newCDPSession(first.page);
-  return {
+  const world: ConsoleWorld = {
     browser,
     database,
     service,
     shop,
+    it(name, run) {
+      void test(name, async () => {
+        const visit = await world.signedIn();
+        await run(visit);
+        await visit.end();
+      });
+    },
     async signedIn({ separate = false, ...options } = {}) {
       if (separate || options.timeZone !== undefined || options.locale !== undefined) {
         const visit = await visitConsole(browser, service.url, options);
@@ -74,4 +84,5 @@ export async function openConsoleWorld(
       return visitConsole(browser, service.url, options, context);
     },
   };
+  return world;
 }
