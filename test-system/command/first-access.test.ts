@@ -5,7 +5,8 @@ import { after, test } from 'node:test';
 import { parseEnv } from 'node:util';
 import { readInbox } from '../../test/support/inbox-client.ts';
 import { ManagementClient } from '../../test/support/management-client.ts';
-import { type Running, runSignalpost } from '../../test/support/run-signalpost.ts';
+import { type Finished, runInProcess } from '../../test/support/run-command.ts';
+import { runSignalpost } from '../../test/support/run-signalpost.ts';
 import { sendRequest } from '../../test/support/send-request.ts';
 import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 
@@ -16,13 +17,8 @@ after(() => service.child.kill('SIGTERM'));
 const [, url = ''] = await service.printed(/Service\s+(http:\/\/\S+)/);
 const page = new ManagementClient({ url }, undefined, { 'x-signalpost-request': '1' });
 
-async function run(...args: string[]): Promise<{ code: unknown; out: string; error: string }> {
-  return finish(runSignalpost(args, environment));
-}
-
-async function finish(running: Running): Promise<{ code: unknown; out: string; error: string }> {
-  const code = await running.exit;
-  return { code, out: running.output.stdout, error: running.output.stderr };
+function run(...args: string[]): Promise<Finished> {
+  return runInProcess(args, environment);
 }
 
 function demoEnvironment(): Record<string, string | undefined> {
@@ -69,10 +65,7 @@ test('set-up-link prints a link that creates the first owner, once, and operator
   assert.equal((await page.post('/set-up', { ...owner, code: latest })).status, 201);
   const late = await run('set-up-link');
   assert.equal(late.code, 1);
-  assert.match(
-    late.error,
-    /^signalpost: This installation is already set up\. .*operator add EMAIL/,
-  );
+  assert.match(late.err, /^signalpost: This installation is already set up\. .*operator add EMAIL/);
 
   assert.equal((await run('operator', 'list')).out, 'EMAIL\nann@shop.test\n');
   const added = await run('operator', 'add', 'developer@shop.test');
@@ -86,7 +79,7 @@ test('set-up-link prints a link that creates the first owner, once, and operator
   assert.equal((await run('operator', 'list')).out, 'EMAIL\nann@shop.test\n');
   const unknown = await run('operator', 'add', 'nobody@shop.test');
   assert.deepEqual(
-    [unknown.code, unknown.error],
+    [unknown.code, unknown.err],
     [1, 'signalpost: User "nobody@shop.test" not found.\n'],
   );
   const kinds = (await run('audit', '--json')).out
@@ -103,17 +96,16 @@ test('set-up-link prints a link that creates the first owner, once, and operator
 });
 
 test('password-link prints a link to the running service, on whatever port it listens', async () => {
-  const { code, out, error } = await run('user', 'password-link', 'viewer@shop.test');
-  assert.equal(code, 0, error);
+  const { code, out, err } = await run('user', 'password-link', 'viewer@shop.test');
+  assert.equal(code, 0, err);
   assert.ok(out.startsWith(`${url}/set-password/`), out);
 });
 
 test('without an inbox, there is no link to it', async () => {
-  const { code, error } = await finish(
-    runSignalpost(['inbox-link'], { ...environment, SMTP_URL: 'smtp://127.0.0.1:1' }),
-  );
+  const settings = { ...environment, SMTP_URL: 'smtp://127.0.0.1:1' };
+  const { code, err } = await runInProcess(['inbox-link'], settings);
   assert.equal(code, 1);
-  assert.match(error, /DELIVERY=relay doesn’t capture mail, so there is no inbox/);
+  assert.match(err, /DELIVERY=relay doesn’t capture mail, so there is no inbox/);
 });
 
 test('the help lists every command', async () => {

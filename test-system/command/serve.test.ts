@@ -3,15 +3,20 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { trySessionLock } from '../../src/base/database/advisory-locks.ts';
+import { requireMatchingKey } from '../../src/base/secrets/installation-store.ts';
+import { runInProcess } from '../../test/support/run-command.ts';
 import { runSignalpost } from '../../test/support/run-signalpost.ts';
 import { metricsHeaders, serviceTokens } from '../../test/support/service-tokens.ts';
 import { openGate } from '../../test/support/tcp-gate.ts';
 import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
+import { testKey } from '../../test/support/test-service.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 
 const dataDir = join(temporaryFolder(), 'data');
-const { url } = await createTestDatabase();
+const { url, database } = await createTestDatabase();
+// From here on, the database belongs to the key.
+await requireMatchingKey(database, testKey);
 const key = Buffer.alloc(32, 7).toString('base64');
 const environment = {
   DATA_DIR: dataDir,
@@ -36,7 +41,7 @@ async function isServing(pid = 0): Promise<boolean> {
 
 test('nodes with separate roles share one database', async () => {
   const nodes = ['http', 'management, smtp', 'worker'].map((role) =>
-    runSignalpost(['serve', '--role', role], environment),
+    runSignalpost(['serve', '--role', role, '--processes', '1'], environment),
   );
   for (const node of nodes) {
     const [, address] = await node.printed(/running at (http:\/\/\S+)/);
@@ -62,29 +67,31 @@ test('a first start on your own database needs neither a key nor a data folder',
   assert.match(await readFile(join(folder, 'demo.env'), 'utf8'), /^export DEMO_OWNER_PASSWORD=/m);
 });
 
-test('a node with another key is refused with a message', async () => {
-  const node = runSignalpost(['serve'], {
-    ...environment,
-    SIGNALPOST_KEY: Buffer.alloc(32, 8).toString('base64'),
-  });
-  assert.equal(await node.exit, 1);
-  assert.match(node.output.stderr, /^signalpost: This database was set up with another key/);
-});
+const { DATABASE_URL: _, ...withoutDatabase } = environment;
 
-test('an unknown role is refused with a message', async () => {
-  const node = runSignalpost(['serve', '--role', 'http,cook'], environment);
-  assert.equal(await node.exit, 1);
-  assert.match(
-    node.output.stderr,
+for (const [name, role, settings, message] of [
+  [
+    'a node with another key',
+    'http',
+    { ...environment, SIGNALPOST_KEY: Buffer.alloc(32, 8).toString('base64') },
+    /^signalpost: This database was set up with another key/,
+  ],
+  [
+    'an unknown role',
+    'http,cook',
+    environment,
     /--role must be one or more of http, management, smtp, worker, separated by a comma, not "cook"/,
-  );
-});
-
-test('serve without DATABASE_URL is refused with a message', async () => {
-  const node = runSignalpost(['serve'], { DATA_DIR: dataDir, PORT: '0' });
-  assert.equal(await node.exit, 1);
-  assert.match(node.output.stderr, /serve requires DATABASE_URL/);
-});
+  ],
+  ['serve without DATABASE_URL', 'http', withoutDatabase, /serve requires DATABASE_URL/],
+] as const)
+  test(`${name} is refused with a message`, async () => {
+    const { code, err } = await runInProcess(
+      ['serve', '--role', role, '--processes', '1'],
+      settings,
+    );
+    assert.equal(code, 1);
+    assert.match(err, message);
+  });
 
 test('a node runs a process per core, restarts one that dies, and stops all of them', async () => {
   const node = runSignalpost(['serve', '--processes', '2'], environment);
@@ -212,7 +219,7 @@ test('a startup problem of a node with several processes is reported once', asyn
 });
 
 test('a port in use by another program is reported once, although the processes of a node share theirs', async () => {
-  const first = runSignalpost(['serve', '--processes', '2'], environment);
+  const first = runSignalpost(['serve', '--processes', '1'], environment);
   const [, address = ''] = await first.printed(/running at (http:\/\/\S+)/);
   const { port } = new URL(address);
   const second = runSignalpost(['serve', '--processes', '2'], { ...environment, PORT: port });

@@ -4,12 +4,14 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { runInProcess } from '../../test/support/run-command.ts';
 import { runNpmStart, runSignalpost } from '../../test/support/run-signalpost.ts';
 import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 import { TestAuthority } from '../../test/support/test-certificates.ts';
 
 const folder = temporaryFolder();
-const environment = { DATA_DIR: join(folder, 'data'), PORT: '0', LOG_LEVEL: 'warn' };
+// Setting up the demo compiles its templates.
+const environment = { DATA_DIR: join(folder, 'data'), PORT: '0', DEMO: '0', LOG_LEVEL: 'warn' };
 const address = /Service\s+(http:\/\/\S+)/;
 
 test('a start prints its URL, listens there, and SIGTERM ends it with 0', async () => {
@@ -76,61 +78,32 @@ test('SIGTERM during the start ends it with 0', async () => {
   assert.equal(await service.exit, 0);
 });
 
-test('a port in use gives a one-sentence message and exit code 1', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  const { port } = other.address() as AddressInfo;
-  const service = runSignalpost(['start'], { ...environment, PORT: String(port) });
-  assert.equal(await service.exit, 1);
-  other.close();
-  assert.match(
-    service.output.stderr,
-    new RegExp(`^signalpost: Port ${port} on 127\\.0\\.0\\.1 is already in use; .*\\n$`),
-  );
-});
+const issued = new TestAuthority().issue(['localhost']);
+const certificate = join(folder, 'submission.pem');
+writeFileSync(certificate, `${issued.cert}${issued.key}`);
+const submission = {
+  SUBMISSION_HOST: '127.0.0.1',
+  SUBMISSION_PORT: '0',
+  SUBMISSION_TLS_CERT: certificate,
+  SUBMISSION_TLS_KEY: certificate,
+};
 
-test('a bounce port in use gives a one-sentence message that names its setting', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  const { port } = other.address() as AddressInfo;
-  const service = runSignalpost(['start'], {
-    ...environment,
-    BOUNCE_HOST: '127.0.0.1',
-    BOUNCE_PORT: String(port),
+for (const [setting, others, advice] of [
+  ['PORT', {}, ''],
+  ['BOUNCE_PORT', { BOUNCE_HOST: '127.0.0.1' }, 'set BOUNCE_PORT '],
+  ['SUBMISSION_TLS_PORT', submission, 'set SUBMISSION_TLS_PORT '],
+] as const)
+  test(`a port in use, set by ${setting}, gives a one-sentence message and exit code 1`, async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const settings = { ...environment, ...others, [setting]: String(port) };
+    const { code, err } = await runInProcess(['start'], settings);
+    assert.equal(code, 1);
+    other.close();
+    const start = `^signalpost: Port ${port} on 127\\.0\\.0\\.1 is already in use; `;
+    assert.match(err, new RegExp(`${start}${advice}.*\\n$`));
   });
-  assert.equal(await service.exit, 1);
-  other.close();
-  assert.match(
-    service.output.stderr,
-    new RegExp(
-      `^signalpost: Port ${port} on 127\\.0\\.0\\.1 is already in use; set BOUNCE_PORT .*\\n$`,
-    ),
-  );
-});
-
-test('a submission port in use gives a one-sentence message that names its setting', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  const { port } = other.address() as AddressInfo;
-  const issued = new TestAuthority().issue(['localhost']);
-  writeFileSync(join(folder, 'submission.pem'), `${issued.cert}${issued.key}`);
-  const service = runSignalpost(['start'], {
-    ...environment,
-    SUBMISSION_HOST: '127.0.0.1',
-    SUBMISSION_PORT: '0',
-    SUBMISSION_TLS_PORT: String(port),
-    SUBMISSION_TLS_CERT: join(folder, 'submission.pem'),
-    SUBMISSION_TLS_KEY: join(folder, 'submission.pem'),
-  });
-  assert.equal(await service.exit, 1);
-  other.close();
-  assert.match(
-    service.output.stderr,
-    new RegExp(
-      `^signalpost: Port ${port} on 127\\.0\\.0\\.1 is already in use; set SUBMISSION_TLS_PORT .*\\n$`,
-    ),
-  );
-});
 
 const file = join(folder, 'file');
 writeFileSync(file, '');
@@ -220,10 +193,10 @@ const mistakes: [string, Record<string, string>, RegExp][] = [
 
 for (const [name, wrong, sentence] of mistakes) {
   test(`${name} stops the start with a one-sentence message and exit code 1`, async () => {
-    const service = runSignalpost(['start'], { ...environment, ...wrong });
-    assert.equal(await service.exit, 1);
-    assert.match(service.output.stderr, sentence);
-    assert.match(service.output.stderr, /^signalpost: [^\n]+\n$/);
-    assert.doesNotMatch(service.output.stderr, /hidden-password/);
+    const { code, err } = await runInProcess(['start'], { ...environment, ...wrong });
+    assert.equal(code, 1);
+    assert.match(err, sentence);
+    assert.match(err, /^signalpost: [^\n]+\n$/);
+    assert.doesNotMatch(err, /hidden-password/);
   });
 }

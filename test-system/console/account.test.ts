@@ -18,13 +18,12 @@ import { openConsoleWorld } from '../support/console-world.ts';
 import { freePort } from '../support/free-port.ts';
 import { takeScreenshot } from '../support/open-chromium.ts';
 
-const { database, service, shop, signedIn } = await openConsoleWorld({
+const { database, service, shop, it, signedIn } = await openConsoleWorld({
   WEBHOOK_NETWORKS: '127.0.0.0/8',
 });
 const membership = { accountId: shop.id, personId: shop.owner.id };
 
-test('overview and reports show sent messages in figures and plots; reports are grouped by template, compared and exported', async () => {
-  const visit = await signedIn();
+it('overview and reports show sent messages in figures and plots; reports are grouped by template, compared and exported', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/templates/t-0001`);
   await page.getByRole('button', { name: 'Send a test' }).click();
@@ -68,14 +67,13 @@ test('overview and reports show sent messages in figures and plots; reports are 
   const lines: string[] = [];
   for await (const chunk of await file.createReadStream()) lines.push(String(chunk));
   assert.match(lines.join(''), /^[^\n]*accepted[^\n]*\n(?:.*\n)*t-0001,/m);
-  await visit.end();
 });
 
 test('every page shows that the service is unreachable and offers a retry, and keeps typed text', async () => {
   const databaseUrl = service.config.databaseUrl ?? '';
   const environment = { PORT: String(await freePort()) };
   const second = await startTestService({ databaseUrl, environment });
-  const visit = await signedIn();
+  const visit = await signedIn({ separate: true });
   const { page } = visit;
   const pendingScripts = new Set<Request>();
   page.on('request', (request) => {
@@ -154,7 +152,7 @@ test('every page shows that the service is unreachable and offers a retry, and k
     await shown.waitFor();
     assert.equal(await page.getByText('Can’t reach the service').count(), 0, name);
   }
-  await visit.context.close();
+  await visit.close();
 });
 
 test('a page that still shows numbers while the service is unreachable says from when they are', async () => {
@@ -163,7 +161,7 @@ test('a page that still shows numbers while the service is unreachable says from
     databaseUrl,
     environment: { PORT: String(await freePort()) },
   });
-  const visit = await signedIn();
+  const visit = await signedIn({ separate: true });
   const { page } = visit;
   await page.clock.install();
   await page.goto(`${second.url}/console/${shop.id}`);
@@ -181,14 +179,14 @@ test('a page that still shows numbers while the service is unreachable says from
   await alert.getByText(/^What you see here is from .*\d:\d\d/).waitFor();
   assert.deepEqual(await page.locator('.figure').allTextContents(), figures);
   await takeScreenshot(page, 'console-reports-from-before');
-  await visit.context.close();
+  await visit.close();
 });
 
 test('a page or palette whose script was never loaded shows that the service is unreachable, and opens once it is back', async () => {
   const databaseUrl = service.config.databaseUrl ?? '';
   const environment = { PORT: String(await freePort()) };
   const second = await startTestService({ databaseUrl, environment });
-  const visit = await signedIn();
+  const visit = await signedIn({ separate: true });
   const { page } = visit;
   await page.goto(`${second.url}/console/${shop.id}/senders`);
   await page.getByRole('cell', { name: 'orders@shop.test', exact: true }).waitFor();
@@ -215,11 +213,11 @@ test('a page or palette whose script was never loaded shows that the service is 
   await page.keyboard.press('Control+k');
   await page.getByRole('dialog').getByRole('combobox').waitFor();
   await third.stop();
-  await visit.context.close();
+  await visit.close();
 });
 
 test('a page whose script was removed by a newer console opens in the newer console', async () => {
-  const visit = await signedIn();
+  const visit = await signedIn({ separate: true });
   const { page } = visit;
   await visit.open(`${shop.id}/senders`);
   await page.evaluate('window.isOldConsole = true');
@@ -227,11 +225,10 @@ test('a page whose script was removed by a newer console opens in the newer cons
   await page.getByRole('link', { name: 'Audit log', exact: true }).click();
   await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
   assert.equal(await page.evaluate('window.isOldConsole'), undefined);
-  await visit.context.close();
+  await visit.close();
 });
 
-test('settings: renaming the account updates every place at once; an invalid name is rejected at its field', async () => {
-  const visit = await signedIn();
+it('settings: renaming the account updates every place at once; an invalid name is rejected at its field', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/settings`);
   await page.getByRole('region', { name: 'Profile' }).getByLabel('Name').fill('The New Shop');
@@ -252,11 +249,9 @@ test('settings: renaming the account updates every place at once; an invalid nam
   await page.getByRole('button', { name: 'Save' }).first().click();
   await page.getByText('Enter a name.').waitFor();
   await page.getByRole('link', { name: 'Security' }).waitFor();
-  await visit.end();
 });
 
-test('privacy: personal data has its own retention period of at least three days; erasing someone requires typing the address', async () => {
-  const visit = await signedIn();
+it('privacy: personal data has its own retention period of at least three days; erasing someone requires typing the address', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/privacy`);
   await page.getByLabel('Addresses').fill('1');
@@ -272,11 +267,9 @@ test('privacy: personal data has its own retention period of at least three days
   await dialog.getByRole('button', { name: 'Erase' }).click();
   await page.getByText('Erased from 0 messages and 0 lists.').waitFor();
   await visit.look('privacy');
-  await visit.end();
 });
 
-test('settings: an operator sets a quota and sees its usage; a negative quota is rejected at its field', async () => {
-  const visit = await signedIn();
+it('settings: an operator sets a quota and sees its usage; a negative quota is rejected at its field', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/settings`);
   const card = page.getByRole('region', { name: 'Quota' });
@@ -317,11 +310,9 @@ test('settings: an operator sets a quota and sees its usage; a negative quota is
   await card.getByLabel('Recipients per day').fill('');
   await card.getByRole('button', { name: 'Save' }).click();
   await card.getByText(/^No limit\. \d+ messages? accepted today\.$/).waitFor();
-  await visit.end();
 });
 
-test('settings: a missing add-on is flagged and can be added there; two operators at once do not undo each other’s changes', async () => {
-  const visit = await signedIn();
+it('settings: a missing add-on is flagged and can be added there; two operators at once do not undo each other’s changes', async (visit) => {
   const { page } = visit;
   const operator = await signInToManagement(service, shop.owner.email);
   const whole = `/installation/accounts/${shop.id}`;
@@ -369,11 +360,9 @@ test('settings: a missing add-on is flagged and can be added there; two operator
   await suspend.waitFor();
   await page.getByText('not checked (external PostgreSQL)').waitFor();
   await visit.look('settings-operator');
-  await visit.end();
 });
 
-test('team: the last owner keeps the role; a user is invited with a role, which the audit log records', async () => {
-  const visit = await signedIn();
+it('team: the last owner keeps the role; a user is invited with a role, which the audit log records', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/team`);
   await page.getByText('The only owner').waitFor();
@@ -398,11 +387,9 @@ test('team: the last owner keeps the role; a user is invited with a role, which 
   await page.getByText(/created user “vic@shop\.test”$/).waitFor();
   await page.getByLabel('Search').fill('nothing like this');
   await page.getByText('No matching events').waitFor();
-  await visit.end();
 });
 
-test('API keys: a new key is shown once with a command that works until the key is revoked', async () => {
-  const visit = await signedIn();
+it('API keys: a new key is shown once with a command that works until the key is revoked', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/keys`);
   await page.getByRole('button', { name: 'New API key' }).first().click();
@@ -445,11 +432,9 @@ test('API keys: a new key is shown once with a command that works until the key 
   await dialog.getByRole('button', { name: 'Revoke' }).click();
   await dialog.waitFor({ state: 'detached' });
   assert.equal((await get('senders')).status, 401);
-  await visit.end();
 });
 
-test('API keys: a limited key is listed with its limits and rotated; an invalid network is rejected at its field', async () => {
-  const visit = await signedIn();
+it('API keys: a limited key is listed with its limits and rotated; an invalid network is rejected at its field', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/keys`);
   await page.getByRole('button', { name: 'New API key' }).first().click();
@@ -484,13 +469,11 @@ test('API keys: a limited key is listed with its limits and rotated; an invalid 
   await rows.getByText('Rotated', { exact: true }).waitFor();
   assert.equal(await rows.getByRole('button', { name: 'Rotate' }).count(), 1);
   await visit.look('keys');
-  await visit.end();
 });
 
-test('team: an owner takes over the API keys of a user who is demoted or removed', async () => {
-  const world = new SessionWorld(database, shop.id);
-  const visit = await signedIn();
+it('team: an owner takes over the API keys of a user who is demoted or removed', async (visit) => {
   const { page } = visit;
+  const world = new SessionWorld(database, shop.id);
   const creatorOf = async (keyId: string) =>
     (await database.pool.query('select created_by from api_key where id = $1', [keyId])).rows[0]
       ?.created_by;
@@ -532,11 +515,9 @@ test('team: an owner takes over the API keys of a user who is demoted or removed
     await dialog.waitFor({ state: 'detached' });
     assert.equal(await creatorOf(keys[index] ?? ''), keep ? shop.owner.id : undefined);
   }
-  await visit.end();
 });
 
-test('OAuth apps: an existing client ID is rejected at its field', async () => {
-  const visit = await signedIn();
+it('OAuth apps: an existing client ID is rejected at its field', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/integrations`);
   await page.getByRole('button', { name: 'Register an OAuth app' }).first().click();
@@ -545,11 +526,9 @@ test('OAuth apps: an existing client ID is rejected at its field', async () => {
   await dialog.getByLabel('Client ID').fill(shop.integration.clientId);
   await dialog.getByRole('button', { name: 'Register' }).click();
   await dialog.getByRole('alert').waitFor();
-  await visit.end();
 });
 
-test('webhooks: a new webhook shows its secret once; it is edited, rotated and paused; errors name the setting for private networks', async () => {
-  const visit = await signedIn();
+it('webhooks: a new webhook shows its secret once; it is edited, rotated and paused; errors name the setting for private networks', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/webhooks`);
   await page.getByRole('button', { name: 'Add a webhook' }).first().click();
@@ -585,13 +564,11 @@ test('webhooks: a new webhook shows its secret once; it is edited, rotated and p
   await rotate(/The one before it, which still works now, stops immediately/);
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('Paused', { exact: true }).waitFor();
-  await visit.end();
 });
 
-test('OAuth apps: the page shows how many sign-ins were used, and an operator raises the limit; a limit that is too high is rejected', async () => {
-  await getToken(service, shop);
-  const visit = await signedIn();
+it('OAuth apps: the page shows how many sign-ins were used, and an operator raises the limit; a limit that is too high is rejected', async (visit) => {
   const { page } = visit;
+  await getToken(service, shop);
   await visit.open(`${shop.id}/integrations`);
   const { clientId } = shop.integration;
   await page.getByText('5/hour per user').first().waitFor();
@@ -613,10 +590,10 @@ test('OAuth apps: the page shows how many sign-ins were used, and an operator ra
   await dialog.getByText('50 times an hour').waitFor();
   await person.getByRole('cell').nth(2).getByText(/^4\d$/).waitFor();
   await visit.look('allowance');
-  await visit.end();
 });
 
-test('webhooks: test events show the exchange; a failed event appears in the log and on the overview, with every try, and is replayed alone and by period', async () => {
+it('webhooks: test events show the exchange; a failed event appears in the log and on the overview, with every try, and is replayed alone and by period', async (visit) => {
+  const { page } = visit;
   let status = 500;
   const receiver = createServer((_request, response) =>
     response.writeHead(status, { 'x-request-id': 'r-1' }).end('no'),
@@ -626,8 +603,6 @@ test('webhooks: test events show the exchange; a failed event appears in the log
   after(() => receiver.close());
   const { port } = receiver.address() as AddressInfo;
   const hook = `http://127.0.0.1:${port}/hook`;
-  const visit = await signedIn();
-  const { page } = visit;
   const dialog = page.getByRole('dialog');
   await visit.open(`${shop.id}/webhooks`);
   await page.getByRole('button', { name: 'Add a webhook' }).first().click();
@@ -697,7 +672,6 @@ test('webhooks: test events show the exchange; a failed event appears in the log
   await page.getByText(/^Replayed .*: \d+ events?\.$/).waitFor();
   await events.getByText('Waiting', { exact: true }).first().click();
   await page.getByText('No events in this state.').waitFor();
-  await visit.end();
 });
 
 test('a viewer sees no buttons that would be refused, and an explanation on pages of other roles', async () => {

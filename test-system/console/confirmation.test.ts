@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { password } from '../../test/support/session-world.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 
-const { shop, database, signedIn } = await openConsoleWorld();
+const { shop, database, it } = await openConsoleWorld();
 
-test('an access policy is set in the account’s settings, and one that would lock its author out is refused there', async () => {
-  const visit = await signedIn();
+it('an access policy is set in the account’s settings, and one that would lock its author out is refused there', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/settings/access`);
   const policy = page.getByRole('region', { name: 'Access policy' });
@@ -29,11 +27,9 @@ test('an access policy is set in the account’s settings, and one that would lo
     shop.id,
   ]);
   assert.deepEqual(rows[0]?.program_networks, ['192.0.2.0/24', '2001:db8::/32']);
-  await visit.end();
 });
 
-test('a sensitive change asks who it is in a window of its own, keeps the form, and is then made', async () => {
-  const visit = await signedIn();
+it('a sensitive change asks who it is in a window of its own, keeps the form, and is then made', async (visit) => {
   const { page } = visit;
   await database.pool.query(
     `update browser_session set authenticated_at = authenticated_at - interval '11 minutes'`,
@@ -60,5 +56,4 @@ test('a sensitive change asks who it is in a window of its own, keeps the form, 
   await closed;
   await page.getByText('This is shown only once').waitFor();
   await question.waitFor({ state: 'detached' });
-  await visit.end();
 });

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { signInToManagement } from '../../test/support/management-client.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 
-const { service, shop, signedIn } = await openConsoleWorld();
+const { service, shop, it } = await openConsoleWorld();
 
 /** A second person who works on the account. */
 const colleague = await signInToManagement(service, shop.owner.email);
@@ -14,10 +13,9 @@ async function change(path: string, body: unknown): Promise<void> {
   assert.ok(status === 200 || status === 201, text);
 }
 
-test('senders: display names changed by someone else are shown and kept; an existing sender is not overwritten', async () => {
-  const sender = `${account}/senders/orders@shop.test`;
-  const visit = await signedIn();
+it('senders: display names changed by someone else are shown and kept; an existing sender is not overwritten', async (visit) => {
   const { page } = visit;
+  const sender = `${account}/senders/orders@shop.test`;
   await visit.open(`${shop.id}/senders`);
   const row = page.getByRole('row', { name: /orders@shop\.test/ });
   const dialog = page.getByRole('dialog');
@@ -55,14 +53,12 @@ test('senders: display names changed by someone else are shown and kept; an exis
   await dialog.getByRole('button', { name: 'Add and send link' }).click();
   await dialog.getByText('Already exists.').waitFor();
   assert.deepEqual((await colleague.get(sender)).body.displayNames, ['Needed']);
-  await visit.end();
 });
 
-test('team: a role changed by someone else is shown before it is changed again', async () => {
+it('team: a role changed by someone else is shown before it is changed again', async (visit) => {
+  const { page } = visit;
   const user = `${account}/users/vic@shop.test`;
   await change(user, { name: 'Vic', role: 'viewer' });
-  const visit = await signedIn();
-  const { page } = visit;
   await visit.open(`${shop.id}/team`);
   const role = page.getByLabel('Role of Vic');
   await role.waitFor();
@@ -79,14 +75,12 @@ test('team: a role changed by someone else is shown before it is changed again',
     role.selectOption('marketer'),
   ]);
   assert.equal((await colleague.get(user)).body.role, 'marketer');
-  await visit.end();
 });
 
-test('integrations: disabling an integration does not overwrite a name changed by someone else', async () => {
+it('integrations: disabling an integration does not overwrite a name changed by someone else', async (visit) => {
+  const { page } = visit;
   const app = `${account}/integrations/app`;
   await change(app, { name: 'App' });
-  const visit = await signedIn();
-  const { page } = visit;
   await visit.open(`${shop.id}/integrations`);
   await page.getByRole('button', { name: 'Actions for App' }).click();
   await change(app, { name: 'Renamed' });
@@ -102,13 +96,11 @@ test('integrations: disabling an integration does not overwrite a name changed b
     .waitFor();
   const { body } = await colleague.get(app);
   assert.deepEqual([body.name, body.disabled], ['Renamed', true]);
-  await visit.end();
 });
 
-test('privacy: a rule changed by someone else is shown; untouched fields follow it, and typed values stay', async () => {
-  const rule = `${account}/retention-rule`;
-  const visit = await signedIn();
+it('privacy: a rule changed by someone else is shown; untouched fields follow it, and typed values stay', async (visit) => {
   const { page } = visit;
+  const rule = `${account}/retention-rule`;
   await visit.open(`${shop.id}/privacy`);
   await page.getByLabel('Addresses').fill('30');
   await change(rule, { contentDays: 7, addressDays: null, engagementDays: null });
@@ -124,5 +116,4 @@ test('privacy: a rule changed by someone else is shown; untouched fields follow 
     addressDays: 30,
     engagementDays: null,
   });
-  await visit.end();
 });

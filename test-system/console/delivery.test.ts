@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { newId } from '../../src/base/values/ids.ts';
 import { ShapingStore } from '../../src/sending/delivery/shaping/shaping-store.ts';
 import { TlsResultStore } from '../../src/sending/delivery/tls-report/tls-result-store.ts';
@@ -7,15 +6,14 @@ import { TestDns } from '../../test/support/test-dns.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 
 const dns = await new TestDns().start();
-const { database, shop, signedIn } = await openConsoleWorld({
+const { database, shop, it } = await openConsoleWorld({
   DELIVERY: 'direct',
   DNS_SERVERS: dns.server,
   SMTP_HOSTNAME: 'mail.signalpost.test',
   DIRECT_SOURCES: '127.0.0.1=mail1.signalpost.test,bulk/127.0.0.2=mail2.signalpost.test',
 });
 
-test('domains: the source address pool can be chosen; an invalid tracking host is rejected at its field', async () => {
-  const visit = await signedIn();
+it('domains: the source address pool can be chosen; an invalid tracking host is rejected at its field', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/domains`);
   await page.getByRole('button', { name: 'Add a domain' }).first().click();
@@ -40,10 +38,10 @@ test('domains: the source address pool can be chosen; an invalid tracking host i
     `select source_pool from sending_domain where domain = 'shop.test'`,
   );
   assert.equal(rows[0]?.source_pool, 'bulk');
-  await visit.end();
 });
 
-test('destinations: learned limits of a destination are shown and can be overridden; invalid values are rejected', async () => {
+it('destinations: learned limits of a destination are shown and can be overridden; invalid values are rejected', async (visit) => {
+  const { page } = visit;
   const store = new ShapingStore(database, newId(), Date.now);
   const heartbeat = { name: 'yahoo', label: 'Yahoo', startRate: 5, startConnections: 10 };
   const [stored] = await store.heartbeat([{ ...heartbeat, demand: 0, sent: 0 }]);
@@ -51,8 +49,6 @@ test('destinations: learned limits of a destination are shown and can be overrid
   const reason = '421 Max message per connection reached';
   const session = { maxMessages: 6, learnedAt: Date.now(), reason };
   await store.save('yahoo', stored.version, { ...stored.throttle, session }, null);
-  const visit = await signedIn();
-  const { page } = visit;
   await visit.open(`${shop.id}/destinations/receivers`);
   const row = page.getByRole('row', { name: /Yahoo/ });
   await row.getByText(reason).waitFor();
@@ -79,10 +75,10 @@ test('destinations: learned limits of a destination are shown and can be overrid
     rate: 7,
     messagesPerConnection: 9,
   });
-  await visit.end();
 });
 
-test('destinations: TLS results are shown by day and domain, and can be filtered', async () => {
+it('destinations: TLS results are shown by day and domain, and can be filtered', async (visit) => {
+  const { page } = visit;
   const tls = new TlsResultStore(database, newId());
   const session = { policyType: 'sts', host: 'mx.people.test' } as const;
   await tls.add([
@@ -90,8 +86,6 @@ test('destinations: TLS results are shown by day and domain, and can be filtered
     { ...session, domain: 'people.test', type: 'certificate-expired', sessions: 3 },
     { ...session, domain: 'other.test', type: 'success', sessions: 5 },
   ]);
-  const visit = await signedIn();
-  const { page } = visit;
   await visit.open(`${shop.id}/destinations/tls`);
   await page.getByText('3 × certificate expired · mx.people.test').waitFor();
   const other = page.getByRole('row', { name: /other\.test/ });
@@ -104,5 +98,4 @@ test('destinations: TLS results are shown by day and domain, and can be filtered
   await page.getByText('No TLS sessions match these filters').waitFor();
   await domain.fill('no domain');
   await page.getByRole('alert').waitFor();
-  await visit.end();
 });

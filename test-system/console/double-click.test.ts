@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { openConsoleWorld } from '../support/console-world.ts';
 
-const { database, shop, signedIn } = await openConsoleWorld();
+const { database, shop, it } = await openConsoleWorld();
 
 /** Of the account's own template: notices of sign-ins are messages, too, and come at any time. */
 const ownMessages = "message where template_id = 't-0001'";
@@ -22,8 +21,7 @@ async function fillKey(page: Page): Promise<void> {
 }
 
 for (const delay of [0, 80])
-  test(`a double click on “Resend” sends one message, with ${delay} ms between press and release`, async () => {
-    const visit = await signedIn();
+  it(`a double click on “Resend” sends one message, with ${delay} ms between press and release`, async (visit) => {
     const { page } = visit;
     await visit.open(`${shop.id}/templates/t-0001`);
     await page.getByRole('button', { name: 'Send a test' }).dblclick({ delay });
@@ -41,12 +39,10 @@ for (const delay of [0, 80])
     await page.waitForURL((url) => url.href !== first);
     await page.getByText('Captured in the test inbox').waitFor();
     assert.equal(await count(ownMessages), before + 2, 'the test sent again');
-    await visit.end();
   });
 
 for (const delay of [0, 80])
-  test(`a double click on “Create key” creates one key, with ${delay} ms between press and release`, async () => {
-    const visit = await signedIn();
+  it(`a double click on “Create key” creates one key, with ${delay} ms between press and release`, async (visit) => {
     const { page } = visit;
     await visit.open(`${shop.id}/keys`);
     await fillKey(page);
@@ -54,11 +50,9 @@ for (const delay of [0, 80])
     await page.getByRole('button', { name: 'Create key' }).dblclick({ delay });
     await page.getByText('This is shown only once').waitFor();
     assert.equal(await count('api_key'), before + 1);
-    await visit.end();
   });
 
-test('a form submitted twice before the page shows that it is busy creates one webhook', async () => {
-  const visit = await signedIn();
+it('a form submitted twice before the page shows that it is busy creates one webhook', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/webhooks`);
   await page.getByRole('button', { name: 'Add a webhook' }).first().click();
@@ -74,5 +68,4 @@ test('a form submitted twice before the page shows that it is busy creates one w
     });
   await page.getByText('This is shown only once').waitFor();
   assert.equal(await count('webhook_endpoint'), 1);
-  await visit.end();
 });

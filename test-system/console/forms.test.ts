@@ -4,7 +4,7 @@ import type { Page, Route } from 'playwright-core';
 import { signInToManagement } from '../../test/support/management-client.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 
-const { service, shop, signedIn } = await openConsoleWorld();
+const { service, shop, it, signedIn } = await openConsoleWorld();
 
 /** A second person who works on the account. */
 const colleague = await signInToManagement(service, shop.owner.email);
@@ -70,11 +70,11 @@ test('templates: what is typed while a save is under way stays unsaved, and leav
   await dialog.dismiss();
   await leaving;
   assert.equal(await subject.inputValue(), 'Not sent');
-  await visit.context.close();
+  await visit.close();
 });
 
 test('access settings: a failed reload, a change by someone else and the end of the session leave typed values alone', async () => {
-  const visit = await signedIn();
+  const visit = await signedIn({ separate: true });
   const { page, context } = visit;
   await page.clock.install();
   await visit.open(`${shop.id}/settings/access`);
@@ -101,10 +101,11 @@ test('access settings: a failed reload, a change by someone else and the end of 
   await page.getByRole('alert').first().waitFor();
   assert.equal(await address.inputValue(), 'mine@shop.test');
   await context.addCookies(cookies);
-  await visit.context.close();
+  await visit.close();
 });
 
-test('single sign-on: the name of a group may have spaces, and a rule changed by someone else is shown', async () => {
+it('single sign-on: the name of a group may have spaces, and a rule changed by someone else is shown', async (visit) => {
+  const { page } = visit;
   const provider = `${account}/sign-in-provider`;
   const stored = {
     name: 'Shop ID',
@@ -115,8 +116,6 @@ test('single sign-on: the name of a group may have spaces, and a rule changed by
   };
   const put = await colleague.put(provider, { ...stored, clientSecret: 'a secret of the shop' });
   assert.ok(put.status === 200 || put.status === 201, put.text);
-  const visit = await signedIn();
-  const { page } = visit;
   await visit.open(`${shop.id}/settings/access`);
   const section = page.getByRole('region', { name: 'Single sign-on' });
   const group = section.getByLabel('Group or domain of rule 1');
@@ -132,13 +131,11 @@ test('single sign-on: the name of a group may have spaces, and a rule changed by
   const [rule] = body.members as readonly { readonly group: string }[];
   assert.deepEqual([body.trustEmail, rule?.group], [true, 'Mail Admins']);
   assert.equal(await group.inputValue(), 'Mail Admins');
-  await visit.end();
 });
 
-test('OAuth apps: a redirect URL that is cleared is sent, and refused', async () => {
-  await colleague.put(`${account}/integrations/cleared`, { name: 'Cleared' });
-  const visit = await signedIn();
+it('OAuth apps: a redirect URL that is cleared is sent, and refused', async (visit) => {
   const { page } = visit;
+  await colleague.put(`${account}/integrations/cleared`, { name: 'Cleared' });
   await visit.open(`${shop.id}/integrations`);
   await page.getByRole('button', { name: 'Actions for Cleared' }).click();
   await page.getByRole('menuitem', { name: 'Edit' }).click();
@@ -148,10 +145,10 @@ test('OAuth apps: a redirect URL that is cleared is sent, and refused', async ()
   await dialog.getByRole('alert').waitFor();
   const { body } = await colleague.get(`${account}/integrations/cleared`);
   assert.equal(body.redirectUri, 'https://localhost/callback');
-  await visit.end();
 });
 
-test('API keys: a key can be limited to any template, however many there are', async () => {
+it('API keys: a key can be limited to any template, however many there are', async (visit) => {
+  const { page } = visit;
   await colleague.put(`${account}/templates/z-last`, { name: 'Last' });
   await colleague.put(`${account}/templates/z-last/draft`, {
     subject: 'Last',
@@ -160,8 +157,6 @@ test('API keys: a key can be limited to any template, however many there are', a
     fields: {},
   });
   assert.equal((await colleague.post(`${account}/templates/z-last/publish`, {})).status, 200);
-  const visit = await signedIn();
-  const { page } = visit;
   await page.route(/\/templates\?.*limit=500/, (route) =>
     route.continue({ url: route.request().url().replace('limit=500', 'limit=1') }),
   );
@@ -171,5 +166,4 @@ test('API keys: a key can be limited to any template, however many there are', a
   await dialog.getByRole('button', { name: 'Limit it to templates or networks…' }).click();
   await dialog.getByRole('combobox', { name: 'Templates' }).click();
   await page.getByRole('option', { name: 'z-last' }).waitFor();
-  await visit.end();
 });

@@ -7,7 +7,7 @@ import { getToken } from '../../test/support/shop.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 
-const { database, service, shop, signedIn } = await openConsoleWorld();
+const { database, service, shop, it, signedIn } = await openConsoleWorld();
 const sender = new SendClient(service, await getToken(service, shop));
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
@@ -62,8 +62,7 @@ test('a message shows its attachments, recipients, headers and attributes, and s
   await visit.end();
 });
 
-test('operators limit the size of messages with attachments; a limit that is too high is rejected at its field', async () => {
-  const visit = await signedIn();
+it('operators limit the size of messages with attachments; a limit that is too high is rejected at its field', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/settings`);
   const field = page.getByLabel('Max message size (MiB)');
@@ -83,7 +82,7 @@ test('operators limit the size of messages with attachments; a limit that is too
   await save.click();
   await page.getByText('Saved.').first().waitFor();
   assert.equal(await limit(), 25 * 1_024 * 1_024);
-  await page.waitForLoadState('networkidle');
+  await visit.settle();
   await field.fill('');
   await save.click();
   await waitFor('the default', async () => (await limit()) === null);
@@ -91,5 +90,4 @@ test('operators limit the size of messages with attachments; a limit that is too
   await field.waitFor({ state: 'detached' });
   await save.click();
   await waitFor('no attachments', async () => (await limit()) === 0);
-  await visit.end();
 });

@@ -8,12 +8,12 @@ import { SendClient } from '../../test/support/send-client.ts';
 import { password, SessionWorld } from '../../test/support/session-world.ts';
 import { openShop } from '../../test/support/shop.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
-import { visitConsole } from '../support/console-visit.ts';
+import { type ConsoleVisit, visitConsole } from '../support/console-visit.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
-import { colorRules } from '../support/open-chromium.ts';
+import { colorRules, viewportOf } from '../support/open-chromium.ts';
 
 const world = await openConsoleWorld();
-const { browser, database, service, shop, signedIn } = world;
+const { browser, database, service, shop, it, signedIn } = world;
 await database.pool.query(
   `insert into contact_list (account_id, id, name, folder_name, description)
    values ($1, 'l-1', 'Customers', '', 'Everyone')`,
@@ -83,37 +83,57 @@ function nameOf(path: string): string {
   return path.replace(/\/[\w-]{36}$/, '-one').replaceAll('/', '-') || 'overview';
 }
 
-for (const [device, options] of [
-  ['desk', {}],
-  ['phone', { phone: true }],
-  ['dark', { dark: true }],
-] as const) {
-  test(`every page is accessible, fits the screen, does not shift, and requests only the API and static files, on a ${device}`, async () => {
-    const visit = await signedIn(options);
-    await visit.page.addInitScript(recordShifts);
-    await visit.open(shop.id);
-    const requestedPaths: string[] = [];
-    visit.page.on('request', (request) => requestedPaths.push(new URL(request.url()).pathname));
-    for (const path of pages) {
-      await visit.open(`${shop.id}/${path}`);
-      await visit.page.waitForLoadState('networkidle');
-      await visit.page
-        .locator('.mantine-Skeleton-root:visible')
-        .first()
-        .waitFor({ state: 'detached' });
-      const shifted = await visit.page.evaluate<number>('window.shifted');
-      // The Core Web Vitals limit for "good".
-      assert.ok(shifted < 0.1, `${path} moves by ${shifted} on a ${device}`);
-      await visit.look(`${nameOf(path)}-${device}`, device === 'dark' ? colorRules : undefined);
-    }
-    const others = requestedPaths.filter(
-      (path) => !/^\/(?:console(?:\/|$)|brand\/|manage\/v1\/)/.test(path),
-    );
-    assert.deepEqual(others, []);
-    assert.ok(requestedPaths.some((path) => path.startsWith('/manage/v1/accounts/')));
-    await visit.end();
-  });
+/** What runs wider than the measure: lines of text and fields; tables and sources may. */
+const findWide = `(() => {
+  const wide = [];
+  const measure = (name, box) => box.width > 1400 && wide.push(name + ' ' + Math.round(box.width));
+  const isFree = (element) => element.closest('table, .rows, pre, .cm-editor, .visually-hidden') !== null;
+  for (const one of document.querySelectorAll('#main :is(form, input, select, textarea)'))
+    if (!isFree(one)) measure(one.tagName, one.getBoundingClientRect());
+  const texts = document.createTreeWalker(document.getElementById('main'), NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+    if (text.data.trim() === '' || isFree(text.parentElement)) continue;
+    range.selectNodeContents(text);
+    for (const box of range.getClientRects()) measure(text.data.slice(0, 40), box);
+  }
+  return wide;
+})()`;
+
+/** Waits for the page's data, and fails if the page moved by more than the Core Web Vitals limit for "good". */
+async function requireStill(visit: ConsoleVisit, what: string): Promise<void> {
+  await visit.settle();
+  const shifted = await visit.page.evaluate<number>('window.shifted');
+  assert.ok(shifted < 0.1, `${what} moves by ${shifted}`);
 }
+
+it('every page is accessible, fits the screen, does not shift, keeps text and forms to a measure, and requests only the API and static files', async (visit) => {
+  const { page } = visit;
+  await page.addInitScript(recordShifts);
+  await visit.open(shop.id);
+  const requestedPaths: string[] = [];
+  page.on('request', (request) => requestedPaths.push(new URL(request.url()).pathname));
+  for (const path of pages) {
+    await page.setViewportSize(viewportOf({}));
+    await visit.open(`${shop.id}/${path}`);
+    await requireStill(visit, `${path} on a desk`);
+    await visit.look(`${nameOf(path)}-desk`);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await visit.look(`${nameOf(path)}-dark`, colorRules);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize(viewportOf({ huge: true }));
+    assert.deepEqual(await page.evaluate(findWide), [], path);
+    await page.setViewportSize(viewportOf({ phone: true }));
+    await visit.open(`${shop.id}/${path}`);
+    await requireStill(visit, `${path} on a phone`);
+    await visit.look(`${nameOf(path)}-phone`);
+  }
+  const others = requestedPaths.filter(
+    (path) => !/^\/(?:console(?:\/|$)|brand\/|manage\/v1\/)/.test(path),
+  );
+  assert.deepEqual(others, []);
+  assert.ok(requestedPaths.some((path) => path.startsWith('/manage/v1/accounts/')));
+});
 
 test('the page of TLS results does not move if the settings arrive after the list', async () => {
   const visit = await signedIn({ phone: true });
@@ -126,13 +146,11 @@ test('the page of TLS results does not move if the settings arrive after the lis
   });
   await visit.open(`${shop.id}/destinations/tls`);
   await page.getByText('Available with direct delivery').waitFor();
-  const shifted = await page.evaluate<number>('window.shifted');
-  assert.ok(shifted < 0.1, `it moves by ${shifted}`);
+  await requireStill(visit, 'it');
   await visit.end();
 });
 
-test('the page of a message does not move when its content arrives after the rest', async () => {
-  const visit = await signedIn();
+it('the page of a message does not move when its content arrives after the rest', async (visit) => {
   const { page } = visit;
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   await page.route('**/rendered', async (route) => {
@@ -147,7 +165,6 @@ test('the page of a message does not move when its content arrives after the res
   release();
   await page.getByRole('main').locator('iframe').waitFor();
   assert.equal((await timeline.boundingBox())?.y, before?.y);
-  await visit.end();
 });
 
 test('a signed-out visitor is sent to the sign-in page and then back; an unknown account shows “Page not found”', async () => {
@@ -179,11 +196,10 @@ test('signing in without having requested a page opens the console; signing out 
   await page.waitForURL(`${service.url}/sign-in`);
   await page.goto(`${service.url}/console/${shop.id}`);
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-  await visit.context.close();
+  await visit.close();
 });
 
-test('messages: a sent message is sent again once that is confirmed; messages are found from one box, and filters saved, columns chosen and results exported', async () => {
-  const visit = await signedIn();
+it('messages: a sent message is sent again once that is confirmed; messages are found from one box, and filters saved, columns chosen and results exported', async (visit) => {
   const { page } = visit;
   await page.goto(`${service.url}/console/${shop.id}/templates/t-0001`);
   await page.getByRole('button', { name: 'Send a test' }).click();
@@ -260,11 +276,9 @@ test('messages: a sent message is sent again once that is confirmed; messages ar
   await page.getByRole('button', { name: 'Search recipients containing “nobody”' }).click();
   await page.waitForURL(/recipient=nobody$/);
   await visit.look('messages-none-found');
-  await visit.end();
 });
 
-test('the console can be used with the keyboard alone: skip link, menu, page and palette', async () => {
-  const visit = await signedIn();
+it('the console can be used with the keyboard alone: skip link, menu, page and palette', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/senders`);
   await page.getByRole('button', { name: 'Add a sender' }).waitFor();
@@ -297,11 +311,10 @@ test('the console can be used with the keyboard alone: skip link, menu, page and
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.waitForURL(/templates\/t-0001$/);
-  await visit.end();
 });
 
 test('the palette receives every keystroke from the moment it opens, and Enter waits for the results', async () => {
-  const visit = await signedIn();
+  const visit = await signedIn({ separate: true });
   const { page } = visit;
   await visit.open(`${shop.id}/senders`);
   await page.getByRole('button', { name: 'Go to…' }).waitFor();
@@ -330,7 +343,7 @@ test('the palette receives every keystroke from the moment it opens, and Enter w
 });
 
 test('the palette closes with Escape, runs actions, and finds messages by ID, address and subject; ? lists the shortcuts', async () => {
-  const visit = await signedIn();
+  const visit = await signedIn({ separate: true });
   const { page } = visit;
   await visit.open(`${shop.id}/senders`);
   await page.getByRole('button', { name: 'Go to…' }).waitFor();
@@ -426,11 +439,10 @@ test('the palette closes with Escape, runs actions, and finds messages by ID, ad
   await visit.end();
 });
 
-test('audit log: entries are sentences with what changed, and are searched, filtered and exported', async () => {
+it('audit log: entries are sentences with what changed, and are searched, filtered and exported', async (visit) => {
+  const { page } = visit;
   await owner.put(`${account}/lists/l-audit`, { name: 'Byers' });
   await owner.put(`${account}/lists/l-audit`, { name: 'Buyers' });
-  const visit = await signedIn();
-  const { page } = visit;
   await visit.open(`${shop.id}/audit`);
   const table = page.getByRole('table', { name: 'Audit log' });
   await table.getByText(/changed list “Buyers”$/).waitFor();
@@ -466,11 +478,9 @@ test('audit log: entries are sentences with what changed, and are searched, filt
     page.getByRole('link', { name: 'Export CSV' }).click(),
   ]);
   assert.match(await readFile(await file.path(), 'utf8'), /^at,kind,.*\r\n.*,list_changed,/);
-  await visit.end();
 });
 
-test('messages: an unknown message or an invalid ID shows “Message not found”; filters without matches can be cleared', async () => {
-  const visit = await signedIn();
+it('messages: an unknown message or an invalid ID shows “Message not found”; filters without matches can be cleared', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/messages/019a0000-0000-7000-8000-000000000000`);
   await page.getByRole('alert').getByText('Message not found').waitFor();
@@ -484,11 +494,9 @@ test('messages: an unknown message or an invalid ID shows “Message not found�
   await page.getByText('No messages match these filters').waitFor();
   await page.getByRole('button', { name: 'Clear filters' }).click();
   await page.getByRole('link', { name: 'ann@people.test' }).first().waitFor();
-  await visit.end();
 });
 
-test('inbox: a message is found and shown, rendered and as source; emptying the inbox requires typing its name; a deleted message shows “Message not found”', async () => {
-  const visit = await signedIn();
+it('inbox: a message is found and shown, rendered and as source; emptying the inbox requires typing its name; a deleted message shows “Message not found”', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/inbox`);
   await page.getByLabel('Search subject').fill('no such words');
@@ -528,7 +536,6 @@ test('inbox: a message is found and shown, rendered and as source; emptying the 
   await page.getByRole('alert').getByRole('link', { name: 'All mail' }).waitFor();
   await page.getByRole('alert').getByText('Message not found').waitFor();
   await visit.look('mail-gone');
-  await visit.end();
 });
 
 test('a user without an account sees an explanation; an unknown URL offers a way back', async () => {
@@ -577,11 +584,10 @@ test('a long account name is truncated, with one account and with several; the b
   }
 });
 
-test('the console opens with the account last used in this browser, and the palette switches to another', async () => {
+it('the console opens with the account last used in this browser, and the palette switches to another', async (visit) => {
   const other = await openShop(database, { id: '46300' });
   const membership = { accountId: other.id, personId: shop.owner.id, role: 'owner' } as const;
   await saveMembership(database.kysely, membership);
-  const visit = await signedIn();
   for (const { id } of [other, shop]) {
     await visit.open(`${id}/senders`);
     await visit.page.goto(`${service.url}/console`);
@@ -593,7 +599,6 @@ test('the console opens with the account last used in this browser, and the pale
   const palette = visit.page.getByRole('dialog', { name: 'Go to' });
   await palette.getByRole('option', { name: 'Shop 46300 46300' }).click();
   await visit.page.waitForURL(/console\/46300$/);
-  await visit.end();
 });
 
 test('times are shown in the user’s time zone, with its name', async () => {
@@ -628,37 +633,13 @@ test('dates and numbers are American in every browser, until the person chooses 
   assert.equal(await time.textContent(), '16 Jan 2026, 07:30:00');
   await choose('en-US');
   assert.match((await time.textContent()) ?? '', /^Jan 16, 2026, 7:30:00.AM$/);
-  await visit.context.close();
+  await visit.close();
 });
 
-/** What runs wider than the measure: lines of text and fields; tables and sources may. */
-const findWide = `(() => {
-  const wide = [];
-  const measure = (name, box) => box.width > 1400 && wide.push(name + ' ' + Math.round(box.width));
-  const isFree = (element) => element.closest('table, .rows, pre, .cm-editor, .visually-hidden') !== null;
-  for (const one of document.querySelectorAll('#main :is(form, input, select, textarea)'))
-    if (!isFree(one)) measure(one.tagName, one.getBoundingClientRect());
-  const texts = document.createTreeWalker(document.getElementById('main'), NodeFilter.SHOW_TEXT);
-  const range = document.createRange();
-  for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
-    if (text.data.trim() === '' || isFree(text.parentElement)) continue;
-    range.selectNodeContents(text);
-    for (const box of range.getClientRects()) measure(text.data.slice(0, 40), box);
-  }
-  return wide;
-})()`;
-
-test('on a wide screen, tables take the space, and text and forms keep a measure', async () => {
+test('on a wide screen, tables take the space', async () => {
   const visit = await signedIn({ huge: true });
-  const { page } = visit;
-  for (const path of pages) {
-    await visit.open(`${shop.id}/${path}`);
-    await page.waitForLoadState('networkidle');
-    await page.locator('.mantine-Skeleton-root:visible').first().waitFor({ state: 'detached' });
-    assert.deepEqual(await page.evaluate(findWide), [], path);
-  }
   await visit.open(`${shop.id}/messages`);
-  const table = await page.getByRole('table').first().boundingBox();
+  const table = await visit.page.getByRole('table').first().boundingBox();
   assert.ok((table?.width ?? 0) > 1_400, `the table has ${table?.width} px`);
   await visit.end();
 });
@@ -678,8 +659,7 @@ test('on phones, the choices of the message log and the editor are wide enough f
   await visit.end();
 });
 
-test('hovering a row colors all of it or none', async () => {
-  const visit = await signedIn();
+it('hovering a row colors all of it or none', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/senders`);
   const actions = page.locator('td[data-actions]').first();
@@ -692,15 +672,13 @@ test('hovering a row colors all of it or none', async () => {
   await actions.hover();
   const row = await colorOf('tr');
   assert.equal(await colorOf('td'), row === 'rgba(0, 0, 0, 0)' ? before : row);
-  await visit.end();
 });
 
-test('the account of the demo data says so, and how it is removed', async () => {
+it('the account of the demo data says so, and how it is removed', async (visit) => {
   const made = await openShop(database, { id: '46400' });
   const membership = { accountId: made.id, personId: shop.owner.id, role: 'owner' } as const;
   await saveMembership(database.kysely, membership);
   await database.pool.query('update account set demo = true where id = $1', [made.id]);
-  const visit = await signedIn();
   await visit.open(made.id);
   await visit.page.getByText('Made-up messages').getByText('bin/signalpost demo clear').waitFor();
   await visit.open(`${made.id}/reports`);
@@ -711,7 +689,6 @@ test('the account of the demo data says so, and how it is removed', async () => 
   assert.equal(await visit.page.getByText('Made-up messages').count(), 0);
   await visit.open(`${shop.id}/reports`);
   await figures.getByText('Captured', { exact: true }).first().waitFor();
-  await visit.end();
 });
 
 test('the first view loads less than 200 kB of compressed script, including its plot', async () => {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { after } from 'node:test';
 import { signInToManagement } from '../../test/support/management-client.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 
-const { database, service, shop, signedIn } = await openConsoleWorld();
+const { database, service, shop, it } = await openConsoleWorld();
 
 /** A second person who works on the account. */
 const colleague = await signInToManagement(service, shop.owner.email);
@@ -19,11 +19,10 @@ await database.pool.query(
 const folder = await mkdtemp(join(tmpdir(), 'console-'));
 after(() => rm(folder, { recursive: true }));
 
-test('lists: an import outlives its dialog and page, says what is wrong with each row, and offers the rejected rows; contacts are found, removed and restored', async () => {
+it('lists: an import outlives its dialog and page, says what is wrong with each row, and offers the rejected rows; contacts are found, removed and restored', async (visit) => {
+  const { page } = visit;
   const file = join(folder, 'contacts.csv');
   await writeFile(file, 'email;Name\nann@people.test;Ann\nnot an address;Bob\n');
-  const visit = await signedIn();
-  const { page } = visit;
   await visit.open(`${shop.id}/lists/l-1`);
   await page.getByRole('button', { name: 'Import CSV' }).first().click();
   const dialog = page.getByRole('dialog');
@@ -53,17 +52,15 @@ test('lists: an import outlives its dialog and page, says what is wrong with eac
   await page.getByRole('cell', { name: 'Ann', exact: true }).waitFor();
   await page.getByLabel('Address starts with').fill('zoe');
   await page.getByText('No contacts match your search').waitFor();
-  await visit.end();
 });
 
-test('lists: an import that stopped in the middle says so, and continues with the same file only', async () => {
+it('lists: an import that stopped in the middle says so, and continues with the same file only', async (visit) => {
+  const { page } = visit;
   const file = join(folder, 'many.csv');
   const other = join(folder, 'other.csv');
   await writeFile(file, 'email,Name\neve@people.test,Eve\nfred@people.test,Fred\n');
   await writeFile(other, 'email,Name\nzed@people.test,Zed\n');
   await colleague.put(`${lists}/l-2`, { name: 'Stopped' });
-  const visit = await signedIn();
-  const { page } = visit;
   await visit.open(`${shop.id}/lists/l-2`);
   await page.getByRole('button', { name: 'Import CSV' }).first().click();
   await page.locator('input[type=file]').setInputFiles(file);
@@ -91,11 +88,9 @@ test('lists: an import that stopped in the middle says so, and continues with th
   await dialog.waitFor({ state: 'detached' });
   await imports.getByText('Done', { exact: true }).waitFor();
   await imports.getByText('2 rows imported, 0 rows rejected.').waitFor();
-  await visit.end();
 });
 
-test('lists: a list is created and opened; an existing ID is rejected at its field and leaves the other list unchanged', async () => {
-  const visit = await signedIn();
+it('lists: a list is created and opened; an existing ID is rejected at its field and leaves the other list unchanged', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/lists`);
   await page.getByText('Contact lists your apps read through the API.').waitFor();
@@ -120,15 +115,13 @@ test('lists: a list is created and opened; an existing ID is rejected at its fie
   await dialog.getByLabel('Type news to confirm').fill('news');
   await dialog.getByRole('button', { name: 'Remove list' }).click();
   await page.waitForURL(/lists$/);
-  await visit.end();
 });
 
-test('lists: a file without an email column is rejected with the reason; a list removed by someone else shows “List not found” and keeps the typed text', async () => {
+it('lists: a file without an email column is rejected with the reason; a list removed by someone else shows “List not found” and keeps the typed text', async (visit) => {
+  const { page } = visit;
   const file = join(folder, 'names.csv');
   await writeFile(file, 'name\nAnn\n');
   await colleague.put(`${lists}/l-gone`, { name: 'Gone soon' });
-  const visit = await signedIn();
-  const { page } = visit;
   await visit.open(`${shop.id}/lists/l-gone`);
   await page.getByRole('button', { name: 'Import CSV' }).first().click();
   const dialog = page.getByRole('dialog');
@@ -154,15 +147,13 @@ test('lists: a file without an email column is rejected with the reason; a list 
   await alert.getByRole('button', { name: 'Show current values' }).click();
   await dialog.waitFor({ state: 'detached' });
   await page.getByRole('alert').first().getByText('List not found').waitFor();
-  await visit.end();
 });
 
-test('lists: a contact changed by someone else is shown, and neither an edit nor a removal overwrites it', async () => {
+it('lists: a contact changed by someone else is shown, and neither an edit nor a removal overwrites it', async (visit) => {
+  const { page } = visit;
   const contact = `${lists}/l-1/contacts/cara@people.test`;
   const note = ' c/o: Ann\nHauptstr. 1 ';
   await colleague.put(contact, { fields: { Name: 'Cara', Note: note } });
-  const visit = await signedIn();
-  const { page } = visit;
   await visit.open(`${shop.id}/lists/l-1`);
   const row = page.getByRole('row', { name: /cara@people\.test/ });
   await row.getByRole('button', { name: 'Edit' }).click();
@@ -193,11 +184,9 @@ test('lists: a contact changed by someone else is shown, and neither an edit nor
   await row.getByRole('cell', { name: 'Berlin' }).waitFor();
   await row.getByRole('button', { name: 'Remove cara@people.test' }).click();
   await row.waitFor({ state: 'detached' });
-  await visit.end();
 });
 
-test('suppressions: an address is suppressed, and a test message to it is rejected with the reason', async () => {
-  const visit = await signedIn();
+it('suppressions: an address is suppressed, and a test message to it is rejected with the reason', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/suppressions`);
   await page.getByText('No suppressed addresses').waitFor();
@@ -212,14 +201,12 @@ test('suppressions: an address is suppressed, and a test message to it is reject
   await dialog.getByLabel('To').fill('no@people.test');
   await dialog.getByRole('button', { name: 'Send a test' }).click();
   await dialog.getByText(/suppressed/).waitFor();
-  await visit.end();
 });
 
-test('suppressions: an import lists the invalid lines of its file; a removal is undone', async () => {
+it('suppressions: an import lists the invalid lines of its file; a removal is undone', async (visit) => {
+  const { page } = visit;
   const file = join(folder, 'suppressions.csv');
   await writeFile(file, 'address,reason\nzed@people.test,complaint\nnobody,manual\n');
-  const visit = await signedIn();
-  const { page } = visit;
   await visit.open(`${shop.id}/suppressions`);
   await page.getByRole('button', { name: 'Import CSV' }).first().click();
   const dialog = page.getByRole('dialog');
@@ -259,5 +246,4 @@ test('suppressions: an import lists the invalid lines of its file; a removal is 
   await page.waitForURL(/suppressions$/);
   await row.getByText('Unsubscribed').waitFor();
   assert.equal(await page.getByLabel('Address contains').inputValue(), '');
-  await visit.end();
 });

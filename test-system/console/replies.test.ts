@@ -6,7 +6,7 @@ import { getToken } from '../../test/support/shop.ts';
 import { SmtpClient } from '../../test/support/smtp-client.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 
-const { service, shop, signedIn } = await openConsoleWorld({
+const { service, shop, it, signedIn } = await openConsoleWorld({
   BOUNCE_PORT: '0',
   BOUNCE_HOST: '127.0.0.1',
   DNS_SERVERS: '127.0.0.1:1',
@@ -20,11 +20,10 @@ async function reply(to: string, source: string): Promise<void> {
   await client.end();
 }
 
-test('replies: an empty log explains itself; a reply is found by its sender and leads to its message, which shows its text', async () => {
+it('replies: an empty log explains itself; a reply is found by its sender and leads to its message, which shows its text', async (visit) => {
+  const { page } = visit;
   const response = await sender.send({ body: bodyWith({ actions: { receiveReplies: true } }) });
   const id = String(response.body.messageId);
-  const visit = await signedIn();
-  const { page } = visit;
   await visit.open(`${shop.id}/messages`);
   const tabs = page.getByRole('navigation', { name: 'Messages' });
   await tabs.getByRole('link', { name: 'Replies' }).press('Enter');
@@ -62,7 +61,6 @@ test('replies: an empty log explains itself; a reply is found by its sender and 
   await visit.look('message-replies');
   await page.getByRole('link', { name: 'Automatic reply' }).click();
   await page.waitForURL(/#reply-/);
-  await visit.end();
 });
 
 test('the HTML of a reply is shown in a frame that runs and loads nothing', async () => {
@@ -95,5 +93,5 @@ test('the HTML of a reply is shown in a frame that runs and loads nothing', asyn
     [],
   );
   // Its end would complain about what the policy blocked.
-  await visit.context.close();
+  await visit.close();
 });

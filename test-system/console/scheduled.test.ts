@@ -5,7 +5,7 @@ import { bodyWith, SendClient } from '../../test/support/send-client.ts';
 import { getToken } from '../../test/support/shop.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 
-const { database, service, shop, signedIn } = await openConsoleWorld();
+const { database, service, shop, it, signedIn } = await openConsoleWorld();
 const sender = new SendClient(service, await getToken(service, shop));
 const ahead = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
 
@@ -25,8 +25,7 @@ async function schedule(
   return String(response.body.messageId);
 }
 
-test('scheduled messages: an empty list explains itself; a message is rescheduled and canceled with the keyboard', async () => {
-  const visit = await signedIn();
+it('scheduled messages: an empty list explains itself; a message is rescheduled and canceled with the keyboard', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/scheduled`);
   await page.getByText('No scheduled messages').waitFor();
@@ -72,13 +71,11 @@ test('scheduled messages: an empty list explains itself; a message is reschedule
     [id],
   );
   assert.equal(rows[0]?.waiting, false);
-  await visit.end();
 });
 
-test('scheduled messages: one is sent now once that is confirmed', async () => {
-  const id = await schedule('now@people.test');
-  const visit = await signedIn();
+it('scheduled messages: one is sent now once that is confirmed', async (visit) => {
   const { page } = visit;
+  const id = await schedule('now@people.test');
   await visit.open(`${shop.id}/messages`);
   await page
     .getByRole('row', { name: /now@people\.test/ })
@@ -90,14 +87,12 @@ test('scheduled messages: one is sent now once that is confirmed', async () => {
   await dialog.getByText('It’s sent to now@people.test right away.').waitFor();
   await dialog.getByRole('button', { name: 'Send now' }).click();
   await page.getByText('Captured in the test inbox').waitFor();
-  await visit.end();
 });
 
-test('scheduled messages: all messages with a tag are canceled, after a confirmation that says how many there are', async () => {
+it('scheduled messages: all messages with a tag are canceled, after a confirmation that says how many there are', async (visit) => {
+  const { page } = visit;
   for (const name of ['a', 'b', 'c']) await schedule(`${name}@people.test`, { tagList: ['news'] });
   await schedule('other@people.test', { tagList: ['bills'], externalId: '17' });
-  const visit = await signedIn();
-  const { page } = visit;
   await visit.open(`${shop.id}/scheduled`);
   await page.getByRole('textbox', { name: 'Tag' }).fill('news');
   await page.getByRole('textbox', { name: 'Tag' }).press('Enter');
@@ -115,7 +110,6 @@ test('scheduled messages: all messages with a tag are canceled, after a confirma
   await page.getByText('No scheduled messages match these filters').waitFor();
   await page.getByRole('button', { name: 'Clear filters' }).click();
   await page.getByRole('row', { name: /other@/ }).waitFor();
-  await visit.end();
 });
 
 test('scheduled messages: a viewer sees them but no actions', async () => {

@@ -12,7 +12,7 @@ import { freePort } from '../support/free-port.ts';
 const dns = await new TestDns().start();
 // The service's own host, which SPF records refer to.
 dns.set('mail.signalpost.test', { A: ['192.0.2.10'] });
-const { database, service, shop, signedIn } = await openConsoleWorld({
+const { database, service, shop, it, signedIn } = await openConsoleWorld({
   DNS_SERVERS: dns.server,
   SMTP_HOSTNAME: 'mail.signalpost.test',
 });
@@ -33,8 +33,7 @@ async function publishShownRecords(page: Page): Promise<void> {
   }
 }
 
-test('domains: the records on the page are published and verified; keys are rotated and a warm-up starts', async () => {
-  const visit = await signedIn();
+it('domains: the records on the page are published and verified; keys are rotated and a warm-up starts', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/domains`);
   await page.getByText('No domains yet').waitFor();
@@ -82,7 +81,8 @@ test('domains: the records on the page are published and verified; keys are rota
     'a sender whose domain is set up',
   );
   await visit.open(`${shop.id}/domains/shop.test`);
-
+  // The page checks the records, and what it finds may move the button under the mouse.
+  await visit.settle();
   await page.getByRole('button', { name: 'Start warm-up' }).click();
   await dialog.getByLabel('Target recipients per day').fill('400');
   await visit.look('warm-up-dialog');
@@ -90,14 +90,12 @@ test('domains: the records on the page are published and verified; keys are rota
   await page.getByText('Day 1 of 6: up to 50 messages today.').waitFor();
   await page.getByText('50 → 71 → 100 → 141 → 200 → 283 → no limit').waitFor();
   await visit.look('domain-warm-up');
-  await visit.end();
 });
 
-test('domains: a wrong record is shown with its value, and records as the DNS provider asks for them; an invalid domain is rejected', async () => {
+it('domains: a wrong record is shown with its value, and records as the DNS provider asks for them; an invalid domain is rejected', async (visit) => {
+  const { page } = visit;
   dns.set('_dmarc.wrong.test', { TXT: ['v=DMARC1; p=nonsense'] });
   dns.set('wrong.test', { NS: ['ann.ns.cloudflare.com', 'bob.ns.cloudflare.com'] });
-  const visit = await signedIn();
-  const { page } = visit;
   await visit.open(`${shop.id}/domains`);
   await page.getByRole('button', { name: 'Add a domain' }).first().click();
   const dialog = page.getByRole('dialog');
@@ -133,7 +131,6 @@ test('domains: a wrong record is shown with its value, and records as the DNS pr
   await dialog.getByLabel('Type wrong.test to confirm').fill('wrong.test');
   await dialog.getByRole('button', { name: 'Remove' }).click();
   await page.waitForURL(/domains$/);
-  await visit.end();
 });
 
 test('domains: missing settings are named before the records, which never name the machine', async () => {
@@ -167,11 +164,10 @@ test('domains: missing settings are named before the records, which never name t
   const text = (await records.allTextContents()).join().replace(/p=[\w+/=]{100,}/, '');
   assert.match(text, /v=DMARC1/);
   assert.doesNotMatch(text, new RegExp(`v=spf1|MX|${hostname()}`));
-  await visit.context.close();
+  await visit.close();
 });
 
-test('senders: an operator marks an address as verified once that is confirmed, and the audit log records it', async () => {
-  const visit = await signedIn();
+it('senders: an operator marks an address as verified once that is confirmed, and the audit log records it', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/senders`);
   await page.getByRole('button', { name: 'Add a sender' }).first().click();
@@ -190,11 +186,9 @@ test('senders: an operator marks an address as verified once that is confirmed, 
     .getByText(/ sender “marked@other\.test”/)
     .first()
     .waitFor();
-  await visit.end();
 });
 
-test('senders: removal requires typing the address; an invalid address is rejected at its field', async () => {
-  const visit = await signedIn();
+it('senders: removal requires typing the address; an invalid address is rejected at its field', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/senders`);
   await page.getByRole('button', { name: 'Add a sender' }).first().click();
@@ -215,11 +209,9 @@ test('senders: removal requires typing the address; an invalid address is reject
   await dialog.getByLabel('Display names').press('Enter');
   await dialog.getByRole('button', { name: 'Add and send link' }).click();
   await dialog.getByRole('alert').waitFor();
-  await visit.end();
 });
 
-test('destinations: mail to a paused domain is shown as waiting and is sent once the domain is resumed; an invalid domain is rejected', async () => {
-  const visit = await signedIn();
+it('destinations: mail to a paused domain is shown as waiting and is sent once the domain is resumed; an invalid domain is rejected', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/destinations`);
   await page.getByText('No mail waiting').waitFor();
@@ -255,10 +247,9 @@ test('destinations: mail to a paused domain is shown as waiting and is sent once
   await page.getByText('No mail waiting').waitFor();
   await page.goto(message);
   await page.getByText('Captured in the test inbox').waitFor();
-  await visit.end();
 });
 
-test('destinations: a domain stays in one piece, however long its reason is', async () => {
+it('destinations: a domain stays in one piece, however long its reason is', async (visit) => {
   const owner = await signInToManagement(service, shop.owner.email);
   const to = 'ann@mail.busy-customer.test';
   const sent = await owner.post(`/accounts/${shop.id}/templates/t-0001/test-send`, { to });
@@ -276,7 +267,6 @@ test('destinations: a domain stays in one piece, however long its reason is', as
      from message where account_id = $1 and content ->> 'to' = $2`,
     [shop.id, to, 'the server temporarily rejected the recipient: 451 come back later '.repeat(4)],
   );
-  const visit = await signedIn();
   await visit.page.setViewportSize({ width: 1440, height: 900 });
   await visit.open(`${shop.id}/destinations`);
   const domain = visit.page.getByText('mail.busy-customer.test', { exact: true });
@@ -284,5 +274,4 @@ test('destinations: a domain stays in one piece, however long its reason is', as
   const { height = 0 } = (await domain.boundingBox()) ?? {};
   assert.ok(height > 0 && height < 30, `${height} px is more than one line`);
   await database.pool.query('delete from queue_entry where account_id = $1', [shop.id]);
-  await visit.end();
 });

@@ -7,7 +7,7 @@ import { announceChange } from '../../src/base/database/announce.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 
-const { database, shop, signedIn } = await openConsoleWorld();
+const { database, shop, it, signedIn } = await openConsoleWorld();
 await saveMembership(database.kysely, {
   accountId: shop.id,
   personId: shop.owner.id,
@@ -45,10 +45,9 @@ test('owners set up single sign-on for an account, see what is wrong, and remove
   await section.getByRole('button', { name: 'Set up single sign-on' }).waitFor();
 });
 
-test('an account that asks for single sign-on leads people with a password to its provider', async () => {
-  await setOperator(database.kysely, shop.owner.id, false);
-  const visit = await signedIn();
+it('an account that asks for single sign-on leads people with a password to its provider', async (visit) => {
   const { page } = visit;
+  await setOperator(database.kysely, shop.owner.id, false);
   await visit.open(`${shop.id}/senders`);
   await page.getByRole('button', { name: 'Add a sender' }).first().waitFor();
   await database.pool.query(`update account set sign_in = 'single-sign-on' where id = $1`, [
@@ -65,5 +64,4 @@ test('an account that asks for single sign-on leads people with a password to it
   await button.first().click();
   await page.waitForURL(/\/sign-in\?/);
   await page.getByRole('alert').waitFor();
-  await visit.end();
 });

@@ -9,7 +9,7 @@ const { browser, shop, service, signedIn } = await openConsoleWorld(environment)
 const { port = 0, tlsPort = 0 } = service.app.submissionPorts();
 
 test('SMTP: the page shows host, ports and user name, makes a password that sends, and puts it into the settings of programs', async () => {
-  const visit = await signedIn();
+  const visit = await signedIn({ separate: true });
   const { page } = visit;
   await visit.context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await visit.open(`${shop.id}/keys`);

@@ -5,7 +5,7 @@ import { password } from '../../test/support/session-world.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 
-const { database, service, shop, signedIn } = await openConsoleWorld();
+const { database, service, shop, it, signedIn } = await openConsoleWorld();
 
 /** A second person who works on the account. */
 const colleague = await signInToManagement(service, shop.owner.email);
@@ -113,8 +113,7 @@ test('templates: a template is duplicated, removed and restored; an existing ID 
   await visit.end();
 });
 
-test('templates: Ctrl+S saves only changes, and a discarded draft can be restored completely', async () => {
-  const visit = await signedIn();
+it('templates: Ctrl+S saves only changes, and a discarded draft can be restored completely', async (visit) => {
   const { page } = visit;
   const saves: string[] = [];
   page.on('request', (request) => {
@@ -140,13 +139,11 @@ test('templates: Ctrl+S saves only changes, and a discarded draft can be restore
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByText('Undone.').waitFor();
   await page.locator('input[value="Words that took an hour"]').waitFor();
-  await visit.end();
 });
 
-test('templates: “Use it” links to the editor if nothing is published yet; a removed template shows “Template not found”', async () => {
-  await colleague.put(`${templates}/t-unused`, { name: 'Unused' });
-  const visit = await signedIn();
+it('templates: “Use it” links to the editor if nothing is published yet; a removed template shows “Template not found”', async (visit) => {
   const { page } = visit;
+  await colleague.put(`${templates}/t-unused`, { name: 'Unused' });
   await visit.open(`${shop.id}/templates/t-unused/use`);
   await page.getByText('This template isn’t published yet').waitFor();
   assert.equal(await page.locator('pre').count(), 0, 'no example that would be refused is shown');
@@ -162,15 +159,13 @@ test('templates: “Use it” links to the editor if nothing is published yet; a
   await visit.look('use-removed');
   await page.getByRole('link', { name: 'All templates' }).click();
   await page.getByRole('link', { name: 't-0001' }).first().waitFor();
-  await visit.end();
 });
 
-test('versions: a rollback first shows a version that someone else has published meanwhile', async () => {
+it('versions: a rollback first shows a version that someone else has published meanwhile', async (visit) => {
+  const { page } = visit;
   await colleague.put(`${templates}/t-back`, { name: 'Back' });
   await publish('t-back', 'One');
   await publish('t-back', 'Two');
-  const visit = await signedIn();
-  const { page } = visit;
   await visit.open(`${shop.id}/templates/t-back/versions`);
   const first = page.getByRole('row', { name: /^Version 1 / });
   const dialog = page.getByRole('dialog');
@@ -193,7 +188,6 @@ test('versions: a rollback first shows a version that someone else has published
   await dialog.waitFor({ state: 'detached' });
   await first.getByText('Current', { exact: true }).waitFor();
   assert.equal((await colleague.get(`${templates}/t-back`)).body.publishedVersion, 1);
-  await visit.end();
 });
 
 test('templates: a first version is published at once, unless something prevents it; hints and missing samples are one click from their fix', async () => {
@@ -244,7 +238,8 @@ test('templates: a first version is published at once, unless something prevents
   await visit.end();
 });
 
-test('templates: line breaks in samples and defaults survive edits', async () => {
+it('templates: line breaks in samples and defaults survive edits', async (visit) => {
+  const { page } = visit;
   const lines = '1 High Street\nOxford\nUK';
   const address = { sample: lines, default: lines };
   await colleague.put(`${templates}/t-lines`, { name: 'Lines' });
@@ -252,8 +247,6 @@ test('templates: line breaks in samples and defaults survive edits', async () =>
     ...draftOf('To {{Delivery Address}}'),
     fields: { 'Delivery Address': address },
   });
-  const visit = await signedIn();
-  const { page } = visit;
   await visit.open(`${shop.id}/templates/t-lines`);
   await page
     .getByRole('textbox', { name: 'Subject', exact: true })
@@ -272,13 +265,12 @@ test('templates: line breaks in samples and defaults survive edits', async () =>
   assert.deepEqual((body.content as { fields: unknown }).fields, {
     'Delivery Address': { sample: `${lines}!`, default: `${lines}?` },
   });
-  await visit.end();
 });
 
 test('templates: text typed before the session expired is kept, and saved after signing in again', async () => {
   await colleague.put(`${templates}/t-session`, { name: 'Session' });
   await colleague.put(`${templates}/t-session/draft`, draftOf('At first'));
-  const visit = await signedIn();
+  const visit = await signedIn({ separate: true });
   const { page, context } = visit;
   await visit.open(`${shop.id}/templates/t-session`);
   await page.getByRole('textbox', { name: 'Subject', exact: true }).fill('Words that took an hour');
@@ -302,11 +294,10 @@ test('templates: text typed before the session expired is kept, and saved after 
   await visit.end();
 });
 
-test('templates: when two users edit the same draft, the second gets a warning and chooses whose text to keep', async () => {
+it('templates: when two users edit the same draft, the second gets a warning and chooses whose text to keep', async (visit) => {
+  const { page } = visit;
   await colleague.put(`${templates}/t-both`, { name: 'Both' });
   await colleague.put(`${templates}/t-both/draft`, draftOf('Theirs at first'));
-  const visit = await signedIn();
-  const { page } = visit;
   await visit.open(`${shop.id}/templates/t-both`);
   const subject = page.getByRole('textbox', { name: 'Subject', exact: true });
   const save = page.getByRole('button', { name: 'Save draft' });
@@ -327,7 +318,6 @@ test('templates: when two users edit the same draft, the second gets a warning a
   await save.click();
   await alert.getByRole('button', { name: 'Load theirs' }).click();
   await page.locator('input[value="Theirs at last"]').waitFor();
-  await visit.end();
 });
 
 /** A blue square of 8 pixels. */
@@ -336,8 +326,7 @@ const logo = Buffer.from(
   'base64',
 );
 
-test('templates: a test whose values aren’t JSON isn’t sent, and its field gets the focus', async () => {
-  const visit = await signedIn();
+it('templates: a test whose values aren’t JSON isn’t sent, and its field gets the focus', async (visit) => {
   const { page } = visit;
   await visit.open(`${shop.id}/templates/t-0001`);
   await page.getByRole('button', { name: 'Send a test' }).click();
@@ -352,7 +341,6 @@ test('templates: a test whose values aren’t JSON isn’t sent, and its field g
     1,
     'it wasn’t sent',
   );
-  await visit.end();
 });
 
 test('templates: an image is added, shown, saved, restored after a discard, and removed', async () => {
@@ -606,14 +594,13 @@ test('templates: the desktop of the preview is wider than a mail whether or not 
   await visit.end();
 });
 
-test('templates: clicking text of the preview selects it in the source, and the source can be searched', async () => {
+it('templates: clicking text of the preview selects it in the source, and the source can be searched', async (visit) => {
+  const { page } = visit;
   const id = 't-find';
   await colleague.put(`${templates}/${id}`, { name: 'Find' });
   const lines = Array.from({ length: 300 }, (_, index) => `<p>Line ${index}</p>`);
   const html = `${lines.join('\n')}\n<p>Dear {{First Name}}, thank\nyou for the order.</p>`;
   await colleague.put(`${templates}/${id}/draft`, { ...draftOf('Hello'), html });
-  const visit = await signedIn();
-  const { page } = visit;
   await visit.open(`${shop.id}/templates/${id}`);
   await page.getByRole('tab', { name: 'Preview' }).click();
   await page.getByText('Click text to find it in the source.').waitFor();
@@ -631,7 +618,6 @@ test('templates: clicking text of the preview selects it in the source, and the 
   await visit.look('editor-search');
   await page.keyboard.press('Escape');
   await waitFor('the found text', isSelected('Line 17<'));
-  await visit.end();
 });
 
 test('templates: an image is hosted, shown, attached instead, found again, and removed', async () => {
@@ -681,13 +667,12 @@ test('templates: an image is hosted, shown, attached instead, found again, and r
   await visit.end();
 });
 
-test('versions: a version is compared with the published one however many are between them', async () => {
+it('versions: a version is compared with the published one however many are between them', async (visit) => {
+  const { page } = visit;
   await colleague.put(`${templates}/t-many`, { name: 'Many' });
   for (const subject of ['One', 'Two', 'Three']) await publish('t-many', subject);
   const back = { version: 1, force: false };
   assert.equal((await colleague.post(`${templates}/t-many/roll-back`, back)).status, 200);
-  const visit = await signedIn();
-  const { page } = visit;
   await page.route(/\/t-many\/versions(?:\?|$)/, (route) => {
     const url = new URL(route.request().url());
     url.searchParams.set('limit', '2');
@@ -703,14 +688,12 @@ test('versions: a version is compared with the published one however many are be
     [await choice('Compare').inputValue(), await choice('with').inputValue()],
     ['2', '1'],
   );
-  await visit.end();
 });
 
-test('templates: images with names in other scripts don’t replace each other', async () => {
+it('templates: images with names in other scripts don’t replace each other', async (visit) => {
+  const { page } = visit;
   await colleague.put(`${templates}/t-scripts`, { name: 'Scripts' });
   await colleague.put(`${templates}/t-scripts/draft`, draftOf('Scripts'));
-  const visit = await signedIn();
-  const { page } = visit;
   await visit.open(`${shop.id}/templates/t-scripts`);
   const images = page.getByRole('region', { name: 'Images' });
   for (const [name, contentId] of [
@@ -730,5 +713,4 @@ test('templates: images with names in other scripts don’t replace each other',
     saved.map(({ filename }) => filename),
     ['логотип.png', '产品.png'],
   );
-  await visit.end();
 });

@@ -10,12 +10,7 @@ import { createTestDatabase } from '../../test/support/test-database.ts';
 import { startTestService } from '../../test/support/test-service.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { freePort } from '../support/free-port.ts';
-import {
-  findBarriers,
-  newVisitor,
-  openChromium,
-  takeScreenshot,
-} from '../support/open-chromium.ts';
+import { lookAt, newVisitor, openChromium } from '../support/open-chromium.ts';
 
 const { url: databaseUrl, database } = await createTestDatabase();
 const service = await startTestService({ databaseUrl });
@@ -69,52 +64,43 @@ async function newPage(visitor: BrowserContext): Promise<{ page: Page; complaint
   return { page, complaints };
 }
 
-/** Takes a screenshot and checks accessibility; axe-core needs scripts in the page. */
-async function look(page: Page, name: string, script = true): Promise<void> {
-  await takeScreenshot(page, `inbox-${name}`);
-  if (script) assert.deepEqual(await findBarriers(page), [], name);
-  const overflow = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
-  assert.equal(overflow, false, `${name} is wider than the screen`);
-}
-
 beforeEach(() => clearInbox(service.url));
 
-for (const [device, options] of [
-  ['desk', {}],
-  ['dark', { dark: true }],
-  ['phone', { phone: true }],
-  ['phone-dark', { phone: true, dark: true }],
-  ['without-script', {}],
+for (const [device, phone, script] of [
+  ['desk', false, true],
+  ['phone', true, true],
+  ['without-script', false, false],
 ] as const) {
   test(`list, message, tabs and search are accessible: ${device}`, async () => {
-    const script = device !== 'without-script';
-    const { page, complaints } = await newPage(await newVisitor(browser, { ...options, script }));
+    const { page, complaints } = await newPage(await newVisitor(browser, { phone, script }));
+    const look = (name: string) =>
+      lookAt(page, `inbox-${name}-${device}`, { dark: script, script });
     await page.goto(inbox);
-    await look(page, `empty-${device}`, script);
+    await look('empty');
     await send('Choose a new password', 'linus@kernel.example');
     await send('Your order A-1001');
     await page.goto(inbox);
-    await look(page, `list-${device}`, script);
+    await look('list');
     await page.getByText('Your order A-1001', { exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Your order A-1001' }).waitFor();
     await page.frameLocator('iframe').getByText('Hi Ada, thank you').waitFor();
-    await look(page, `message-${device}`, script);
+    await look('message');
     for (const tab of ['Text', 'Links', 'Headers', 'Source', 'HTML']) {
       const tabs = page.getByRole('navigation', { name: 'Message parts' });
       await tabs.getByRole('link', { name: tab }).click();
       await page.getByRole('region', { name: tab }).waitFor();
       const copies = page.getByRole('button', { name: 'Copy link: View your order' });
       assert.equal(await copies.count(), tab === 'Links' && script ? 1 : 0, tab);
-      await look(page, `${tab.toLowerCase()}-${device}`, script);
+      await look(tab.toLowerCase());
     }
     await page.goto(inbox);
     await page.getByRole('searchbox').fill('kernel');
     await page.getByRole('searchbox').press('Enter');
     await page.getByRole('heading', { name: '1 message matching “kernel”' }).waitFor();
-    await look(page, `search-${device}`, script);
+    await look('search');
     await page.goto(`${inbox}/messages/unknown`);
     await page.getByRole('link', { name: 'Go to inbox' }).waitFor();
-    await look(page, `problem-${device}`, script);
+    await look('problem');
     const loud = complaints.filter((complaint) => !/status of 404/.test(complaint));
     assert.deepEqual(loud, []);
     await page.context().close();
@@ -188,7 +174,7 @@ test('the button empties the inbox, with and without scripts', async () => {
     const { page } = await newPage(await newVisitor(browser, { script }));
     await page.goto(inbox);
     await page.getByText('Empty', { exact: true }).click();
-    await look(page, `empty-menu-${script ? 'with' : 'without'}-script`, script);
+    await lookAt(page, `inbox-empty-menu-${script ? 'with' : 'without'}-script`, { script });
     await page.getByRole('button', { name: 'Delete all' }).click();
     await page.getByText('No mail yet').waitFor();
     assert.equal(page.url(), inbox);
@@ -231,7 +217,7 @@ test('a stranger’s browser shows how to get access, and a used link does not w
       await page.getByText('bin/signalpost inbox-link').waitFor();
       assert.equal(await page.getByText('Private').count(), 0);
     }
-    await look(page, `locked-${dark ? 'dark' : 'light'}`);
+    await lookAt(page, `inbox-locked-${dark ? 'dark' : 'light'}`);
     await page.getByRole('link', { name: 'Sign in' }).click();
     await page.getByLabel('Password').waitFor();
     await stranger.close();

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { Secret, TOTP } from 'otpauth';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { TokenMint } from '../../src/accounts/access/token-mint.ts';
 import { saveMembership } from '../../src/accounts/account/membership-store.ts';
 import { createPasswordLink } from '../../src/accounts/sign-in/one-time-link-store.ts';
@@ -11,12 +11,7 @@ import { openSessionWorld, password } from '../../test/support/session-world.ts'
 import { signedInManager } from '../../test/support/signed-in-manager.ts';
 import { linkIn, systemMailTo } from '../../test/support/system-mail-reader.ts';
 import { startTestService, testKey } from '../../test/support/test-service.ts';
-import {
-  findBarriers,
-  newVisitor,
-  openChromium,
-  takeScreenshot,
-} from '../support/open-chromium.ts';
+import { lookAt, newVisitor, openChromium, openPage } from '../support/open-chromium.ts';
 
 const { url, database, service, world } = await openSessionWorld();
 await world.addAccount('2000');
@@ -38,18 +33,6 @@ const start = `${service.url}/authorize?${new URLSearchParams({
 })}`;
 const browser = await openChromium();
 
-/** Opens a page and collects refused loads and script errors. */
-async function newPage(visitor: BrowserContext): Promise<{ page: Page; complaints: string[] }> {
-  const page = await visitor.newPage();
-  const complaints: string[] = [];
-  page.on('console', (message) => {
-    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text()))
-      complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(error.message));
-  return { page, complaints };
-}
-
 async function signIn(page: Page, email: string, typed = password): Promise<void> {
   await page.getByLabel('Email address').fill(email);
   await page.getByLabel('Password').fill(typed);
@@ -66,37 +49,30 @@ function wrongCode(totp: TOTP): string {
   );
 }
 
-async function look(page: Page, name: string): Promise<void> {
-  await takeScreenshot(page, name);
-  assert.deepEqual(await findBarriers(page), [], name);
-  const overflow = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
-  assert.equal(overflow, false, `${name} is wider than the screen`);
-}
-
 for (const [device, options] of [
   ['desk', {}],
   ['phone', { phone: true }],
-  ['dark', { dark: true }],
 ] as const) {
+  const dark = device === 'desk';
   test(`sign-in, wrong password, two accounts, consent, on a ${device}`, async () => {
     const person = await world.addPerson({ accounts: ['1000', '2000'] });
     const visitor = await newVisitor(browser, options);
-    const { page, complaints } = await newPage(visitor);
+    const { page, complaints } = await openPage(visitor);
     await page.goto(start);
-    await look(page, `sign-in-${device}`);
+    await lookAt(page, `sign-in-${device}`, { dark });
     await signIn(page, person.email, 'wrong password');
     assert.match(
       (await page.getByRole('alert').textContent()) ?? '',
       /Incorrect email address or password/,
     );
     assert.equal(await page.getByLabel('Email address').inputValue(), person.email);
-    await look(page, `sign-in-wrong-${device}`);
+    await lookAt(page, `sign-in-wrong-${device}`, { dark });
     await signIn(page, person.email);
     assert.equal(
       await page.getByRole('heading', { level: 1 }).textContent(),
       `${client.name} wants access to your account`,
     );
-    await look(page, `consent-${device}`);
+    await lookAt(page, `consent-${device}`, { dark });
     await page.getByLabel('Shop 2000').check();
     await page.getByRole('button', { name: 'Allow' }).click();
     await page.waitForURL(`${redirectUri}?**`);
@@ -130,7 +106,7 @@ test('signing in and allowing work without scripts and with the keyboard alone',
 test('declining returns access_denied to the integration and no code', async () => {
   const person = await world.addPerson();
   const visitor = await newVisitor(browser);
-  const { page, complaints } = await newPage(visitor);
+  const { page, complaints } = await openPage(visitor);
   await page.goto(start);
   await signIn(page, person.email);
   await page.getByRole('button', { name: 'Decline' }).click();
@@ -145,12 +121,12 @@ test('declining returns access_denied to the integration and no code', async () 
 test('an expired page shows a message and works on the second try', async () => {
   const person = await world.addPerson();
   const visitor = await newVisitor(browser);
-  const { page } = await newPage(visitor);
+  const { page } = await openPage(visitor);
   await page.goto(start);
   await visitor.clearCookies();
   await signIn(page, person.email);
   assert.match((await page.getByRole('status').textContent()) ?? '', /page expired/);
-  await look(page, 'sign-in-expired');
+  await lookAt(page, 'sign-in-expired');
   await signIn(page, person.email);
   await page.getByRole('heading', { name: /wants access/ }).waitFor();
   await visitor.clearCookies();
@@ -162,7 +138,7 @@ test('an expired page shows a message and works on the second try', async () => 
 test('the back button works after signing in and after allowing', async () => {
   const person = await world.addPerson();
   const visitor = await newVisitor(browser);
-  const { page } = await newPage(visitor);
+  const { page } = await openPage(visitor);
   await page.goto(start);
   await signIn(page, person.email);
   await page.getByRole('heading', { name: /wants access/ }).waitFor();
@@ -180,7 +156,7 @@ test('the back button works after signing in and after allowing', async () => {
 test('a person can switch to another sign-in', async () => {
   const [first, second] = [await world.addPerson(), await world.addPerson()];
   const visitor = await newVisitor(browser);
-  const { page } = await newPage(visitor);
+  const { page } = await openPage(visitor);
   await page.goto(start);
   await signIn(page, first.email);
   await page.getByRole('button', { name: 'Sign in as someone else' }).click();
@@ -192,16 +168,16 @@ test('a person can switch to another sign-in', async () => {
 test('a second factor is set up, required at sign-in, and replaced by a recovery code', async () => {
   const person = await world.addPerson();
   const visitor = await newVisitor(browser, { phone: true });
-  const { page, complaints } = await newPage(visitor);
+  const { page, complaints } = await openPage(visitor);
   await page.goto(`${service.url}/me`);
   await signIn(page, person.email);
-  await look(page, 'me-phone');
+  await lookAt(page, 'me-phone');
   await page.getByRole('link', { name: 'Add second factor' }).click();
-  await look(page, 'second-factor-begin');
+  await lookAt(page, 'second-factor-begin');
   // The sign-in is recent enough to change it without the password.
   await page.getByRole('button', { name: 'Set up an authenticator app' }).click();
   await page.getByLabel('6-digit code').waitFor();
-  await look(page, 'second-factor-scan');
+  await lookAt(page, 'second-factor-scan');
   const secret = Secret.fromBase32(
     ((await page.locator('code').textContent()) ?? '').replaceAll(' ', ''),
   );
@@ -212,11 +188,11 @@ test('a second factor is set up, required at sign-in, and replaced by a recovery
   await page.getByRole('button', { name: 'Turn on' }).click();
   await page.getByRole('alert').waitFor();
   assert.equal(await code.innerHTML(), picture, 'the same QR code');
-  await look(page, 'second-factor-wrong-first');
+  await lookAt(page, 'second-factor-wrong-first');
   await page.getByLabel('6-digit code').fill(totp.generate());
   await page.getByRole('button', { name: 'Turn on' }).click();
   await page.getByRole('heading', { name: 'Save your recovery codes' }).waitFor();
-  await look(page, 'recovery-codes');
+  await lookAt(page, 'recovery-codes');
   await visitor.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.getByRole('button', { name: 'Copy' }).click();
   await page.getByRole('button', { name: 'Copied' }).waitFor();
@@ -227,11 +203,11 @@ test('a second factor is set up, required at sign-in, and replaced by a recovery
   await page.getByRole('button', { name: 'Sign out', exact: true }).click();
   await page.goto(`${service.url}/sign-in?next=/me`);
   await signIn(page, person.email);
-  await look(page, 'second-factor-code');
+  await lookAt(page, 'second-factor-code');
   await page.getByLabel('6-digit code').fill('000000');
   await page.getByRole('button', { name: 'Continue' }).click();
   assert.match((await page.getByRole('alert').textContent()) ?? '', /Incorrect or already used/);
-  await look(page, 'second-factor-wrong');
+  await lookAt(page, 'second-factor-wrong');
   await page.getByLabel('6-digit code').fill(totp.generate({ timestamp: Date.now() + 30_000 }));
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByRole('heading', { name: 'Sign-in and security' }).waitFor();
@@ -239,16 +215,16 @@ test('a second factor is set up, required at sign-in, and replaced by a recovery
   await page.goto(`${service.url}/sign-in?next=/me`);
   await signIn(page, person.email);
   await page.getByRole('link', { name: 'Use a recovery code' }).click();
-  await look(page, 'recovery-code');
+  await lookAt(page, 'recovery-code');
   await page.getByLabel('Recovery code').fill('ABCD-EFGH-IJKL-MNOP');
   await page.getByRole('button', { name: 'Continue' }).click();
   assert.match((await page.getByRole('alert').textContent()) ?? '', /Incorrect or already used/);
-  await look(page, 'recovery-code-wrong');
+  await lookAt(page, 'recovery-code-wrong');
   await page.getByLabel('Recovery code').fill(recoveryCode);
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByRole('link', { name: 'Manage second factor' }).click();
   await page.getByText('You have 9 recovery codes left').waitFor();
-  await look(page, 'second-factor-state');
+  await lookAt(page, 'second-factor-state');
   assert.deepEqual(complaints, []);
   await visitor.close();
 });
@@ -257,20 +233,20 @@ test('the personal page signs out browsers and revokes integrations', async () =
   const person = await world.addPerson();
   for (const agent of ['one', 'two']) {
     const visitor = await newVisitor(browser);
-    const { page } = await newPage(visitor);
+    const { page } = await openPage(visitor);
     await page.goto(start);
     await signIn(page, person.email);
     await page.getByRole('button', { name: 'Allow' }).click();
     await page.waitForURL(`${redirectUri}?**`);
     if (agent === 'one') continue;
     await page.goto(`${service.url}/me`);
-    await look(page, 'me-desk');
+    await lookAt(page, 'me-desk');
     await page.getByRole('button', { name: /^Sign out .* at / }).click();
     await page.getByText('Browser signed out.').waitFor();
     await page.getByRole('button', { name: /^Revoke/ }).click();
     await page.getByText('Integration access revoked.').waitFor();
     await page.goto(`${service.url}/me/password`);
-    await look(page, 'change-password');
+    await lookAt(page, 'change-password');
   }
 });
 
@@ -289,35 +265,35 @@ test('an invited person sees who invites them to what, and joins with a password
   assert.equal(invited.status, 201, invited.text);
   const link = linkIn(await systemMailTo(service.url, email, /invited/), 'invitation');
   const visitor = await newVisitor(browser, { phone: true });
-  const { page, complaints } = await newPage(visitor);
+  const { page, complaints } = await openPage(visitor);
   await page.goto(link);
   await page.getByRole('heading', { name: /^Join / }).waitFor();
   await page.getByText(`(${host.email}) invited ${email}`).waitFor();
-  await look(page, 'invitation');
+  await lookAt(page, 'invitation');
   await page.getByLabel('Your name').fill('Gus Guest');
   await page.getByLabel('Password').fill('a password of my own');
   await page.getByRole('button', { name: 'Accept' }).click();
   await page.getByRole('heading', { name: /^Join / }).waitFor({ state: 'detached' });
-  await look(page, 'invitation-accepted');
+  await lookAt(page, 'invitation-accepted');
   await page.goto(link);
   await page.getByText('Invitation no longer valid').waitFor();
-  await look(page, 'invitation-used');
+  await lookAt(page, 'invitation-used');
   assert.deepEqual(complaints, []);
   await visitor.close();
 });
 
 test('an invalid authorization link shows a page', async () => {
   const visitor = await newVisitor(browser);
-  const { page } = await newPage(visitor);
+  const { page } = await openPage(visitor);
   await page.goto(`${service.url}/authorize?client_id=nobody`);
-  await look(page, 'unusable-link');
+  await lookAt(page, 'unusable-link');
   await visitor.close();
 });
 
 test('pages cannot be framed, and other sites cannot submit their forms', async () => {
   const person = await world.addPerson();
   const visitor = await newVisitor(browser);
-  const { page } = await newPage(visitor);
+  const { page } = await openPage(visitor);
   await page.goto(start);
   await signIn(page, person.email);
   await page.getByRole('heading', { name: /wants access/ }).waitFor();
@@ -342,24 +318,24 @@ test('a password is requested and set through a link', async () => {
   const person = await world.addPerson();
   const mailing = await startTestService({ databaseUrl: url });
   const visitor = await newVisitor(browser, { phone: true });
-  const { page, complaints } = await newPage(visitor);
+  const { page, complaints } = await openPage(visitor);
   await page.goto(`${mailing.url}/sign-in`);
   await page.getByRole('link', { name: 'Forgot password?' }).click();
-  await look(page, 'forgot-password');
+  await lookAt(page, 'forgot-password');
   await page.getByLabel('Email address').fill('nobody@shop.test');
   await page.getByRole('button', { name: 'Send link' }).click();
   await page.getByRole('heading', { name: 'Check your email' }).waitFor();
-  await look(page, 'forgot-password-sent');
+  await lookAt(page, 'forgot-password-sent');
   const link = new TokenMint(testKey).mint('link');
   await createPasswordLink(database.kysely, person.id, link.hash);
   await page.goto(`${mailing.url}/set-password/${link.text}`);
   assert.equal(new URL(page.url()).pathname, '/set-password');
-  await look(page, 'set-password');
+  await lookAt(page, 'set-password');
   await page.getByLabel('New password').fill('short');
   await page.getByText('7 more characters.').waitFor();
   await page.getByLabel('New password').fill('iloveyou12345');
   await page.getByText('Too easy to guess. It’s like one of the most common ones.').waitFor();
-  await look(page, 'set-password-weak');
+  await lookAt(page, 'set-password-weak');
   await page.getByLabel('New password').fill('a password of my own');
   await page.getByText('Very hard to guess.').waitFor();
   await page.getByRole('button', { name: 'Set password' }).click();

@@ -5,12 +5,7 @@ import { password, SessionWorld } from '../../test/support/session-world.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { startTestService } from '../../test/support/test-service.ts';
 import { freePort } from '../support/free-port.ts';
-import {
-  findBarriers,
-  newVisitor,
-  openChromium,
-  takeScreenshot,
-} from '../support/open-chromium.ts';
+import { lookAt, newVisitor, openChromium, openPage } from '../support/open-chromium.ts';
 
 const port = String(await freePort());
 const site = `http://localhost:${port}`;
@@ -31,13 +26,7 @@ interface Window {
 
 async function openWindow(options: { phone?: boolean; dark?: boolean } = {}): Promise<Window> {
   const visitor = await newVisitor(browser, options);
-  const page = await visitor.newPage();
-  const complaints: string[] = [];
-  page.on('console', (message) => {
-    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text()))
-      complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(error.message));
+  const { page, complaints } = await openPage(visitor);
   const cdp: CDPSession = await visitor.newCDPSession(page);
   await cdp.send('WebAuthn.enable');
   const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
@@ -60,10 +49,7 @@ async function openWindow(options: { phone?: boolean; dark?: boolean } = {}): Pr
 }
 
 async function look(page: Page, name: string): Promise<void> {
-  await takeScreenshot(page, name);
-  assert.deepEqual(await findBarriers(page), [], name);
-  const overflow = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
-  assert.equal(overflow, false, `${name} is wider than the screen`);
+  await lookAt(page, name);
   assert.match(await page.locator('body').innerText(), /^\s*Signalpost/, `${name} has loose text`);
 }
 

@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
 import { consoleFolder } from '../../src/host/console-server/console-files.ts';
-import { findBarriers, newVisitor, takeScreenshot, type VisitorOptions } from './open-chromium.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
+import {
+  findBarriers,
+  finishTransitions,
+  newVisitor,
+  takeScreenshot,
+  takesScreenshots,
+  type VisitorOptions,
+  viewportOf,
+} from './open-chromium.ts';
 
 /** The URLs that a console page may request: files of the build, the API, and the sign-in. */
 const allowed = [
@@ -21,6 +30,8 @@ export interface ConsoleVisit {
   /** Signs in with address and password, and waits for the first page. */
   signIn(email: string, password: string): Promise<void>;
   open(path: string): Promise<void>;
+  /** Waits until the page has all its data and shows it. */
+  settle(): Promise<void>;
   /**
    * Takes a screenshot and records accessibility problems (axe-core), overflow and truncated alerts.
    * @param rules of axe-core; default: all
@@ -31,6 +42,8 @@ export interface ConsoleVisit {
    * anything but the API and files.
    */
   end(): Promise<void>;
+  /** Closes the window of a test in which pages complain. */
+  close(): Promise<void>;
 }
 
 /**
@@ -66,18 +79,38 @@ const scrollBack = `(() => {
   if (unstuck.length > 0) scrollTo({ top: 0, behavior: 'instant' });
 })()`;
 
+/** Takes a screenshot in which all frames are drawn. */
+async function takeTallScreenshot(page: Page, name: string): Promise<void> {
+  const size = page.viewportSize();
+  if ((await page.evaluate(scrollToFrame)) && size !== null) {
+    const height = await page.evaluate<number>('document.documentElement.scrollHeight');
+    await page.setViewportSize({ ...size, height });
+    await page.evaluate(scrollToFrame);
+    await takeScreenshot(page, name);
+    await page.setViewportSize(size);
+  } else await takeScreenshot(page, name);
+  await page.evaluate(scrollBack);
+}
+
+/** @param shared the window opens in this context, which stays open. Default: one of its own */
 export async function visitConsole(
   browser: Browser,
   url: string,
   options: VisitorOptions = {},
+  shared?: BrowserContext,
 ): Promise<ConsoleVisit> {
   assert.ok(existsSync(consoleFolder), 'build the console first: npm run console');
-  const context = await newVisitor(browser, options);
+  const context = shared ?? (await newVisitor(browser, options));
   const page = await context.newPage();
+  if (shared !== undefined) {
+    await page.setViewportSize(viewportOf(options));
+    await page.emulateMedia({ colorScheme: options.dark ? 'dark' : 'light' });
+  }
   // Allows for a busy machine.
   page.setDefaultTimeout(30_000);
   const complaints: string[] = [];
   const unexpectedRequests: string[] = [];
+  const pending = new Set<Request>();
   page.on('console', (message) => {
     if (message.type() === 'error' && !/status of [45]\d\d/.test(message.text()))
       complaints.push(message.text());
@@ -92,16 +125,23 @@ export async function visitConsole(
     response.text().then(addAnswer, () => undefined);
   });
   page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('requestfinished', (request) => pending.delete(request));
+  page.on('requestfailed', (request) => pending.delete(request));
   page.on('request', (request) => {
+    // Nobody waits for the requests of the page before.
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) pending.clear();
+    pending.add(request);
     const requested = new URL(request.url());
     const path = requested.pathname + requested.search;
     if (requested.protocol === 'data:') return;
     if (requested.origin !== url || !allowed.some((pattern) => pattern.test(path)))
       unexpectedRequests.push(request.url());
   });
+  const close = () => (shared === undefined ? context.close() : page.close());
   return {
     page,
     context,
+    close,
     async signIn(email, password) {
       await page.goto(`${url}/sign-in?next=/console`);
       await page.getByLabel('Email address').fill(email);
@@ -113,21 +153,19 @@ export async function visitConsole(
       await page.goto(`${url}/console/${path}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
     },
+    async settle() {
+      // What arrives may make the page ask for more. What it asks for again and again isn't waited for.
+      for (let round = 0; round < 3 && pending.size > 0; round += 1) {
+        const asked = [...pending];
+        await waitFor('the page to have its data', () => !asked.some((one) => pending.has(one)));
+        await page.evaluate('new Promise(requestAnimationFrame)');
+      }
+      await page.locator('.mantine-Skeleton-root:visible').first().waitFor({ state: 'detached' });
+    },
     async look(name, rules) {
       await page.evaluate('document.fonts.ready');
-      // Elements that are still fading in have too little contrast.
-      await page.evaluate(
-        'Promise.allSettled(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished))',
-      );
-      const size = page.viewportSize();
-      if ((await page.evaluate(scrollToFrame)) && size !== null) {
-        const height = await page.evaluate<number>('document.documentElement.scrollHeight');
-        await page.setViewportSize({ ...size, height });
-        await page.evaluate(scrollToFrame);
-        await takeScreenshot(page, `console-${name}`);
-        await page.setViewportSize(size);
-      } else await takeScreenshot(page, `console-${name}`);
-      await page.evaluate(scrollBack);
+      await finishTransitions(page);
+      if (takesScreenshots) await takeTallScreenshot(page, `console-${name}`);
       const barriers = await findBarriers(page, rules);
       if (barriers.length > 0) complaints.push(`${name}: ${barriers.join(', ')}`);
       const wide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
@@ -140,7 +178,7 @@ export async function visitConsole(
     async end() {
       assert.deepEqual(complaints, []);
       assert.deepEqual(unexpectedRequests, []);
-      await context.close();
+      await close();
     },
   };
 }

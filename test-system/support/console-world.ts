@@ -1,3 +1,4 @@
+import { test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { saveMembership } from '../../src/accounts/account/membership-store.ts';
 import { setOperator } from '../../src/accounts/account/person-store.ts';
@@ -8,7 +9,13 @@ import { openShop, type Shop } from '../../test/support/shop.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { startTestService, type TestService } from '../../test/support/test-service.ts';
 import { type ConsoleVisit, visitConsole } from './console-visit.ts';
-import { openChromium, type VisitorOptions } from './open-chromium.ts';
+import { newVisitor, openChromium, type VisitorOptions } from './open-chromium.ts';
+
+/** The device of a window in which the owner is signed in. */
+interface WindowOptions extends VisitorOptions {
+  /** With cookies, cache and clock of its own, for tests that change them or stop the service. Default: false */
+  readonly separate?: boolean;
+}
 
 /** A shop whose owner uses the console: one database, service and browser per file. */
 export interface ConsoleWorld {
@@ -16,8 +23,10 @@ export interface ConsoleWorld {
   readonly database: Database;
   readonly service: TestService;
   readonly shop: Shop;
-  /** A new window in which the owner is signed in. */
-  signedIn(options?: VisitorOptions): Promise<ConsoleVisit>;
+  /** A new window in which the owner is signed in, with nothing stored. The one before is closed, unless it is separate. */
+  signedIn(options?: WindowOptions): Promise<ConsoleVisit>;
+  /** Defines a test in such a window, which has to end without problems. */
+  it(name: string, run: (visit: ConsoleVisit) => Promise<void>): void;
 }
 
 export async function openConsoleWorld(
@@ -35,22 +44,45 @@ export async function openConsoleWorld(
     role: 'owner',
   });
   await setOperator(database.kysely, shop.owner.id, true);
-  // Password checks are slow on purpose, so the windows share one session.
-  let session: Awaited<ReturnType<ConsoleVisit['context']['cookies']>> | undefined;
-  return {
+  // Password checks are slow on purpose, and so is compiling the console anew: the windows share a session and a cache.
+  const context = await newVisitor(browser);
+  const first = await visitConsole(browser, service.url, {}, context);
+  await first.signIn(shop.owner.email, password);
+  const session = await context.cookies();
+  // Operators need a second factor once mail leaves the machine.
+  if (environment.DELIVERY !== undefined) await addPasskey(database, shop.owner.id);
+  // Keeps the process of the other windows alive.
+  await first.page.goto(`${service.url}/healthz`);
+  const storage = await context.newCDPSession(first.page);
+  const world: ConsoleWorld = {
     browser,
     database,
     service,
     shop,
-    async signedIn(options = {}) {
-      const visit = await visitConsole(browser, service.url, options);
-      if (session === undefined) {
-        await visit.signIn(shop.owner.email, password);
-        session = await visit.context.cookies();
-        // Operators need a second factor once mail leaves the machine.
-        if (environment.DELIVERY !== undefined) await addPasskey(database, shop.owner.id);
-      } else await visit.context.addCookies(session);
-      return visit;
+    it(name, run) {
+      void test(name, async () => {
+        const visit = await world.signedIn();
+        await run(visit);
+        await visit.end();
+      });
+    },
+    async signedIn({ separate = false, ...options } = {}) {
+      if (separate || options.timeZone !== undefined || options.locale !== undefined) {
+        const visit = await visitConsole(browser, service.url, options);
+        await visit.context.addCookies(session);
+        return visit;
+      }
+      // After a failed test, its window is still open.
+      const left = context.pages().filter((page) => page !== first.page);
+      await Promise.all(left.map((page) => page.close()));
+      await context.clearCookies();
+      await context.addCookies(session);
+      await storage.send('Storage.clearDataForOrigin', {
+        origin: service.url,
+        storageTypes: 'local_storage',
+      });
+      return visitConsole(browser, service.url, options, context);
     },
   };
+  return world;
 }
