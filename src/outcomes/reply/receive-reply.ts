@@ -35,7 +35,7 @@ export interface ReplyIntakeDependencies {
   readonly database: Pick<Database, 'kysely'>;
   readonly addresses: ReplyAddresses;
   readonly attachments: Pick<AttachmentStore, 'save'>;
-  readonly reader: Pick<ReplyReader, 'read'>;
+  readonly read: ReplyReader;
   /** True for an envelope sender of this service. */
   readonly isReturnPath: (address: string) => boolean;
   readonly count: CountReply;
@@ -71,7 +71,7 @@ export class ReplyIntake {
    * @throws ReplyRefusal if it isn't stored, Busy if there are too many at once
    */
   async store(target: ReplyTarget, source: Buffer, origin: ReplyOrigin): Promise<void> {
-    const { attachments, reader, database, count } = this.#dependencies;
+    const { attachments, read, database, count } = this.#dependencies;
     const { accountId, messageId } = target;
     const mail = readEntity(source);
     if (mail.fields.values('received').length > maxHops) throw loop();
@@ -82,8 +82,8 @@ export class ReplyIntake {
       return;
     }
     if (target.verdict !== 'fits') throw refusalOf(target.verdict);
-    const read = await reader.read(source, origin, accountId);
-    const { head, parts, automatic, authentication, unread } = read;
+    const reply = await read(source, origin, accountId);
+    const { head, parts, automatic, authentication, unread } = reply;
     if (head.from !== null && this.#isOwn(head.from.address)) throw loop();
     const contents = parts.map(({ content }) => ({
       sha256: createHash('sha256').update(content).digest('hex'),

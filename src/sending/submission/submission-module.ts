@@ -2,10 +2,13 @@ import type { Registry } from 'prom-client';
 import type { AccessModule } from '../../accounts/access/access-module.ts';
 import type { Account } from '../../accounts/account/account.ts';
 import type { AccountDirectory } from '../../accounts/account/account-directory.ts';
+import { syncIdClock } from '../../base/database/database-time-store.ts';
+import { PeriodicTask } from '../../base/threads/periodic-task.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import { Fault } from '../../base/values/errors.ts';
 import type { AccountId, ClientId } from '../../base/values/ids.ts';
 import type { Log } from '../../base/values/log.ts';
+import { ensureMessagePartitions } from '../../content/message/message-partitions-store.ts';
 import { toFault } from '../../host/http/answer-fault.ts';
 import type { Http } from '../../host/http/create-http.ts';
 import { Acceptor, defaultAcceptorLimits } from './accept-messages.ts';
@@ -16,6 +19,7 @@ import type { AdmittedRequest } from './check-message.ts';
 import type { Receipt } from './commit-message.ts';
 import { CustomHeaderRules } from './custom-headers.ts';
 import { IdempotencyLocks } from './idempotency.ts';
+import { removeOldIdempotencyKeys } from './idempotency-key-store.ts';
 import { registerMessageStatusRoute } from './message-status-routes.ts';
 import { SendBodyParser } from './parse-send-body.ts';
 import { QuotaShares } from './quota-shares.ts';
@@ -26,8 +30,7 @@ import type { SendDependencies } from './send-dependencies.ts';
 import { sendEmail } from './send-email.ts';
 import { registerSendEmailRoute } from './send-email-routes.ts';
 import { type RawMessage, sendRaw } from './send-raw.ts';
-import { SubmissionMetrics } from './submission-metrics.ts';
-import { SubmissionUpkeep } from './submission-upkeep.ts';
+import { createSubmissionMetrics } from './submission-metrics.ts';
 
 export interface SubmissionDependencies
   extends Omit<SendDependencies, 'parser' | 'keys' | 'quotas' | 'usage' | 'acceptor'> {
@@ -117,14 +120,14 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
     onAccepted: dependencies.onAccepted,
     onBatch: (rows) => metrics.batch(rows),
   });
-  const metrics = new SubmissionMetrics(dependencies.metrics, () => acceptor.waiting);
+  const metrics = createSubmissionMetrics(dependencies.metrics, () => acceptor.waiting);
   const keys = new IdempotencyLocks();
   const parser = new SendBodyParser(
     () => dependencies.clock.now(),
     new CustomHeaderRules(dependencies.refusedHeaders),
   );
   const usage = new RecentTemplateUsage();
-  const upkeep = new SubmissionUpkeep({ database, log });
+  const upkeep = createUpkeep({ database, log });
   const quotas = new QuotaShares({ database, log });
   const sending: SendDependencies = { ...dependencies, parser, keys, quotas, usage, acceptor };
   const measured = async (send: () => Promise<Receipt>): Promise<Receipt> => {
@@ -174,6 +177,44 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
       await quotas.stop();
       await upkeep.stop();
       await store.close();
+    },
+  };
+}
+
+const hourMs = 60 * 60 * 1000;
+const minuteMs = 60 * 1000;
+const clockCheckMs = 10 * 1000;
+
+/** Creates upcoming partitions and removes old idempotency keys, at startup and every hour; keeps the time of IDs right. */
+function createUpkeep(dependencies: Pick<SubmissionDependencies, 'database' | 'log'>) {
+  const { database, log } = dependencies;
+  const task = new PeriodicTask(
+    hourMs,
+    async () => {
+      await syncIdClock(database.pool, log);
+      await ensureMessagePartitions(dependencies);
+      await removeOldIdempotencyKeys(database.kysely);
+    },
+    {
+      retryMs: minuteMs,
+      onError: (error) =>
+        log.warn({ err: error }, 'upkeep of the message tables failed; retrying soon'),
+    },
+  );
+  // A clock can be set at any time, and a message ID with a wrong time may have no partition.
+  const clockTask = new PeriodicTask(clockCheckMs, () => syncIdClock(database.pool, log), {
+    onError: () => undefined,
+  });
+  return {
+    /** Resolves once this week's partitions exist, or at once if the database is unavailable. */
+    start(): Promise<void> {
+      task.start();
+      clockTask.start();
+      return task.runNow();
+    },
+    async stop(): Promise<void> {
+      await clockTask.stop();
+      await task.stop();
     },
   };
 }

@@ -30,7 +30,7 @@ import type { Submission } from '../submission/submission-module.ts';
 import { endSessionsField, hasLink, linkField } from './mail-fields.ts';
 import { mailValues } from './mail-values.ts';
 import { publishBuiltIn, replacementId } from './publish-template.ts';
-import { readPublishedHash } from './system-template-store.ts';
+import { readPublishedSource } from './system-template-store.ts';
 
 /** The sender of system mail. */
 interface SystemSender {
@@ -160,7 +160,7 @@ export class SystemMailer {
   async #template(kind: SystemMailKind, locale: Locale): Promise<TemplateId> {
     const { database } = this.#dependencies;
     const replaced = replacementId(kind);
-    if ((await readPublishedHash(database.kysely, replaced)) !== undefined) return replaced;
+    if ((await readPublishedSource(database.kysely, replaced)) !== undefined) return replaced;
     const name = `${kind}-${locale}`;
     const cached = this.#builtIn.get(name) ?? publishBuiltIn(database, kind, locale);
     this.#builtIn.set(name, cached);

@@ -287,7 +287,8 @@ function written(
 }
 
 function isSqlTemplate(node: SyntaxNode): boolean {
-  return node.type === 'TaggedTemplateExpression' && node.tag.name === 'sql';
+  if (node.type !== 'TaggedTemplateExpression') return false;
+  return node.tag.name === 'sql' || ['query', 'countChanged'].includes(node.tag.callee?.name);
 }
 
 /** Whether a text with a table is in no statement that this reader has put together. */
