@@ -227,7 +227,7 @@ export function createFeedback(dependencies: FeedbackDependencies) {
       if (dependencies.bounceServer === undefined) return;
       certificate?.start();
       const { startBounceServer } = await import('./bounce/start-bounce-server.ts');
-      const { ReplyIntake } = await import('./reply/receive-reply.ts');
+      const { createReplyIntake } = await import('./reply/receive-reply.ts');
       const { createReplyReader } = await import('./reply/reply-reader.ts');
       const { attachments, dnsServers, hostname, memoryShare } = dependencies;
       server = await startBounceServer({
@@ -236,7 +236,7 @@ export function createFeedback(dependencies: FeedbackDependencies) {
         hostname,
         readReturnPath: (address) => returnPaths.read(address),
         write,
-        replies: new ReplyIntake({
+        replies: createReplyIntake({
           database,
           addresses: dependencies.replyAddresses,
           attachments,

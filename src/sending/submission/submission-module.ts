@@ -46,38 +46,7 @@ export interface SubmissionDependencies
 }
 
 /** The send operation for the rest of the service. */
-export interface Submission {
-  registerRoutes(http: Http): void;
-  /**
-   * Stores an already validated message.
-   * @throws Fault QUOTA_EXCEEDED if its account has reached its quota
-   */
-  accept(row: AcceptRow): Promise<AcceptOutcome>;
-  /**
-   * Sends a message for a caller that has been admitted already, as the send operation does.
-   * @throws Fault as the send operation does
-   */
-  send(admitted: AdmittedRequest): Promise<Receipt>;
-  /**
-   * Sends a complete message for such a caller.
-   * @throws Fault as the send operation does
-   */
-  sendRaw(right: RawRight, message: RawMessage): Promise<Receipt>;
-  /**
-   * Sends a message from the service itself, with the same checks and commit as a caller's. Transactional if the
-   * account has the add-on.
-   * @throws Fault as the send operation does
-   */
-  sendServiceMessage(
-    accountId: AccountId,
-    templateId: string,
-    message: ServiceMessage,
-  ): Promise<Receipt>;
-  /** Creates this week's partitions and starts upkeep. */
-  start(): Promise<void>;
-  /** Waits for pending accepts, then closes connections. Call after HTTP has closed. */
-  stop(): Promise<void>;
-}
+export type Submission = ReturnType<typeof createSubmission>;
 
 /** A message sent by the service itself. */
 interface ServiceMessage {
@@ -110,7 +79,7 @@ function bodyOf(
 /** Client id recorded for the service's own messages. */
 const serviceClientId = 'signalpost' as ClientId;
 
-export function createSubmission(dependencies: SubmissionDependencies): Submission {
+export function createSubmission(dependencies: SubmissionDependencies) {
   const { database, log, attachments, templates } = dependencies;
   // Separate connections for batches and for rows retried individually, so that a row waiting for a lock delays no batch.
   const store = new AcceptStore(database.settings, defaultAcceptorLimits.concurrency * 2);
@@ -142,16 +111,34 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
     }
   };
   return {
-    registerRoutes(http) {
+    registerRoutes(http: Http): void {
       const { authenticator, facts } = dependencies.access;
       const batches = new BatchSender(sending);
       registerSendBatchRoute(http, { authenticator, facts, templates, batches, metrics });
       registerSendEmailRoute(http, { authenticator, facts, ...sending, metrics });
       registerMessageStatusRoute(http, { authenticator, facts, database });
     },
-    send: (admitted) => measured(() => sendEmail(sending, admitted)),
-    sendRaw: (right, message) => measured(() => sendRaw(sending, right, message)),
-    async sendServiceMessage(accountId, templateId, message) {
+    /**
+     * Sends a message for a caller that has been admitted already, as the send operation does.
+     * @throws Fault as the send operation does
+     */
+    send: (admitted: AdmittedRequest) => measured(() => sendEmail(sending, admitted)),
+    /**
+     * Sends a complete message for such a caller.
+     * @throws Fault as the send operation does
+     */
+    sendRaw: (right: RawRight, message: RawMessage) =>
+      measured(() => sendRaw(sending, right, message)),
+    /**
+     * Sends a message from the service itself, with the same checks and commit as a caller's. Transactional if the
+     * account has the add-on.
+     * @throws Fault as the send operation does
+     */
+    async sendServiceMessage(
+      accountId: AccountId,
+      templateId: string,
+      message: ServiceMessage,
+    ): Promise<Receipt> {
       const account = await dependencies.accounts.account(accountId);
       if (account === undefined) throw new Fault('INVALID_ID');
       return sendEmail(sending, {
@@ -162,7 +149,11 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
         body: Buffer.from(JSON.stringify(bodyOf(message, account))),
       });
     },
-    async accept(row) {
+    /**
+     * Stores an already validated message.
+     * @throws Fault QUOTA_EXCEEDED if its account has reached its quota
+     */
+    async accept(row: AcceptRow): Promise<AcceptOutcome> {
       if (row.attachments && !(await attachments.keep(row.accountId, row.attachments)))
         throw new Fault('IO_EXCEPTION', { cause: new Error('an attachment is not available now') });
       const quota = (await dependencies.accounts.account(row.accountId))?.quota;
@@ -171,8 +162,10 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
       if (outcome.kind !== 'accepted') refund?.();
       return outcome;
     },
+    /** Creates this week's partitions and starts upkeep. */
     start: () => upkeep.start(),
-    async stop() {
+    /** Waits for pending accepts, then closes connections. Call after HTTP has closed. */
+    async stop(): Promise<void> {
       await acceptor.drain();
       await quotas.stop();
       await upkeep.stop();
