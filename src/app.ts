@@ -51,7 +51,7 @@ import { suppressBounced } from './outcomes/bounce/suppress-bounced-store.ts';
 import { EventFeed } from './outcomes/feed/event-feed.ts';
 import { withMessageLines } from './outcomes/feed/log-message-events.ts';
 import { createFeedback } from './outcomes/feedback-module.ts';
-import { ReportUpkeep } from './outcomes/report/report-upkeep.ts';
+import { createReportUpkeep } from './outcomes/report/report-upkeep.ts';
 import { rollUp } from './outcomes/report/roll-up-store.ts';
 import { writeSearchRows } from './outcomes/report/search-rows-store.ts';
 import { followSubjects } from './outcomes/report/subject-words-store.ts';
@@ -74,7 +74,7 @@ import {
   type SmtpSubmission,
 } from './sending/smtp-submission/smtp-submission-module.ts';
 import { createSubmission } from './sending/submission/submission-module.ts';
-import { SystemMailer } from './sending/system-mail/send-system-mail.ts';
+import { createSystemMailer } from './sending/system-mail/send-system-mail.ts';
 
 export interface AppDependencies {
   readonly config: Config;
@@ -291,7 +291,7 @@ export function createApp(dependencies: AppDependencies): App {
     clock,
     log,
   });
-  const systemMail = new SystemMailer({
+  const systemMail = createSystemMailer({
     database,
     key,
     clock,
@@ -335,7 +335,7 @@ export function createApp(dependencies: AppDependencies): App {
   const wakeFeeds = () => {
     for (const feed of feeds) feed.wake();
   };
-  const reportUpkeep = new ReportUpkeep({ database, clock, log });
+  const reportUpkeep = createReportUpkeep({ database, clock, log });
   const auditLines = config.logLines.audit ? new AuditLines(database, log) : undefined;
   const http = createHttp({
     log,

@@ -8,7 +8,7 @@ import { systemClock } from '../../src/base/values/clock.ts';
 import { createLog, type Log } from '../../src/base/values/log.ts';
 import { dataFolderAt } from '../../src/host/embedded-database/data-folder.ts';
 import { isDataFolderLocked } from '../../src/host/embedded-database/service-lock.ts';
-import { ReportUpkeep } from '../../src/outcomes/report/report-upkeep.ts';
+import { createReportUpkeep } from '../../src/outcomes/report/report-upkeep.ts';
 import type { Shop } from '../../test/support/shop.ts';
 import { openBenchAccount } from '../bench-account.ts';
 import { type BenchDatabase, openBenchFolder, startBenchDatabase } from '../bench-database.ts';
@@ -52,7 +52,7 @@ export async function openHistory(
   const opened = await openBenchFolder(folder);
   const { database } = opened;
   await migrate(database);
-  await new ReportUpkeep({ database, clock: systemClock, log }).run();
+  await createReportUpkeep({ database, clock: systemClock, log }).run();
   const integration = await readIntegration(database.kysely, plan.clientId as never);
   const [id] = plan.accountIds;
   if (integration === undefined || id === undefined) throw new Error(`no history in ${folder}`);

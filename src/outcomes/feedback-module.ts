@@ -1,10 +1,12 @@
 import { LRUCache } from 'lru-cache';
-import type { Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 import type { Database } from '../base/database/open-database.ts';
+import type { Kysely } from '../base/database/query.ts';
 import type { DnsServer } from '../base/dns/dns-server.ts';
 import type { HostNames } from '../base/dns/host-names.ts';
 import type { SmtpListener } from '../base/network/smtp-listener.ts';
 import type { MasterKey } from '../base/secrets/master-key.ts';
+import { metricOptions } from '../base/telemetry/metrics-table.ts';
 import type { Tracing } from '../base/telemetry/tracing.ts';
 import { PeriodicTask } from '../base/threads/periodic-task.ts';
 import type { Clock } from '../base/values/clock.ts';
@@ -24,7 +26,6 @@ import { ReturnPaths } from '../sending/delivery/return-path.ts';
 import { type FeedbackEvent, writeFeedbackEvents } from './bounce/feedback-event-store.ts';
 import { RateLimit } from './bounce/rate-limit.ts';
 import { traceReports } from './bounce/trace-reports.ts';
-import { registerFeedbackMetrics } from './feedback-metrics.ts';
 import { DeliveryTokens } from './relay/delivery-tokens.ts';
 import { fetchText } from './relay/fetch-text.ts';
 import { type IntakeSecrets, registerIntakeRoutes } from './relay/intake-routes.ts';
@@ -32,6 +33,7 @@ import { matchReports } from './relay/match-reports.ts';
 import { consumeToken } from './relay/relay-delivery-store.ts';
 import type { RelayReport } from './relay/relay-event.ts';
 import { relayHeaders } from './relay/relay-headers.ts';
+import { type CountReply, replyResults } from './reply/reply-refusal.ts';
 import { deleteOldData } from './retention/delete-old-data.ts';
 import { registerClickRoute, registerOpenRoute } from './tracking/click-routes.ts';
 import { writeEngagements } from './tracking/engagement-store.ts';
@@ -41,6 +43,47 @@ import { TrackingTokens } from './tracking/tracking-tokens.ts';
 import { unsubscribeDecoration } from './unsubscribe/unsubscribe-decoration.ts';
 import { registerUnsubscribeRoutes } from './unsubscribe/unsubscribe-routes.ts';
 import { UnsubscribeTokens } from './unsubscribe/unsubscribe-token.ts';
+
+const kinds: readonly FeedbackEvent['kind'][] = [
+  'bounced',
+  'complained',
+  'delayed',
+  'unsubscribed',
+];
+
+/** As events name them. */
+const reporters = ['mail', 'Amazon SES', 'Postmark', 'Mailgun', 'SendGrid'];
+
+/**
+ * Registers the metrics of feedback.
+ * @returns callbacks for received reports and replies
+ */
+function registerFeedbackMetrics(registry: Registry): {
+  readonly countReports: (events: readonly FeedbackEvent[]) => void;
+  /** @param by who reports: a relay, or `mail` */
+  readonly countUnmatched: (by: string) => void;
+  readonly countReply: CountReply;
+} {
+  const reports = new Counter(metricOptions('signalpost_feedback_reports_total', registry));
+  for (const kind of kinds) reports.inc({ kind }, 0);
+  const unmatched = new Counter(metricOptions('signalpost_unmatched_reports_total', registry));
+  for (const by of reporters) unmatched.inc({ by }, 0);
+  const replies = new Counter(metricOptions('signalpost_replies_total', registry));
+  for (const result of replyResults) replies.inc({ result }, 0);
+  const replyBytes = new Counter(metricOptions('signalpost_reply_bytes_total', registry));
+  return {
+    countReports(events) {
+      for (const { kind } of events) reports.inc({ kind });
+    },
+    countUnmatched(by) {
+      unmatched.inc({ by });
+    },
+    countReply(result, bytes = 0) {
+      replies.inc({ result });
+      replyBytes.inc(bytes);
+    },
+  };
+}
 
 const hourMs = 60 * 60 * 1_000;
 
@@ -116,10 +159,7 @@ export function createFeedback(dependencies: FeedbackDependencies) {
       log.warn({ by, kind }, 'a report matches no message; more of them are only counted');
     }
   };
-  const writeWith = async (
-    kysely: Database['kysely'],
-    events: readonly FeedbackEvent[],
-  ): Promise<void> => {
+  const writeWith = async (kysely: Kysely, events: readonly FeedbackEvent[]): Promise<void> => {
     const { past, unmatched } = await writeFeedbackEvents(kysely, events);
     countReports(events);
     noteUnmatched(unmatched);
@@ -187,8 +227,8 @@ export function createFeedback(dependencies: FeedbackDependencies) {
       if (dependencies.bounceServer === undefined) return;
       certificate?.start();
       const { startBounceServer } = await import('./bounce/start-bounce-server.ts');
-      const { ReplyIntake } = await import('./reply/receive-reply.ts');
-      const { ReplyReader } = await import('./reply/reply-reader.ts');
+      const { createReplyIntake } = await import('./reply/receive-reply.ts');
+      const { createReplyReader } = await import('./reply/reply-reader.ts');
       const { attachments, dnsServers, hostname, memoryShare } = dependencies;
       server = await startBounceServer({
         ...dependencies.bounceServer,
@@ -196,11 +236,11 @@ export function createFeedback(dependencies: FeedbackDependencies) {
         hostname,
         readReturnPath: (address) => returnPaths.read(address),
         write,
-        replies: new ReplyIntake({
+        replies: createReplyIntake({
           database,
           addresses: dependencies.replyAddresses,
           attachments,
-          reader: new ReplyReader({ dnsServers, hostname }),
+          read: createReplyReader(dnsServers, hostname),
           isReturnPath: (address) => returnPaths.read(address) !== undefined,
           count: countReply,
         }),

@@ -27,9 +27,10 @@ import {
   findReply,
   sanitizeDiagnostic,
 } from '../../src/outcomes/bounce/classify-bounce.ts';
-import { parseFeedbackMail } from '../../src/outcomes/bounce/parse-feedback-mail.ts';
-import { readDeliveryStatus } from '../../src/outcomes/bounce/read-delivery-status.ts';
-import { stripHtml } from '../../src/outcomes/bounce/strip-html.ts';
+import {
+  parseFeedbackMail,
+  readDeliveryStatus,
+} from '../../src/outcomes/bounce/parse-feedback-mail.ts';
 import { readMailgun } from '../../src/outcomes/relay/read-mailgun.ts';
 import { readPostmark } from '../../src/outcomes/relay/read-postmark.ts';
 import { readSendgrid } from '../../src/outcomes/relay/read-sendgrid.ts';
@@ -53,8 +54,8 @@ import {
   defaultAttachmentRules,
   findRefusal,
 } from '../../src/sending/submission/attachment-types.ts';
-import { BatchScanner } from '../../src/sending/submission/batch-scanner.ts';
 import { checkRawPartsJob as checkRawParts } from '../../src/sending/submission/check-raw-parts.ts';
+import { BatchScanner } from '../../src/sending/submission/read-batch.ts';
 
 /** Repeated to any length, they made some parser's time grow with its square. */
 const pieces = [
@@ -225,7 +226,6 @@ const textReaders: Readonly<Record<string, (text: string) => unknown>> = {
     findReply(text),
     sanitizeDiagnostic(text),
   ],
-  'the HTML of a report': stripHtml,
   'the reply of a server': parseReply,
   'the links of a text': cutAtLinks,
   'the HTML of a capture': (text) => prepareHtml({ source: Buffer.from(text) }),

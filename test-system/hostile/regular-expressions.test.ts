@@ -55,7 +55,6 @@ const explained: ReadonlyMap<RegExp, string> = new Map([
 
 /** Those that are built while the service runs: how they look with an example of what is put in, or why their time is bounded. */
 const built: Readonly<Record<string, RegExp | string>> = {
-  'src/outcomes/bounce/strip-html.ts': /<\/style/gi,
   'src/outcomes/relay/sns-signature.ts':
     /^sns\.(?:(?!cn-)[a-z]{2}(?:-gov)?-(?:central|north|south|(?:north|south)?(?:east|west))-\d{1,2}\.amazonaws\.com|cn-(?:central|north|south|(?:north|south)?(?:east|west))-\d{1,2}\.amazonaws\.com\.cn)$/,
   'src/host/http/direct-routes.ts': /^\/manage\/v1\/[^/?]+\/a\/[^/?]+\/?(?:\?|$)/,

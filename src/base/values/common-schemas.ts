@@ -1,4 +1,4 @@
-import { type TProperties, type TSchema, Type } from 'typebox';
+import { type TProperties, type TSchema, type TStringOptions, Type } from 'typebox';
 
 /** Rejects unknown members instead of ignoring them. */
 export const strict = { additionalProperties: false } as const;
@@ -44,6 +44,11 @@ export function TimeOrDay(description: string) {
       description: `${description} A date alone means midnight UTC.`,
     },
   );
+}
+
+/** A text that a request can leave out. */
+export function OptionalText(options: TStringOptions) {
+  return Type.Optional(Type.String(options));
 }
 
 export function Nullable<Schema extends TSchema>(schema: Schema) {

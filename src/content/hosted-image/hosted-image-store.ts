@@ -1,10 +1,8 @@
 import { sql } from 'kysely';
 import { alignByOrdinal } from '../../base/database/align-by-ordinal.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { HostedImageRef } from './hosted-image-path.ts';
-
-type Kysely = Database['kysely'];
 
 /** An image that anyone can load. */
 export interface HostedImage {
@@ -21,13 +19,11 @@ export async function findHostedImages(
   kysely: Kysely,
   refs: readonly HostedImageRef[],
 ): Promise<(Pick<HostedImage, 'contentType' | 'size'> | undefined)[]> {
-  const { rows } = await sql<{ n: number; contentType: string; size: number }>`
+  const rows = await query(kysely)<{ n: number; contentType: string; size: number }>`
     select k.n::int as n, i.content_type as "contentType", i.size
     from unnest(${refs.map(({ accountId }) => accountId)}::text[], ${refs.map(({ sha256 }) => sha256)}::text[])
       with ordinality as k (account_id, sha256, n)
-    join hosted_image i on i.account_id = k.account_id and i.sha256 = decode(k.sha256, 'hex') and i.removed_at is null`.execute(
-    kysely,
-  );
+    join hosted_image i on i.account_id = k.account_id and i.sha256 = decode(k.sha256, 'hex') and i.removed_at is null`;
   return alignByOrdinal(rows, refs.length, ({ contentType, size }) => ({ contentType, size }));
 }
 
@@ -51,12 +47,11 @@ export async function readHostedImages(
   },
 ): Promise<HostedImageRow[]> {
   const { at = null, sha256 = null } = page.before ?? {};
-  const { rows } = await sql<HostedImageRow>`
+  return await query(kysely)<HostedImageRow>`
     select ${columns} from hosted_image
     where account_id = ${accountId} and removed_at is null
       and (${at}::timestamptz is null or (created_at, sha256) < (${at}, decode(${sha256}, 'hex')))
-    order by created_at desc, sha256 desc limit ${page.limit}`.execute(kysely);
-  return rows;
+    order by created_at desc, sha256 desc limit ${page.limit}`;
 }
 
 /** @returns undefined if there is none or it was removed */
@@ -64,12 +59,10 @@ export async function readHostedImage(
   kysely: Kysely,
   { accountId, sha256 }: HostedImageRef,
 ): Promise<HostedImage | undefined> {
-  const { rows } = await sql<HostedImageRow>`
+  const [row] = await query(kysely)<HostedImageRow>`
     select ${columns} from hosted_image
-    where account_id = ${accountId} and sha256 = decode(${sha256}, 'hex') and removed_at is null`.execute(
-    kysely,
-  );
-  return rows[0];
+    where account_id = ${accountId} and sha256 = decode(${sha256}, 'hex') and removed_at is null`;
+  return row;
 }
 
 /** How many images an account has and their bytes, those included that were removed but are still stored. */
@@ -77,10 +70,10 @@ export async function readHostedImageUsage(
   kysely: Kysely,
   { accountId, sha256 }: HostedImageRef,
 ): Promise<{ readonly images: number; readonly bytes: number }> {
-  const { rows } = await sql<{ images: number; bytes: number }>`
+  const [row] = await query(kysely)<{ images: number; bytes: number }>`
     select count(*)::int as images, coalesce(sum(size), 0)::float8 as bytes from hosted_image
-    where account_id = ${accountId} and sha256 <> decode(${sha256}, 'hex')`.execute(kysely);
-  return rows[0] ?? { images: 0, bytes: 0 };
+    where account_id = ${accountId} and sha256 <> decode(${sha256}, 'hex')`;
+  return row ?? { images: 0, bytes: 0 };
 }
 
 /** Hosts a content that is stored already; restores an image that was removed. */
@@ -89,14 +82,12 @@ export async function saveHostedImage(
   { accountId, sha256 }: HostedImageRef,
   { filename, contentType, size }: Omit<HostedImage, 'sha256' | 'createdAt'>,
 ): Promise<void> {
-  await sql`
+  await query(transaction)`
     insert into hosted_image (account_id, sha256, filename, content_type, size)
     values (${accountId}, decode(${sha256}, 'hex'), ${filename}, ${contentType}, ${size})
     on conflict (account_id, sha256) do update
     set filename = excluded.filename, removed_at = null,
-      created_at = case when hosted_image.removed_at is null then hosted_image.created_at else now() end`.execute(
-    transaction,
-  );
+      created_at = case when hosted_image.removed_at is null then hosted_image.created_at else now() end`;
 }
 
 /** Removes an image at once; its content is deleted later (`deleteRemovedImages`). */
@@ -104,9 +95,7 @@ export async function removeHostedImage(
   transaction: Kysely,
   { accountId, sha256 }: HostedImageRef,
 ): Promise<void> {
-  await sql`
+  await query(transaction)`
     update hosted_image set removed_at = now()
-    where account_id = ${accountId} and sha256 = decode(${sha256}, 'hex') and removed_at is null`.execute(
-    transaction,
-  );
+    where account_id = ${accountId} and sha256 = decode(${sha256}, 'hex') and removed_at is null`;
 }

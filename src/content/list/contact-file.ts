@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/query.ts';
 import {
   describeRepeatedColumn,
   findAddressColumn,
@@ -83,16 +83,13 @@ export function readContactHeader(header: readonly string[]): ReadContactRow | s
  * The contacts of a list as a file that imports and manifests read, page by page to bound memory.
  * @throws TooManyContactFields before the file begins
  */
-export async function writeContactFile(
-  kysely: Database['kysely'],
-  list: ListKey,
-): Promise<Readable> {
+export async function writeContactFile(kysely: Kysely, list: ListKey): Promise<Readable> {
   const names = (await readFieldNames(kysely, list)).filter((name) => name !== '');
   return Readable.from(writeLines(kysely, list, names));
 }
 
 async function* writeLines(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   list: ListKey,
   names: readonly string[],
 ): AsyncGenerator<string> {

@@ -1,12 +1,9 @@
-import { sql } from 'kysely';
 import { checkLimits } from '../../accounts/account/account-limit-store.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import type { AccountId, ListId } from '../../base/values/ids.ts';
 import { maxContactColumns } from './contact-limits.ts';
 import { lockList } from './list-store.ts';
-
-type Kysely = Database['kysely'];
 
 /** A contact, as shown to people. */
 export interface Contact {
@@ -31,12 +28,11 @@ export async function readContactPage(
   page: { readonly after: string; readonly limit: number; readonly prefix?: string | undefined },
 ): Promise<Contact[]> {
   const { after, limit, prefix = '' } = page;
-  const { rows } = await sql<Contact>`
+  return await query(kysely)<Contact>`
     select email, fields, created_at as "createdAt" from contact
     where account_id = ${accountId} and list_id = ${listId} and email > ${after}
       and (${prefix} = '' or (email >= ${prefix} and starts_with(email, ${prefix})))
-    order by email limit ${limit}`.execute(kysely);
-  return rows;
+    order by email limit ${limit}`;
 }
 
 /** The contacts of a list have more fields than a file can have columns. */
@@ -55,11 +51,9 @@ export async function readFieldNames(
   kysely: Kysely,
   { accountId, listId }: ListKey,
 ): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`
+  const rows = await query(kysely)<{ name: string }>`
     select distinct key as name from contact, jsonb_object_keys(fields) key
-    where account_id = ${accountId} and list_id = ${listId} order by 1 limit ${maxContactColumns}`.execute(
-    kysely,
-  );
+    where account_id = ${accountId} and list_id = ${listId} order by 1 limit ${maxContactColumns}`;
   if (rows.length >= maxContactColumns) throw new TooManyContactFields();
   return rows.map(({ name }) => name);
 }
@@ -69,10 +63,10 @@ export async function readContact(
   { accountId, listId }: ListKey,
   email: string,
 ): Promise<Contact | undefined> {
-  const { rows } = await sql<Contact>`
+  const [row] = await query(kysely)<Contact>`
     select email, fields, created_at as "createdAt" from contact
-    where account_id = ${accountId} and list_id = ${listId} and email = ${email}`.execute(kysely);
-  return rows[0];
+    where account_id = ${accountId} and list_id = ${listId} and email = ${email}`;
+  return row;
 }
 
 /** Inserts or updates contacts and adjusts the list size. @throws AccountLimitReached */
@@ -83,13 +77,13 @@ export async function writeContacts(
 ): Promise<void> {
   const { accountId, listId } = list;
   await lockList(transaction, { accountId, id: listId });
-  const { rows } = await sql<{ fresh: boolean }>`
+  const rows = await query(transaction)<{ fresh: boolean }>`
     insert into contact (account_id, list_id, email, fields)
     select ${accountId}, ${listId}, row.email, row.fields
     from jsonb_to_recordset(${JSON.stringify(contacts)}::jsonb) as row (email text, fields jsonb)
     on conflict (account_id, list_id, email) do update set fields = excluded.fields
     where contact.fields is distinct from excluded.fields
-    returning xmax = 0 as fresh`.execute(transaction);
+    returning xmax = 0 as fresh`;
   const added = rows.filter(({ fresh }) => fresh).length;
   await adjustListSize(transaction, list, added);
   if (added > 0) await checkLimits(transaction, accountId, ['contacts', 'contactsOfList']);
@@ -103,10 +97,8 @@ export async function removeContact(
 ): Promise<void> {
   const { accountId, listId } = list;
   await lockList(transaction, { accountId, id: listId });
-  await sql`
-    delete from contact where account_id = ${accountId} and list_id = ${listId} and email = ${email}`.execute(
-    transaction,
-  );
+  await query(transaction)`
+    delete from contact where account_id = ${accountId} and list_id = ${listId} and email = ${email}`;
   await adjustListSize(transaction, list, -1);
 }
 
@@ -116,8 +108,8 @@ async function adjustListSize(
   { accountId, listId }: ListKey,
   delta: number,
 ): Promise<void> {
-  await sql`
+  await query(transaction)`
     update contact_list
     set content_hash = null, modified_at = now(), source_size = greatest(0, source_size + ${delta}::int)
-    where account_id = ${accountId} and id = ${listId}`.execute(transaction);
+    where account_id = ${accountId} and id = ${listId}`;
 }

@@ -1,8 +1,6 @@
 import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import type { AccountId, ListId } from '../../base/values/ids.ts';
-
-type Kysely = Database['kysely'];
 
 /** A contact list without its contacts. */
 export interface ContactList {
@@ -26,15 +24,12 @@ export async function readListPage(
   accountId: AccountId,
   page: { readonly count: number; readonly offset: number },
 ): Promise<{ readonly total: number; readonly lists: readonly ContactList[] }> {
-  const lists = await sql<ContactList>`
+  const lists = await query(kysely)<ContactList>`
     select ${columns} from contact_list where account_id = ${accountId}
-    order by id limit ${page.count} offset ${page.offset}`.execute(kysely);
-  const { total } = await kysely
-    .selectFrom('contact_list')
-    .select((eb) => eb.fn.countAll<string>().as('total'))
-    .where('account_id', '=', accountId)
-    .executeTakeFirstOrThrow();
-  return { total: Number(total), lists: lists.rows };
+    order by id limit ${page.count} offset ${page.offset}`;
+  const [counted] = await query(kysely)<{ total: number }>`
+    select count(*)::int as total from contact_list where account_id = ${accountId}`;
+  return { total: counted?.total ?? 0, lists };
 }
 
 /** A list as the manifest sees it: `contentHash` identifies the rows of the last full write. */
@@ -44,10 +39,9 @@ export interface StoredList extends ContactList {
 
 /** All lists of an account, ordered by id. */
 export async function readLists(kysely: Kysely, accountId: AccountId): Promise<StoredList[]> {
-  const { rows } = await sql<StoredList>`
+  return await query(kysely)<StoredList>`
     select ${columns}, content_hash as "contentHash" from contact_list where account_id = ${accountId}
-    order by id`.execute(kysely);
-  return rows;
+    order by id`;
 }
 
 /** Creates a list or updates its settings. */
@@ -61,20 +55,12 @@ export async function saveList(
     readonly description: string;
   },
 ): Promise<void> {
-  const settings = {
-    name: list.name,
-    folder_name: list.folderName,
-    description: list.description,
-  };
-  await transaction
-    .insertInto('contact_list')
-    .values({ account_id: list.accountId, id: list.id, ...settings })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['account_id', 'id'])
-        .doUpdateSet({ ...settings, modified_at: sql<Date>`now()` }),
-    )
-    .execute();
+  const { accountId, id, name, folderName, description } = list;
+  await query(transaction)`
+    insert into contact_list (account_id, id, name, folder_name, description)
+    values (${accountId}, ${id}, ${name}, ${folderName}, ${description})
+    on conflict (account_id, id) do update
+    set name = excluded.name, folder_name = excluded.folder_name, description = excluded.description, modified_at = now()`;
 }
 
 /** A contact to write. */
@@ -91,14 +77,9 @@ export async function lockList(
   transaction: Kysely,
   list: { readonly accountId: AccountId; readonly id: ListId },
 ): Promise<void> {
-  await transaction
-    .selectFrom('contact_list')
-    .select('id')
-    .where('account_id', '=', list.accountId)
-    .where('id', '=', list.id)
-    // Contacts reference the list; this lock still allows that.
-    .forNoKeyUpdate()
-    .execute();
+  // Contacts reference the list; this lock still allows that.
+  await query(transaction)`
+    select from contact_list where account_id = ${list.accountId} and id = ${list.id} for no key update`;
 }
 
 /** Contacts per statement. */
@@ -117,11 +98,11 @@ export async function hasContacts(
 ): Promise<boolean> {
   for (let from = 0; from < contacts.length; from += chunk) {
     const rows = JSON.stringify(contacts.slice(from, from + chunk));
-    const { rows: missing } = await sql`
+    const missing = await query(transaction)`
       select from jsonb_to_recordset(${rows}::jsonb) as row (email text, fields jsonb)
       left join contact on contact.account_id = ${list.accountId} and contact.list_id = ${list.id}
         and contact.email = row.email
-      where contact.email is null or ${fieldsDiffer} limit 1`.execute(transaction);
+      where contact.email is null or ${fieldsDiffer} limit 1`;
     if (missing.length > 0) return false;
   }
   return true;
@@ -141,28 +122,24 @@ export async function saveContacts(
   await lockList(transaction, list);
   for (let from = 0; from < contacts.rows.length; from += chunk) {
     const rows = JSON.stringify(contacts.rows.slice(from, from + chunk));
-    await sql`
+    await query(transaction)`
       insert into contact (account_id, list_id, email, fields)
       select ${accountId}, ${id}, row.email, row.fields
       from jsonb_to_recordset(${rows}::jsonb) as row (email text, fields jsonb)
       left join contact on contact.account_id = ${accountId} and contact.list_id = ${id} and contact.email = row.email
       where contact.email is null or ${fieldsDiffer}
-      on conflict (account_id, list_id, email) do update set fields = excluded.fields`.execute(
-      transaction,
-    );
+      on conflict (account_id, list_id, email) do update set fields = excluded.fields`;
   }
   if (only) {
     const emails = contacts.rows.map(({ email }) => email);
-    await sql`
+    await query(transaction)`
       delete from contact
-      where account_id = ${accountId} and list_id = ${id} and not email = any(${emails}::text[])`.execute(
-      transaction,
-    );
+      where account_id = ${accountId} and list_id = ${id} and not email = any(${emails}::text[])`;
   }
-  await sql`
+  await query(transaction)`
     update contact_list set content_hash = ${contacts.contentHash}, modified_at = now(),
       source_size = (select count(*) from contact where account_id = ${accountId} and list_id = ${id})
-    where account_id = ${accountId} and id = ${id}`.execute(transaction);
+    where account_id = ${accountId} and id = ${id}`;
 }
 
 /** Removes a list with its contacts. */
@@ -171,9 +148,6 @@ export async function removeList(
   accountId: AccountId,
   listId: ListId,
 ): Promise<void> {
-  await transaction
-    .deleteFrom('contact_list')
-    .where('account_id', '=', accountId)
-    .where('id', '=', listId)
-    .execute();
+  await query(transaction)`
+    delete from contact_list where account_id = ${accountId} and id = ${listId}`;
 }

@@ -4,16 +4,14 @@ import { bytesArray, LargeValueClient, textArray } from '../../base/database/bin
 import { GroupCommit } from '../../base/database/group-commit.ts';
 import {
   clientSettings,
-  type Database,
   type DatabaseSettings,
   ignoreIdleErrors,
 } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import { isForeignKeyViolation } from '../../base/database/sqlstate.ts';
 import { Limiter } from '../../base/fairness/limiter.ts';
 import { policies } from '../../base/fairness/policies.ts';
 import type { AccountId } from '../../base/values/ids.ts';
-
-type Kysely = Database['kysely'];
 
 /** A content and its SHA-256, in hex. */
 export interface AttachmentContent {
@@ -55,12 +53,10 @@ export async function storeContents(
   contents: readonly AttachmentContent[],
 ): Promise<void> {
   for (const { sha256, content } of contents)
-    await sql`
+    await query(transaction)`
       insert into attachment_content (account_id, sha256, content, check_at)
       values (${accountId}, decode(${sha256}, 'hex'), ${content}, now() + ${sql.raw(reserve)})
-      on conflict (account_id, sha256) do update set check_at = excluded.check_at`.execute(
-      transaction,
-    );
+      on conflict (account_id, sha256) do update set check_at = excluded.check_at`;
 }
 
 /**

@@ -38,110 +38,103 @@ const otherwise = {
   doesNotProve: '',
 } as const;
 
+/** A kind with what holds for it otherwise. */
+function kind<const Facts extends Partial<EventKindFacts> & Pick<EventKindFacts, 'meaning'>>(
+  facts: Facts,
+): Omit<typeof otherwise, keyof Facts> & Facts {
+  return { ...otherwise, ...facts };
+}
+
 /**
  * Everything that can happen to a message, in the order of the report columns. A new kind also needs a producer, texts and,
  * for a new state, report column or reader event, a migration. The compiler finds the rest.
  */
 export const eventKinds = {
   /** Not stored in `message_event`, because the message row itself is this event. */
-  accepted: {
-    ...otherwise,
+  accepted: kind({
     state: 'queued',
     webhook: 'message.accepted',
     report: { accepted: 'all' },
     meaning: 'the message is stored and can’t be lost',
     doesNotProve: 'that any server has seen it',
-  },
-  delivered: {
-    ...otherwise,
+  }),
+  delivered: kind({
     state: 'delivered',
     webhook: 'message.delivered',
     report: { delivered: 'all' },
     meaning: 'the receiving server, or your relay, accepted it',
     doesNotProve: 'that it reached an inbox',
-  },
-  bounced: {
-    ...otherwise,
+  }),
+  bounced: kind({
     state: 'bounced',
     webhook: 'message.bounced',
     report: { bounced_hard: 'hard', bounced_soft: 'soft' },
     suppresses: 'hard_bounce',
     meaning: 'it was rejected permanently; after `delivered`, a bounce message arrived',
     doesNotProve: 'that the address never existed',
-  },
-  deferred: {
-    ...otherwise,
+  }),
+  deferred: kind({
     state: 'deferred',
     webhook: 'message.deferred',
     report: { deferred: 'all' },
     meaning: 'a temporary error; it is retried',
     doesNotProve: 'that anything is wrong with the address',
-  },
-  expired: {
-    ...otherwise,
+  }),
+  expired: kind({
     state: 'expired',
     webhook: 'message.expired',
     report: { expired: 'all' },
     meaning: 'its retry period, freshness window or deadline ended',
     doesNotProve: 'that no attempt reached anyone',
-  },
-  failed: {
-    ...otherwise,
+  }),
+  failed: kind({
     state: 'failed',
     webhook: 'message.failed',
     report: { failed: 'all' },
     meaning: 'an internal error; the message is kept so that you can retry it',
-  },
-  uncertain: {
-    ...otherwise,
+  }),
+  uncertain: kind({
     state: 'uncertain',
     webhook: 'message.uncertain',
     report: { uncertain: 'all' },
     meaning: 'the final dot may have been sent, but no reply was read',
     doesNotProve: 'that it was or wasn’t delivered',
-  },
-  suppressed: {
-    ...otherwise,
+  }),
+  suppressed: kind({
     state: 'suppressed',
     meaning: 'the address is suppressed; nothing was sent to it',
-  },
-  canceled: {
-    ...otherwise,
+  }),
+  canceled: kind({
     state: 'canceled',
     webhook: 'message.canceled',
     report: { canceled: 'all' },
     meaning: 'stopped before it was sent',
-  },
-  delayed: {
-    ...otherwise,
+  }),
+  delayed: kind({
     webhook: 'message.delayed',
     meaning: 'a server that accepted the message reports that it is still trying',
     doesNotProve: 'that it won’t arrive',
-  },
-  complained: {
-    ...otherwise,
+  }),
+  complained: kind({
     webhook: 'message.complained',
     report: { complained: 'all' },
     suppresses: 'complaint',
     meaning: 'the recipient’s provider reports that it was marked as spam',
     doesNotProve: 'that the recipient did so on purpose',
-  },
-  unsubscribed: {
-    ...otherwise,
+  }),
+  unsubscribed: kind({
     webhook: 'message.unsubscribed',
     report: { unsubscribed: 'all' },
     suppresses: 'unsubscribe',
     meaning: 'the message’s unsubscribe link was used',
     doesNotProve: 'that the recipient wants no transactional mail',
-  },
-  replied: {
-    ...otherwise,
+  }),
+  replied: kind({
     webhook: 'message.replied',
     meaning: 'a reply arrived at the message’s reply address',
     doesNotProve: 'that its recipient wrote it: look at the results of SPF, DKIM and DMARC',
-  },
-  opened: {
-    ...otherwise,
+  }),
+  opened: kind({
     webhook: 'message.opened',
     report: {
       opened_people: 'people',
@@ -152,9 +145,8 @@ export const eventKinds = {
     fromReader: true,
     meaning: 'the message’s tracking image was fetched',
     doesNotProve: 'that a person read it; its absence doesn’t prove that nobody did',
-  },
-  clicked: {
-    ...otherwise,
+  }),
+  clicked: kind({
     webhook: 'message.clicked',
     report: {
       clicked_people: 'people',
@@ -165,45 +157,29 @@ export const eventKinds = {
     fromReader: true,
     meaning: 'a link in the message was followed',
     doesNotProve: 'that a person followed it',
-  },
-  redirected: {
-    ...otherwise,
+  }),
+  redirected: kind({
     meaning: 'it was sent to the address of `DELIVERY_REDIRECT` instead of its recipients',
     doesNotProve: 'that a recipient received it',
-  },
-  warning: {
-    ...otherwise,
-    meaning: 'rendering changed something in it, such as emptying a link',
-  },
-  'pause-asked': {
-    ...otherwise,
+  }),
+  warning: kind({ meaning: 'rendering changed something in it, such as emptying a link' }),
+  'pause-asked': kind({
     meaning: 'a user paused it',
     doesNotProve: 'that an attempt in progress stopped',
-  },
-  'resume-asked': {
-    ...otherwise,
-    meaning: 'a user resumed it',
-  },
-  'cancel-asked': {
-    ...otherwise,
+  }),
+  'resume-asked': kind({ meaning: 'a user resumed it' }),
+  'cancel-asked': kind({
     meaning: 'a user canceled it',
     doesNotProve:
       'that it wasn’t sent, since an attempt in progress continues; `canceled` confirms that it stopped',
-  },
-  'retry-asked': {
-    ...otherwise,
-    meaning: 'a user requested an immediate retry',
-  },
-  'move-asked': {
-    ...otherwise,
-    meaning: 'a user changed its send time',
-  },
-  'version-kept': {
-    ...otherwise,
+  }),
+  'retry-asked': kind({ meaning: 'a user requested an immediate retry' }),
+  'move-asked': kind({ meaning: 'a user changed its send time' }),
+  'version-kept': kind({
     meaning:
       'the template version that was due couldn’t be used, for example because it lacks values, so the accepted one was used',
-  },
-} as const satisfies Readonly<Record<string, EventKindFacts>>;
+  }),
+} satisfies Readonly<Record<string, EventKindFacts>>;
 
 type Table = typeof eventKinds;
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 import type { StoredEventKind } from './event-kinds.ts';
 import type { StoredContent } from './message-content.ts';
@@ -59,27 +59,26 @@ const maxEvents = 1_000;
 
 /** Reads an account's message with its queue entry and events in order; undefined if not found. */
 export async function readMessageStatus(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   accountId: AccountId,
   messageId: MessageId,
 ): Promise<StoredMessageStatus | undefined> {
-  const messages = await sql<StoredMessage>`
+  const [message] = await query(kysely)<StoredMessage>`
     select template_id, template_version, state, state_at, accepted_at, transactional, track_opens, track_clicks,
       deliver_when_delayed, external_id, tag, content
-    from message where account_id = ${accountId} and id = ${messageId}`.execute(kysely);
-  const [message] = messages.rows;
+    from message where account_id = ${accountId} and id = ${messageId}`;
   if (message === undefined) return undefined;
-  const [entries, events] = await Promise.all([
-    sql<StoredQueueEntry>`
+  const [[entry], events] = await Promise.all([
+    query(kysely)<StoredQueueEntry>`
       select case when due_at < 'infinity' then due_at end as due_at, reason, pending,
         ${sql.raw(isLeased('q', 'now()'))} as leased, ${sql.raw(pausedScopeOf('q', 'm'))} as paused
       from queue_entry q
       left join message m on m.account_id = ${accountId} and m.id = q.message_id and m.retention_days = q.retention_days
-      where q.account_id = ${accountId} and q.message_id = ${messageId}`.execute(kysely),
-    sql<StoredEvent>`
+      where q.account_id = ${accountId} and q.message_id = ${messageId}`,
+    query(kysely)<StoredEvent>`
       select at, kind, recipient, detail from message_event
       where account_id = ${accountId} and message_id = ${messageId}
-      order by at, id limit ${maxEvents}`.execute(kysely),
+      order by at, id limit ${maxEvents}`,
   ]);
-  return { message, entry: entries.rows[0], events: events.rows };
+  return { message, entry, events };
 }

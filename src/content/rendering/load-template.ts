@@ -2,6 +2,7 @@ import type {
   CompiledLink,
   CompiledNode,
   CompiledTemplate,
+  CompiledUrl,
 } from '../template/compiled-template.ts';
 import { escapeHtml } from '../template/escape-html.ts';
 import type { FieldFormat } from '../template/field-format.ts';
@@ -75,42 +76,37 @@ export interface LoadedBody {
 /** Prepares a compiled template version for rendering; costs about as much as encoding its HTML. */
 export function loadTemplate(compiled: CompiledTemplate): LoadedTemplate {
   const names = compiled.fields.map(({ name }) => name);
-  const loader = new NodeLoader(names, compiled.links);
+  const load = bodyLoader(names, compiled.links);
   const index = indexFields(compiled.fields);
   return {
     compiled,
     names,
     defaults: compiled.fields.map((field) => textOfValue(field.default)),
-    html: compiled.html === null ? null : loader.body(compiled.html),
-    text: compiled.text === null ? null : loader.body(compiled.text),
+    html: compiled.html && load(compiled.html),
+    text: compiled.text && load(compiled.text),
     size: computeSizeBounds(compiled),
     index,
     structured: structuredFields(index),
   };
 }
 
-class NodeLoader {
-  readonly #top: NamePlaces;
-  readonly #links: readonly CompiledLink[];
-
-  constructor(names: readonly string[], links: readonly CompiledLink[]) {
-    const places = new Map(names.map((name, index) => [name, index]));
-    this.#top = (name) => {
-      const place = places.get(name);
-      if (place === undefined) throw new Error(`compiled template does not list its field ${name}`);
-      return place;
+/** @returns loads a body with these fields and links */
+function bodyLoader(names: readonly string[], tableOfLinks: readonly CompiledLink[]) {
+  const topPlaces = new Map(names.map((name, index) => [name, index]));
+  const top: NamePlaces = (name) => {
+    const place = topPlaces.get(name);
+    if (place === undefined) throw new Error(`compiled template does not list its field ${name}`);
+    return place;
+  };
+  return (body: readonly CompiledNode[]): LoadedBody => {
+    const withLinks = load(body, true, top);
+    return {
+      withLinks,
+      withoutLinks: tableOfLinks.length === 0 ? withLinks : load(body, false, top),
     };
-    this.#links = links;
-  }
+  };
 
-  body(nodes: readonly CompiledNode[]): LoadedBody {
-    const withLinks = this.#nodes(nodes, true, this.#top);
-    const withoutLinks =
-      this.#links.length === 0 ? withLinks : this.#nodes(nodes, false, this.#top);
-    return { withLinks, withoutLinks };
-  }
-
-  #nodes(nodes: readonly CompiledNode[], links: boolean, places: NamePlaces): LoadedNode[] {
+  function load(nodes: readonly CompiledNode[], links: boolean, places: NamePlaces): LoadedNode[] {
     const loaded: LoadedNode[] = [];
     let text = '';
     const flush = (): void => {
@@ -118,36 +114,41 @@ class NodeLoader {
       text = '';
     };
     for (const node of nodes) {
-      const fixed = this.#fixedText(node, links);
+      const fixed = fixedText(node, links);
       if (fixed !== undefined) {
         text += fixed;
         continue;
       }
       flush();
-      loaded.push(this.#node(node as Exclude<CompiledNode, string>, links, places));
+      loaded.push(loadNode(node as Exclude<CompiledNode, string>, links, places));
     }
     flush();
     return loaded;
   }
 
   /** The text of a node if it is the same in every message. */
-  #fixedText(node: CompiledNode, links: boolean): string | undefined {
+  function fixedText(node: CompiledNode, links: boolean): string | undefined {
     if (typeof node === 'string') return node;
     if (node.type !== 'url') return undefined;
-    const link = node.link === undefined ? undefined : this.#links[node.link];
-    if (links && link?.trackable === true) return undefined;
+    if (links && linkOf(node)?.trackable === true) return undefined;
     if (!node.nodes.every((part) => typeof part === 'string')) return undefined;
     const url = node.nodes.join('');
     return node.as === 'plain' ? url : escapeHtml(url);
   }
 
-  #node(node: Exclude<CompiledNode, string>, links: boolean, places: NamePlaces): LoadedNode {
+  function linkOf({ link }: CompiledUrl): CompiledLink | undefined {
+    return link === undefined ? undefined : tableOfLinks[link];
+  }
+
+  function loadNode(
+    node: Exclude<CompiledNode, string>,
+    links: boolean,
+    places: NamePlaces,
+  ): LoadedNode {
     if (node.type === 'slot') return node;
-    if (node.type === 'url') {
-      const link = node.link === undefined ? undefined : this.#links[node.link];
-      return { type: 'url', as: node.as, nodes: this.#nodes(node.nodes, links, places), link };
-    }
-    if (node.type === 'each') return this.#each(node.name, node.nodes, links);
+    if (node.type === 'url')
+      return { ...node, nodes: load(node.nodes, links, places), link: linkOf(node) };
+    if (node.type === 'each') return loadEach(node.name, node.nodes, links);
     const field = places(node.name);
     if (node.type === 'field') {
       const { as, format } = node;
@@ -155,13 +156,13 @@ class NodeLoader {
         ? { type: 'field', field, as }
         : { type: 'field', field, as, format };
     }
-    const nodes = this.#nodes(node.nodes, links, places);
+    const nodes = load(node.nodes, links, places);
     return { type: 'section', field, filled: node.shown === 'filled', nodes };
   }
 
-  #each(name: string, inner: readonly CompiledNode[], links: boolean): EachNode {
+  function loadEach(name: string, inner: readonly CompiledNode[], links: boolean): EachNode {
     const places = new Map<string, number>();
-    const nodes = this.#nodes(inner, links, (used) => {
+    const nodes = load(inner, links, (used) => {
       const place = places.get(used) ?? places.size;
       places.set(used, place);
       return place;

@@ -1,10 +1,8 @@
 import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { countChanged, type Kysely, query } from '../../base/database/query.ts';
 import type { ComparableAddress } from '../../base/values/email-address.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { NewSuppression, Suppression, SuppressionReason } from './suppression.ts';
-
-type Kysely = Database['kysely'];
 
 /**
  * Adds entries, one per address and reason. Existing ones keep their time and source, and the later expiry; one that has expired
@@ -22,12 +20,10 @@ export async function addSuppressions(
     message_id: entry.messageId ?? null,
     expires_at: entry.expiresAt?.toISOString() ?? null,
   }));
-  await sql`
+  await query(kysely)`
     delete from suppression s using json_to_recordset(${JSON.stringify(rows)}::json) as e (address text, reason text)
-    where s.account_id = ${accountId} and s.address = e.address and s.reason = e.reason and s.expires_at <= now()`.execute(
-    kysely,
-  );
-  const { rows: written } = await sql<{ fresh: boolean }>`
+    where s.account_id = ${accountId} and s.address = e.address and s.reason = e.reason and s.expires_at <= now()`;
+  const written = await query(kysely)<{ fresh: boolean }>`
     insert into suppression as s (account_id, address, reason, message_id, expires_at, created_at)
     select distinct on (e.address, e.reason) ${accountId}, e.address, e.reason, e.message_id, e.expires_at,
       now()
@@ -37,7 +33,7 @@ export async function addSuppressions(
     on conflict (account_id, address, reason) do update
     set expires_at = case when s.expires_at is null or excluded.expires_at is null then null
       else greatest(s.expires_at, excluded.expires_at) end
-    returning xmax = 0 as fresh`.execute(kysely);
+    returning xmax = 0 as fresh`;
   return written.filter((row) => row.fresh).length;
 }
 
@@ -51,11 +47,10 @@ export async function removeSuppression(
   address: ComparableAddress,
   reason?: SuppressionReason,
 ): Promise<number> {
-  const { numAffectedRows } = await sql`
+  return await countChanged(kysely)`
     delete from suppression
     where account_id = ${accountId} and address = ${address}
-      and (${reason ?? null}::text is null or reason = ${reason ?? null})`.execute(kysely);
-  return Number(numAffectedRows ?? 0n);
+      and (${reason ?? null}::text is null or reason = ${reason ?? null})`;
 }
 
 /** Where an entry is in the list. */
@@ -86,7 +81,7 @@ export async function findSuppressions(
     after === undefined
       ? sql`true`
       : sql`(created_at, address, reason) < (${after.createdText}::timestamptz, ${after.address}, ${after.reason})`;
-  const { rows } = await sql<Suppression & SuppressionPosition>`
+  return await query(kysely)<Suppression & SuppressionPosition>`
     select address, reason, message_id as "messageId", created_at as "createdAt", expires_at as "expiresAt",
       created_at::text as "createdText"
     from suppression
@@ -94,8 +89,7 @@ export async function findSuppressions(
       and ${isAfter}
       and (${reason ?? null}::text is null or reason = ${reason ?? null})
       and (${contains ?? null}::text is null or position(${contains ?? null} in address) > 0)
-    order by created_at desc, address desc, reason desc limit ${limit}`.execute(kysely);
-  return rows;
+    order by created_at desc, address desc, reason desc limit ${limit}`;
 }
 
 export async function readSuppressions(
@@ -103,10 +97,7 @@ export async function readSuppressions(
   accountId: AccountId,
   address: ComparableAddress,
 ): Promise<Suppression[]> {
-  const { rows } = await sql<Suppression>`
+  return await query(kysely)<Suppression>`
     select address, reason, message_id as "messageId", created_at as "createdAt", expires_at as "expiresAt"
-    from suppression where account_id = ${accountId} and address = ${address} order by reason`.execute(
-    kysely,
-  );
-  return rows;
+    from suppression where account_id = ${accountId} and address = ${address} order by reason`;
 }

@@ -48,13 +48,8 @@ export interface TagProblems {
 }
 
 function sameProblem(a: TemplateProblem, b: TemplateProblem): boolean {
-  return (
-    a.part === b.part &&
-    a.rule === b.rule &&
-    a.line === b.line &&
-    a.column === b.column &&
-    a.message === b.message
-  );
+  const compared = ['part', 'rule', 'line', 'column', 'message'] as const;
+  return compared.every((member) => a[member] === b[member]);
 }
 
 /**

@@ -16,7 +16,7 @@ import { convertMjml, extractPreviewText } from './convert-mjml.ts';
 import { deriveText } from './derive-text.ts';
 import { describeReadable } from './field-format.ts';
 import { indexFields } from './field-index.ts';
-import { ImageUses, noImageUses } from './image-uses.ts';
+import { findImageUses, noImageUses } from './image-uses.ts';
 import { inlineCss } from './inline-css.ts';
 import { type Markup, parseMarkup } from './parse-markup.ts';
 import { plainNodes } from './parse-override.ts';
@@ -308,7 +308,7 @@ class SourceCompiler {
       placeholders.find(finished).map(({ tag }) => tag),
     );
     if (this.#problems.hasErrors) return noBodies;
-    this.#imageUses = ImageUses.in(finished, placeholders);
+    this.#imageUses = findImageUses(finished, placeholders);
     const text =
       givenText ??
       (await deriveText(finished, placeholders, problems, (name) => this.#isList(name)));

@@ -18,7 +18,7 @@ export async function deriveText(
   problems: TagProblems,
   isRepeated: (name: string) => boolean,
 ): Promise<CompiledNode[]> {
-  const urls = new UrlPlaceholders(placeholders.unify(html), placeholders, problems);
+  const urls = protectUrls(placeholders.unify(html), placeholders, problems);
   const text = await convert(urls.html);
   const tree = new NodeTreeBuilder(problems);
   for (const line of splitPlaceholders(
@@ -67,42 +67,35 @@ async function convert(html: string): Promise<string> {
 }
 
 /** Replaces each URL that has fields with a single word, which survives the conversion intact. */
-class UrlPlaceholders {
-  readonly html: string;
-  readonly #urls: CompiledUrl[] = [];
-  readonly #prefix: string;
-
-  constructor(html: string, placeholders: TagPlaceholders, problems: TagProblems) {
-    this.#prefix = `${placeholders.placeholderFor(placeholders.tags.length)}u`;
-    let out = '';
-    let from = 0;
-    for (const range of mapHtml(html).ranges) {
-      if (range.kind === 'text') continue;
-      if (range.name === 'style' && isHiding(range.value, html.slice(range.end, range.end + 300))) {
-        const quote = range.quoted ? '' : '"';
-        out += `${html.slice(from, range.start)}${quote}display:none${quote}`;
-        from = range.end;
-      }
-      if (range.name !== 'href' || classifyAttribute(range) !== 'url') continue;
-      const found = placeholders.find(range.value);
-      // A URL that is just one field reads the same as text, which lets us compare it with the link's text.
-      if (found.length === 0 || isOneField(range.value, found)) continue;
-      out += `${html.slice(from, range.start)}${this.#prefix}${this.#urls.length}z`;
-      this.#urls.push(compileUrl(range.value, 'plain', found, problems));
+function protectUrls(html: string, placeholders: TagPlaceholders, problems: TagProblems) {
+  const urls: CompiledUrl[] = [];
+  const prefix = `${placeholders.placeholderFor(placeholders.tags.length)}u`;
+  let out = '';
+  let from = 0;
+  for (const range of mapHtml(html).ranges) {
+    if (range.kind === 'text') continue;
+    if (range.name === 'style' && isHiding(range.value, html.slice(range.end, range.end + 300))) {
+      const quote = range.quoted ? '' : '"';
+      out += `${html.slice(from, range.start)}${quote}display:none${quote}`;
       from = range.end;
     }
-    this.html = out + html.slice(from);
+    if (range.name !== 'href' || classifyAttribute(range) !== 'url') continue;
+    const found = placeholders.find(range.value);
+    // A URL that is just one field reads the same as text, which lets us compare it with the link's text.
+    if (found.length === 0 || isOneField(range.value, found)) continue;
+    out += `${html.slice(from, range.start)}${prefix}${urls.length}z`;
+    urls.push(compileUrl(range.value, 'plain', found, problems));
+    from = range.end;
   }
-
-  find(text: string): { start: number; end: number; url: CompiledUrl }[] {
-    const found: { start: number; end: number; url: CompiledUrl }[] = [];
-    for (const match of text.matchAll(new RegExp(`${this.#prefix}(\\d+)z`, 'g'))) {
-      const url = this.#urls[Number(match[1])];
-      if (url !== undefined)
-        found.push({ start: match.index, end: match.index + match[0].length, url });
-    }
-    return found;
-  }
+  return {
+    html: out + html.slice(from),
+    find: (text: string) =>
+      Array.from(text.matchAll(new RegExp(`${prefix}(\\d+)z`, 'g'))).flatMap((match) => {
+        const url = urls[Number(match[1])];
+        const end = match.index + match[0].length;
+        return url === undefined ? [] : [{ start: match.index, end, url }];
+      }),
+  };
 }
 
 /**
@@ -132,7 +125,11 @@ function isOneField(value: string, found: readonly { start: number; end: number 
   return found.length === 1 && first?.start === 0 && first.end === value.length;
 }
 
-function* splitPlaceholders(text: string, placeholders: TagPlaceholders, urls: UrlPlaceholders) {
+function* splitPlaceholders(
+  text: string,
+  placeholders: TagPlaceholders,
+  urls: ReturnType<typeof protectUrls>,
+) {
   const found = [...placeholders.find(text), ...urls.find(text)].sort((a, b) => a.start - b.start);
   let from = 0;
   for (const piece of found) {

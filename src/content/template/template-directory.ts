@@ -7,14 +7,13 @@ import { andThen, type MaybePromise } from '../../base/values/maybe-promise.ts';
 import type { CompiledTemplate } from './compiled-template.ts';
 import { matchVariant } from './locale.ts';
 import { secretNamesOf, withSecretNames } from './secret-names.ts';
+import type { TemplateRef, TemplateVersionRef } from './template-source.ts';
 import {
   type CompiledRow,
   type PublishedRow,
   readCompiled,
   readKeptSecrets,
   readPublished,
-  type TemplateRef,
-  type TemplateVersionRef,
   templateKey,
   templateTopic,
 } from './template-store.ts';

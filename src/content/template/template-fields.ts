@@ -153,17 +153,6 @@ export function requiredNames(fields: readonly CompiledField[]): RequiredNames {
 }
 
 /**
- * The fields that a request must supply: those in use without a default. An overridden subject line or preview text
- * contributes its own fields instead of the template's.
- */
-export function requiredFields(
-  template: CompiledTemplate,
-  overrides: TemplateOverrides = {},
-): string[] {
-  return filterRequired(() => true, template, overrides);
-}
-
-/**
  * The required fields for which the map has no own key, in template order, then the places in items that lack a value,
  * such as `Items[3].Price`; empty if the message can be sent. An empty string counts as a value.
  */
@@ -172,7 +161,14 @@ export function missingFields(
   values: GivenValues,
   overrides: TemplateOverrides = {},
 ): string[] {
-  const missing = filterRequired((name) => !Object.hasOwn(values, name), template, overrides);
+  const { body, subject, previewText } = template.required;
+  const names = [
+    body,
+    requiredOf(template, subject, overrides.subjectLine),
+    requiredOf(template, previewText, overrides.previewText),
+  ].flatMap((part) => part.filter((name) => !Object.hasOwn(values, name)));
+  // Most requests lack none.
+  const missing = names.length === 0 ? names : [...new Set(names)];
   const uses = usesOf(template, overrides);
   return uses.length === 0 ? missing : [...missing, ...missingItemFields(uses, values)];
 }
@@ -200,27 +196,6 @@ function usesOf(
     subjectLine === undefined ? uses?.subject : subjectLine.uses,
     previewText === undefined ? uses?.previewText : previewText.uses,
   ].filter((part) => part !== undefined);
-}
-
-function filterRequired(
-  isWanted: (name: string) => boolean,
-  template: CompiledTemplate,
-  overrides: TemplateOverrides,
-): string[] {
-  const { body, subject, previewText } = template.required;
-  // Most requests lack none.
-  let names: Set<string> | undefined;
-  for (const part of [
-    body,
-    requiredOf(template, subject, overrides.subjectLine),
-    requiredOf(template, previewText, overrides.previewText),
-  ])
-    for (const name of part)
-      if (isWanted(name)) {
-        names ??= new Set();
-        names.add(name);
-      }
-  return names === undefined ? [] : Array.from(names);
 }
 
 function requiredOf(

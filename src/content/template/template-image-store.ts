@@ -1,14 +1,5 @@
-import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
-import type { AccountId, TemplateId } from '../../base/values/ids.ts';
-import type { TemplateImage } from './template-source.ts';
-
-type Kysely = Database['kysely'];
-
-interface ImageOwner {
-  readonly accountId: AccountId;
-  readonly templateId: TemplateId;
-}
+import { type Kysely, query } from '../../base/database/query.ts';
+import type { TemplateImage, TemplateRef } from './template-source.ts';
 
 /** The draft's number among the versions of `template_image`. */
 const draftNumber = 0;
@@ -16,30 +7,27 @@ const draftNumber = 0;
 /** Keeps the contents of a version's images, which are stored already, for as long as the version exists. */
 export async function linkImages(
   transaction: Kysely,
-  { accountId, templateId }: ImageOwner,
+  { accountId, templateId }: TemplateRef,
   version: number,
   images: readonly TemplateImage[] = [],
 ): Promise<void> {
   if (images.length === 0) return;
   const hashes = images.map(({ sha256 }) => sha256);
-  await sql`
+  await query(transaction)`
     insert into template_image (account_id, template_id, version, sha256)
     select distinct ${accountId}, ${templateId}, ${version}::int, decode(hash, 'hex')
-    from unnest(${hashes}::text[]) hash`.execute(transaction);
+    from unnest(${hashes}::text[]) hash`;
 }
 
 /** Keeps the contents of a draft's images instead of those that it had before. */
 export async function linkDraftImages(
   transaction: Kysely,
-  owner: ImageOwner,
+  owner: TemplateRef,
   images: readonly TemplateImage[] = [],
 ): Promise<void> {
-  await transaction
-    .deleteFrom('template_image')
-    .where('account_id', '=', owner.accountId)
-    .where('template_id', '=', owner.templateId)
-    .where('version', '=', draftNumber)
-    .execute();
+  await query(transaction)`
+    delete from template_image
+    where account_id = ${owner.accountId} and template_id = ${owner.templateId} and version = ${draftNumber}`;
   await linkImages(transaction, owner, draftNumber, images);
 }
 
@@ -58,11 +46,11 @@ interface StoredImageContent {
  */
 export async function findImageContents(
   kysely: Kysely,
-  { accountId, templateId }: ImageOwner,
+  { accountId, templateId }: TemplateRef,
   hashes: readonly string[],
   version?: number,
 ): Promise<readonly StoredImageContent[]> {
-  const { rows } = await sql<StoredImageContent>`
+  return await query(kysely)<StoredImageContent>`
     select encode(c.sha256, 'hex') as sha256, octet_length(c.content) as size, substring(c.content for 1024) as start
     from attachment_content c
     where c.account_id = ${accountId}
@@ -70,6 +58,5 @@ export async function findImageContents(
       and exists (
         select from template_image i
         where i.account_id = ${accountId} and i.template_id = ${templateId} and i.sha256 = c.sha256
-          and (${version ?? null}::int is null or i.version = ${version ?? null}))`.execute(kysely);
-  return rows;
+          and (${version ?? null}::int is null or i.version = ${version ?? null}))`;
 }

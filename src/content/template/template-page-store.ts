@@ -1,14 +1,12 @@
 import { sql } from 'kysely';
 import { readEmails } from '../../accounts/account/person-store.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import type { AccountId, PersonId, TemplateId } from '../../base/values/ids.ts';
 import type { CompiledTemplate } from './compiled-template.ts';
 import { linkDraftImages } from './template-image-store.ts';
 import type { TemplateImage, TemplateSource } from './template-source.ts';
 import { emailOf } from './template-store.ts';
 import { sourceWithVariants, variantLocales } from './variant-store.ts';
-
-type Kysely = Database['kysely'];
 
 /** A template, as listed. */
 export interface TemplateFacts {
@@ -35,7 +33,9 @@ export async function readTemplateFacts(
   },
 ): Promise<TemplateFacts[]> {
   const { id = null, contains = null, after = '', limit = 1 } = filter;
-  const { rows } = await sql<Omit<TemplateFacts, 'createdBy'> & { created_by: PersonId | null }>`
+  const rows = await query(kysely)<
+    Omit<TemplateFacts, 'createdBy'> & { created_by: PersonId | null }
+  >`
     select t.id, t.name, t.created_by, t.published_version as "publishedVersion",
       coalesce(l.version, 0) as "latestVersion", d.template_id is not null as "hasDraft",
       coalesce(v.source ->> 'subject', d.content ->> 'subject') as subject, t.when_uncertain as "whenUncertain",
@@ -51,7 +51,7 @@ export async function readTemplateFacts(
       and (${id}::text is null or t.id = ${id})
       and (${contains}::text is null
         or position(lower(${contains}) in lower(t.name)) > 0 or position(lower(${contains}) in lower(t.id)) > 0)
-    order by t.id limit ${limit}`.execute(kysely);
+    order by t.id limit ${limit}`;
   const emails = await readEmails(
     kysely,
     rows.map((row) => row.created_by),
@@ -68,13 +68,9 @@ export async function readCreator(
   accountId: AccountId,
   id: TemplateId,
 ): Promise<PersonId | undefined> {
-  const row = await kysely
-    .selectFrom('template')
-    .select('created_by')
-    .where('account_id', '=', accountId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return (row?.created_by ?? undefined) as PersonId | undefined;
+  const [row] = await query(kysely)<{ createdBy: PersonId | null }>`
+    select created_by as "createdBy" from template where account_id = ${accountId} and id = ${id}`;
+  return row?.createdBy ?? undefined;
 }
 
 /** A version of a template with its source. */
@@ -104,7 +100,7 @@ export async function readVersionFacts(
   templateId: TemplateId,
   page: { readonly before: number | undefined; readonly limit: number },
 ): Promise<VersionFacts[]> {
-  const { rows } = await sql<VersionFacts>`
+  return await query(kysely)<VersionFacts>`
     select v.version, v.sender_address as "senderAddress", v.freshness_seconds as "freshnessSeconds",
       v.created_at as "createdAt", v.version = t.published_version as published, v.source ->> 'subject' as subject,
       ${sql.raw(variantLocales('v'))} as locales
@@ -112,8 +108,7 @@ export async function readVersionFacts(
     join template t on t.account_id = ${accountId} and t.id = v.template_id
     where v.account_id = ${accountId} and v.template_id = ${templateId} and not v.trial
       and (${page.before ?? null}::int is null or v.version < ${page.before ?? null})
-    order by v.version desc limit ${page.limit}`.execute(kysely);
-  return rows;
+    order by v.version desc limit ${page.limit}`;
 }
 
 /** A version of a template that isn't deleted. */
@@ -124,15 +119,15 @@ export async function readTemplateVersion(
   version: number | 'published',
 ): Promise<VersionRow | undefined> {
   const number = version === 'published' ? null : version;
-  const { rows } = await sql<VersionRow>`
+  const [row] = await query(kysely)<VersionRow>`
     select v.version, v.sender_address as "senderAddress", v.freshness_seconds as "freshnessSeconds",
       v.created_at as "createdAt", v.version is not distinct from t.published_version as published, v.trial,
       ${sql.raw(sourceWithVariants('v'))} as source, v.compiled
     from template_version v
     join template t on t.account_id = ${accountId} and t.id = v.template_id and t.removed_at is null
     where v.account_id = ${accountId} and v.template_id = ${templateId}
-      and v.version = coalesce(${number}::int, t.published_version)`.execute(kysely);
-  return rows[0];
+      and v.version = coalesce(${number}::int, t.published_version)`;
+  return row;
 }
 
 /** A saved draft. */
@@ -147,12 +142,12 @@ export async function readDraft(
   accountId: AccountId,
   templateId: TemplateId,
 ): Promise<DraftRow | undefined> {
-  const { rows } = await sql<DraftRow>`
+  const [row] = await query(kysely)<DraftRow>`
     select d.content, d.changed_at as "changedAt"
     from template_draft d
     join template t on t.account_id = ${accountId} and t.id = d.template_id and t.removed_at is null
-    where d.account_id = ${accountId} and d.template_id = ${templateId}`.execute(kysely);
-  return rows[0];
+    where d.account_id = ${accountId} and d.template_id = ${templateId}`;
+  return row;
 }
 
 export async function saveDraft(
@@ -165,12 +160,12 @@ export async function saveDraft(
   },
 ): Promise<void> {
   const content = JSON.stringify(draft.content);
-  await sql`
+  await query(transaction)`
     insert into template_draft (account_id, template_id, content, changed_by, changed_at)
     values (${draft.accountId}, ${draft.templateId}, ${content}::jsonb, ${draft.personId ?? null}, now())
     on conflict (account_id, template_id) do update
     set content = excluded.content, changed_by = excluded.changed_by, changed_at = excluded.changed_at
-    where template_draft.content is distinct from excluded.content`.execute(transaction);
+    where template_draft.content is distinct from excluded.content`;
   await linkDraftImages(transaction, draft, draft.content.images);
 }
 
@@ -179,10 +174,7 @@ export async function removeDraft(
   accountId: AccountId,
   templateId: TemplateId,
 ): Promise<void> {
-  await transaction
-    .deleteFrom('template_draft')
-    .where('account_id', '=', accountId)
-    .where('template_id', '=', templateId)
-    .execute();
+  await query(transaction)`
+    delete from template_draft where account_id = ${accountId} and template_id = ${templateId}`;
   await linkDraftImages(transaction, { accountId, templateId });
 }

@@ -1,4 +1,16 @@
+import type { AccountId, TemplateId } from '../../base/values/ids.ts';
 import type { FieldKind, FieldValue } from './field-value.ts';
+
+/** Identifies a template of an account. */
+export interface TemplateRef {
+  readonly accountId: AccountId;
+  readonly templateId: TemplateId;
+}
+
+/** Identifies a version of a template. */
+export interface TemplateVersionRef extends TemplateRef {
+  readonly version: number;
+}
 
 /** The author's settings for one field. */
 export interface FieldSettings extends ItemFieldSettings {

@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import { readEmails } from '../../accounts/account/person-store.ts';
 import { alignByOrdinal } from '../../base/database/align-by-ordinal.ts';
 import { announceChange } from '../../base/database/announce.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import type { AccountId, PersonId, TemplateId } from '../../base/values/ids.ts';
 import type { CompiledTemplate, CompiledVersion } from './compiled-template.ts';
 import { linkImages } from './template-image-store.ts';
-import type { TemplateSource } from './template-source.ts';
+import type { TemplateRef, TemplateSource, TemplateVersionRef } from './template-source.ts';
 import { writeVariants } from './variant-store.ts';
 
 /**
@@ -14,34 +14,30 @@ import { writeVariants } from './variant-store.ts';
  * as the text of a sorted JSON array.
  */
 export async function readKeptSecrets(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   refs: readonly TemplateRef[],
 ): Promise<string[]> {
-  const { rows } = await sql<{ n: number; names: string }>`
+  const rows = await query(kysely)<{ n: number; names: string }>`
     select k.n::int as n, json_agg(s.name order by s.name)::text as names
     from unnest(${accountsOf(refs)}::text[], ${templatesOf(refs)}::text[])
       with ordinality as k (account_id, template_id, n)
     join template_secret s
       on s.account_id = k.account_id and s.template_id = k.template_id and s.revealed_at is null
-    group by k.n`.execute(kysely);
+    group by k.n`;
   return alignByOrdinal(rows, refs.length, ({ names }) => names).map((names) => names ?? '[]');
 }
 
 /** Reveals fields in all versions that don't declare them secret themselves. Notifies all nodes at commit. */
 export async function revealTemplateSecrets(
-  transaction: Database['kysely'],
+  transaction: Kysely,
   { accountId, templateId }: TemplateRef,
   names: readonly string[],
 ): Promise<void> {
-  await sql`
+  await query(transaction)`
     update template_secret set revealed_at = now()
-    where account_id = ${accountId} and template_id = ${templateId} and name = any (${names})`.execute(
-    transaction,
-  );
+    where account_id = ${accountId} and template_id = ${templateId} and name = any (${names})`;
   await announceChange(transaction, templateTopic, templateKey(accountId, templateId));
 }
-
-type Kysely = Database['kysely'];
 
 /** Notification topic for templates; the key is `templateKey`. */
 export const templateTopic = 'template';
@@ -59,23 +55,12 @@ export interface PublishedRow {
   readonly freshnessSeconds: number;
 }
 
-/** Identifies a template of an account. */
-export interface TemplateRef {
-  readonly accountId: AccountId;
-  readonly templateId: TemplateId;
-}
-
-/** Identifies a version of a template. */
-export interface TemplateVersionRef extends TemplateRef {
-  readonly version: number;
-}
-
 /** The published versions of these templates, in the same order; undefined for a removed template. */
 export async function readPublished(
   kysely: Kysely,
   refs: readonly TemplateRef[],
 ): Promise<(PublishedRow | undefined)[]> {
-  const { rows } = await sql<
+  const rows = await query(kysely)<
     Omit<PublishedRow, 'createdByEmail'> & { n: number; createdBy: PersonId | null }
   >`
     select k.n::int as n, v.version, v.sender_address as "senderAddress", t.created_by as "createdBy",
@@ -84,9 +69,7 @@ export async function readPublished(
       with ordinality as k (account_id, template_id, n)
     join template t on t.account_id = k.account_id and t.id = k.template_id and t.removed_at is null
     join template_version v
-      on v.account_id = t.account_id and v.template_id = t.id and v.version = t.published_version`.execute(
-    kysely,
-  );
+      on v.account_id = t.account_id and v.template_id = t.id and v.version = t.published_version`;
   const emails = await readEmails(
     kysely,
     rows.map((row) => row.createdBy),
@@ -115,15 +98,13 @@ export async function readCompiled(
   kysely: Kysely,
   refs: readonly TemplateVersionRef[],
 ): Promise<(CompiledRow | undefined)[]> {
-  const { rows } = await sql<{ n: number; compiled: string; secret_names: string[] }>`
+  const rows = await query(kysely)<{ n: number; compiled: string; secret_names: string[] }>`
     select k.n::int as n, v.compiled::text as compiled,
       array(select f.key from jsonb_each(v.source -> 'fields') as f where f.value ->> 'secret' = 'true') as secret_names
     from unnest(${accountsOf(refs)}::text[], ${templatesOf(refs)}::text[], ${refs.map((ref) => ref.version)}::integer[])
       with ordinality as k (account_id, template_id, version, n)
     join template_version v
-      on v.account_id = k.account_id and v.template_id = k.template_id and v.version = k.version`.execute(
-    kysely,
-  );
+      on v.account_id = k.account_id and v.template_id = k.template_id and v.version = k.version`;
   return alignByOrdinal(rows, refs.length, ({ compiled, secret_names }) => ({
     compiled: JSON.parse(compiled) as CompiledTemplate,
     secretNames: secret_names,
@@ -157,7 +138,7 @@ export interface TemplateRow {
 
 /** The templates of an account, including removed ones, ordered by ID. */
 export async function readTemplates(kysely: Kysely, accountId: AccountId): Promise<TemplateRow[]> {
-  const { rows } = await sql<TemplateRow>`
+  return await query(kysely)<TemplateRow>`
     select t.id, t.name, t.created_by as "createdBy", t.removed_at is not null as removed,
       t.when_uncertain as "whenUncertain", v.content_hash as "contentHash",
       (select greatest(max(l.version), 0) from template_version l
@@ -166,8 +147,7 @@ export async function readTemplates(kysely: Kysely, accountId: AccountId): Promi
     left join template_version v
       on v.account_id = ${accountId} and v.template_id = t.id and v.version = t.published_version
     where t.account_id = ${accountId}
-    order by t.id`.execute(kysely);
-  return rows;
+    order by t.id`;
 }
 
 /** Creates or updates a template's settings and restores it if it was removed. Notifies all nodes at commit. */
@@ -183,23 +163,17 @@ export async function saveTemplate(
   },
 ): Promise<void> {
   const { accountId, id, name, createdBy, whenUncertain } = template;
-  const uncertainPolicy = whenUncertain && { when_uncertain: whenUncertain };
-  await transaction
-    .insertInto('template')
-    .values({ account_id: accountId, id, name, created_by: createdBy ?? null, ...uncertainPolicy })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['account_id', 'id'])
-        .doUpdateSet({ name, created_by: createdBy ?? null, removed_at: null, ...uncertainPolicy }),
-    )
-    .execute();
+  await query(transaction)`
+    insert into template as t (account_id, id, name, created_by, when_uncertain)
+    values (${accountId}, ${id}, ${name}, ${createdBy ?? null}, ${whenUncertain ?? sql`default`})
+    on conflict (account_id, id) do update
+    set name = excluded.name, created_by = excluded.created_by, removed_at = null,
+      when_uncertain = coalesce(${whenUncertain ?? null}, t.when_uncertain)`;
   await announceChange(transaction, templateTopic, templateKey(accountId, id));
 }
 
 /** A new version; versions never change once written. */
-interface NewTemplateVersion {
-  readonly accountId: AccountId;
-  readonly templateId: TemplateId;
+interface NewTemplateVersion extends TemplateRef {
   readonly contentHash: Buffer;
   readonly senderAddress: string | undefined;
   readonly freshnessSeconds: number;
@@ -226,27 +200,10 @@ export async function setPublishedVersion(
   { accountId, templateId }: TemplateRef,
   version: number,
 ): Promise<void> {
-  await transaction
-    .updateTable('template')
-    .set({ published_version: version })
-    .where('account_id', '=', accountId)
-    .where('id', '=', templateId)
-    .execute();
+  await query(transaction)`
+    update template set published_version = ${version}
+    where account_id = ${accountId} and id = ${templateId}`;
   await announceChange(transaction, templateTopic, templateKey(accountId, templateId));
-}
-
-/**
- * Writes the content of a draft as a hidden version for test messages. These are numbered downwards from -1 and deleted once
- * their messages are gone.
- * @param retentionDays how long its messages are kept
- * @returns its number
- */
-export function writeTrialVersion(
-  transaction: Kysely,
-  version: NewTemplateVersion,
-  retentionDays: number,
-): Promise<number> {
-  return writeVersion(transaction, version, retentionDays);
 }
 
 /**
@@ -260,14 +217,13 @@ export async function keepVersionWithContent(
   retentionDays: number,
 ): Promise<number | undefined> {
   // Locked, so that it isn't deleted before the message is stored.
-  const { rows } = await sql<{ version: number }>`
+  const [found] = await query(transaction)<{ version: number }>`
     select version from template_version
     where account_id = ${accountId} and template_id = ${templateId} and content_hash = ${contentHash}
-    order by version desc limit 1 for update`.execute(transaction);
-  const version = rows[0]?.version;
-  if (version !== undefined)
-    await keepTrialVersion(transaction, { accountId, templateId, version }, retentionDays);
-  return version;
+    order by version desc limit 1 for update`;
+  if (found !== undefined)
+    await keepTrialVersion(transaction, { accountId, templateId, ...found }, retentionDays);
+  return found?.version;
 }
 
 /** Keeps a hidden version as long as a message sent now; other versions are always kept. */
@@ -277,11 +233,9 @@ export async function keepTrialVersion(
   retentionDays: number,
 ): Promise<void> {
   if (version > 0) return;
-  await sql`
+  await query(transaction)`
     update template_version set keep_until = ${keptFor(retentionDays)}
-    where account_id = ${accountId} and template_id = ${templateId} and version = ${version} and trial`.execute(
-    transaction,
-  );
+    where account_id = ${accountId} and template_id = ${templateId} and version = ${version} and trial`;
 }
 
 /** Kept longer than messages, which are deleted weekly. */
@@ -289,8 +243,13 @@ function keptFor(retentionDays: number) {
   return sql`now() + ${retentionDays + 30} * interval '1 day'`;
 }
 
-/** @param trialDays how long the messages of a hidden version are kept; undefined for a version to publish */
-async function writeVersion(
+/**
+ * Writes the next version of a template.
+ * @param trialDays for the content of a draft, as a hidden version for test messages: how long its messages are kept. These
+ * versions are numbered downwards from -1 and deleted once their messages are gone.
+ * @returns its number
+ */
+export async function writeVersion(
   transaction: Kysely,
   version: NewTemplateVersion,
   trialDays?: number,
@@ -300,7 +259,7 @@ async function writeVersion(
   const { variants = {}, ...compiled } = version.compiled;
   const isTrial = trialDays !== undefined;
   const next = isTrial ? sql`least(min(version), 0) - 1` : sql`greatest(max(version), 0) + 1`;
-  const { rows } = await sql<{ version: number }>`
+  const rows = await query(transaction)<{ version: number }>`
     insert into template_version
       (account_id, template_id, version, content_hash, sender_address, freshness_seconds, source, compiled, trial, keep_until)
     select ${accountId}, ${templateId}, ${next}, ${version.contentHash},
@@ -308,7 +267,7 @@ async function writeVersion(
       ${JSON.stringify(source)}::jsonb, ${JSON.stringify(compiled)}::jsonb, ${isTrial}::boolean,
       ${isTrial ? keptFor(trialDays) : null}
     from template_version where account_id = ${accountId} and template_id = ${templateId}
-    returning version`.execute(transaction);
+    returning version`;
   const number = rows[0]?.version ?? 1;
   await linkImages(transaction, version, number, version.source.images);
   if (compiled.locales !== undefined)
@@ -322,11 +281,7 @@ export async function removeTemplate(
   accountId: AccountId,
   templateId: TemplateId,
 ): Promise<void> {
-  await transaction
-    .updateTable('template')
-    .set({ removed_at: new Date() })
-    .where('account_id', '=', accountId)
-    .where('id', '=', templateId)
-    .execute();
+  await query(transaction)`
+    update template set removed_at = ${new Date()} where account_id = ${accountId} and id = ${templateId}`;
   await announceChange(transaction, templateTopic, templateKey(accountId, templateId));
 }

@@ -1,20 +1,10 @@
-import { sql } from 'kysely';
 import { alignByOrdinal } from '../../base/database/align-by-ordinal.ts';
-import type { Database } from '../../base/database/open-database.ts';
-import type { AccountId, TemplateId } from '../../base/values/ids.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import type { CompiledVariant } from './compiled-template.ts';
-import type { VariantSource } from './template-source.ts';
-
-type Kysely = Database['kysely'];
-
-interface VersionKey {
-  readonly accountId: AccountId;
-  readonly templateId: TemplateId;
-  readonly version: number;
-}
+import type { TemplateVersionRef, VariantSource } from './template-source.ts';
 
 /** Identifies a variant of a version. */
-export interface VariantRef extends VersionKey {
+export interface VariantRef extends TemplateVersionRef {
   readonly locale: string;
 }
 
@@ -27,18 +17,16 @@ export interface VariantRow {
 /** Writes the variants of a new version, in the same transaction. */
 export async function writeVariants(
   transaction: Kysely,
-  { accountId, templateId, version }: VersionKey,
+  { accountId, templateId, version }: TemplateVersionRef,
   sources: Readonly<Record<string, VariantSource>>,
   compiled: Readonly<Record<string, CompiledVariant>>,
 ): Promise<void> {
   const locales = Object.keys(compiled).sort();
-  await sql`
+  await query(transaction)`
     insert into template_variant (account_id, template_id, version, locale, source, compiled)
     select ${accountId}, ${templateId}, ${version}, v.locale, v.source::jsonb, v.compiled::jsonb
     from unnest(${locales}::text[], ${locales.map((locale) => JSON.stringify(sources[locale]))}::text[],
-      ${locales.map((locale) => JSON.stringify(compiled[locale]))}::text[]) as v (locale, source, compiled)`.execute(
-    transaction,
-  );
+      ${locales.map((locale) => JSON.stringify(compiled[locale]))}::text[]) as v (locale, source, compiled)`;
 }
 
 /** The compiled content of these variants, in the same order. */
@@ -46,13 +34,13 @@ export async function readCompiledVariants(
   kysely: Kysely,
   refs: readonly VariantRef[],
 ): Promise<(VariantRow | undefined)[]> {
-  const { rows } = await sql<{ n: number; compiled: string }>`
+  const rows = await query(kysely)<{ n: number; compiled: string }>`
     select k.n::int as n, v.compiled::text as compiled
     from unnest(${refs.map((ref) => ref.accountId)}::text[], ${refs.map((ref) => ref.templateId)}::text[],
       ${refs.map((ref) => ref.version)}::integer[], ${refs.map((ref) => ref.locale)}::text[])
       with ordinality as k (account_id, template_id, version, locale, n)
     join template_variant v on v.account_id = k.account_id and v.template_id = k.template_id
-      and v.version = k.version and v.locale = k.locale`.execute(kysely);
+      and v.version = k.version and v.locale = k.locale`;
   return alignByOrdinal(rows, refs.length, ({ compiled }) => ({
     compiled: JSON.parse(compiled) as CompiledVariant,
     size: compiled.length,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import { storableJson } from '../../base/database/storable-json.ts';
 import { lowerCase } from '../../base/values/email-address.ts';
 import type { MessageId } from '../../base/values/ids.ts';
@@ -41,7 +41,7 @@ export interface WrittenFeedback {
  * return path, and relays repeat reports.
  */
 export async function writeFeedbackEvents(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   events: readonly FeedbackEvent[],
 ): Promise<WrittenFeedback> {
   let past = 0;
@@ -58,7 +58,7 @@ export async function writeFeedbackEvents(
 const maxRowsPerStatement = 500;
 
 async function writeSome(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   events: readonly FeedbackEvent[],
 ): Promise<WrittenFeedback> {
   const rows = events.map((event) => ({
@@ -72,7 +72,7 @@ async function writeSome(
   }));
   // A report about mail of release 0.2 may have only the message ID, so each account is searched separately. It counts only
   // with an address of the message. With several recipients, an unknown address may be anybody's.
-  const { rows: found } = await sql<{ id: string; fits: boolean }>`
+  const found = await query(kysely)<{ id: string; fits: boolean }>`
     with found as materialized (
       select distinct on (m.account_id, m.id, i.id) m.account_id, m.id as message_id, m.retention_days, i.id, i.kind, i.detail,
         coalesce(i.recipient, case
@@ -116,7 +116,7 @@ async function writeSome(
       on conflict do nothing)
     select f.id, coalesce(p.fits, true) as fits
     from found f left join placed p using (account_id, message_id, id)
-    where f.recipient is not null`.execute(kysely);
+    where f.recipient is not null`;
   const matched = new Set(found.map(({ id }) => id));
   return {
     past: found.filter(({ fits }) => !fits).length,

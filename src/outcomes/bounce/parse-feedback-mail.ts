@@ -8,6 +8,7 @@ import {
   walkParts,
 } from '../../base/mime/mime-entity.ts';
 import { parseMailboxes } from '../../base/mime/parse-mailboxes.ts';
+import { htmlText } from '../../content/template/html-text.ts';
 import { textOf } from '../relay/json-fields.ts';
 import { readSes } from '../relay/read-ses.ts';
 import {
@@ -16,14 +17,14 @@ import {
   findReply,
   sanitizeDiagnostic,
 } from './classify-bounce.ts';
-import { type RecipientStatus, readDeliveryStatus } from './read-delivery-status.ts';
-import { stripHtml } from './strip-html.ts';
 
 /** Where a program's own text ends and the returned message begins. */
 const originalBegins =
   /^[- *=_]{0,40}(?:(?:below (?:this line )?is a copy of|this is a copy of|the following is a copy|copy of)[^\n]{0,60}|original message(?: follows| headers)?|(?:the )?header of the original message[^\n]{0,20}|(?:your )?(?:un(?:sent|delivered)|returned) message[^\n]{0,30}|message headers?(?: follow)?|forwarded message|message de départ|ursprüngliche nachricht)[- *=_:.]{0,40}$/im;
 /** Text about the failure comes first, so the rest isn't read. */
 const maxTextLength = 60_000;
+/** Characters of a document that are read. */
+const maxHtmlLength = 100_000;
 
 const bounceSenders =
   /\b(mailer-?daemon|postmaster|mail ?delivery|mdaemon|mailsystem|mail-?administrator|microsoftexchange[0-9a-f]*)\b/i;
@@ -241,7 +242,9 @@ function humanText(parts: readonly MimeEntity[]): string {
     .filter((text, place) => text.trim() !== '' && (place === 0 || !beginsHeader.test(text)));
   const html = parts.find(({ type }) => type === 'text/html');
   const words =
-    texts.length > 0 || html === undefined ? texts.join('\n') : stripHtml(readText(html));
+    texts.length > 0 || html === undefined
+      ? texts.join('\n')
+      : htmlText(readText(html).slice(0, maxHtmlLength));
   const all = words.slice(0, maxTextLength);
   const end = originalBegins.exec(all);
   return all.slice(0, Math.min(end === null || end.index < 40 ? all.length : end.index, 20_000));
@@ -255,4 +258,52 @@ function readText(part: MimeEntity): string {
 
 function headerOf({ fields }: MimeEntity, name: string): string {
   return (fields.get(name) ?? '').slice(0, maxFieldLength);
+}
+
+/** One recipient of a delivery status notification (RFC 3464 section 2.3). */
+interface RecipientStatus {
+  /** failed, delayed, delivered, relayed or expanded; in lower case. */
+  readonly action: string;
+  /** RFC 3463, if the report has one. */
+  readonly status: string | undefined;
+  /** The diagnostic code's text without its type. */
+  readonly diagnostic: string;
+}
+
+const maxGroups = 101;
+const maxDiagnosticLength = 4_000;
+/** RFC 3463 section 3.5: the delivery time expired. Some programs write it as the action. */
+const expired = '5.4.7';
+
+const statusPattern = /\b([245]\.\d{1,3}\.\d{1,3})\b/;
+
+/** Parses the recipients of a `message/delivery-status` part. If Action is missing, it is derived from the status. */
+export function readDeliveryStatus(text: string): RecipientStatus[] {
+  const groups = text
+    .replaceAll('\r\n', '\n')
+    .split(/\n[ \t]*\n/)
+    .slice(0, maxGroups)
+    .map((group) => new MailFields(Buffer.from(group)));
+  return groups
+    .filter(
+      (group) =>
+        group.has('final-recipient') ||
+        group.has('original-recipient') ||
+        group.has('status') ||
+        group.has('action'),
+    )
+    .map((group) => {
+      const status = statusPattern.exec(group.get('status') ?? '')?.[1];
+      const diagnostic = (group.get('diagnostic-code') ?? '')
+        .slice(0, maxDiagnosticLength)
+        .replace(/^[\w.-]{1,40}\s*;\s*/, '');
+      const given = /^[a-z]{1,40}/.exec((group.get('action') ?? '').toLowerCase())?.[0];
+      if (given === 'expired') return { action: 'failed', status: status ?? expired, diagnostic };
+      return { action: given ?? actionOf(status), status, diagnostic };
+    });
+}
+
+function actionOf(status: string | undefined): string {
+  if (status?.startsWith('2') === true) return 'delivered';
+  return status?.startsWith('4') === true ? 'delayed' : 'failed';
 }

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import { simulatedDomain } from '../../base/values/simulated-address.ts';
 import {
   eventKinds,
@@ -33,9 +33,9 @@ const reasons = suppressingKinds
   .map((kind) => `when '${kind}' then '${eventKinds[kind].suppresses}'`)
   .join(' ');
 
-async function suppressWindow(transaction: Database['kysely'], range: FeedRange): Promise<void> {
+async function suppressWindow(transaction: Kysely, range: FeedRange): Promise<void> {
   // Insert in key order, so that concurrent writers can't deadlock.
-  await sql`
+  await query(transaction)`
     insert into suppression as s (account_id, address, reason, message_id, created_at)
     select distinct on (account_id, address, reason) account_id, address, reason, message_id, at
     from (
@@ -69,5 +69,5 @@ async function suppressWindow(transaction: Database['kysely'], range: FeedRange)
     set expires_at = null,
       message_id = case when s.expires_at <= now() then excluded.message_id else s.message_id end,
       created_at = case when s.expires_at <= now() then excluded.created_at else s.created_at end
-    where s.expires_at is not null`.execute(transaction);
+    where s.expires_at is not null`;
 }

@@ -1,4 +1,4 @@
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/query.ts';
 import { readTraceContext } from '../../base/telemetry/trace-context.ts';
 import type { TraceSpan, Tracing } from '../../base/telemetry/tracing.ts';
 import type { Log } from '../../base/values/log.ts';
@@ -34,13 +34,13 @@ export async function traceReports<Result>(
 export interface ReportTracing {
   /** Undefined: reports aren't traced. */
   readonly tracing: Tracing | undefined;
-  readonly kysely: Database['kysely'];
+  readonly kysely: Kysely;
   readonly log: Log;
 }
 
 async function startSpans(
   tracing: Tracing,
-  kysely: Database['kysely'],
+  kysely: Kysely,
   events: readonly FeedbackEvent[],
 ): Promise<TraceSpan[]> {
   const byMessage = new Map(events.map((event) => [event.messageId, event]));

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 import { accountsWithTag, traceContext } from '../../content/message/message-sql.ts';
 import type { FeedbackEvent } from './feedback-event-store.ts';
@@ -16,10 +16,10 @@ export interface TracedMessage {
 
 /** Those of the messages that were traced. The report of a relay has only the message ID, so each account is searched. */
 export async function readTracedMessages(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   messages: readonly ReportedMessage[],
 ): Promise<TracedMessage[]> {
-  const { rows } = await sql<TracedMessage>`
+  return await query(kysely)<TracedMessage>`
     select m.account_id as "accountId", m.id as "messageId", m.trace
     from unnest(${messages.map(({ messageId }) => messageId)}::uuid[],
       ${messages.map(({ accountTag }) => accountTag?.toString('hex') ?? null)}::text[]) as i (id, account_tag)
@@ -27,6 +27,5 @@ export async function readTracedMessages(
     cross join lateral (
       select account_id, id, ${sql.raw(traceContext('m'))} as trace from message m
       where m.account_id = a.id and m.id = i.id limit 1) as m
-    where m.trace is not null`.execute(kysely);
-  return rows;
+    where m.trace is not null`;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { tryLockRecordedWindows } from '../../base/database/advisory-locks.ts';
 import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/query.ts';
 import type { Log } from '../../base/values/log.ts';
 import { WakeSignal } from '../../sending/queue/wake-signal.ts';
 import {
@@ -66,11 +67,7 @@ export interface Follower {
    * Processes the window's rows. Its writes and the new position are committed together.
    * @param throttle runs each batch (`piecesOf`) of work that keeps the database busy
    */
-  follow(
-    transaction: Database['kysely'],
-    window: FeedWindow,
-    throttle: WorkThrottle,
-  ): Promise<void>;
+  follow(transaction: Kysely, window: FeedWindow, throttle: WorkThrottle): Promise<void>;
 }
 
 export interface EventFeedDependencies {
@@ -101,8 +98,6 @@ const maxBegun = 2;
 const pausesUntilAnother = 20;
 /** A failure before any lanes were taken. */
 const noLanes = 0;
-
-type Kysely = Database['kysely'];
 
 /** The result of following some of a follower's lanes. */
 interface Followed {

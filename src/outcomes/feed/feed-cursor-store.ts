@@ -1,10 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { countChanged, type Kysely, query } from '../../base/database/query.ts';
 import { countRunningWith } from '../../base/threads/process-store.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { allLanes, type FeedWindow, hasLane } from './feed-window-store.ts';
-
-type Kysely = Database['kysely'];
 
 /** SQL: true for the rows of `feed_cursor` that have the account. */
 const hasAccount = (accountId: AccountId) => hasLane(sql.raw('lanes'), sql`${accountId}::text`);
@@ -23,15 +21,15 @@ export async function anyBehind(
   names: readonly string[],
   rests: readonly number[],
 ): Promise<boolean> {
-  const { rows } = await sql<{ behind: boolean }>`
+  const [row] = await query(kysely)<{ behind: boolean }>`
     with c as (
       select min(coalesce(feed_cursor.tx, '0'::xid8)) as tx
       from unnest(${names}::text[], ${rests}::float8[]) as n (follower, rest) left join feed_cursor using (follower)
       where not ${isResting(sql.raw('n.rest'))})
     select coalesce((select tx from message_event order by tx desc limit 1) >= c.tx, false)
       or coalesce((select tx from message order by tx desc limit 1) >= c.tx, false) as behind
-    from c`.execute(kysely);
-  return rows[0]?.behind ?? false;
+    from c`;
+  return row?.behind ?? false;
 }
 
 /** Creates a follower's cursor at the start of the stored data, unless it has one. */
@@ -39,15 +37,15 @@ export async function ensureCursor(kysely: Kysely, name: string): Promise<void> 
   if (await hasCursor(kysely, name)) return;
   await kysely.transaction().execute(async (transaction) => {
     // Another process may create it and split its lanes meanwhile, and then its name is free again.
-    await sql`lock table feed_cursor in share row exclusive mode`.execute(transaction);
+    await query(transaction)`lock table feed_cursor in share row exclusive mode`;
     if (await hasCursor(transaction, name)) return;
-    await sql`insert into feed_cursor (name, tx) values (${name}, '0')`.execute(transaction);
+    await query(transaction)`insert into feed_cursor (name, tx) values (${name}, '0')`;
   });
 }
 
 async function hasCursor(kysely: Kysely, name: string): Promise<boolean> {
-  const { rows } = await sql`
-    select from feed_cursor where follower = ${name} limit 1`.execute(kysely);
+  const rows = await query(kysely)`
+    select from feed_cursor where follower = ${name} limit 1`;
   return rows.length > 0;
 }
 
@@ -80,14 +78,14 @@ export async function lockCursor(
   name: string,
   skipped: SkippedPositions = {},
 ): Promise<FeedPosition | undefined> {
-  const { rows } = await sql<FeedPosition>`
+  const [row] = await query(transaction)<FeedPosition>`
     select lanes, tx::text as from, rested_from is null as behind, (
       select min(o.tx)::text from feed_cursor o
       where o.follower = feed_cursor.follower and o.lanes <> feed_cursor.lanes and o.tx >= feed_cursor.tx
         and o.rested_from is not null) as next
     from feed_cursor where ${isNext(name, skipped)}
-    order by tx limit 1 for update skip locked`.execute(transaction);
-  return rows[0];
+    order by tx limit 1 for update skip locked`;
+  return row;
 }
 
 const isNext = (name: string, { rest = 0, done = 0, waiting = [] }: SkippedPositions) => sql`
@@ -105,21 +103,20 @@ export async function beginWindow(
   skipped: SkippedPositions,
   mayBegin: (lanes: number, begun: number) => boolean,
 ): Promise<void> {
-  const { rows } = await sql<{ lanes: number; begun: number }>`
+  const [window] = await query(kysely)<{ lanes: number; begun: number }>`
     update feed_cursor set begun = least(begun + 1, 1000)
     where name = (
       select name from feed_cursor where ${isNext(name, skipped)} order by tx limit 1 for update skip locked)
-    returning lanes, begun`.execute(kysely);
-  const [window] = rows;
+    returning lanes, begun`;
   if (window !== undefined && !mayBegin(window.lanes, window.begun))
     throw new ProcessEnded(window.lanes);
 }
 
 /** Records that the process outlived the windows of a follower's lanes. */
 export async function endWindow(kysely: Kysely, name: string, lanes: number): Promise<void> {
-  await sql`
+  await query(kysely)`
     update feed_cursor set begun = 0
-    where follower = ${name} and lanes & ${lanes}::integer <> 0 and begun > 0`.execute(kysely);
+    where follower = ${name} and lanes & ${lanes}::integer <> 0 and begun > 0`;
 }
 
 /** Windows of these lanes end their process. */
@@ -143,19 +140,19 @@ export async function waitForCursor(
 ): Promise<string> {
   const own = sql`follower = ${name} and ${hasAccount(accountId)}`;
   for (;;) {
-    const { rows } = await sql<{ tx: string }>`
-      select tx::text from feed_cursor where ${own} for update`.execute(transaction);
+    const rows = await query(transaction)<{ tx: string }>`
+      select tx::text from feed_cursor where ${own} for update`;
     if (rows[0] !== undefined) return rows[0].tx;
     // While it waited, the lanes were split or joined.
-    const found = await sql`select from feed_cursor where ${own}`.execute(transaction);
-    if (found.rows.length === 0) return '0';
+    const found = await query(transaction)`select from feed_cursor where ${own}`;
+    if (found.length === 0) return '0';
   }
 }
 
 /** Waits until no follower works on the account, and keeps them from it for this transaction. */
 export async function waitForAllCursors(transaction: Kysely, accountId: AccountId): Promise<void> {
-  const { rows } = await sql<{ follower: string }>`
-    select distinct follower from feed_cursor order by follower`.execute(transaction);
+  const rows = await query(transaction)<{ follower: string }>`
+    select distinct follower from feed_cursor order by follower`;
   for (const { follower } of rows) await waitForCursor(transaction, follower, accountId);
 }
 
@@ -175,11 +172,11 @@ export async function moveCursor(
   name: string,
   { lanes, until, full }: Pick<FeedWindow, 'lanes' | 'until' | 'full'>,
 ): Promise<void> {
-  const { numAffectedRows } = await sql`
+  const changed = await countChanged(transaction)`
     update feed_cursor
     set tx = ${until}::xid8, rested_from = case when ${full}::boolean then null else clock_timestamp() end
-    where follower = ${name} and lanes = ${lanes}`.execute(transaction);
-  if (numAffectedRows !== 1n) throw new Error(`the position of ${name} is gone`);
+    where follower = ${name} and lanes = ${lanes}`;
+  if (changed !== 1) throw new Error(`the position of ${name} is gone`);
 }
 
 /** SQL for the name of a row for lanes of a follower. */
@@ -195,7 +192,7 @@ export async function joinLanes(
   name: string,
   { from, lanes }: Pick<FeedPosition, 'from' | 'lanes'>,
 ): Promise<number> {
-  const { rows } = await sql<{ lanes: number }>`
+  const [row] = await query(transaction)<{ lanes: number }>`
     with met as (
       select name from feed_cursor
       where follower = ${name} and lanes <> ${lanes} and tx = ${from}::xid8 and rested_from is not null
@@ -206,8 +203,8 @@ export async function joinLanes(
       select ${lanes}::integer + sum(lanes)::integer as lanes from joined having count(*) > 0)
     update feed_cursor set name = ${cursorName(name, sql.raw('together.lanes'))}
     from together where follower = ${name} and feed_cursor.lanes = ${lanes}
-    returning feed_cursor.lanes`.execute(transaction);
-  return rows[0]?.lanes ?? lanes;
+    returning feed_cursor.lanes`;
+  return row?.lanes ?? lanes;
 }
 
 /**
@@ -221,7 +218,7 @@ export async function splitLanes(
   lanes: number,
   part: number,
 ): Promise<boolean> {
-  const { rows } = await sql`
+  const rows = await query(transaction)`
     with held as (
       select name, tx from feed_cursor where follower = ${name} and lanes = ${lanes}
         and (select not atthasdef from pg_attribute where attrelid = 'feed_cursor'::regclass and attname = 'tx')
@@ -231,16 +228,16 @@ export async function splitLanes(
       from held where feed_cursor.name = held.name
       returning held.tx)
     insert into feed_cursor (name, tx) select ${cursorName(name, sql`${part}::integer`)}, tx from others
-    returning name`.execute(transaction);
+    returning name`;
   return rows.length > 0;
 }
 
 /** Whether more processes follow events than a follower has positions. */
 export async function hasFreeProcess(transaction: Kysely, name: string): Promise<boolean> {
-  const { rows } = await sql<{ free: boolean }>`
+  const [row] = await query(transaction)<{ free: boolean }>`
     select ${countRunningWith('worker')}
-      > (select count(*) from feed_cursor where follower = ${name}) as free`.execute(transaction);
-  return rows[0]?.free === true;
+      > (select count(*) from feed_cursor where follower = ${name}) as free`;
+  return row?.free === true;
 }
 
 /**
@@ -249,19 +246,19 @@ export async function hasFreeProcess(transaction: Kysely, name: string): Promise
  * that each follower continues where it was.
  */
 export async function repairRestoredCursors(kysely: Kysely): Promise<boolean> {
-  const { rows } = await sql<{ ahead: boolean }>`
+  const rows = await query(kysely)<{ ahead: boolean }>`
     select coalesce(max(tx) > pg_snapshot_xmax(pg_current_snapshot()), false) as ahead
-    from feed_cursor`.execute(kysely);
+    from feed_cursor`;
   if (rows[0]?.ahead !== true) return false;
   await kysely.transaction().execute(async (transaction) => {
     // Not by row, because lanes may be split meanwhile.
-    await sql`lock table feed_cursor in exclusive mode`.execute(transaction);
-    const positions = await sql<{ all: string[] }>`
-      select array_agg(distinct tx)::text[] as all from feed_cursor`.execute(transaction);
+    await query(transaction)`lock table feed_cursor in exclusive mode`;
+    const [positions] = await query(transaction)<{ all: string[] }>`
+      select array_agg(distinct tx)::text[] as all from feed_cursor`;
     const passed = sql`(
-      select count(*) + 1 from unnest(${positions.rows[0]?.all ?? []}::xid8[]) as p where p <= tx)::text::xid8`;
+      select count(*) + 1 from unnest(${positions?.all ?? []}::xid8[]) as p where p <= tx)::text::xid8`;
     for (const table of ['message', 'message_event', 'feed_cursor'])
-      await sql`update ${sql.table(table)} set tx = ${passed}`.execute(transaction);
+      await query(transaction)`update ${sql.table(table)} set tx = ${passed}`;
   });
   return true;
 }

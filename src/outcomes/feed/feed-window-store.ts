@@ -1,8 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { endedTransactions } from '../../base/database/ended-transactions.ts';
-import type { Database } from '../../base/database/open-database.ts';
-
-type Kysely = Database['kysely'];
+import { type Kysely, query } from '../../base/database/query.ts';
 
 /** An account's lane is a hash that is the same in every database, because positions move with the rows. */
 const laneCount = 8;
@@ -90,7 +88,7 @@ export async function nextWindow(
   const full = isWhole
     ? sql`count(*) = ${limit}`
     : sql`(count(*) = ${limit} or (select count(*) = ${scanned} from scanned))`;
-  const { rows } = await sql<{
+  const [row] = await query(transaction)<{
     until: string | null;
     rows: number;
     full: boolean;
@@ -108,8 +106,7 @@ export async function nextWindow(
     select (${last}::text::numeric + 1)::text as until, count(*)::int as rows, ${full} as full,
       coalesce(array_agg(distinct tx order by tx) filter (where place % ${pieceRows} = 0), '{}')::text[] as cuts,
       (select tx::text from ending) as end
-    from found`.execute(transaction);
-  const [row] = rows;
+    from found`;
   if (row === undefined) return undefined;
   const { until, end, ...found } = row;
   // Without rows, lanes move on only to join others.
@@ -122,7 +119,7 @@ export async function countLaneRows(
   transaction: Kysely,
   window: FeedRange,
 ): Promise<ReadonlyMap<number, number>> {
-  const { rows } = await sql<{ lane: number; rows: number }>`
+  const rows = await query(transaction)<{ lane: number; rows: number }>`
     select ${laneOf(sql.raw('account_id'))} as lane, sum(rows)::int as rows
     from (
       select account_id, count(*) as rows from (
@@ -130,6 +127,6 @@ export async function countLaneRows(
         union all
         select account_id from message_event where ${inWindow(window, 'message_event')}) as found
       group by 1) as accounts
-    group by 1`.execute(transaction);
+    group by 1`;
   return new Map(rows.map(({ lane, rows: count }) => [1 << lane, count]));
 }

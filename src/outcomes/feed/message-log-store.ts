@@ -1,9 +1,7 @@
 import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import { recipientAddress, traceContext } from '../../content/message/message-sql.ts';
 import { type FeedRange, inWindow } from './feed-window-store.ts';
-
-type Kysely = Database['kysely'];
 
 const oldest = sql`interval '1 hour'`;
 
@@ -29,7 +27,7 @@ export async function readMessageEvents(
   transaction: Kysely,
   range: FeedRange,
 ): Promise<MessageEventRow[]> {
-  const { rows } = await sql<MessageEventRow>`
+  return await query(transaction)<MessageEventRow>`
     with found as (
       select account_id, id as message_id, retention_days, 'accepted' as kind, null::smallint as recipient, accepted_at as at,
         null::json as detail, tx
@@ -45,6 +43,5 @@ export async function readMessageEvents(
       select template_id, content from message
       where account_id = f.account_id and id = f.message_id and retention_days = f.retention_days
       limit 1) as m on true
-    order by f.tx, f.at`.execute(transaction);
-  return rows;
+    order by f.tx, f.at`;
 }

@@ -1,4 +1,4 @@
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/query.ts';
 import { accountTagOf } from '../../content/message/account-tag.ts';
 import type { FeedbackEvent } from '../bounce/feedback-event-store.ts';
 import type { DeliveryTokens } from './delivery-tokens.ts';
@@ -10,7 +10,7 @@ import type { RelayReport } from './relay-event.ts';
  * gave when it took it. A Message-ID counts only for mail of release 0.2, because its author may have chosen it.
  */
 export async function matchReports(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   tokens: DeliveryTokens,
   reports: readonly RelayReport[],
 ): Promise<{

@@ -3,8 +3,6 @@ import { tokenName } from './delivery-tokens.ts';
 import { fieldsOf, textOf } from './json-fields.ts';
 import { messageIdOf, type RelayReport, relayBounce, relayEvent } from './relay-event.ts';
 
-const by = 'Mailgun';
-
 /** Max age of a signed request, in milliseconds: Mailgun retries for 8 hours with the first signature. */
 const maxAgeMs = 9 * 60 * 60_000;
 /** How far Mailgun's clock may be ahead, in milliseconds. */
@@ -38,32 +36,22 @@ export function mailgunToken(body: unknown): string {
 export function readMailgun(body: unknown): RelayReport[] {
   const data = fieldsOf(fieldsOf(body)['event-data']);
   const headers = fieldsOf(fieldsOf(data.message).headers);
-  const delivery = {
-    token: textOf(fieldsOf(data['user-variables'])[tokenName]),
-    earlier: messageIdOf(textOf(headers['message-id'])),
+  const source = {
+    by: 'Mailgun',
+    delivery: {
+      token: textOf(fieldsOf(data['user-variables'])[tokenName]),
+      earlier: messageIdOf(textOf(headers['message-id'])),
+    },
+    address: textOf(data.recipient),
+    report: textOf(data.id),
   };
-  const address = textOf(data.recipient);
-  const report = textOf(data.id);
   const event = textOf(data.event);
-  if (event === 'complained' || event === 'unsubscribed')
-    return [relayEvent(event, by, delivery, address, report)];
+  if (event === 'complained' || event === 'unsubscribed') return [relayEvent(source, event)];
   if (event !== 'failed') return [];
+  if (textOf(data.severity) === 'temporary') return [relayEvent(source, 'delayed')];
   const status = fieldsOf(data['delivery-status']);
   const words = [textOf(status.code), textOf(status.message), textOf(status.description)]
     .filter((part) => part !== '')
     .join(' ');
-  // Mailgun still retries after a temporary failure.
-  if (textOf(data.severity) === 'temporary')
-    return [relayEvent('delayed', by, delivery, address, report)];
-  return [
-    relayBounce({
-      by,
-      delivery,
-      address,
-      status: textOf(status['enhanced-code']),
-      words,
-      permanent: true,
-      report,
-    }),
-  ];
+  return [relayBounce(source, { status: textOf(status['enhanced-code']), words, permanent: true })];
 }

@@ -3,8 +3,6 @@ import { tokenName } from './delivery-tokens.ts';
 import { fieldsOf, textOf } from './json-fields.ts';
 import { messageIdOf, type RelayReport, relayBounce, relayEvent } from './relay-event.ts';
 
-const by = 'Postmark';
-
 const causeByType: Readonly<Record<string, PermanentCause>> = {
   HardBounce: 'no-mailbox',
   BadEmailAddress: 'no-mailbox',
@@ -41,21 +39,16 @@ export function readPostmark(body: unknown): RelayReport[] {
   const delivery = { token: earlier === undefined ? token : '', earlier };
   const record = textOf(root.RecordType);
   const type = textOf(root.Type);
-  const address = textOf(root.Email ?? root.Recipient);
-  const report = `${record} ${textOf(root.ID)}`;
+  const source = {
+    by: 'Postmark',
+    delivery,
+    address: textOf(root.Email ?? root.Recipient),
+    report: `${record} ${textOf(root.ID)}`,
+  };
   if (record === 'SpamComplaint' || (record === 'Bounce' && type === 'SpamComplaint'))
-    return [relayEvent('complained', by, delivery, address, report, { feedbackType: 'abuse' })];
+    return [relayEvent(source, 'complained', { feedbackType: 'abuse' })];
   if (record !== 'Bounce' || nonBounceTypes.has(type)) return [];
   const words = textOf(root.Details) || textOf(root.Description);
-  return [
-    relayBounce({
-      by,
-      delivery,
-      address,
-      words,
-      permanent: !softBounceTypes.has(type),
-      cause: causeByType[type],
-      report,
-    }),
-  ];
+  const permanent = !softBounceTypes.has(type);
+  return [relayBounce(source, { words, permanent, cause: causeByType[type] })];
 }

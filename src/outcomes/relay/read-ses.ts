@@ -10,8 +10,6 @@ import {
   relayEvent,
 } from './relay-event.ts';
 
-const by = 'Amazon SES';
-
 const causeBySubType: Readonly<Record<string, PermanentCause>> = {
   NoEmail: 'no-mailbox',
   MailboxFull: 'mailbox-full',
@@ -38,21 +36,22 @@ export function readSes(message: unknown): RelayReport[] {
   const root = fieldsOf(message);
   const delivery = readDelivery(root.mail);
   const kind = textOf(root.notificationType ?? root.eventType);
+  const about = (recipient: JsonFields, { feedbackId }: JsonFields) => ({
+    by: 'Amazon SES',
+    delivery,
+    address: textOf(recipient.emailAddress),
+    report: textOf(feedbackId),
+  });
   if (kind === 'Bounce') {
     const bounce = fieldsOf(root.bounce);
     return listOf(bounce.bouncedRecipients).map((entry) => {
       const recipient = fieldsOf(entry);
-      return relayBounce({
-        by,
-        delivery,
-        address: textOf(recipient.emailAddress),
+      const types = `${textOf(bounce.bounceType)} ${textOf(bounce.bounceSubType)}`;
+      return relayBounce(about(recipient, bounce), {
         status: textOf(recipient.status),
-        words:
-          textOf(recipient.diagnosticCode) ||
-          `${textOf(bounce.bounceType)} ${textOf(bounce.bounceSubType)}`,
+        words: textOf(recipient.diagnosticCode) || types,
         permanent: bounce.bounceType === 'Permanent',
         cause: causeOf(bounce, recipient),
-        report: textOf(bounce.feedbackId),
       });
     });
   }
@@ -61,16 +60,7 @@ export function readSes(message: unknown): RelayReport[] {
   const feedbackType = textOf(complaint.complaintFeedbackType) || 'abuse';
   if (feedbackType === 'not-spam') return [];
   return listOf(complaint.complainedRecipients).map((entry) =>
-    relayEvent(
-      'complained',
-      by,
-      delivery,
-      textOf(fieldsOf(entry).emailAddress),
-      textOf(complaint.feedbackId),
-      {
-        feedbackType,
-      },
-    ),
+    relayEvent(about(fieldsOf(entry), complaint), 'complained', { feedbackType }),
   );
 }
 

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 import { lowestIdAt } from '../../content/message/message-sql.ts';
-
-type Kysely = Database['kysely'];
 
 interface RelayDelivery {
   readonly relayId: string;
@@ -18,14 +16,12 @@ export async function findRelayDeliveries(
   relayIds: readonly string[],
 ): Promise<ReadonlyMap<string, RelayDelivery>> {
   if (relayIds.length === 0) return new Map();
-  const { rows } = await sql<RelayDelivery>`
+  const rows = await query(kysely)<RelayDelivery>`
     select d.relay_id as "relayId", d.account_id as "accountId", d.message_id as "messageId"
     from account a
     cross join lateral (
       select relay_id, account_id, message_id from relay_delivery
-      where account_id = a.id and relay_id = any (${[...new Set(relayIds)]}::text[])) as d`.execute(
-    kysely,
-  );
+      where account_id = a.id and relay_id = any (${[...new Set(relayIds)]}::text[])) as d`;
   return new Map(rows.map((row) => [row.relayId, row]));
 }
 
@@ -38,10 +34,10 @@ export async function findEarlierMessages(
   messageIds: readonly MessageId[],
 ): Promise<ReadonlySet<MessageId>> {
   if (messageIds.length === 0) return new Set();
-  const { rows } = await sql<{ id: MessageId }>`
+  const rows = await query(kysely)<{ id: MessageId }>`
     select i.id from unnest(${[...new Set(messageIds)]}::uuid[]) as i (id), schema_migration s
     where s.name like ${`%${tokensSince}%`} and s.applied_at > now() - interval '7 days'
-      and i.id < ${sql.raw(lowestIdAt('s.applied_at'))}`.execute(kysely);
+      and i.id < ${sql.raw(lowestIdAt('s.applied_at'))}`;
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -51,9 +47,7 @@ export async function findEarlierMessages(
  */
 export async function consumeToken(transaction: Kysely, token: string): Promise<boolean> {
   const hash = createHash('sha256').update(token).digest();
-  const { rows } = await sql`
-    insert into spent_intake_token (hash) values (${hash}) on conflict do nothing returning 1`.execute(
-    transaction,
-  );
+  const rows = await query(transaction)`
+    insert into spent_intake_token (hash) values (${hash}) on conflict do nothing returning 1`;
   return rows.length === 1;
 }

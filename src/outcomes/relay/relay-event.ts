@@ -27,38 +27,33 @@ export function messageIdOf(text: string): MessageId | undefined {
 /** RFC 3463 section 2. */
 const statusPattern = /\b[245]\.\d{1,3}\.\d{1,3}\b/;
 
-/** Creates a bounce report of a relay. */
-export function relayBounce(options: {
+/** What a relay's report is about, and who reports. */
+interface ReportSource extends Pick<RelayReport, 'delivery' | 'report'> {
   readonly by: string;
-  readonly delivery: NamedDelivery;
   readonly address: string;
-  readonly status?: string | undefined;
-  readonly words: string;
-  readonly permanent: boolean;
-  /** The relay's own classification; used if the text isn't conclusive. */
-  readonly cause?: PermanentCause | undefined;
-  readonly report: string;
-}): RelayReport {
-  const { by, delivery, address, words, permanent, report } = options;
-  const bounce = classifyBounce(statusPattern.exec(options.status ?? '')?.[0], words);
-  const cause = bounce.cause === 'other' ? (options.cause ?? 'other') : bounce.cause;
-  const { status, diagnostic: reason } = bounce;
-  return {
-    delivery,
-    recipient: { address },
-    kind: 'bounced',
-    detail: { by, cause, permanent, status, reason },
-    report,
-  };
+}
+
+/** Creates a bounce report of a relay. */
+export function relayBounce(
+  source: ReportSource,
+  bounce: {
+    readonly words: string;
+    readonly permanent: boolean;
+    readonly status?: string;
+    /** The relay's own classification; used if the text isn't conclusive. */
+    readonly cause?: PermanentCause | undefined;
+  },
+): RelayReport {
+  const found = classifyBounce(statusPattern.exec(bounce.status ?? '')?.[0], bounce.words);
+  const cause = found.cause === 'other' ? (bounce.cause ?? 'other') : found.cause;
+  const { status, diagnostic: reason } = found;
+  return relayEvent(source, 'bounced', { cause, permanent: bounce.permanent, status, reason });
 }
 
 /** Creates another report of a relay. */
 export function relayEvent(
-  kind: 'complained' | 'unsubscribed' | 'delayed',
-  by: string,
-  delivery: NamedDelivery,
-  address: string,
-  report: string,
+  { by, delivery, address, report }: ReportSource,
+  kind: RelayReport['kind'],
   detail: Readonly<Record<string, unknown>> = {},
 ): RelayReport {
   return { delivery, recipient: { address }, kind, detail: { by, ...detail }, report };

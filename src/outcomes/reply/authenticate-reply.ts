@@ -18,18 +18,15 @@ const maxAuthorCharacters = 4 * 1_024;
 
 const temporaryError: AuthenticationResult = { result: 'temperror', domain: null };
 /** When nothing could be checked in time. */
-export const unauthenticated: ReplyAuthentication = {
-  spf: temporaryError,
-  dkim: temporaryError,
-  dmarc: temporaryError,
-};
+export const unauthenticated = allOf(temporaryError);
+
 const permanentError: AuthenticationResult = { result: 'permerror', domain: null };
 /** For a header that the library fails on or that is too long for it; refusing the reply would lose it. */
-export const unreadable: ReplyAuthentication = {
-  spf: permanentError,
-  dkim: permanentError,
-  dmarc: permanentError,
-};
+export const unreadable = allOf(permanentError);
+
+function allOf(result: AuthenticationResult): ReplyAuthentication {
+  return { spf: result, dkim: result, dmarc: result };
+}
 
 /**
  * Checks SPF, DKIM and DMARC of a reply. What DNS doesn't answer within the limits is `temperror`. Throws if the header is too

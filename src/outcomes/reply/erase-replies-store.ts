@@ -1,11 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import type { ComparableAddress } from '../../base/values/email-address.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { lowestIdAt } from '../../content/message/message-sql.ts';
 import { scheduledClassOffset } from '../../content/message/scheduled-class.ts';
-
-type Kysely = Database['kysely'];
 
 /** Replies per statement, to keep locks short. */
 const batchSize = 500;
@@ -21,7 +19,7 @@ async function lockBatch(
   accountId: AccountId,
   which: RawBuilder<unknown>,
 ): Promise<readonly string[]> {
-  const { rows } = await sql<{ ids: string[] }>`
+  const [row] = await query(transaction)<{ ids: string[] }>`
     with part as materialized (
       select r.id, r.message_id, r.retention_days from message_reply r
       where r.account_id = ${accountId} and ${which}
@@ -31,8 +29,8 @@ async function lockBatch(
       select from message m
       where m.account_id = ${accountId} and (m.id, m.retention_days) in (select message_id, retention_days from part)
       order by m.id for no key update)
-    select array(select id from part) as ids, (select count(*) from locked)`.execute(transaction);
-  return rows[0]?.ids ?? [];
+    select array(select id from part) as ids, (select count(*) from locked)`;
+  return row?.ids ?? [];
 }
 
 /**
@@ -46,7 +44,7 @@ async function eraseBatch(
   ids: readonly string[],
   keepSender: boolean,
 ): Promise<void> {
-  await sql`
+  await query(transaction)`
     with part as materialized (
       select r.account_id, r.id, r.message_id, r.retention_days, r.hashes from message_reply r
       where r.account_id = ${accountId} and r.id = any (${ids}::uuid[])
@@ -74,7 +72,7 @@ async function eraseBatch(
       update attachment_content c set check_at = now() + interval '1 hour'
       where (c.account_id, c.sha256) in (select account_id, sha256 from unlinked)
         and c.check_at > now() + interval '1 hour')
-    select from part`.execute(transaction);
+    select from part`;
 }
 
 /**

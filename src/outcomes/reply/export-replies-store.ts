@@ -1,5 +1,4 @@
-import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import type { ComparableAddress } from '../../base/values/email-address.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 
@@ -10,13 +9,13 @@ const maxTextBytes = 1_024 * 1_024;
 
 /** The replies that a person wrote, oldest first, with their text and HTML. */
 export async function* exportReplies(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   accountId: AccountId,
   address: ComparableAddress,
 ): AsyncGenerator<Readonly<Record<string, unknown>>> {
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {
-    const { rows } = await sql<Record<string, unknown> & { id: string }>`
+    const rows = await query(kysely)<Record<string, unknown> & { id: string }>`
       select r.id, r.message_id, r.received_at, r.automatic, r.content,
         (select json_object_agg(p.kind, convert_from(
             case when octet_length(c.content) > ${maxTextBytes} then ''::bytea else c.content end, 'UTF8'))
@@ -25,7 +24,7 @@ export async function* exportReplies(
           where p.kind in ('text', 'html')) as texts
       from message_reply r
       where r.account_id = ${accountId} and r.sender = ${address} and r.id > ${after}
-      order by r.id limit ${pageSize}`.execute(kysely);
+      order by r.id limit ${pageSize}`;
     for (const reply of rows) {
       after = reply.id;
       yield reply;

@@ -35,19 +35,17 @@ export interface ReplyIntakeDependencies {
   readonly database: Pick<Database, 'kysely'>;
   readonly addresses: ReplyAddresses;
   readonly attachments: Pick<AttachmentStore, 'save'>;
-  readonly reader: Pick<ReplyReader, 'read'>;
+  readonly read: ReplyReader;
   /** True for an envelope sender of this service. */
   readonly isReturnPath: (address: string) => boolean;
   readonly count: CountReply;
 }
 
-/** Stores mail to reply addresses. It never sends anything, so it can't cause a mail loop (RFC 3834 section 2). */
-export class ReplyIntake {
-  readonly #dependencies: ReplyIntakeDependencies;
+export type ReplyIntake = ReturnType<typeof createReplyIntake>;
 
-  constructor(dependencies: ReplyIntakeDependencies) {
-    this.#dependencies = dependencies;
-  }
+/** Stores mail to reply addresses. It never sends anything, so it can't cause a mail loop (RFC 3834 section 2). */
+export function createReplyIntake(dependencies: ReplyIntakeDependencies) {
+  return { find, store };
 
   /**
    * The message that an address receives replies to. If it has too many, a repetition of one of them is still taken.
@@ -55,12 +53,12 @@ export class ReplyIntake {
    * @returns undefined if it receives none
    * @throws ReplyRefusal if it can't take one now, or the mail is in a loop
    */
-  async find(address: string, envelopeFrom: string): Promise<ReplyTarget | undefined> {
-    const read = this.#dependencies.addresses.read(address);
+  async function find(address: string, envelopeFrom: string): Promise<ReplyTarget | undefined> {
+    const read = dependencies.addresses.read(address);
     if (read === undefined) return undefined;
-    const target = await findReplyTarget(this.#dependencies.database.kysely, read);
+    const target = await findReplyTarget(dependencies.database.kysely, read);
     if (target === undefined) return undefined;
-    if (this.#isOwn(envelopeFrom)) throw loop();
+    if (isOwn(envelopeFrom)) throw loop();
     if (target.verdict === 'account full' || target.verdict === 'recipient full')
       throw refusalOf(target.verdict);
     return target;
@@ -70,8 +68,8 @@ export class ReplyIntake {
    * Stores a reply; resolves once it is committed.
    * @throws ReplyRefusal if it isn't stored, Busy if there are too many at once
    */
-  async store(target: ReplyTarget, source: Buffer, origin: ReplyOrigin): Promise<void> {
-    const { attachments, reader, database, count } = this.#dependencies;
+  async function store(target: ReplyTarget, source: Buffer, origin: ReplyOrigin): Promise<void> {
+    const { attachments, read, database, count } = dependencies;
     const { accountId, messageId } = target;
     const mail = readEntity(source);
     if (mail.fields.values('received').length > maxHops) throw loop();
@@ -82,9 +80,9 @@ export class ReplyIntake {
       return;
     }
     if (target.verdict !== 'fits') throw refusalOf(target.verdict);
-    const read = await reader.read(source, origin, accountId);
-    const { head, parts, automatic, authentication, unread } = read;
-    if (head.from !== null && this.#isOwn(head.from.address)) throw loop();
+    const reply = await read(source, origin, accountId);
+    const { head, parts, automatic, authentication, unread } = reply;
+    if (head.from !== null && isOwn(head.from.address)) throw loop();
     const contents = parts.map(({ content }) => ({
       sha256: createHash('sha256').update(content).digest('hex'),
       content: Buffer.from(content.buffer, content.byteOffset, content.byteLength),
@@ -111,8 +109,8 @@ export class ReplyIntake {
   }
 
   /** True for senders of this service: its mail came back, or another of its accounts replied automatically. */
-  #isOwn(address: string): boolean {
-    const { addresses, isReturnPath } = this.#dependencies;
+  function isOwn(address: string): boolean {
+    const { addresses, isReturnPath } = dependencies;
     return isReturnPath(address) || addresses.read(address) !== undefined;
   }
 }

@@ -1,8 +1,13 @@
+import { type Static, Type } from 'typebox';
+import { NamedObject, Nullable, strict } from '../../base/values/common-schemas.ts';
+
 /** A name and address that a header of a reply claims. */
-export interface ReplyMailbox {
-  readonly address: string;
-  readonly name: string;
-}
+export const MailboxSchema = NamedObject('ReplyMailbox', {
+  address: Type.String(),
+  name: Type.String({ description: 'Empty if there is none.' }),
+});
+
+export type ReplyMailbox = Static<typeof MailboxSchema>;
 
 /** Results of RFC 8601 section 2.7. */
 export const authenticationResults = [
@@ -16,21 +21,33 @@ export const authenticationResults = [
   'permerror',
 ] as const;
 
-export interface AuthenticationResult {
-  readonly result: (typeof authenticationResults)[number];
-  /** The checked domain; null if the mail names none. */
-  readonly domain: string | null;
-}
+const CheckResult = NamedObject('AuthenticationResult', {
+  result: Type.Enum([...authenticationResults]),
+  domain: Nullable(Type.String({ description: 'The domain that it is about.' })),
+});
 
-/** Whether a reply is from the domains it names. */
-export interface ReplyAuthentication {
-  /** Of the envelope sender, or the client's name if there is none (RFC 7208). */
-  readonly spf: AuthenticationResult;
-  /** Of the best signature: one of the From domain, else any that passes, else the first (RFC 6376). */
-  readonly dkim: AuthenticationResult;
-  /** Of the From domain (RFC 7489). */
-  readonly dmarc: AuthenticationResult;
-}
+export type AuthenticationResult = Static<typeof CheckResult>;
+
+/**
+ * Whether a reply is from the domains it names: `spf` is of the envelope sender, or the client's name if there is none (RFC 7208);
+ * `dkim` of the best signature: one of the From domain, else any that passes, else the first (RFC 6376); `dmarc` of the From
+ * domain (RFC 7489).
+ */
+export const AuthenticationSchema = Type.Object(
+  {
+    spf: CheckResult,
+    dkim: CheckResult,
+    dmarc: CheckResult,
+  },
+  {
+    ...strict,
+    title: 'ReplyAuthentication',
+    description:
+      'SPF of the envelope sender, DKIM of the best signature, and DMARC of the From domain.',
+  },
+);
+
+export type ReplyAuthentication = Static<typeof AuthenticationSchema>;
 
 /** A text, HTML or attachment of a reply; its content is stored by its hash. */
 export interface ReplyPart {

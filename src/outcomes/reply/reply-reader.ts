@@ -29,51 +29,40 @@ export interface ReplyJob {
   readonly queryTimeoutMs: number;
 }
 
-export interface ReplyReaderOptions {
-  readonly dnsServers: readonly DnsServer[];
-  /** Of this server, for SPF. */
-  readonly hostname: string | undefined;
-}
-
 /** A reply that was read. */
 export interface ReadReply extends ParsedReply {
   readonly authentication: ReplyAuthentication;
 }
 
+export type ReplyReader = ReturnType<typeof createReplyReader>;
+
 /**
  * Reads replies and checks who they are from, in threads with limits: strangers write them, so they must not block the event
  * loop, run forever or keep out the replies of other accounts.
+ * @param hostname of this server, for SPF
  */
-export class ReplyReader {
-  readonly #options: ReplyReaderOptions;
-  readonly #threads: ThreadPool<ReplyJob, ReplyAuthentication>;
-
-  constructor(options: ReplyReaderOptions) {
-    this.#options = options;
-    this.#threads = new ThreadPool({
-      file: threadFile,
-      timeout: timeoutMs,
-      heap: heapMb,
-      policy: policies.replyThreads,
-    });
-  }
-
+export function createReplyReader(dnsServers: readonly DnsServer[], hostname = 'localhost') {
+  const threads = new ThreadPool<ReplyJob, ReplyAuthentication>({
+    file: threadFile,
+    timeout: timeoutMs,
+    heap: heapMb,
+    policy: policies.replyThreads,
+  });
   /**
    * @param group the account whose message it replies to
    * @throws Busy if too many are waiting
    */
-  async read(source: Buffer, origin: ReplyOrigin, group: string): Promise<ReadReply> {
+  return async (source: Buffer, origin: ReplyOrigin, group: string): Promise<ReadReply> => {
     const { envelopeFrom } = origin;
-    const { dnsServers, hostname = 'localhost' } = this.#options;
     const job = { source, origin, dnsServers, hostname, dnsTimeoutMs, queryTimeoutMs };
     const parsed = await orUnread(readReplyMail({ source, envelopeFrom }, { group }), () =>
       describeUnread(source, envelopeFrom),
     );
-    const authentication = await orUnread(this.#threads.run(job, group), (error) =>
+    const authentication = await orUnread(threads.run(job, group), (error) =>
       error instanceof ThreadOverrun ? unauthenticated : unreadable,
     );
     return { ...parsed, authentication };
-  }
+  };
 }
 
 /** What to store of a reply that no code can read: refusing it would only bring it again. */

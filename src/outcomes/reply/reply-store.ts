@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import { storableJson } from '../../base/database/storable-json.ts';
 import type { ComparableAddress } from '../../base/values/email-address.ts';
 import type { AccountId, MessageId, TemplateId } from '../../base/values/ids.ts';
 import { minIdAt } from '../../base/values/uuid7.ts';
 import { accountTagSql, receivesReplies } from '../../content/message/message-sql.ts';
-import type { ReplyAddress } from '../../content/message/reply-address.ts';
+import type { NamedMessage } from '../../content/message/reply-address.ts';
 import { insertEvents } from '../../content/message/write-events.ts';
 import type { ReplyContent } from './reply-content.ts';
 import {
@@ -16,8 +16,6 @@ import {
   maxMessageReplies,
   maxMessageReplyBytes,
 } from './reply-limits.ts';
-
-type Kysely = Database['kysely'];
 
 const hourMs = 60 * 60 * 1_000;
 
@@ -75,15 +73,15 @@ export interface ReplyTarget {
  */
 export async function findReplyTarget(
   kysely: Kysely,
-  { messageId, accountTag }: ReplyAddress,
+  { messageId, accountTag }: NamedMessage,
 ): Promise<ReplyTarget | undefined> {
-  const { rows } = await sql<ReplyTarget>`
+  const [row] = await query(kysely)<ReplyTarget>`
     select a.id as "accountId", ${messageId}::text as "messageId", ${verdictOf(sql`a.id`, messageId)} as verdict
     from account a
     where ${sql.raw(accountTagSql('a.id'))} = ${accountTag} and exists (
       select from message m where m.account_id = a.id and m.id = ${messageId} and ${sql.raw(receivesReplies('m'))})
-    limit 1`.execute(kysely);
-  return rows[0];
+    limit 1`;
+  return row;
 }
 
 /** What identifies a reply. */
@@ -99,11 +97,9 @@ export async function isKnownReply(
   kysely: Kysely,
   { accountId, messageId, fingerprint }: ReplyKey,
 ): Promise<boolean> {
-  const { rows } = await sql`
+  const rows = await query(kysely)`
     select from message_reply
-    where account_id = ${accountId} and message_id = ${messageId} and fingerprint = ${fingerprint}`.execute(
-    kysely,
-  );
+    where account_id = ${accountId} and message_id = ${messageId} and fingerprint = ${fingerprint}`;
   return rows.length > 0;
 }
 
@@ -131,7 +127,7 @@ export async function storeReply(
   const hashes = [...new Set(content.parts.map(({ sha256 }) => sha256))];
   const detail = { replyId: reply.id, automatic: reply.automatic };
   // The lock waits for an erasure in progress, and blocks new ones.
-  const { rows } = await sql<{ verdict: ReplyVerdict; isNew: boolean }>`
+  const [row] = await query(kysely)<{ verdict: ReplyVerdict; isNew: boolean }>`
     with target as materialized (
       select m.account_id, m.id as message_id, m.retention_days from message m
       where m.account_id = ${accountId} and m.id = ${messageId} and ${sql.raw(receivesReplies('m'))}
@@ -160,8 +156,8 @@ export async function storeReply(
         insertEvents({ of: 'fresh', id: 'fresh.id', kind: 'replied', detail: 'fresh.detail' }),
       )}
       from (select w.*, ${JSON.stringify(detail)}::json as detail from written w) as fresh)
-    select verdict, exists (select from written) as "isNew" from judged`.execute(kysely);
-  return rows[0] ?? { verdict: 'gone', isNew: false };
+    select verdict, exists (select from written) as "isNew" from judged`;
+  return row ?? { verdict: 'gone', isNew: false };
 }
 
 /** A stored reply. */
@@ -184,11 +180,9 @@ export async function readReply(
   accountId: AccountId,
   replyId: string,
 ): Promise<StoredReply | undefined> {
-  const { rows } = await sql<StoredReply>`
-    select ${columns} from message_reply where account_id = ${accountId} and id = ${replyId}`.execute(
-    kysely,
-  );
-  return rows[0];
+  const [row] = await query(kysely)<StoredReply>`
+    select ${columns} from message_reply where account_id = ${accountId} and id = ${replyId}`;
+  return row;
 }
 
 /** A reply with what its message was made from; null if the message isn't stored anymore. */
@@ -214,7 +208,7 @@ export async function listReplies(
     readonly limit: number;
   },
 ): Promise<ListedReply[]> {
-  const { rows } = await sql<ListedReply>`
+  return await query(kysely)<ListedReply>`
     select r.*, m.template_id as "templateId", m.template_version as "templateVersion"
     from (
       select ${columns}, account_id, retention_days from message_reply
@@ -223,6 +217,5 @@ export async function listReplies(
         and ${before === undefined ? sql`true` : sql`id < ${before}`}
       order by id desc limit ${limit}) r
     left join message m on m.account_id = r.account_id and m.id = r."messageId" and m.retention_days = r.retention_days
-    order by r.id desc`.execute(kysely);
-  return rows;
+    order by r.id desc`;
 }

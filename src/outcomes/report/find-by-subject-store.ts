@@ -1,11 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import { TimeBudget } from '../../base/fairness/time-budget.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 import { recentFrom } from './find-messages-store.ts';
 import { subjectWordHash } from './subject-words-store.ts';
-
-type Kysely = Database['kysely'];
 
 /** A range of message IDs; `before` is exclusive. */
 interface SubjectRange {
@@ -67,10 +65,10 @@ async function planSearches(
   accountId: AccountId,
   words: readonly string[],
 ): Promise<SearchPlan[]> {
-  const { rows } = await sql<{ templateId: string; word: string }>`
+  const rows = await query(kysely)<{ templateId: string; word: string }>`
     select template_id as "templateId", word from subject_word
     where account_id = ${accountId} and word = any(${words}::text[])
-    order by template_id limit ${maxTemplateWords}`.execute(kysely);
+    order by template_id limit ${maxTemplateWords}`;
   const fixed = Map.groupBy(rows, ({ templateId }) => templateId);
   const plans = new Map<string, { words: readonly string[]; templateIds: string[] }>();
   for (const [templateId, own] of fixed) {
@@ -128,13 +126,10 @@ async function scanIds(
   { rows: scanned, matches }: IdSource,
   limit: number,
 ): Promise<{ readonly ids: readonly MessageId[]; readonly end: string | undefined }> {
-  const { rows } = await sql<{ ids: MessageId[]; end: string | null }>`
+  const [row] = await query(kysely)<{ ids: MessageId[]; end: string | null }>`
     with scanned as materialized (${scanned} order by message_id desc limit ${maxScanned})
     select array(select message_id from scanned as s where ${matches} order by message_id desc limit ${limit}) as ids,
-      (select message_id from scanned order by message_id desc offset ${maxScanned - 1} limit 1) as "end"`.execute(
-    kysely,
-  );
-  const [row] = rows;
+      (select message_id from scanned order by message_id desc offset ${maxScanned - 1} limit 1) as "end"`;
   return { ids: row?.ids ?? [], end: row?.end ?? undefined };
 }
 
@@ -186,7 +181,7 @@ async function rarestFirst(
 ): Promise<readonly Buffer[]> {
   if (hashes.length < 2) return hashes;
   const from = recentFrom(minId, before);
-  const { rows } = await sql<{ n: number; count: number }>`
+  const rows = await query(kysely)<{ n: number; count: number }>`
     select h.n::int as n, counted.count::int as count
     from unnest(${hashes}::bytea[]) with ordinality as h (hash, n)
     cross join lateral (
@@ -194,6 +189,6 @@ async function rarestFirst(
         select from message_attribute
         where account_id = ${accountId} and hash = h.hash and message_id < ${before}::uuid and message_id >= ${from}::uuid
         limit ${maxScanned}) as few) as counted
-    order by count, n`.execute(kysely);
+    order by count, n`;
   return rows.flatMap(({ n }) => hashes[n - 1] ?? []);
 }

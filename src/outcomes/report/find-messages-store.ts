@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import { TimeBudget } from '../../base/fairness/time-budget.ts';
 import { lowerCase } from '../../base/values/email-address.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
@@ -78,7 +78,7 @@ const defaultBudget: SearchBudget = { rows: 200, maxMs: 15 };
  * Finds messages of an account: scans the index of the most selective filter and checks the other filters on its rows.
  */
 export async function findMessages(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   accountId: AccountId,
   filter: MessageSearchFilter,
   budget = defaultBudget,
@@ -135,7 +135,7 @@ interface SearchStep {
 
 /** Scans a range of rows, newest first, up to the limit of one statement. */
 async function searchRange(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   range: readonly RawBuilder<unknown>[],
   others: readonly RawBuilder<unknown>[],
   messages: number,
@@ -145,7 +145,7 @@ async function searchRange(
   const rowLimit = messages * maxRecipients;
   const scanned = others.length === 0 ? rowLimit : Math.max(rowLimit, maxScanned);
   // A message that begins `maxRecipients` rows before the end of the scan was scanned with all its recipients.
-  const { rows } = await sql<
+  const rows = await query(kysely)<
     Omit<Row, 'messageId'> & { messageId: MessageId | null; end: string | null }
   >`
     with scanned as ${sql.raw(others.length === 0 ? 'not materialized' : 'materialized')} (
@@ -161,7 +161,7 @@ async function searchRange(
     left join (
       select * from scanned where ${sql.join([sql`true`, ...others], sql` and `)}
       order by message_id desc, recipient limit ${rowLimit}) as matching on true
-    order by message_id desc, recipient`.execute(kysely);
+    order by message_id desc, recipient`;
   const end = rows[0]?.end ?? undefined;
   const matching = rows.flatMap(({ end: _, messageId, ...row }) =>
     messageId === null ? [] : { ...row, messageId },
@@ -218,18 +218,18 @@ interface IdRange {
  * @param attribute `name=value`
  */
 export async function findAttributed(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   accountId: AccountId,
   attribute: string,
   { before, minId, limit }: IdRange,
 ): Promise<readonly string[]> {
   const recent = recentFrom(minId, before);
   for (const from of recent === minId ? [minId] : [recent, minId]) {
-    const { rows } = await sql<{ id: string }>`
+    const rows = await query(kysely)<{ id: string }>`
       select message_id as id from message_attribute
       where account_id = ${accountId} and hash = (select ${sql.raw(attributeHash('t.text'))} from (select ${attribute}::text) as t (text))
         and message_id < ${before}::uuid and message_id >= ${from}::uuid
-      order by message_id desc limit ${limit}`.execute(kysely);
+      order by message_id desc limit ${limit}`;
     if (rows.length === limit || from === minId) return rows.map(({ id }) => id);
   }
   return [];

@@ -1,10 +1,8 @@
 import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { waitForCursor } from '../feed/feed-cursor-store.ts';
 import { reportFollowerName } from './roll-up-store.ts';
-
-type Kysely = Database['kysely'];
 
 /** A UTC day of an account whose rows are still in arrival order. */
 export interface UnorderedDay {
@@ -30,7 +28,7 @@ export async function findUnordered(
   bound: Date,
   limit: number,
 ): Promise<UnorderedDay[]> {
-  const { rows } = await sql<UnorderedDay>`
+  return await query(kysely)<UnorderedDay>`
     select a.id as "accountId", date_bin('1 day', first.quarter, '2000-01-01 00:00Z') as day
     from account a
     left join report_ordered o on o.account_id = a.id
@@ -38,8 +36,7 @@ export async function findUnordered(
       select quarter from report_total t
       where t.account_id = a.id and t.quarter >= coalesce(o.until, '-infinity') and t.quarter < ${bound}
       order by quarter limit 1) as first
-    order by 2, 1 limit ${limit}`.execute(kysely);
-  return rows;
+    order by 2, 1 limit ${limit}`;
 }
 
 /**
@@ -54,20 +51,18 @@ export async function orderRows(
   const end = new Date(day.getTime() + dayMs);
   return await kysely.transaction().execute(async (transaction) => {
     await waitForCursor(transaction, reportFollowerName, accountId);
-    const { rows } = await sql`
+    const rows = await query(transaction)`
       insert into report_ordered (account_id, until) values (${accountId}, ${end})
       on conflict (account_id) do update set until = excluded.until where report_ordered.until < excluded.until
-      returning until`.execute(transaction);
+      returning until`;
     if (rows.length === 0) return false;
     for (const [table, time, order] of tables)
-      await sql`
+      await query(transaction)`
         with taken as (
           delete from ${sql.table(table)}
           where account_id = ${accountId} and ${sql.ref(time)} >= ${day} and ${sql.ref(time)} < ${end}
           returning *)
-        insert into ${sql.table(table)} select * from taken order by ${sql.raw(order)}`.execute(
-        transaction,
-      );
+        insert into ${sql.table(table)} select * from taken order by ${sql.raw(order)}`;
     return true;
   });
 }

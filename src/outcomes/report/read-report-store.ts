@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import {
   type ReportColumn,
@@ -9,8 +9,6 @@ import {
 import { addHistograms, type LatencyPercentiles, latencyOf } from './latency.ts';
 import type { ReportQuery } from './report-query.ts';
 import { isByLocale, isTimeGrouping, latencySource, reportSource } from './report-source-store.ts';
-
-type Kysely = Database['kysely'];
 
 export interface ReportResultRow {
   /**
@@ -73,15 +71,15 @@ const noHistogram = Buffer.alloc(0);
 async function readLatencies(
   kysely: Kysely,
   accountId: AccountId,
-  query: ReportQuery,
+  report: ReportQuery,
 ): Promise<Map<string, Buffer> | undefined> {
-  const source = latencySource(accountId, query);
+  const source = latencySource(accountId, report);
   if (source === undefined) return undefined;
-  const { rows } = await sql<{ key: string; histograms: Buffer }>`
-    select ${nameOf(query)} as key, histograms from (
-      select ${keyOf(query)} as raw, string_agg(histogram, ''::bytea) as histograms
+  const rows = await query(kysely)<{ key: string; histograms: Buffer }>`
+    select ${nameOf(report)} as key, histograms from (
+      select ${keyOf(report)} as raw, string_agg(histogram, ''::bytea) as histograms
       from (${source}) as source
-      group by 1) as summed`.execute(kysely);
+      group by 1) as summed`;
   return new Map(rows.map(({ key, histograms }) => [key, histograms]));
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import type { AccountId, MessageId, TemplateId } from '../../base/values/ids.ts';
 import { maskedValues } from '../../content/message/mask-values.ts';
 import type { StoredContent } from '../../content/message/message-content.ts';
@@ -35,7 +35,7 @@ const turnMs = 10;
 
 /** The subjects of messages by ID; none where what a subject depends on has been erased. */
 export async function readSubjects(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   templates: SubjectTemplates,
   refs: readonly SubjectRef[],
 ): Promise<ReadonlyMap<MessageId, MessageSubject>> {
@@ -122,10 +122,10 @@ const maxListLength = 16_384;
 
 /** The sources of subjects, in any order; none for messages whose content was erased. */
 async function readSubjectSources(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   requests: readonly SubjectRequest[],
 ): Promise<SubjectSource[]> {
-  const { rows } = await sql<SubjectSource>`
+  return await query(kysely)<SubjectSource>`
     select m.id, c."subjectLine" #>> '{}' as "subjectLine", c.locale #>> '{}' as locale,
       coalesce(c.erased::jsonb ?| array['values', 'subjectLine'], false) as erased, coalesce(given.values, '{}') as values
     from json_to_recordset(${JSON.stringify(requests)}::json) as r ("accountId" text, id uuid, names text[])
@@ -137,6 +137,5 @@ async function readSubjectSources(
       from json_each(c.values) as v
       where (v.key = any(r.names) or position(v.key in c."subjectLine" #>> '{}') > 0)
         and (json_typeof(v.value) in ('string', 'null') or length(v.value::text) <= ${maxListLength})) as given on true
-    where m.content is not null`.execute(kysely);
-  return rows;
+    where m.content is not null`;
 }

@@ -144,17 +144,12 @@ function sumOf(query: TotalsQuery): Sum | undefined {
     if (value !== undefined) named.set(name, value);
   const names = [...named.keys()].sort().join(' ');
   if (names === '') return { shown: sql`''`, where: sql`sum_of = 'all' and key = '' and tag = ''` };
-  if (names === 'locale template') {
+  const second =
+    names === 'locale template' ? 'locale' : names === 'tag template' ? 'tag' : undefined;
+  if (second !== undefined) {
     return {
-      shown: group === 'template' ? sql`key` : group === 'locale' ? sql`tag` : sql`''`,
-      where: sql`sum_of = 'template_locale' and ${equals('key', templateId)} and ${equals('tag', locale)}`,
-      quarters: false,
-    };
-  }
-  if (names === 'tag template') {
-    return {
-      shown: group === 'template' ? sql`key` : group === 'tag' ? sql`tag` : sql`''`,
-      where: sql`sum_of = 'template_tag' and ${equals('key', templateId)} and ${equals('tag', tag)}`,
+      shown: group === 'template' ? sql`key` : group === second ? sql`tag` : sql`''`,
+      where: sql`sum_of = ${sql.lit(`template_${second}`)} and ${equals('key', templateId)} and ${equals('tag', given[second])}`,
       quarters: false,
     };
   }
@@ -171,21 +166,17 @@ function tableOf(query: TotalsQuery): string {
     : 'report_total';
 }
 
+const keyColumns: ReadonlyMap<string, string> = new Map([
+  ['template', 'template_id'],
+  ['locale', 'locale'],
+  ['tag', 'tag'],
+  ['sender', 'sender_domain'],
+  ['destination', 'destination_domain'],
+]);
+
 function keyOf({ group }: ReportQuery): RawBuilder<unknown> {
-  switch (group) {
-    case 'template':
-      return sql`template_id`;
-    case 'locale':
-      return sql`locale`;
-    case 'tag':
-      return sql`tag`;
-    case 'sender':
-      return sql`sender_domain`;
-    case 'destination':
-      return sql`destination_domain`;
-    default:
-      return sql`''`;
-  }
+  const column = keyColumns.get(group);
+  return column === undefined ? sql`''` : sql.ref(column);
 }
 
 function filters(query: TotalsQuery): RawBuilder<unknown> {

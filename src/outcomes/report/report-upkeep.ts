@@ -8,35 +8,32 @@ const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;
 const maxDaysPerBatch = 1_000;
 
-export interface ReportUpkeepDependencies {
+/** Reorders the rows of past days every hour to match how reports read them. */
+export function createReportUpkeep({
+  database,
+  clock,
+  log,
+}: {
   readonly database: Database;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
-}
+}) {
+  const task = new PeriodicTask(hourMs, run);
+  let stopping = false;
+  return { start, stop, run };
 
-/** Reorders the rows of past days every hour to match how reports read them. */
-export class ReportUpkeep {
-  readonly #dependencies: ReportUpkeepDependencies;
-  readonly #task = new PeriodicTask(hourMs, () => this.run());
-  #stopping = false;
-
-  constructor(dependencies: ReportUpkeepDependencies) {
-    this.#dependencies = dependencies;
-  }
-
-  start(): void {
-    this.#task.start();
+  function start(): void {
+    task.start();
   }
 
   /** Stops after the current day. */
-  async stop(): Promise<void> {
-    this.#stopping = true;
-    await this.#task.stop();
+  async function stop(): Promise<void> {
+    stopping = true;
+    await task.stop();
   }
 
   /** Runs one round. Errors are logged and left to the next round. */
-  async run(): Promise<void> {
-    const { database, clock, log } = this.#dependencies;
+  async function run(): Promise<void> {
     // Events for a day can arrive after it ends.
     const bound = new Date(Math.floor((clock.now() - 2 * hourMs) / dayMs) * dayMs);
     try {
@@ -44,7 +41,7 @@ export class ReportUpkeep {
         const days = await findUnordered(database.kysely, bound, maxDaysPerBatch);
         if (days.length === 0) return;
         for (const day of days) {
-          if (this.#stopping) return;
+          if (stopping) return;
           await orderRows(database.kysely, day);
         }
       }

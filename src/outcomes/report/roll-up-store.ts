@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import {
   type ReportFilter,
@@ -17,13 +17,19 @@ import { hardCauses } from '../../sending/delivery/reply-rules.ts';
 import { type Follower, readersRestMs } from '../feed/event-feed.ts';
 import { waitForCursor } from '../feed/feed-cursor-store.ts';
 import { inWindow } from '../feed/feed-window-store.ts';
-import { packSteps, sumHistograms } from './histogram-store.ts';
+import { packSteps, sumHistograms, unpackSteps } from './histogram-store.ts';
 import { defaultContent } from './report-query.ts';
-import { addSums, rebuildSums } from './report-sums-store.ts';
-
-type Kysely = Database['kysely'];
 
 const columns = sql.join(reportColumns.map((name) => sql.ref(name)));
+
+/** Adds the columns to those of a row of the table. */
+const added = (table: string) =>
+  sql.join(
+    reportColumns.map(
+      (name) =>
+        sql`${sql.ref(name)} = ${sql.ref(`${table}.${name}`)} + ${sql.ref(`excluded.${name}`)}`,
+    ),
+  );
 /** Lock this follower's cursor before changing totals. */
 export const reportFollowerName = 'report';
 
@@ -54,11 +60,9 @@ export async function rebuildReport(
   await kysely.transaction().execute(async (transaction) => {
     const cursor = await waitForCursor(transaction, reportFollowerName, accountId);
     for (const table of ['report_total', 'report_locale', 'report_destination', 'report_latency']) {
-      await sql`
+      await query(transaction)`
         delete from ${sql.table(table)}
-        where account_id = ${accountId} and quarter >= ${from} and quarter < ${until}`.execute(
-        transaction,
-      );
+        where account_id = ${accountId} and quarter >= ${from} and quarter < ${until}`;
     }
     const messages = sql`m.account_id = ${accountId} and m.tx < ${cursor}::xid8
       and m.accepted_at >= ${from} and m.accepted_at < ${until}`;
@@ -66,27 +70,20 @@ export async function rebuildReport(
     await addFacts(transaction, reportFacts(messages, events));
     await rebuildSums(transaction, accountId, from, until);
     // Rebuilt rows are unordered again.
-    await sql`
+    await query(transaction)`
       update report_ordered set until = least(until, date_bin('1 day', ${from}, '2000-01-01 00:00Z'))
-      where account_id = ${accountId}`.execute(transaction);
+      where account_id = ${accountId}`;
   });
 }
 
 async function addFacts(transaction: Kysely, facts: RawBuilder<unknown>): Promise<void> {
-  const added = (table: string) =>
-    sql.join(
-      reportColumns.map(
-        (name) =>
-          sql`${sql.ref(name)} = ${sql.ref(`${table}.${name}`)} + ${sql.ref(`excluded.${name}`)}`,
-      ),
-    );
   const increments = {
     totals: sql`total`,
     locales: sql`locale`,
     destinations: sql`destination`,
     latencies: sql`latency`,
   };
-  await sql`
+  await query(transaction)`
     with ${totalsOf(facts)},
     ${addSums(increments, ['quarter', 'day'])},
     totals as (
@@ -104,9 +101,7 @@ async function addFacts(transaction: Kysely, facts: RawBuilder<unknown>): Promis
     insert into report_latency (account_id, quarter, template_id, histogram)
     select account_id, quarter, template_id, ${packSteps} from latency group by 1, 2, 3 order by 1, 2, 3
     on conflict (account_id, quarter, template_id) do update
-    set histogram = ${sumHistograms(sql`report_latency.histogram`, sql`excluded.histogram`)}`.execute(
-    transaction,
-  );
+    set histogram = ${sumHistograms(sql`report_latency.histogram`, sql`excluded.histogram`)}`;
 }
 
 /**
@@ -212,3 +207,107 @@ const countFacts = sql.raw(
     )
     .join(',\n  '),
 );
+
+const sums = sql.join(reportColumns.map((name) => sql`sum(${sql.ref(name)})`));
+const day = sql`date_bin('1 day', quarter, '2000-01-01 00:00Z')`;
+
+/**
+ * Relations with the columns of `report_total`, `report_locale` and `report_destination`, and of `report_latency` with one row per step.
+ */
+interface ReportTotals {
+  readonly totals: RawBuilder<unknown>;
+  readonly locales: RawBuilder<unknown>;
+  readonly destinations: RawBuilder<unknown>;
+  /** Columns `account_id`, `quarter`, `template_id`, `step` and `count`. */
+  readonly latencies: RawBuilder<unknown>;
+}
+
+type Span = 'quarter' | 'day';
+
+/** Rows of `report_sum` for the given totals. */
+function sumRows({ totals, locales, destinations }: ReportTotals, spans: readonly Span[]) {
+  const wanted = sql`span = any (${spans}::text[])`;
+  return sql`
+    select account_id, span, sum_of, key, sum_tag as tag, begins, ${sums}
+    from (
+      select account_id, s.span, s.sum_of, s.key, s.sum_tag, s.begins, ${columns} from ${totals} as t
+      cross join lateral (values
+        ('quarter', 'all', '', '', quarter), ('quarter', 'template', template_id, '', quarter),
+        ('quarter', 'tag', tag, '', quarter), ('quarter', 'sender', sender_domain, '', quarter),
+        ('day', 'all', '', '', ${day}), ('day', 'template', template_id, '', ${day}),
+        ('day', 'tag', tag, '', ${day}), ('day', 'sender', sender_domain, '', ${day}),
+        ('day', 'template_tag', template_id, tag, ${day})) as s (span, sum_of, key, sum_tag, begins)
+      where ${wanted}
+      union all
+      select account_id, s.span, s.sum_of, s.key, s.sum_tag, s.begins, ${columns} from ${locales} as t
+      cross join lateral (values
+        ('quarter', 'locale', locale, '', quarter), ('day', 'locale', locale, '', ${day}),
+        ('day', 'template_locale', template_id, locale, ${day})) as s (span, sum_of, key, sum_tag, begins)
+      where ${wanted}
+      union all
+      select account_id, s.span, 'destination', destination_domain, '', ${day}, ${columns} from ${destinations} as t
+      cross join (values ('day')) as s (span)
+      where ${wanted}) as each
+    group by 1, 2, 3, 4, 5, 6`;
+}
+
+/** Rows of `report_latency_sum`. */
+function latencySumRows({ latencies }: ReportTotals, spans: readonly Span[]) {
+  return sql`
+    select account_id, span, template_id, begins, ${packSteps} as histogram
+    from (
+      select account_id, s.span, s.template as template_id, s.begins, step, sum(count) as count from ${latencies} as t
+      cross join lateral (values
+        ('quarter', '', quarter), ('day', '', ${day}), ('day', template_id, ${day})) as s (span, template, begins)
+      where span = any (${spans}::text[])
+      group by 1, 2, 3, 4, 5) as steps
+    group by 1, 2, 3, 4`;
+}
+
+/** Data-modifying CTEs that add the totals to their sums. Rows go in key order. */
+function addSums(from: ReportTotals, spans: readonly Span[]) {
+  return sql`
+    sums as (
+      insert into report_sum (account_id, span, sum_of, key, tag, begins, ${columns})
+      ${sumRows(from, spans)} order by 1, 2, 3, 4, 5, 6
+      on conflict (account_id, span, sum_of, key, tag, begins) do update set ${added('report_sum')}),
+    latency_sums as (
+      insert into report_latency_sum (account_id, span, template_id, begins, histogram)
+      ${latencySumRows(from, spans)} order by 1, 2, 3, 4
+      on conflict (account_id, span, template_id, begins) do update
+      set histogram = ${sumHistograms(sql`report_latency_sum.histogram`, sql`excluded.histogram`)})`;
+}
+
+const dayMs = 24 * 60 * 60 * 1_000;
+
+/** Recomputes an account's sums for a time range. Partially covered days are recomputed in full. */
+async function rebuildSums(
+  transaction: Kysely,
+  accountId: AccountId,
+  from: Date,
+  until: Date,
+): Promise<void> {
+  const firstDay = new Date(Math.floor(from.getTime() / dayMs) * dayMs);
+  const lastDay = new Date(Math.ceil(until.getTime() / dayMs) * dayMs);
+  for (const [span, begin, end] of [
+    ['quarter', from, until],
+    ['day', firstDay, lastDay],
+  ] as const) {
+    for (const table of ['report_sum', 'report_latency_sum'])
+      await query(transaction)`
+        delete from ${sql.table(table)}
+        where account_id = ${accountId} and span = ${span} and begins >= ${begin} and begins < ${end}`;
+    const of = (table: string) => sql`
+      (select * from ${sql.table(table)}
+       where account_id = ${accountId} and quarter >= ${begin} and quarter < ${end})`;
+    const totals = {
+      totals: of('report_total'),
+      locales: of('report_locale'),
+      destinations: of('report_destination'),
+      latencies: sql`
+        (select account_id, quarter, template_id, step, count
+         from ${of('report_latency')} as packed cross join lateral (${unpackSteps(sql`histogram`)}) as steps)`,
+    };
+    await query(transaction)`with ${addSums(totals, [span])} select 1`;
+  }
+}

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import { outcomeKinds } from '../../content/message/event-kinds.ts';
 import { maxRecipients } from '../../content/message/message-content.ts';
 import {
@@ -21,11 +21,11 @@ export const writeSearchRows: Follower = {
   restMs: readersRestMs,
   async follow(transaction, window, throttle) {
     for (const piece of piecesOf(window)) await throttle(() => insertRows(transaction, piece));
-    await sql`select set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`.execute(
+    await query(
       transaction,
-    );
+    )`select set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`;
     // Row by row: in a join of a few hundred rows, the planner would scan whole tables of about 10,000.
-    await sql`
+    await query(transaction)`
       update message_search s set state = e.kind
       from (
         select distinct on (account_id, message_id, recipient) account_id, message_id, retention_days,
@@ -35,12 +35,12 @@ export const writeSearchRows: Follower = {
           and kind in (${sql.raw(kindList(outcomeKinds))})
         order by account_id, message_id, recipient, at desc, id desc) as e
       where s.account_id = e.account_id and s.message_id = e.message_id and s.retention_days = e.retention_days
-        and s.recipient = e.recipient and s.state <> e.kind`.execute(transaction);
+        and s.recipient = e.recipient and s.state <> e.kind`;
   },
 };
 
-async function insertRows(transaction: Database['kysely'], range: FeedRange): Promise<void> {
-  await sql`
+async function insertRows(transaction: Kysely, range: FeedRange): Promise<void> {
+  await query(transaction)`
     with attributed as (
       insert into message_attribute (account_id, hash, message_id, retention_days)
       select m.account_id, ${sql.raw(attributeHash("a.key || '=' || a.value"))}, m.id, m.retention_days
@@ -61,5 +61,5 @@ async function insertRows(transaction: Database['kysely'], range: FeedRange): Pr
       select c.place + ${maxRecipients - 1}, c.address, 'suppressed'
       from json_array_elements_text(content."suppressedCc") with ordinality as c (address, place)) as r
     where ${inWindow(range, 'm')}
-    on conflict do nothing`.execute(transaction);
+    on conflict do nothing`;
 }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import type { LoadedTemplate } from '../../content/rendering/load-template.ts';
 import { fixedTexts } from '../../content/rendering/render-subject.ts';
 import type { TemplateDirectory } from '../../content/template/template-directory.ts';
@@ -48,8 +47,6 @@ function pairsOf(run: string): string[] {
   return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
 }
 
-type Kysely = Database['kysely'];
-
 /** Words indexed of one subject, besides those of its template. */
 const maxIndexedWords = 16;
 
@@ -79,10 +76,9 @@ export function followSubjects(
 type VersionRef = Omit<SubjectRef, 'id'>;
 
 async function readVersions(transaction: Kysely, range: FeedRange): Promise<VersionRef[]> {
-  const { rows } = await sql<VersionRef>`
+  return await query(transaction)<VersionRef>`
     select distinct account_id as "accountId", template_id as "templateId", template_version as version
-    from message where ${inWindow(range, 'message')}`.execute(transaction);
-  return rows;
+    from message where ${inWindow(range, 'message')}`;
 }
 
 /** The words of the fixed text of a version's subjects, in all its languages. */
@@ -116,11 +112,11 @@ async function insertFixedWords(
   { accountId, templateId }: VersionRef,
   words: readonly string[],
 ): Promise<void> {
-  await sql`
+  await query(transaction)`
     insert into subject_word (account_id, word, template_id)
     select a.id, w.word, ${templateId} from account a cross join unnest(${words}::text[]) as w (word)
     where a.id = ${accountId}
-    on conflict do nothing`.execute(transaction);
+    on conflict do nothing`;
 }
 
 async function insertValueWords(
@@ -128,10 +124,10 @@ async function insertValueWords(
   templates: Pick<TemplateDirectory<LoadedTemplate>, 'localized' | 'version'>,
   range: FeedRange,
 ): Promise<void> {
-  const { rows } = await sql<SubjectRef & { readonly retentionDays: number }>`
+  const rows = await query(transaction)<SubjectRef & { readonly retentionDays: number }>`
     select account_id as "accountId", id, retention_days as "retentionDays", template_id as "templateId",
       template_version as version
-    from message where ${inWindow(range, 'message')}`.execute(transaction);
+    from message where ${inWindow(range, 'message')}`;
   const subjects = await readSubjects(transaction, templates, rows);
   const found = rows.flatMap((row) => {
     const subject = subjects.get(row.id);
@@ -142,11 +138,11 @@ async function insertValueWords(
     return words.slice(0, maxIndexedWords).map((word) => ({ ...row, hash: subjectWordHash(word) }));
   });
   if (found.length === 0) return;
-  await sql`
+  await query(transaction)`
     insert into message_attribute (account_id, hash, message_id, retention_days)
     select * from unnest(${found.map((row) => row.accountId)}::text[], ${found.map((row) => row.hash)}::bytea[],
       ${found.map((row) => row.id)}::uuid[], ${found.map((row) => row.retentionDays)}::smallint[])
-    on conflict do nothing`.execute(transaction);
+    on conflict do nothing`;
 }
 
 /** The `message_attribute.hash` of a word of a subject: that of an attribute without a name, which no message can have. */

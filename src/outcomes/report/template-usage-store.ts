@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import type { AccountId, TemplateId } from '../../base/values/ids.ts';
 import { contentMembers } from '../../content/message/message-sql.ts';
 import {
@@ -9,8 +9,6 @@ import {
 } from '../../content/template/template-limits.ts';
 import { type Follower, readersRestMs } from '../feed/event-feed.ts';
 import { type FeedRange, inLanes, inWindow } from '../feed/feed-window-store.ts';
-
-type Kysely = Database['kysely'];
 
 /** Sets of names kept for one template; callers that invent names get no more. */
 const maxShapes = 500;
@@ -30,7 +28,7 @@ export const recordTemplateUsage: Follower = {
 
 async function recordWindow(transaction: Kysely, range: FeedRange): Promise<void> {
   // Rows go in the order of the key, so that two writers never wait for each other crosswise.
-  await sql`
+  await query(transaction)`
     insert into template_call as c
       (account_id, template_id, shape, fields, own_subject, own_preview, last_at, last_message_id)
     select account_id, template_id, sha256(convert_to(fields::text || own_subject || own_preview, 'UTF8')) as shape,
@@ -54,12 +52,10 @@ async function recordWindow(transaction: Kysely, range: FeedRange): Promise<void
     order by 1, 2, 3
     on conflict (account_id, template_id, shape) do update
     set last_at = excluded.last_at, last_message_id = excluded.last_message_id
-    where c.last_at < excluded.last_at - interval '10 minutes'`.execute(transaction);
-  await sql`
+    where c.last_at < excluded.last_at - interval '10 minutes'`;
+  await query(transaction)`
     delete from template_call
-    where last_at < now() - interval '31 days'${inLanes(range.lanes, 'template_call')}`.execute(
-    transaction,
-  );
+    where last_at < now() - interval '31 days'${inLanes(range.lanes, 'template_call')}`;
 }
 
 /** Characters of a name with the lists and objects that it stands in. */
@@ -115,13 +111,12 @@ export async function readTemplateUsage(
   accountId: AccountId,
   templateId: TemplateId,
 ): Promise<TemplateUsage[]> {
-  const { rows } = await sql<TemplateUsage>`
+  return await query(kysely)<TemplateUsage>`
     select array(
         select name from unnest(fields) name where length(name) <= ${maxPlaceLength} limit ${maxNames + MAX_FIELDS}
       ) as fields, own_subject as "ownSubject", own_preview as "ownPreview", last_at as "lastAt",
       last_message_id as "lastMessageId"
     from template_call
     where account_id = ${accountId} and template_id = ${templateId} and last_at > now() - interval '30 days'
-    order by last_at desc`.execute(kysely);
-  return rows;
+    order by last_at desc`;
 }

@@ -1,10 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import { retentionClasses } from '../../content/message/message-partitions-store.ts';
 import { lowestIdAt } from '../../content/message/message-sql.ts';
 import { deleteAttributes, eraseAttachments } from './erase-parts-store.ts';
-
-type Kysely = Database['kysely'];
 
 /** Repeats a statement that deletes up to `size` rows, to keep locks short, until it finds fewer. */
 export async function deleteInBatches(
@@ -141,7 +139,7 @@ const sweptAtOnce = 500;
 export async function sweepAttachments(kysely: Kysely): Promise<number> {
   let deleted = 0;
   for (;;) {
-    const { rows } = await sql<{ checked: number; deleted: number }>`
+    const rows = await query(kysely)<{ checked: number; deleted: number }>`
       with due as materialized (
         select account_id, sha256 from attachment_content
         where check_at <= now() order by check_at limit ${sweptAtOnce}
@@ -160,9 +158,7 @@ export async function sweepAttachments(kysely: Kysely): Promise<number> {
         delete from attachment_content c
         where (c.account_id, c.sha256) in (select account_id, sha256 from unused) and c.check_at <= now()
         returning 1)
-      select (select count(*) from due)::int as checked, (select count(*) from deleted)::int as deleted`.execute(
-      kysely,
-    );
+      select (select count(*) from due)::int as checked, (select count(*) from deleted)::int as deleted`;
     deleted += rows[0]?.deleted ?? 0;
     if ((rows[0]?.checked ?? 0) < sweptAtOnce) return deleted;
   }

@@ -1,6 +1,6 @@
 import { createHash, type KeyObject } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { countChanged, type Kysely, query } from '../../base/database/query.ts';
 import { auditIdOf, hashAddress } from '../../base/secrets/hash-address.ts';
 import type { ComparableAddress } from '../../base/values/email-address.ts';
 import { type AccountId, newId } from '../../base/values/ids.ts';
@@ -29,8 +29,6 @@ import {
   eraseTraces,
 } from './erase-parts-store.ts';
 import { withoutRecipient } from './without-recipient.ts';
-
-type Kysely = Database['kysely'];
 
 /** Writes which people are in a message. */
 const searchFollower = 'search';
@@ -80,36 +78,26 @@ export async function erasePerson(
   return await kysely.transaction().execute(async (transaction) => {
     const contacts = await eraseContacts(transaction, accountId, address);
     const suppressions = request.keepSuppressions
-      ? undefined
-      : await sql`
-          delete from suppression where account_id = ${accountId} and address = ${address}`.execute(
-          transaction,
-        );
-    await sql`
+      ? 0
+      : await countChanged(transaction)`
+          delete from suppression where account_id = ${accountId} and address = ${address}`;
+    await query(transaction)`
       update idempotency_key set suppressed_recipients = array(
         select a from unnest(suppressed_recipients) as a where lower(a) <> ${address})
-      where account_id = ${accountId} and ${address} = any (select lower(a) from unnest(suppressed_recipients) as a)`.execute(
-      transaction,
-    );
-    await sql`
+      where account_id = ${accountId} and ${address} = any (select lower(a) from unnest(suppressed_recipients) as a)`;
+    await query(transaction)`
       delete from saved_filter where account_id = ${accountId} and exists (
         select from jsonb_each_text(query || jsonb_build_object('name', name)) as member
-        where position(${address}::text in lower(member.value)) > 0)`.execute(transaction);
-    await sql`
+        where position(${address}::text in lower(member.value)) > 0)`;
+    await query(transaction)`
       delete from file_import_rejection where account_id = ${accountId} and exists (
-        select from unnest(record) as value where position(${address}::text in lower(value)) > 0)`.execute(
-      transaction,
-    );
+        select from unnest(record) as value where position(${address}::text in lower(value)) > 0)`;
     // Release 0.2 named suppressions by their address.
-    await sql`
+    await query(transaction)`
       update audit_event set detail = jsonb_set(detail, '{id}', to_jsonb(${auditIdOf(request.hashKey, address)}::text))
       where account_id = ${accountId} and kind in ('suppression_created', 'suppression_changed', 'suppression_removed')
-        and lower(detail ->> 'id') = ${address}`.execute(transaction);
-    const erased = {
-      messages,
-      contacts,
-      suppressions: Number(suppressions?.numAffectedRows ?? 0n),
-    };
+        and lower(detail ->> 'id') = ${address}`;
+    const erased = { messages, contacts, suppressions };
     await record(transaction, 'erase', request, erased);
     await commitWith?.(transaction, erased);
     return erased;
@@ -126,12 +114,12 @@ async function eraseContacts(
   accountId: AccountId,
   address: ComparableAddress,
 ): Promise<number> {
-  await sql`
+  await query(transaction)`
     select from contact_list
     where account_id = ${accountId} and id in (
       select list_id from contact where account_id = ${accountId} and lower(email) = ${address})
-    order by id for no key update`.execute(transaction);
-  const { rows } = await sql<{ contacts: number }>`
+    order by id for no key update`;
+  const [row] = await query(transaction)<{ contacts: number }>`
     with erased as (
       delete from contact where account_id = ${accountId} and lower(email) = ${address} returning list_id),
     resized as (
@@ -139,8 +127,8 @@ async function eraseContacts(
       set modified_at = now(), source_size = greatest(0, l.source_size - e.contacts)
       from (select list_id, count(*)::int as contacts from erased group by 1) as e
       where l.account_id = ${accountId} and l.id = e.list_id)
-    select count(*)::int as contacts from erased`.execute(transaction);
-  return rows[0]?.contacts ?? 0;
+    select count(*)::int as contacts from erased`;
+  return row?.contacts ?? 0;
 }
 
 async function eraseSome(
@@ -152,10 +140,8 @@ async function eraseSome(
   await waitForCursor(transaction, searchFollower, accountId);
   await waitForCursor(transaction, subjectFollower, accountId);
   await waitForCursor(transaction, formerWebhookFollower, accountId);
-  await sql`select from webhook_position where account_id = ${accountId} for update`.execute(
-    transaction,
-  );
-  const { rows } = await sql<{ count: number; own: string[]; sources: string[] }>`
+  await query(transaction)`select from webhook_position where account_id = ${accountId} for update`;
+  const rows = await query(transaction)<{ count: number; own: string[]; sources: string[] }>`
     with known as materialized (
       select account_id, message_id, retention_days, recipient from message_search
       where account_id = ${accountId} and address = ${address} limit ${batchSize}),
@@ -202,7 +188,7 @@ async function eraseSome(
         select distinct encode(a.sha256, 'hex') from own join message_attachment a using (account_id, message_id, retention_days)
         join message m on m.account_id = a.account_id and m.id = a.message_id and m.retention_days = a.retention_days
         where m.template_id = ${rawTemplateId}) as sources
-    from found`.execute(transaction);
+    from found`;
   // A separate statement, so it also sees replies stored while this transaction waited for the messages' rows.
   await eraseRepliesTo(transaction, accountId, rows[0]?.own ?? []);
   for (const source of rows[0]?.sources ?? [])
@@ -217,20 +203,17 @@ async function eraseFromSource(
   address: ComparableAddress,
   sha256: string,
 ): Promise<void> {
-  const { rows } = await sql<{ content: Buffer }>`
+  const [stored] = await query(transaction)<{ content: Buffer }>`
     select content from attachment_content c
     where account_id = ${accountId} and sha256 = decode(${sha256}, 'hex') and exists (
-      select from message_attachment a where a.account_id = c.account_id and a.sha256 = c.sha256)`.execute(
-    transaction,
-  );
-  const [stored] = rows;
+      select from message_attachment a where a.account_id = c.account_id and a.sha256 = c.sha256)`;
   if (stored === undefined) return;
   const content = withoutRecipient(stored.content, address);
   if (content.equals(stored.content)) return;
   const erased = createHash('sha256').update(content).digest('hex');
   await storeContents(transaction, accountId, [{ sha256: erased, content }]);
   const info = JSON.stringify([describeRawSource(erased, content.length)]);
-  await sql`
+  await query(transaction)`
     with copy as materialized (
       select a.account_id, a.message_id, a.retention_days from message_attachment a
       join message m on m.account_id = a.account_id and m.id = a.message_id and m.retention_days = a.retention_days
@@ -242,7 +225,7 @@ async function eraseFromSource(
     update message m set content = (m.content::jsonb || jsonb_build_object('attachments', ${info}::jsonb))::json
     from copy
     where m.account_id = copy.account_id and m.id = copy.message_id and m.retention_days = copy.retention_days
-      and m.content is not null`.execute(transaction);
+      and m.content is not null`;
 }
 
 /** A person's messages whose search rows aren't written yet. */
@@ -294,7 +277,7 @@ export async function* exportPerson(
   let messages = 0;
   let after = { id: '00000000-0000-0000-0000-000000000000', recipient: 0 };
   for (;;) {
-    const { rows } = await sql<ExportedMessage>`
+    const rows = await query(kysely)<ExportedMessage>`
       with found as materialized (
         (select account_id, message_id, retention_days, recipient from message_search
          where account_id = ${accountId} and address = ${address}
@@ -309,7 +292,7 @@ export async function* exportPerson(
            and e.retention_days = s.retention_days and (e.recipient is null or e.recipient = s.recipient)) as events
       from found s
       join message m on m.account_id = s.account_id and m.id = s.message_id and m.retention_days = s.retention_days
-      order by s.message_id, s.recipient limit ${pageSize}`.execute(kysely);
+      order by s.message_id, s.recipient limit ${pageSize}`;
     for (const { message_id: id, content, ...message } of rows) {
       messages += 1;
       after = { id, recipient: message.recipient };
@@ -322,19 +305,19 @@ export async function* exportPerson(
     replies += 1;
     yield { reply };
   }
-  const suppressions = await sql<Record<string, unknown>>`
+  const suppressions = await query(kysely)<Record<string, unknown>>`
     select reason, message_id, created_at, expires_at from suppression
-    where account_id = ${accountId} and address = ${address}`.execute(kysely);
-  for (const suppression of suppressions.rows) yield { suppression };
-  const contacts = await sql<Record<string, unknown>>`
+    where account_id = ${accountId} and address = ${address}`;
+  for (const suppression of suppressions) yield { suppression };
+  const contacts = await query(kysely)<Record<string, unknown>>`
     select list_id, email, fields, created_at from contact
-    where account_id = ${accountId} and lower(email) = ${address}`.execute(kysely);
-  for (const contact of contacts.rows) yield { contact };
+    where account_id = ${accountId} and lower(email) = ${address}`;
+  for (const contact of contacts) yield { contact };
   const counts = {
     messages,
     ...(replies > 0 && { replies }),
-    suppressions: suppressions.rows.length,
-    contacts: contacts.rows.length,
+    suppressions: suppressions.length,
+    contacts: contacts.length,
   };
   await record(kysely, 'export', request, counts);
 }
@@ -345,9 +328,7 @@ async function record(
   { accountId, address, requestedBy, hashKey }: PersonRequest,
   counts: object,
 ): Promise<void> {
-  await sql`
+  await query(kysely)`
     insert into privacy_record (account_id, id, kind, address_hash, requested_by, counts)
-    values (${accountId}, ${newId()}, ${kind}, ${hashAddress(hashKey, address)}, ${requestedBy}, ${JSON.stringify(counts)})`.execute(
-    kysely,
-  );
+    values (${accountId}, ${newId()}, ${kind}, ${hashAddress(hashKey, address)}, ${requestedBy}, ${JSON.stringify(counts)})`;
 }

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { readerEventKinds } from '../../content/message/event-kinds.ts';
 import {
@@ -20,8 +20,6 @@ import {
   eraseWebhooks,
 } from './erase-parts-store.ts';
 
-type Kysely = Database['kysely'];
-
 /** Days after which an account's data is erased before its messages are; null: with the message. */
 export interface RetentionRule {
   readonly contentDays: number | null;
@@ -34,10 +32,10 @@ export async function readRetentionRule(
   kysely: Kysely,
   accountId: AccountId,
 ): Promise<RetentionRule> {
-  const { rows } = await sql<RetentionRule>`
+  const [row] = await query(kysely)<RetentionRule>`
     select content_days as "contentDays", address_days as "addressDays", engagement_days as "engagementDays"
-    from retention_rule where account_id = ${accountId}`.execute(kysely);
-  return rows[0] ?? { contentDays: null, addressDays: null, engagementDays: null };
+    from retention_rule where account_id = ${accountId}`;
+  return row ?? { contentDays: null, addressDays: null, engagementDays: null };
 }
 
 /**
@@ -48,12 +46,10 @@ export async function fullRetentionDays(
   kysely: Kysely,
   accountId: AccountId,
 ): Promise<number | undefined> {
-  const { rows } = await sql<{ days: number }>`
+  const [row] = await query(kysely)<{ days: number }>`
     select least(a.retention_days, r.address_days, r.engagement_days)::int as days
-    from account a left join retention_rule r on r.account_id = a.id where a.id = ${accountId}`.execute(
-    kysely,
-  );
-  return rows[0]?.days;
+    from account a left join retention_rule r on r.account_id = a.id where a.id = ${accountId}`;
+  return row?.days;
 }
 
 /** Sets an account's rule, which also applies to existing data. Days must be at least 3. */
@@ -62,11 +58,11 @@ export async function saveRetentionRule(
   accountId: AccountId,
   rule: RetentionRule,
 ): Promise<void> {
-  await sql`
+  await query(kysely)`
     insert into retention_rule (account_id, content_days, address_days, engagement_days)
     values (${accountId}, ${rule.contentDays}, ${rule.addressDays}, ${rule.engagementDays})
     on conflict (account_id) do update set content_days = excluded.content_days, address_days = excluded.address_days,
-      engagement_days = excluded.engagement_days`.execute(kysely);
+      engagement_days = excluded.engagement_days`;
 }
 
 const batchSize = 1_000;
@@ -130,8 +126,8 @@ const steps: readonly Step[] = [
 
 /** Applies accounts' retention rules in batches. */
 export async function applyRetentionRules(kysely: Kysely): Promise<void> {
-  const { rows } = await sql<{ account_id: AccountId }>`
-    select account_id from retention_rule`.execute(kysely);
+  const rows = await query(kysely)<{ account_id: AccountId }>`
+    select account_id from retention_rule`;
   for (const { account_id: accountId } of rows) {
     for (const step of steps) while (await applyStep(kysely, accountId, step));
     for (const step of steps) while (await applyScheduledStep(kysely, accountId, step));
@@ -146,7 +142,7 @@ export async function applyRetentionRules(kysely: Kysely): Promise<void> {
  * @returns true if there is more to do
  */
 async function eraseEngagement(kysely: Kysely, accountId: AccountId): Promise<boolean> {
-  const { rows } = await sql<{ count: number }>`
+  const [row] = await query(kysely)<{ count: number }>`
     with rule as materialized (
       select ${boundOf('engagement_days')} as bound, now() - engagement_days * interval '1 day' as since from retention_rule
       where account_id = ${accountId} and engagement_days is not null),
@@ -170,8 +166,8 @@ async function eraseEngagement(kysely: Kysely, accountId: AccountId): Promise<bo
       where m.account_id = ${accountId} and m.id = p.message_id and m.retention_days = p.retention_days
         and coalesce(m.engaged, 0) | p.bits is distinct from m.engaged),
     ${eraseWebhooks('part', sql`w.event_id = f.id`)}
-    select count(*)::int as count from part`.execute(kysely);
-  return rows[0]?.count === batchSize;
+    select count(*)::int as count from part`;
+  return row?.count === batchSize;
 }
 
 /**
@@ -183,7 +179,7 @@ async function applyScheduledStep(
   accountId: AccountId,
   { days, scheduledDone, erase }: Step,
 ): Promise<boolean> {
-  const { rows } = await sql<{ count: number }>`
+  const [row] = await query(kysely)<{ count: number }>`
     with rule as materialized (
       select now() - ${sql.ref(days)} * interval '1 day' as since from retention_rule
       where account_id = ${accountId} and ${sql.ref(days)} is not null for update),
@@ -195,8 +191,8 @@ async function applyScheduledStep(
     moved as (
       update scheduled_message s set ${sql.ref(scheduledDone)} = true
       from part where s.account_id = ${accountId} and s.message_id = part.message_id)
-    select count(*)::int as count from part`.execute(kysely);
-  return rows[0]?.count === batchSize;
+    select count(*)::int as count from part`;
+  return row?.count === batchSize;
 }
 
 /** @returns true if there is more to do */
@@ -205,7 +201,7 @@ async function applyStep(
   accountId: AccountId,
   { days, done, erase }: Step,
 ): Promise<boolean> {
-  const { rows } = await sql<{ count: number }>`
+  const [row] = await query(kysely)<{ count: number }>`
     with rule as materialized (
       select ${sql.ref(done)} as done, ${boundOf(days)} as bound from retention_rule
       where account_id = ${accountId} and ${sql.ref(days)} is not null for update),
@@ -219,6 +215,6 @@ async function applyStep(
     moved as (
       update retention_rule set ${sql.ref(done)} = (select message_id from part order by message_id desc limit 1)
       where account_id = ${accountId} and exists (select from part))
-    select count(*)::int as count from part`.execute(kysely);
-  return rows[0]?.count === batchSize;
+    select count(*)::int as count from part`;
+  return row?.count === batchSize;
 }

@@ -1,12 +1,10 @@
 import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { countChanged, type Kysely, query } from '../../base/database/query.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { type ReaderEventKind, readerEventKinds } from '../../content/message/event-kinds.ts';
 import { kindList } from '../../content/message/message-sql.ts';
 import { classifyReader, type ReaderVerdict } from './classify-reader.ts';
 import { knownNetworks } from './known-readers.ts';
-
-type Kysely = Database['kysely'];
 
 interface StoredEngagement {
   readonly message_id: string;
@@ -42,11 +40,11 @@ export async function reclassifyEngagements(
     event: '00000000-0000-0000-0000-000000000000',
   };
   for (;;) {
-    const { rows } = await sql<StoredEngagement>`
+    const rows = await query(kysely)<StoredEngagement>`
       select message_id, retention_days, id, kind, detail from message_event
       where account_id = ${accountId} and (message_id, id) > (${after.message}::uuid, ${after.event}::uuid)
         and kind in (${sql.raw(kindList(readerEventKinds))}) and at >= ${from} and at < ${until}
-      order by message_id, id limit ${batchSize}`.execute(kysely);
+      order by message_id, id limit ${batchSize}`;
     changed += await writeVerdicts(kysely, accountId, rows);
     const last = rows.at(-1);
     if (last === undefined || rows.length < batchSize) return changed;
@@ -66,14 +64,14 @@ async function writeVerdicts(
     return [{ message_id, retention_days, id, class: verdict.class, reason: verdict.reason }];
   });
   if (rows.length === 0) return 0;
-  const { numAffectedRows } = await sql`
+  const changed = await countChanged(kysely)`
     update message_event e
     set detail = (e.detail::jsonb || jsonb_build_object('class', r.class, 'reason', r.reason))::json
     from json_to_recordset(${JSON.stringify(rows)}::json)
       as r (message_id uuid, retention_days smallint, id uuid, class text, reason text)
     where e.account_id = ${accountId} and e.message_id = r.message_id and e.retention_days = r.retention_days
-      and e.id = r.id`.execute(kysely);
-  return Number(numAffectedRows ?? 0n);
+      and e.id = r.id`;
+  return changed;
 }
 
 function reclassify({ kind, detail }: StoredEngagement): ReaderVerdict | undefined {

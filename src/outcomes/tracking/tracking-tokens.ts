@@ -81,11 +81,12 @@ export class TrackingTokens {
   }
 }
 
-function writeMessage({ accountId, messageId, retentionDays }: TrackedMessage): ByteWriter {
+/** The bytes of a token begin with its message. */
+export function writeMessage({ accountId, messageId, retentionDays }: TrackedMessage): ByteWriter {
   return new ByteWriter().uuid(messageId).text(accountId).number(retentionDays);
 }
 
-function readMessage(reader: ByteReader): TrackedMessage {
+export function readMessage(reader: ByteReader): TrackedMessage {
   const messageId = reader.uuid() as MessageId;
   const accountId = reader.text() as AccountId;
   return { accountId, messageId, retentionDays: reader.number() };

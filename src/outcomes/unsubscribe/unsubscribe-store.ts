@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import { normalizeAddress } from '../../base/values/email-address.ts';
 import { newId } from '../../base/values/ids.ts';
 import { insertEvents } from '../../content/message/write-events.ts';
@@ -12,19 +12,18 @@ import type { Unsubscription } from './unsubscribe-token.ts';
  * Repeating it changes nothing.
  */
 export async function unsubscribe(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   { accountId, messageId, retentionDays, address }: Unsubscription,
   how: 'one-click' | 'page',
 ): Promise<void> {
   await kysely.transaction().execute(async (transaction) => {
-    const account = await sql`select from account where id = ${accountId} for key share`.execute(
-      transaction,
-    );
-    if (account.rows.length === 0) return;
+    const accounts = await query(transaction)`
+      select from account where id = ${accountId} for key share`;
+    if (accounts.length === 0) return;
     const entry = { address: normalizeAddress(address), reason: 'unsubscribe' as const, messageId };
     const added = await addSuppressions(transaction, accountId, [entry]);
     if (added === 0) return;
-    await sql`
+    await query(transaction)`
       ${sql.raw(
         insertEvents({
           of: 'm',
@@ -40,13 +39,13 @@ export async function unsubscribe(
       cross join (select ${newId()}::uuid as id, ${how}::text as how) as event
       where ${maxFeedbackEvents} > (select count(*) from message_event
           where account_id = ${accountId} and message_id = ${messageId} and retention_days = ${retentionDays}
-            and kind = 'unsubscribed' and recipient = 0)`.execute(transaction);
+            and kind = 'unsubscribed' and recipient = 0)`;
   });
 }
 
 /** Undoes an unsubscribe; other suppression reasons remain. */
 export async function resubscribe(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   { accountId, address }: Unsubscription,
 ): Promise<void> {
   await removeSuppression(kysely, accountId, normalizeAddress(address), 'unsubscribe');

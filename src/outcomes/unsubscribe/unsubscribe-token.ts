@@ -8,9 +8,8 @@ import {
 import type { MasterKey } from '../../base/secrets/master-key.ts';
 import type { PurposeKeys } from '../../base/secrets/purpose-keys.ts';
 import type { EmailAddress } from '../../base/values/email-address.ts';
-import type { AccountId, MessageId } from '../../base/values/ids.ts';
-import { ByteReader, ByteWriter } from '../tracking/byte-fields.ts';
-import type { TrackedMessage } from '../tracking/tracking-tokens.ts';
+import { ByteReader } from '../tracking/byte-fields.ts';
+import { readMessage, type TrackedMessage, writeMessage } from '../tracking/tracking-tokens.ts';
 
 /** The address a token unsubscribes, and from which account. */
 export interface Unsubscription extends TrackedMessage {
@@ -33,13 +32,8 @@ export class UnsubscribeTokens {
     this.#hashKeys = key.keysFor('unsubscribe hash');
   }
 
-  make({ accountId, messageId, retentionDays, address }: Unsubscription): string {
-    const content = new ByteWriter()
-      .uuid(messageId)
-      .text(accountId)
-      .number(retentionDays)
-      .text(address)
-      .finish();
+  make(unsubscription: Unsubscription): string {
+    const content = writeMessage(unsubscription).text(unsubscription.address).finish();
     const iv = hash(this.#hashKeys.current, content);
     const cipher = createCipheriv('aes-256-ctr', this.#cipherKeys.current, iv);
     return Buffer.concat([iv, cipher.update(content), cipher.final()]).toString('base64url');
@@ -53,14 +47,7 @@ export class UnsubscribeTokens {
     const content = this.#decrypt(bytes.subarray(0, ivBytes), bytes.subarray(ivBytes));
     if (content === undefined) return undefined;
     const reader = new ByteReader(content);
-    const messageId = reader.uuid() as MessageId;
-    const accountId = reader.text() as AccountId;
-    return {
-      messageId,
-      accountId,
-      retentionDays: reader.number(),
-      address: reader.text() as EmailAddress,
-    };
+    return { ...readMessage(reader), address: reader.text() as EmailAddress };
   }
 
   /** Both lists are in the same order, so the keys of one master key have the same index. */

@@ -1,11 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 import type { EventKind } from '../../content/message/event-kinds.ts';
 import { recipientAddress } from '../../content/message/message-sql.ts';
 import { type FeedRange, inWindow } from '../feed/feed-window-store.ts';
-
-type Kysely = Database['kysely'];
 
 /** Events per page. */
 const pageSize = 100;
@@ -13,7 +11,7 @@ const pageSize = 100;
 /** Writes a window's events to the pages of their accounts. @returns these accounts */
 export async function writeEventPages(transaction: Kysely, range: FeedRange): Promise<AccountId[]> {
   const order = sql`tx, at, event_id <> message_id, event_id`;
-  const { rows } = await sql<{ accountId: AccountId }>`
+  const rows = await query(transaction)<{ accountId: AccountId }>`
     with found as (
       select account_id, id as message_id, id as event_id, retention_days, accepted_at as at, tx
       from message where ${inWindow(range, 'message')}
@@ -30,7 +28,7 @@ export async function writeEventPages(transaction: Kysely, range: FeedRange): Pr
       from placed where account_id in (select id from account)
       group by account_id, part order by account_id, part
       returning account_id)
-    select distinct account_id as "accountId" from written`.execute(transaction);
+    select distinct account_id as "accountId" from written`;
   return rows.map(({ accountId }) => accountId);
 }
 
@@ -80,7 +78,9 @@ export interface AccountEvent {
   readonly templateId: string | null;
   readonly tag: string | null;
   readonly externalId: string | null;
+  /** Of the message; null if it has none or they were erased. */
   readonly attributes: Readonly<Record<string, string>> | null;
+  /** The recipient, or To if the event is about the whole message; null once erased. */
   readonly address: string | null;
   /** The position after it. */
   readonly position: EventPosition;
@@ -115,7 +115,7 @@ export async function readAccountEvents(
 ): Promise<EventRead> {
   const { page, index } = after ?? { page: '0', index: 0 };
   const cutoff = sql`now() - (select retention_days from account where id = ${accountId}) * interval '1 day'`;
-  const { rows } = await sql<EventRow>`
+  const rows = await query(kysely)<EventRow>`
     with first as (
       select page, last_at from account_event_page
       where account_id = ${accountId} and (page > ${page}::bigint or page = ${page}::bigint and size > ${index}::int)
@@ -148,7 +148,7 @@ export async function readAccountEvents(
       select id, accepted_at, template_id, tag, external_id, content from message
       where account_id = ${accountId} and id = e.message_id and retention_days = e.days limit 1
     ) as m on true
-    order by e.page, e.place`.execute(kysely);
+    order by e.page, e.place`;
   const [first] = rows;
   if (first?.unknown === true) return { outcome: 'unknown' };
   if (first?.expired === true) return { outcome: 'expired' };
@@ -173,16 +173,14 @@ export async function newestEventPosition(
   kysely: Kysely,
   accountId: AccountId,
 ): Promise<EventPosition> {
-  const { rows } = await sql<EventPosition>`
-    select page::text, size::int as index from (${newestPage(accountId)}) as newest`.execute(
-    kysely,
-  );
-  return rows[0] ?? { page: '0', index: 0 };
+  const [row] = await query(kysely)<EventPosition>`
+    select page::text, size::int as index from (${newestPage(accountId)}) as newest`;
+  return row ?? { page: '0', index: 0 };
 }
 
 /** Every account, for work on each of them in turn. */
 export async function listAccountIds(kysely: Kysely): Promise<AccountId[]> {
-  const { rows } = await sql<{ id: AccountId }>`select id from account order by id`.execute(kysely);
+  const rows = await query(kysely)<{ id: AccountId }>`select id from account order by id`;
   return rows.map(({ id }) => id);
 }
 
@@ -192,7 +190,7 @@ const removeChunk = 1_000;
 /** Deletes an account's pages that are past its retention, oldest first, and remembers where the rest starts. */
 export async function removeOldEventPages(kysely: Kysely, accountId: AccountId): Promise<void> {
   for (;;) {
-    const { rows } = await sql<{ removed: number }>`
+    const rows = await query(kysely)<{ removed: number }>`
       with oldest as (
         select page, last_at from account_event_page where account_id = ${accountId} order by page limit ${removeChunk}),
       kept as (
@@ -207,7 +205,7 @@ export async function removeOldEventPages(kysely: Kysely, accountId: AccountId):
         select ${accountId}, page, size from removed order by page desc limit 1
         on conflict (account_id) do update set page = excluded.page, size = excluded.size
         where account_event_start.page < excluded.page)
-      select count(*)::int as removed from removed`.execute(kysely);
+      select count(*)::int as removed from removed`;
     if ((rows[0]?.removed ?? 0) < removeChunk) return;
   }
 }

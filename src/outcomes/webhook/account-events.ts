@@ -93,24 +93,14 @@ export class AccountEvents {
     limit: number,
   ): Promise<EventRead> {
     const key = `${accountId} ${after?.page} ${after?.index} ${limit}`;
-    const running = this.#reads.get(key);
-    if (running !== undefined) return running;
-    const read = readAccountEvents(database.kysely, accountId, after, limit).finally(() => {
-      if (this.#reads.get(key) === read) this.#reads.delete(key);
-    });
-    this.#reads.set(key, read);
-    return read;
+    return share(this.#reads, key, () =>
+      readAccountEvents(database.kysely, accountId, after, limit),
+    );
   }
 
   /** The position after an account's newest event. */
   latest(database: Pick<Database, 'kysely'>, accountId: AccountId): Promise<EventPosition> {
-    const running = this.#latest.get(accountId);
-    if (running !== undefined) return running;
-    const read = newestEventPosition(database.kysely, accountId).finally(() => {
-      if (this.#latest.get(accountId) === read) this.#latest.delete(accountId);
-    });
-    this.#latest.set(accountId, read);
-    return read;
+    return share(this.#latest, accountId, () => newestEventPosition(database.kysely, accountId));
   }
 
   #wake(key: string): void {
@@ -121,4 +111,19 @@ export class AccountEvents {
     for (const accountId of accounts)
       for (const listener of [...(this.#listeners.get(accountId) ?? [])]) listener();
   }
+}
+
+/** Reads once for all who ask while it runs, unless the running reads were cleared. */
+function share<Key, Result>(
+  running: Map<Key, Promise<Result>>,
+  key: Key,
+  start: () => Promise<Result>,
+): Promise<Result> {
+  const known = running.get(key);
+  if (known !== undefined) return known;
+  const read = start().finally(() => {
+    if (running.get(key) === read) running.delete(key);
+  });
+  running.set(key, read);
+  return read;
 }

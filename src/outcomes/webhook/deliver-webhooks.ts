@@ -68,7 +68,7 @@ export async function deliverWebhooks(
   const durations: number[] = [];
   const waiting = messages.values();
   let isOver = false;
-  const work = async (results: AttemptRecorder): Promise<void> => {
+  const work = async (results: ReturnType<typeof recordTogether>): Promise<void> => {
     // A TLS handshake for each request would take longer than the request.
     using connection = new WebhookConnection();
     for (const events of waiting)
@@ -98,7 +98,7 @@ export async function deliverWebhooks(
   };
   try {
     const endpoint = await readSendableEndpoint(kysely, box, accountId, endpointId);
-    const results = new AttemptRecorder({ kysely, box }, lease, endpoint);
+    const results = recordTogether({ kysely, box }, lease, endpoint);
     const lanes = await Promise.allSettled(
       Array.from({ length: Math.min(lanesPerLease, messages.length) }, async () => {
         await work(results).catch((error: unknown) => {
@@ -116,43 +116,36 @@ export async function deliverWebhooks(
 }
 
 /** Records what ends while attempts are recorded in the next statement, all at once. */
-class AttemptRecorder {
-  /** As of the last record; undefined if there is none. */
-  endpoint: SendableEndpoint | undefined;
-  readonly #stores: Parameters<typeof recordDeliveryAttempts>[0];
-  readonly #lease: LeasedDeliveries;
-  #next: DeliveryAttempt[] = [];
-  #last: Promise<unknown> = Promise.resolve();
-  #own: Promise<ReadonlySet<string>> | undefined;
-
-  constructor(
-    stores: Parameters<typeof recordDeliveryAttempts>[0],
-    lease: LeasedDeliveries,
-    endpoint: SendableEndpoint | undefined,
-  ) {
-    this.#stores = stores;
-    this.#lease = lease;
-    this.endpoint = endpoint;
-  }
-
-  /** @returns false if someone else has leased the event since */
-  async record(attempt: DeliveryAttempt): Promise<boolean> {
-    this.#next.push(attempt);
-    if (this.#own === undefined) {
-      this.#own = this.#last.then(() => this.#write());
-      this.#last = this.#own.catch(() => undefined);
-    }
-    return (await this.#own).has(attempt.eventId);
-  }
-
-  async #write(): Promise<ReadonlySet<string>> {
-    const attempts = this.#next;
-    this.#next = [];
-    this.#own = undefined;
-    const { own, endpoint } = await recordDeliveryAttempts(this.#stores, this.#lease, attempts);
-    this.endpoint = endpoint;
+function recordTogether(
+  stores: Parameters<typeof recordDeliveryAttempts>[0],
+  lease: LeasedDeliveries,
+  first: SendableEndpoint | undefined,
+) {
+  let next: DeliveryAttempt[] = [];
+  let last: Promise<unknown> = Promise.resolve();
+  let writing: Promise<ReadonlySet<string>> | undefined;
+  const recorder = {
+    /** As of the last record; undefined if there is none. */
+    endpoint: first,
+    /** @returns false if someone else has leased the event since */
+    async record(attempt: DeliveryAttempt): Promise<boolean> {
+      next.push(attempt);
+      if (writing === undefined) {
+        writing = last.then(write);
+        last = writing.catch(() => undefined);
+      }
+      return (await writing).has(attempt.eventId);
+    },
+  };
+  const write = async (): Promise<ReadonlySet<string>> => {
+    const attempts = next;
+    next = [];
+    writing = undefined;
+    const { own, endpoint } = await recordDeliveryAttempts(stores, lease, attempts);
+    recorder.endpoint = endpoint;
     return own;
-  }
+  };
+  return recorder;
 }
 
 /** The body with the reply of the event as `data.reply`; null if it was erased or the endpoint can't have it. */

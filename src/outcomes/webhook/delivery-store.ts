@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Permission } from '../../accounts/access/permission.ts';
 import { webhookLogsLocked } from '../../base/database/advisory-locks.ts';
-import type { Database } from '../../base/database/open-database.ts';
-import { type AccountId, type MessageId, newId } from '../../base/values/ids.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
+import { type AccountId, newId } from '../../base/values/ids.ts';
 import type { WebhookKind } from '../../content/message/event-kinds.ts';
 import { recipientAddress, traceContext } from '../../content/message/message-sql.ts';
 import { suspectAfter } from '../../sending/queue/attempt.ts';
@@ -19,26 +19,12 @@ import {
 import { isSuccess, type WebhookExchange } from './post-webhook.ts';
 import type { SecretBox } from './secret-box.ts';
 
-type Kysely = Database['kysely'];
-
 /** A pending event for an endpoint, with the contents of its body. */
-export interface PendingDelivery {
-  readonly eventId: string;
-  readonly messageId: MessageId;
+export interface PendingDelivery extends Omit<AccountEvent, 'kind' | 'position'> {
   readonly kind: WebhookKind;
-  readonly recipient: number | null;
-  readonly at: Date;
-  readonly detail: Readonly<Record<string, unknown>>;
   readonly attempts: number;
   /** Milliseconds since it was due. */
   readonly age: number;
-  readonly templateId: string | null;
-  readonly tag: string | null;
-  readonly externalId: string | null;
-  /** Of the message; null if it has none or they were erased. */
-  readonly attributes: Readonly<Record<string, string>> | null;
-  /** Null once erased. */
-  readonly address: string | null;
   /** The trace context of the message; null if it isn't known or wasn't asked for. */
   readonly trace: unknown;
 }
@@ -93,7 +79,7 @@ export async function claimDeliveries(
     where ${own} and d.bulk = ${sql.lit(bulk)} and d.due_at <= moment.now
       and head.due_at <= moment.now and (head.claimed_until is null or head.claimed_until <= moment.now)
     order by d.due_at limit ${maxMessages})`;
-  const { rows } = await sql<
+  const rows = await query(kysely)<
     PendingDelivery & {
       readonly until: string;
       readonly leaseMs: number;
@@ -146,7 +132,7 @@ export async function claimDeliveries(
     left join lateral (
       select * from message m
       where m.account_id = ${accountId} and m.id = d.message_id and m.retention_days = d.retention_days limit 1) as m on true
-    order by d.first_place, d.place`.execute(kysely);
+    order by d.first_place, d.place`;
   const [first] = rows;
   if (first === undefined) return 'none';
   if (first.eventId === null) return 'busy';
@@ -170,11 +156,9 @@ export async function releaseLease(
   lease: LeasedDeliveries,
   eventIds: readonly string[],
 ): Promise<void> {
-  await sql`
+  await query(kysely)`
     update webhook_delivery set lease_owner = null, claimed_until = null
-    where ${logShared(lease)} and ${isLeased(lease)} and event_id = any (${eventIds}::uuid[]) and state = 'pending'`.execute(
-    kysely,
-  );
+    where ${logShared(lease)} and ${isLeased(lease)} and event_id = any (${eventIds}::uuid[]) and state = 'pending'`;
 }
 
 /** How many tries of an event are kept; its retries alone are about 20. */
@@ -218,7 +202,7 @@ export async function recordDeliveryAttempts(
   }));
   const isHealthy = isSuccess(attempts.at(-1)?.exchange.status ?? 0);
   const failingSince = isHealthy ? sql`null::timestamptz` : sql`coalesce(failing_since, now())`;
-  const { rows } = await sql<SendableRow & { own: string[] }>`
+  const [row] = await query(kysely)<SendableRow & { own: string[] }>`
     with record as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(records)}::jsonb) as r(
         event_id uuid, message_id uuid, state text, retry_ms float8, request text, status int, answer text, duration_ms int,
@@ -252,8 +236,7 @@ export async function recordDeliveryAttempts(
         and w.message_id = tried.message_id and w.state = 'pending' and w.event_id <> tried.event_id)
     select array(select event_id from tried)::text[] as own, ${sendableColumns(failingSince)}
     from (select) as one
-    left join webhook_endpoint on account_id = ${accountId} and id = ${endpointId}`.execute(kysely);
-  const [row] = rows;
+    left join webhook_endpoint on account_id = ${accountId} and id = ${endpointId}`;
   return { own: new Set(row?.own), endpoint: openSendable(box, row) };
 }
 
@@ -264,23 +247,17 @@ export async function parkDelivery(
   eventId: string,
 ): Promise<void> {
   const reason = `not sent: the process that sent it ended ${lease.orphaned} times`;
-  await sql`
+  await query(kysely)`
     update webhook_delivery
     set state = 'failed', lease_owner = null, claimed_until = null, orphaned = 0, last_at = now(), last_status = 0,
       last_answer = ${reason}
-    where ${isLeased(lease)} and event_id = ${eventId}`.execute(kysely);
+    where ${isLeased(lease)} and event_id = ${eventId}`;
 }
 
 /** An entry in an endpoint's log. */
-export interface LoggedDelivery {
-  readonly eventId: string;
-  readonly messageId: MessageId;
-  readonly kind: WebhookKind;
-  readonly at: Date;
-  /** The recipient, or To if the event is about the whole message; null once erased. */
-  readonly address: string | null;
+export interface LoggedDelivery
+  extends Pick<PendingDelivery, 'eventId' | 'messageId' | 'kind' | 'at' | 'address' | 'attempts'> {
   readonly state: DeliveryState;
-  readonly attempts: number;
   readonly lastAt: Date | null;
   /** 0 means no response. */
   readonly lastStatus: number | null;
@@ -320,7 +297,7 @@ export async function readLog(
   },
 ): Promise<LoggedDelivery[]> {
   const { state, messageId, before, limit } = options;
-  const { rows } = await sql<LoggedDelivery>`
+  return await query(kysely)<LoggedDelivery>`
     select ${logColumns}
     from (
       select * from webhook_delivery l
@@ -330,18 +307,13 @@ export async function readLog(
         and ${before === undefined ? sql`true` : sql`place < ${before}::bigint`}
       order by l.place desc limit ${limit}) d
     ${messageOfDelivery}
-    order by d.place desc`.execute(kysely);
-  return rows;
+    order by d.place desc`;
 }
 
 /** One try of an event. */
-interface DeliveryTry {
+interface DeliveryTry extends Omit<WebhookExchange, 'text'> {
   readonly at: string;
-  /** 0 means no response; `answer` then says why. */
-  readonly status: number;
-  readonly durationMs: number;
-  readonly requestHeaders: Readonly<Record<string, string>>;
-  readonly responseHeaders: Readonly<Record<string, string>>;
+  /** The `text` of the exchange. */
   readonly answer: string;
 }
 
@@ -360,17 +332,14 @@ export async function readDelivery(
   endpointId: string,
   eventId: string,
 ): Promise<DeliveryDetail | undefined> {
-  const { rows } = await sql<
+  const [row] = await query(kysely)<
     LoggedDelivery & DeliveryDetail['event'] & { tries: DeliveryTry[]; permissions: Permission[] }
   >`
     select ${logColumns}, d.tries, d.recipient, d.detail, m.template_id as "templateId", m.tag, m.external_id as "externalId",
       m.content -> 'attributes' as attributes,
       array(select unnest(permissions) from webhook_endpoint where account_id = ${accountId} and id = ${endpointId}) as permissions
     from webhook_delivery d ${messageOfDelivery}
-    where d.account_id = ${accountId} and d.endpoint_id = ${endpointId} and d.event_id = ${eventId}`.execute(
-    kysely,
-  );
-  const [row] = rows;
+    where d.account_id = ${accountId} and d.endpoint_id = ${endpointId} and d.event_id = ${eventId}`;
   if (row === undefined) return undefined;
   const { tries, recipient, detail, templateId, tag, externalId, attributes, ...rest } = row;
   const { permissions, ...entry } = rest;
@@ -418,11 +387,11 @@ export async function replayRange(
   after: string,
   upTo: string,
 ): Promise<{ readonly events: number; readonly end: string }> {
-  const { rows } = await sql<{ end: string | null }>`
+  const rows = await query(kysely)<{ end: string | null }>`
     select max(place)::text as end from (
       select l.place from webhook_delivery l
       where account_id = ${accountId} and endpoint_id = ${endpointId} and l.place > ${after}::bigint and l.place <= ${upTo}::bigint
-      order by l.place limit ${rangeSize}) as s`.execute(kysely);
+      order by l.place limit ${rangeSize}) as s`;
   const end = rows[0]?.end ?? upTo;
   const events = await makePending(
     kysely,
@@ -445,7 +414,7 @@ async function makePending(
   change: ReturnType<typeof sql>,
   which: ReturnType<typeof sql>,
 ): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
+  const [row] = await query(kysely)<{ count: number }>`
     with chosen as materialized (
       select event_id, message_id from webhook_delivery
       where ${logShared({ accountId, endpointId })} and account_id = ${accountId} and endpoint_id = ${endpointId} and ${which}
@@ -457,8 +426,8 @@ async function makePending(
       update webhook_delivery set due_at = now()
       where account_id = ${accountId} and endpoint_id = ${endpointId} and state = 'pending' and due_at > now()
         and message_id = any (array(select distinct message_id from chosen)) and event_id not in (select event_id from chosen))
-    select count(*)::int as count from chosen`.execute(kysely);
-  return rows[0]?.count ?? 0;
+    select count(*)::int as count from chosen`;
+  return row?.count ?? 0;
 }
 
 /** Log entries per statement of a resume. */
@@ -474,7 +443,7 @@ export async function resumeNext(
   accountId: AccountId,
   endpointId: string,
 ): Promise<boolean> {
-  const { rows } = await sql<{ more: boolean }>`
+  const [row] = await query(kysely)<{ more: boolean }>`
     with endpoint as materialized (
       select resumed_place from webhook_endpoint
       where account_id = ${accountId} and id = ${endpointId} and resumed_place is not null for update skip locked),
@@ -492,8 +461,8 @@ export async function resumeNext(
       set resumed_place = case when (select count(*) from part) = ${resumeSize} then (select max(place) from part) end
       from endpoint where w.account_id = ${accountId} and w.id = ${endpointId}
       returning w.resumed_place)
-    select resumed_place is not null as more from moved`.execute(kysely);
-  return rows[0]?.more ?? false;
+    select resumed_place is not null as more from moved`;
+  return row?.more ?? false;
 }
 
 /** Removes old log entries; pending ones are kept. */

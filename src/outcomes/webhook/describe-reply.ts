@@ -1,19 +1,9 @@
 import { Type } from 'typebox';
-import { NamedObject, Nullable, strict, Time, Uuid } from '../../base/values/common-schemas.ts';
+import { NamedObject, Nullable, Time, Uuid } from '../../base/values/common-schemas.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { AttachmentStore } from '../../content/message/attachment-store.ts';
-import { authenticationResults, type ReplyPart } from '../reply/reply-content.ts';
+import { AuthenticationSchema, MailboxSchema, type ReplyPart } from '../reply/reply-content.ts';
 import type { StoredReply } from '../reply/reply-store.ts';
-
-const Mailbox = NamedObject('ReplyMailbox', {
-  address: Type.String(),
-  name: Type.String({ description: 'Empty if there is none.' }),
-});
-
-const CheckResult = NamedObject('AuthenticationResult', {
-  result: Type.Enum([...authenticationResults]),
-  domain: Nullable(Type.String({ description: 'The domain that it is about.' })),
-});
 
 const partUrl = 'where to download it with an API key that has `messages:read`';
 
@@ -30,7 +20,7 @@ export const replySummaryFields = {
   automatic: Type.Boolean({
     description: 'True if a program or a mailing list sent it. Never reply to it automatically.',
   }),
-  from: Nullable(Mailbox),
+  from: Nullable(MailboxSchema),
   subject: Nullable(Type.String({ description: 'Null once personal data is erased.' })),
 };
 
@@ -44,9 +34,9 @@ const replyFields = {
   envelopeFrom: Nullable(
     Type.String({ description: 'The sender in SMTP; empty for automatic mail such as bounces.' }),
   ),
-  to: Type.Array(Mailbox),
-  cc: Type.Array(Mailbox),
-  replyTo: Type.Array(Mailbox),
+  to: Type.Array(MailboxSchema),
+  cc: Type.Array(MailboxSchema),
+  replyTo: Type.Array(MailboxSchema),
   date: Nullable(Type.String({ description: 'As the reply claims (RFC 3339).' })),
   headers: NamedObject('ReplyHeaders', {
     messageId: Nullable(Type.String()),
@@ -56,21 +46,7 @@ const replyFields = {
       Type.String({ description: 'The keyword of Auto-Submitted (RFC 3834).' }),
     ),
   }),
-  authentication: Nullable(
-    Type.Object(
-      {
-        spf: CheckResult,
-        dkim: CheckResult,
-        dmarc: CheckResult,
-      },
-      {
-        ...strict,
-        title: 'ReplyAuthentication',
-        description:
-          'SPF of the envelope sender, DKIM of the best signature, and DMARC of the From domain.',
-      },
-    ),
-  ),
+  authentication: Nullable(AuthenticationSchema),
   text: Nullable(Type.String({ description: 'Null if it has none, or it has a `textUrl`.' })),
   textUrl: Nullable(Type.String({ description: `For a text that is too large: ${partUrl}.` })),
   html: Nullable(

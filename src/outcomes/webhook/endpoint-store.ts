@@ -1,14 +1,12 @@
 import { sql } from 'kysely';
 import type { Permission } from '../../accounts/access/permission.ts';
 import { webhookLogsLocked } from '../../base/database/advisory-locks.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import { countChanged, type Kysely, query } from '../../base/database/query.ts';
 import { type AccountId, newId } from '../../base/values/ids.ts';
 import type { WebhookKind } from '../../content/message/event-kinds.ts';
 import { newestPage } from './account-event-store.ts';
 import type { SecretBox } from './secret-box.ts';
 import { newWebhookSecret } from './sign-webhook.ts';
-
-type Kysely = Database['kysely'];
 
 export type DeliveryState = 'pending' | 'delivered' | 'failed';
 
@@ -66,7 +64,7 @@ export async function addEndpoint(
   const id = newId();
   const secret = newWebhookSecret();
   // The first endpoint of an account begins with the newest event, also if there were others before.
-  await sql`
+  await query(kysely)`
     with added as (
       insert into webhook_endpoint (account_id, id, url, kinds, permissions, secret)
       values (${accountId}, ${id}, ${url}, ${kinds}, ${[...permissions]}, ${box.seal(secret)}))
@@ -74,9 +72,7 @@ export async function addEndpoint(
     select ${accountId}, coalesce(newest.page, 0), coalesce(newest.size, 0)
     from (select) as one left join (${newestPage(accountId)}) as newest on true
     on conflict (account_id) do update set page = excluded.page, size = excluded.size
-    where not exists (select from webhook_endpoint w where w.account_id = ${accountId})`.execute(
-    kysely,
-  );
+    where not exists (select from webhook_endpoint w where w.account_id = ${accountId})`;
   return { id, secret };
 }
 
@@ -87,10 +83,10 @@ export async function changeEndpoint(
   id: string,
   { url, kinds, permissions }: EndpointSettings,
 ): Promise<boolean> {
-  const { numAffectedRows } = await sql`
+  const changed = await countChanged(kysely)`
     update webhook_endpoint set url = ${url}, kinds = ${kinds}, permissions = ${[...permissions]}
-    where account_id = ${accountId} and id = ${id}`.execute(kysely);
-  return numAffectedRows === 1n;
+    where account_id = ${accountId} and id = ${id}`;
+  return changed === 1;
 }
 
 /** Removes an endpoint and its log. @returns false if not found */
@@ -99,12 +95,10 @@ export async function removeEndpoint(
   accountId: AccountId,
   id: string,
 ): Promise<boolean> {
-  const { numAffectedRows } = await sql`
+  const changed = await countChanged(kysely)`
     delete from webhook_endpoint
-    where ${webhookLogsLocked('exclusive', sql`select ${id}`)} and account_id = ${accountId} and id = ${id}`.execute(
-    kysely,
-  );
-  return numAffectedRows === 1n;
+    where ${webhookLogsLocked('exclusive', sql`select ${id}`)} and account_id = ${accountId} and id = ${id}`;
+  return changed === 1;
 }
 
 /** An account's endpoints, newest first. */
@@ -112,7 +106,7 @@ export async function listEndpoints(
   kysely: Kysely,
   accountId: AccountId,
 ): Promise<ListedEndpoint[]> {
-  const { rows } = await sql<
+  const rows = await query(kysely)<
     WebhookEndpoint & { eventAt: Date | null; state: DeliveryState | null; status: number | null }
   >`
     select ${columns}, d.event_at as "eventAt", d.state, d.last_status as status
@@ -120,7 +114,7 @@ export async function listEndpoints(
     left join lateral (
       select event_at, state, last_status from webhook_delivery
       where account_id = w.account_id and endpoint_id = w.id order by place desc limit 1) d on true
-    where w.account_id = ${accountId} order by w.created_at desc, w.id desc`.execute(kysely);
+    where w.account_id = ${accountId} order by w.created_at desc, w.id desc`;
   return rows.map(({ eventAt, state, status, ...endpoint }) => ({
     ...endpoint,
     latest: eventAt === null || state === null ? null : { at: eventAt, state, status },
@@ -133,11 +127,9 @@ export async function readEndpoint(
   accountId: AccountId,
   id: string,
 ): Promise<WebhookEndpoint | undefined> {
-  const { rows } = await sql<WebhookEndpoint>`
-    select ${columns} from webhook_endpoint where account_id = ${accountId} and id = ${id}`.execute(
-    kysely,
-  );
-  return rows[0];
+  const [row] = await query(kysely)<WebhookEndpoint>`
+    select ${columns} from webhook_endpoint where account_id = ${accountId} and id = ${id}`;
+  return row;
 }
 
 /**
@@ -151,11 +143,11 @@ export async function rotateEndpointSecret(
   id: string,
 ): Promise<string | undefined> {
   const secret = newWebhookSecret();
-  const { numAffectedRows } = await sql`
+  const changed = await countChanged(kysely)`
     update webhook_endpoint
     set previous_secret = secret, previous_until = now() + interval '1 day', secret = ${box.seal(secret)}
-    where account_id = ${accountId} and id = ${id}`.execute(kysely);
-  return numAffectedRows === 1n ? secret : undefined;
+    where account_id = ${accountId} and id = ${id}`;
+  return changed === 1 ? secret : undefined;
 }
 
 /** SQL: the columns of `SendableRow`. @param failingSince as it will be if the statement changes it */
@@ -194,10 +186,8 @@ export async function readSendableEndpoint(
   accountId: AccountId,
   id: string,
 ): Promise<SendableEndpoint | undefined> {
-  const { rows } = await sql<SendableRow>`
-    select ${sendableColumns()} from webhook_endpoint where account_id = ${accountId} and id = ${id}`.execute(
-    kysely,
-  );
+  const rows = await query(kysely)<SendableRow>`
+    select ${sendableColumns()} from webhook_endpoint where account_id = ${accountId} and id = ${id}`;
   return openSendable(box, rows[0]);
 }
 
@@ -208,10 +198,10 @@ export async function pauseEndpoint(
   id: string,
   reason: string,
 ): Promise<boolean> {
-  const { numAffectedRows } = await sql`
+  const changed = await countChanged(kysely)`
     update webhook_endpoint set paused_at = now(), paused_reason = ${reason}
-    where account_id = ${accountId} and id = ${id} and paused_at is null`.execute(kysely);
-  return numAffectedRows === 1n;
+    where account_id = ${accountId} and id = ${id} and paused_at is null`;
+  return changed === 1;
 }
 
 /** Unpauses an endpoint. `resumeNext` makes its pending events due, and nothing is sent before. */
@@ -220,17 +210,15 @@ export async function unpauseEndpoint(
   accountId: AccountId,
   id: string,
 ): Promise<boolean> {
-  const { numAffectedRows } = await sql`
+  const changed = await countChanged(kysely)`
     update webhook_endpoint set paused_at = null, paused_reason = null, failing_since = null, resumed_place = 0
-    where account_id = ${accountId} and id = ${id}`.execute(kysely);
-  return numAffectedRows === 1n;
+    where account_id = ${accountId} and id = ${id}`;
+  return changed === 1;
 }
 
 /** The endpoints of an account whose pending events aren't all due yet after a pause. */
 export async function listResuming(kysely: Kysely, accountId: AccountId): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    select id from webhook_endpoint where account_id = ${accountId} and resumed_place is not null`.execute(
-    kysely,
-  );
+  const rows = await query(kysely)<{ id: string }>`
+    select id from webhook_endpoint where account_id = ${accountId} and resumed_place is not null`;
   return rows.map(({ id }) => id);
 }

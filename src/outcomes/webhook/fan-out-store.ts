@@ -1,9 +1,7 @@
 import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { type EventPosition, eventsAfter, newestPage } from './account-event-store.ts';
-
-type Kysely = Database['kysely'];
 
 /** Log entries that one piece writes: events by endpoints. */
 const maxPieceRows = 1_000;
@@ -40,7 +38,7 @@ export async function findWebhookWork(
 ): Promise<WebhookWork> {
   const isAsked =
     accounts === undefined ? sql`true` : sql`account_id = any (${[...accounts]}::text[])`;
-  const { rows } = await sql<{ accountId: AccountId; endpointId: string | null }>`
+  const rows = await query(kysely)<{ accountId: AccountId; endpointId: string | null }>`
     with positioned as (${addPositions})
     select account_id as "accountId", null::uuid as "endpointId" from webhook_position p
     where ${isAsked} and exists (
@@ -50,9 +48,7 @@ export async function findWebhookWork(
     union select account_id, null from webhook_endpoint where ${isAsked} and resumed_place is not null
     union all
     select account_id, id from webhook_endpoint w
-    where ${isAsked} and paused_at is null and resumed_place is null and (${hasDue(false)} or ${hasDue(true)})`.execute(
-    kysely,
-  );
+    where ${isAsked} and paused_at is null and resumed_place is null and (${hasDue(false)} or ${hasDue(true)})`;
   return {
     accountIds: rows.flatMap(({ accountId, endpointId }) =>
       endpointId === null ? [accountId] : [],
@@ -83,16 +79,13 @@ export interface FanOutPiece {
  */
 export async function fanOutNext(kysely: Kysely, accountId: AccountId): Promise<FanOutPiece> {
   return await kysely.transaction().execute(async (transaction) => {
-    await sql`select set_config('statement_timeout', ${String(pieceTimeoutMs)}, true)`.execute(
+    await query(
       transaction,
-    );
-    const { rows } = await sql<EventPosition & { endpoints: number }>`
+    )`select set_config('statement_timeout', ${String(pieceTimeoutMs)}, true)`;
+    const [position] = await query(transaction)<EventPosition & { endpoints: number }>`
       select page::text, size::int as index, (
         select count(*) from webhook_endpoint where account_id = ${accountId})::int as endpoints
-      from webhook_position where account_id = ${accountId} for update skip locked`.execute(
-      transaction,
-    );
-    const [position] = rows;
+      from webhook_position where account_id = ${accountId} for update skip locked`;
     if (position === undefined) return { endpointIds: [], mayHaveMore: false };
     if (position.endpoints === 0) {
       await skipEvents(transaction, accountId);
@@ -110,7 +103,7 @@ async function writePiece(
   limit: number,
 ): Promise<FanOutPiece> {
   // Each lateral join is a lookup by key because of its limit. An event of a message that waits for a retry waits with it.
-  const { rows } = await sql<{ events: number; endpointIds: string[] }>`
+  const rows = await query(transaction)<{ events: number; endpointIds: string[] }>`
     with ${eventsAfter(accountId, position, limit, sql`${position.page}::bigint`)},
     found as (
       select e.page, e.place, e.message_id, e.event_id, e.days, v.kind, v.recipient, v.at,
@@ -141,16 +134,14 @@ async function writePiece(
       from (select page, place from events order by page desc, place desc limit 1) as e
       where p.account_id = ${accountId})
     select (select count(*) from events)::int as events,
-      array(select distinct endpoint_id from written)::text[] as "endpointIds"`.execute(
-    transaction,
-  );
+      array(select distinct endpoint_id from written)::text[] as "endpointIds"`;
   const { events, endpointIds } = rows[0] ?? { events: 0, endpointIds: [] };
   return { endpointIds, mayHaveMore: events === limit };
 }
 
 /** Moves an account without endpoints past its events. */
 async function skipEvents(transaction: Kysely, accountId: AccountId): Promise<void> {
-  await sql`
+  await query(transaction)`
     update webhook_position set (page, size) = (${newestPage(accountId)})
-    where account_id = ${accountId} and exists (${newestPage(accountId)})`.execute(transaction);
+    where account_id = ${accountId} and exists (${newestPage(accountId)})`;
 }

@@ -77,30 +77,55 @@ export async function postWebhook(
     ...headers,
   };
   const startedAt = performance.now();
-  const response = await exchange(url, requestHeaders, body, networks, hostNames, connection);
+  const response = await exchange(URL.parse(url));
   return {
     requestHeaders,
     ...response,
     durationMs: Math.round(performance.now() - startedAt),
   };
-}
 
-async function exchange(
-  url: string,
-  headers: Readonly<Record<string, string>>,
-  body: string,
-  networks: PublicNetworks,
-  hostNames: HostNames,
-  connection: WebhookConnection | undefined,
-): Promise<Response> {
-  const target = URL.parse(url);
-  const problem = target === null ? 'the URL is invalid' : findUrlProblem(target, networks);
-  if (target === null || problem !== undefined) return noResponse(problem ?? '');
-  try {
-    return await request(target, headers, body, networks, hostNames, connection);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return noResponse(reason === privateAddressMessage ? privateUrlMessage : reason);
+  async function exchange(target: URL | null): Promise<Response> {
+    const problem = target === null ? 'the URL is invalid' : findUrlProblem(target, networks);
+    if (target === null || problem !== undefined) return noResponse(problem ?? '');
+    try {
+      return await request(target);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      return noResponse(reason === privateAddressMessage ? privateUrlMessage : reason);
+    }
+  }
+
+  function request(target: URL): Promise<Response> {
+    return new Promise((resolve, reject) => {
+      const options = {
+        method: 'POST',
+        headers: { 'content-length': Buffer.byteLength(body), ...requestHeaders },
+        agent: connection?.agentFor(target) ?? false,
+        lookup: guardedLookup(networks, hostNames),
+        signal: AbortSignal.timeout(timeoutMs),
+      };
+      const onResponse = (response: IncomingMessage): void => {
+        sent.off('error', fail).on('error', () => undefined);
+        void readBeginning(response).then((text) =>
+          resolve({ status: response.statusCode ?? 0, responseHeaders: headersOf(response), text }),
+        );
+      };
+      const fail = (error: Error): void => {
+        // The server closed the connection between two requests. Receivers skip events that they know (`webhook-id`).
+        if (sent.reusedSocket && codeOf(error) === 'ECONNRESET') resolve(request(target));
+        else
+          reject(
+            error.name === 'TimeoutError' ? new Error('no response within 15 seconds') : error,
+          );
+      };
+      const sent: ClientRequest =
+        target.protocol === 'https:'
+          ? httpsRequest(target, options, onResponse)
+          : httpRequest(target, options, onResponse);
+      guardResponse(sent);
+      sent.on('error', fail);
+      sent.end(body);
+    });
   }
 }
 
@@ -118,45 +143,6 @@ function findUrlProblem(target: URL, networks: PublicNetworks): string | undefin
   if (target.protocol === 'http:' && !(isIP(host) !== 0 && networks.isTrusted(host)))
     return 'the URL must use https';
   return undefined;
-}
-
-function request(
-  target: URL,
-  headers: Readonly<Record<string, string>>,
-  body: string,
-  networks: PublicNetworks,
-  hostNames: HostNames,
-  connection: WebhookConnection | undefined,
-): Promise<Response> {
-  return new Promise((resolve, reject) => {
-    const options = {
-      method: 'POST',
-      headers: { 'content-length': Buffer.byteLength(body), ...headers },
-      agent: connection?.agentFor(target) ?? false,
-      lookup: guardedLookup(networks, hostNames),
-      signal: AbortSignal.timeout(timeoutMs),
-    };
-    const onResponse = (response: IncomingMessage): void => {
-      sent.off('error', fail).on('error', () => undefined);
-      void readBeginning(response).then((text) =>
-        resolve({ status: response.statusCode ?? 0, responseHeaders: headersOf(response), text }),
-      );
-    };
-    const fail = (error: Error): void => {
-      // The server closed the connection between two requests. Receivers skip events that they know (`webhook-id`).
-      if (sent.reusedSocket && codeOf(error) === 'ECONNRESET')
-        resolve(request(target, headers, body, networks, hostNames, connection));
-      else
-        reject(error.name === 'TimeoutError' ? new Error('no response within 15 seconds') : error);
-    };
-    const sent: ClientRequest =
-      target.protocol === 'https:'
-        ? httpsRequest(target, options, onResponse)
-        : httpRequest(target, options, onResponse);
-    guardResponse(sent);
-    sent.on('error', fail);
-    sent.end(body);
-  });
 }
 
 async function readBeginning(response: IncomingMessage): Promise<string> {

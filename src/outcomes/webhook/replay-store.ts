@@ -1,9 +1,7 @@
 import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import { type AccountId, newId } from '../../base/values/ids.ts';
 import { type EndpointKey, type ReplaySelection, replayRange } from './delivery-store.ts';
-
-type Kysely = Database['kysely'];
 
 /** Identifies a replay. */
 interface ReplayKey extends EndpointKey {
@@ -39,17 +37,17 @@ export async function startReplay(
   { from, until, state }: ReplaySelection,
 ): Promise<string | undefined> {
   const replayId = newId();
-  const { rows } = await sql`
+  const rows = await query(transaction)`
     insert into webhook_replay (account_id, endpoint_id, id, from_at, until_at, state, up_to_place)
     select account_id, id, ${replayId}, ${from}, ${until}, ${state ?? null}, coalesce((
       select max(place) from webhook_delivery where account_id = ${accountId} and endpoint_id = ${endpointId}), 0)
     from webhook_endpoint where account_id = ${accountId} and id = ${endpointId}
-    on conflict do nothing returning 1`.execute(transaction);
+    on conflict do nothing returning 1`;
   if (rows.length === 0) return undefined;
-  await sql`
+  await query(transaction)`
     delete from webhook_replay where account_id = ${accountId} and endpoint_id = ${endpointId} and id in (
       select id from webhook_replay where account_id = ${accountId} and endpoint_id = ${endpointId}
-      order by created_at desc, id desc offset ${keptReplays})`.execute(transaction);
+      order by created_at desc, id desc offset ${keptReplays})`;
   return replayId;
 }
 
@@ -61,9 +59,9 @@ export async function selectReplayed(
   kysely: Kysely,
   accountId: AccountId,
 ): Promise<{ readonly endpointIds: readonly string[]; readonly mayHaveMore: boolean }> {
-  const { rows } = await sql<{ endpointId: string; replayId: string }>`
+  const rows = await query(kysely)<{ endpointId: string; replayId: string }>`
     select endpoint_id as "endpointId", id as "replayId" from webhook_replay
-    where account_id = ${accountId} and finished_at is null`.execute(kysely);
+    where account_id = ${accountId} and finished_at is null`;
   let mayHaveMore = false;
   for (const { endpointId, replayId } of rows) {
     const key = { accountId, endpointId, replayId };
@@ -78,7 +76,7 @@ export async function selectReplayed(
 /** @returns false once nothing is left */
 async function selectNext(transaction: Kysely, key: ReplayKey): Promise<boolean> {
   const { accountId, endpointId, replayId } = key;
-  const { rows } = await sql<{
+  const [replay] = await query(transaction)<{
     from: Date;
     until: Date;
     state: 'delivered' | 'failed' | null;
@@ -88,19 +86,16 @@ async function selectNext(transaction: Kysely, key: ReplayKey): Promise<boolean>
     select from_at as "from", until_at as until, state, after_place::text as after, up_to_place::text as "upTo"
     from webhook_replay
     where account_id = ${accountId} and endpoint_id = ${endpointId} and id = ${replayId} and finished_at is null
-    for update skip locked`.execute(transaction);
-  const [replay] = rows;
+    for update skip locked`;
   if (replay === undefined) return false;
   const { from, until, state, after, upTo } = replay;
   const selection = { from, until, state: state ?? undefined };
   const { events, end } = await replayRange(transaction, key, selection, after, upTo);
   const isDone = BigInt(end) >= BigInt(upTo);
-  await sql`
+  await query(transaction)`
     update webhook_replay set after_place = ${end}::bigint, events = events + ${events}, changed_at = now(),
       finished_at = ${isDone ? sql`now()` : null}
-    where account_id = ${accountId} and endpoint_id = ${endpointId} and id = ${replayId}`.execute(
-    transaction,
-  );
+    where account_id = ${accountId} and endpoint_id = ${endpointId} and id = ${replayId}`;
   return !isDone;
 }
 
@@ -110,7 +105,7 @@ export async function readReplays(
   accountId: AccountId,
   endpointId: string,
 ): Promise<WebhookReplay[]> {
-  const { rows } = await sql<WebhookReplay>`
+  return await query(kysely)<WebhookReplay>`
     select r.id, r.from_at as "from", r.until_at as until, r.state, r.events, r.created_at as "createdAt",
       r.finished_at as "selectedAt", (
         select count(*) filter (where w.replay_id = r.id) from (
@@ -118,6 +113,5 @@ export async function readReplays(
           where d.account_id = r.account_id and d.endpoint_id = r.endpoint_id and d.state = 'pending' and d.place <= r.up_to_place
           order by d.place limit ${maxCountedWaiting}) w)::int as waiting
     from webhook_replay r where r.account_id = ${accountId} and r.endpoint_id = ${endpointId}
-    order by r.created_at desc, r.id desc`.execute(kysely);
-  return rows;
+    order by r.created_at desc, r.id desc`;
 }

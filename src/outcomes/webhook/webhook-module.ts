@@ -1,6 +1,6 @@
 import { announceChange } from '../../base/database/announce.ts';
 import type { CommitWith } from '../../base/database/commit-with.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/query.ts';
 import { PublicNetworks } from '../../base/network/public-networks.ts';
 import type { MasterKey } from '../../base/secrets/master-key.ts';
 import { PeriodicTask } from '../../base/threads/periodic-task.ts';
@@ -48,7 +48,7 @@ export function createWebhooks({ key, allowedNetworks, ...dependencies }: Webhoo
   /** Commits work for the worker of any process. */
   const inTransaction = <Result>(
     accountId: AccountId,
-    run: (transaction: Database['kysely']) => Promise<Result>,
+    run: (transaction: Kysely) => Promise<Result>,
   ): Promise<Result> =>
     database.kysely.transaction().execute(async (transaction) => {
       const result = await run(transaction);
@@ -90,7 +90,7 @@ export function createWebhooks({ key, allowedNetworks, ...dependencies }: Webhoo
       accountId: AccountId,
       endpointId: string,
       eventId: string,
-      commitWith: (transaction: Database['kysely'], events: number) => Promise<void>,
+      commitWith: (transaction: Kysely, events: number) => Promise<void>,
     ): Promise<number> =>
       inTransaction(accountId, async (transaction) => {
         const events = await replayDelivery(transaction, accountId, endpointId, eventId);

@@ -13,6 +13,7 @@ import {
   isValidOneTimeLink,
 } from '../../accounts/sign-in/one-time-link-store.ts';
 import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/query.ts';
 import { bearerTokenOf, isSameSecret } from '../../host/http/bearer-token.ts';
 import type { Http } from '../../host/http/create-http.ts';
 import { isSameOrigin, isSameOriginOrVisit } from '../../host/http/same-origin.ts';
@@ -122,7 +123,7 @@ const secretPattern = /^[A-Za-z0-9_-]{43}$/;
 
 /** Browsers that opened the inbox with a one-time link: a cookie with a random value, whose hash is in the database. */
 export class InboxBrowsers {
-  readonly #kysely: Database['kysely'];
+  readonly #kysely: Kysely;
   readonly #cookie: HostCookie;
 
   constructor({ database, browser }: { readonly database: Database; readonly browser: TlsCheck }) {

@@ -16,70 +16,69 @@ const pollMs = 500;
 /** How far back to poll: longer than a commit takes, so that no message is missed between polls. */
 const overlapSeconds = 3;
 
+export type InboxArrivals = ReturnType<typeof createInboxArrivals>;
+
 /**
  * Notifies listeners of new mail: at once if this process received it, within one poll if another node did. A message
  * may be announced twice, but is never missed.
+ * @param latest returns the messages of the last seconds
  */
-export class InboxArrivals {
-  readonly #latest: (seconds: number) => Promise<readonly Arrival[]>;
-  readonly #log: Log;
-  readonly #listeners = new Set<(event: InboxEvent) => void>();
+export function createInboxArrivals(
+  latest: (seconds: number) => Promise<readonly Arrival[]>,
+  log: Log,
+) {
+  const listeners = new Set<(event: InboxEvent) => void>();
   /** Ids announced already, with the time when they can be forgotten. */
-  readonly #announced = new Map<string, number>();
-  #timer: NodeJS.Timeout | undefined;
-
-  /** @param latest returns the messages of the last seconds */
-  constructor(latest: (seconds: number) => Promise<readonly Arrival[]>, log: Log) {
-    this.#latest = latest;
-    this.#log = log;
-  }
+  const announced = new Map<string, number>();
+  let timer: NodeJS.Timeout | undefined;
+  return { listen, announce, announceEmptied };
 
   /** Calls `listener` for every event until the returned function is called. */
-  listen(listener: (event: InboxEvent) => void): () => void {
-    this.#listeners.add(listener);
-    this.#schedule();
+  function listen(listener: (event: InboxEvent) => void): () => void {
+    listeners.add(listener);
+    schedule();
     return () => {
-      this.#listeners.delete(listener);
-      if (this.#listeners.size > 0) return;
-      clearTimeout(this.#timer);
-      this.#timer = undefined;
+      listeners.delete(listener);
+      if (listeners.size > 0) return;
+      clearTimeout(timer);
+      timer = undefined;
     };
   }
 
   /** Announces a committed message. */
-  announce(arrival: Arrival): void {
-    if (this.#listeners.size === 0 || this.#announced.has(arrival.id)) return;
-    this.#announced.set(arrival.id, performance.now() + 2_000 * overlapSeconds);
-    this.#notify({ kind: 'arrived', envelopeTo: arrival.envelopeTo });
+  function announce(arrival: Arrival): void {
+    if (listeners.size === 0 || announced.has(arrival.id)) return;
+    announced.set(arrival.id, performance.now() + 2_000 * overlapSeconds);
+    notify({ kind: 'arrived', envelopeTo: arrival.envelopeTo });
   }
 
   /** Announces that messages were deleted. */
-  announceEmptied(): void {
-    this.#notify({ kind: 'emptied' });
+  function announceEmptied(): void {
+    notify({ kind: 'emptied' });
   }
 
-  #notify(event: InboxEvent): void {
-    for (const listener of [...this.#listeners]) listener(event);
+  function notify(event: InboxEvent): void {
+    for (const listener of [...listeners]) listener(event);
   }
 
-  #schedule(): void {
-    if (this.#timer !== undefined || this.#listeners.size === 0) return;
-    this.#timer = setTimeout(() => {
-      void this.#poll().finally(() => {
-        this.#timer = undefined;
-        this.#schedule();
+  function schedule(): void {
+    if (timer !== undefined || listeners.size === 0) return;
+    timer = setTimeout(() => {
+      void poll().finally(() => {
+        timer = undefined;
+        schedule();
       });
     }, pollMs);
-    this.#timer.unref();
+    timer.unref();
   }
 
-  async #poll(): Promise<void> {
+  async function poll(): Promise<void> {
     const now = performance.now();
-    for (const [id, until] of this.#announced) if (until < now) this.#announced.delete(id);
+    for (const [id, until] of announced) if (until < now) announced.delete(id);
     try {
-      for (const arrival of await this.#latest(overlapSeconds)) this.announce(arrival);
+      for (const arrival of await latest(overlapSeconds)) announce(arrival);
     } catch (error) {
-      this.#log.debug({ err: error }, 'could not check the inbox for new mail');
+      log.debug({ err: error }, 'could not check the inbox for new mail');
     }
   }
 }

@@ -8,7 +8,7 @@ import {
   type InboxAccessDependencies,
   InboxBrowsers,
 } from './inbox-access.ts';
-import { InboxArrivals } from './inbox-arrivals.ts';
+import { createInboxArrivals } from './inbox-arrivals.ts';
 import { registerInboxRoutes } from './inbox-routes.ts';
 import { InboxStore } from './inbox-store.ts';
 import { type InboxServer, startInboxServer } from './start-inbox-server.ts';
@@ -25,7 +25,7 @@ export interface InboxDependencies extends Omit<InboxAccessDependencies, 'browse
 export function createInbox(dependencies: InboxDependencies) {
   const { database, log, streams } = dependencies;
   const store = new InboxStore(database);
-  const arrivals = new InboxArrivals((seconds) => store.latest(seconds), log);
+  const arrivals = createInboxArrivals((seconds) => store.latest(seconds), log);
   let server: InboxServer | undefined;
   return {
     registerRoutes(http: Http): void {

@@ -1,7 +1,6 @@
-import { sql } from 'kysely';
 import { type Principal, personOf } from '../../accounts/access/principal.ts';
 import { onlyAccount } from '../../accounts/account/reach.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 
 /**
  * Whether a caller may see what accounts sent, which is captured for all of them together: owners and developers of every
@@ -10,17 +9,15 @@ import type { Database } from '../../base/database/open-database.ts';
  * section 4.1.3).
  */
 export async function canReadMailOfAccounts(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   principal: Principal,
 ): Promise<boolean> {
   const person = personOf(principal) ?? null;
-  const { rows } = await sql`
+  const rows = await query(kysely)`
     select where not exists (
       select from account a where not a.system and not a.demo and (a.id <> ${onlyAccount(principal.reach)}::text
         or ${person}::uuid is not null and not exists (
           select from membership m
-          where m.account_id = a.id and m.person_id = ${person} and m.role in ('owner', 'developer'))))`.execute(
-    kysely,
-  );
+          where m.account_id = a.id and m.person_id = ${person} and m.role in ('owner', 'developer'))))`;
   return rows.length > 0;
 }

@@ -1,6 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { systemAccountId } from '../../accounts/notices/system-mail.ts';
 import type { Database } from '../../base/database/open-database.ts';
+import { type Kysely, query } from '../../base/database/query.ts';
 import type { ComparableAddress } from '../../base/values/email-address.ts';
 import { type AccountId, newId } from '../../base/values/ids.ts';
 import type {
@@ -48,7 +49,7 @@ const summaryColumns = sql`
   m.subject, coalesce(left(m.text, ${beginningCharacters}), '') as beginning`;
 
 export class InboxStore {
-  readonly #kysely: Database['kysely'];
+  readonly #kysely: Kysely;
   readonly #visible: RawBuilder<SqlBool>;
 
   /** @param visible restricts the messages that this store can see */
@@ -68,18 +69,16 @@ export class InboxStore {
   /** Stores a message; committed once this resolves. */
   async add(mail: IncomingMail): Promise<InboxMessageId> {
     const id = newId() as InboxMessageId;
-    await sql`
+    await query(this.#kysely)`
       insert into inbox_message (id, received_at, envelope_from, envelope_to, subject, headers, html, text, unread, source)
       values (${id}, now(), ${mail.envelopeFrom}, ${mail.envelopeTo}, ${mail.subject},
-        ${JSON.stringify(mail.headers)}, ${mail.html}, ${mail.text}, ${mail.unread}, ${mail.source})`.execute(
-      this.#kysely,
-    );
+        ${JSON.stringify(mail.headers)}, ${mail.html}, ${mail.text}, ${mail.unread}, ${mail.source})`;
     return id;
   }
 
   /** The matching messages, newest first. */
   async find(filter: InboxFilter, limit: number): Promise<CapturedMessage[]> {
-    const { rows } = await sql<CapturedMessage>`
+    return await query(this.#kysely)<CapturedMessage>`
       select ${messageColumns}
       from (
         select *, sum(octet_length(source)) over (order by received_at desc, id desc) - octet_length(source) as before
@@ -91,15 +90,14 @@ export class InboxStore {
         ) newest
       ) counted
       where before < ${maxResponseBytes}
-      order by received_at desc, id desc`.execute(this.#kysely);
-    return rows;
+      order by received_at desc, id desc`;
   }
 
   async read(id: InboxMessageId): Promise<CapturedMessage | undefined> {
-    const { rows } = await sql<CapturedMessage>`
+    const [row] = await query(this.#kysely)<CapturedMessage>`
       select ${messageColumns}
-      from inbox_message where id = ${id} and ${this.#visible}`.execute(this.#kysely);
-    return rows[0];
+      from inbox_message where id = ${id} and ${this.#visible}`;
+    return row;
   }
 
   /**
@@ -107,14 +105,14 @@ export class InboxStore {
    * @param search literal text to find in the subject, an address, a name or the text, ignoring case; empty matches all
    */
   async list(search: string, offset: number, limit: number): Promise<SummaryPage> {
-    const { rows } = await sql<CapturedMessageSummary & { readonly total: number }>`
+    const rows = await query(this.#kysely)<CapturedMessageSummary & { readonly total: number }>`
       with found as (select id, received_at from inbox_message where ${this.#visible} and (${mentions(search)})),
         page as (select id from found order by received_at desc, id desc offset ${offset} limit ${limit})
       select ${summaryColumns}, (select count(*)::int from found) as total
       from (select count(*) from found) as counted(total)
       left join page on true
       left join inbox_message m on m.id = page.id
-      order by m.received_at desc, m.id desc`.execute(this.#kysely);
+      order by m.received_at desc, m.id desc`;
     return { summaries: rows.filter(({ id }) => id !== null), total: rows[0]?.total ?? 0 };
   }
 
@@ -127,36 +125,32 @@ export class InboxStore {
     after: { readonly receivedAt: string; readonly id: string } | undefined,
     limit: number,
   ): Promise<(CapturedMessageSummary & { readonly place: string })[]> {
-    const { rows } = await sql<CapturedMessageSummary & { readonly place: string }>`
+    return await query(this.#kysely)<CapturedMessageSummary & { readonly place: string }>`
       select ${summaryColumns}, m.received_at::text as place
       from inbox_message m
       where ${this.#visible} and (${mentions(search)}) and (${after?.receivedAt ?? null}::timestamptz is null
         or (m.received_at, m.id) < (${after?.receivedAt ?? null}::timestamptz, ${after?.id ?? null}::uuid))
-      order by m.received_at desc, m.id desc limit ${limit}`.execute(this.#kysely);
-    return rows;
+      order by m.received_at desc, m.id desc limit ${limit}`;
   }
 
   /** Ids and recipients of the messages of the last seconds, for nodes that did not receive them. */
   async latest(seconds: number): Promise<{ id: string; envelopeTo: readonly string[] }[]> {
-    const { rows } = await sql<{ id: string; envelopeTo: string[] }>`
+    return await query(this.#kysely)<{ id: string; envelopeTo: string[] }>`
       select id, envelope_to as "envelopeTo" from inbox_message
       where received_at > now() - make_interval(secs => ${seconds})
-      order by received_at, id`.execute(this.#kysely);
-    return rows;
+      order by received_at, id`;
   }
 
   /** Deletes a message. @returns whether it existed */
   async removeOne(id: InboxMessageId, kysely = this.#kysely): Promise<boolean> {
-    const { rows } = await sql`
-      delete from inbox_message where id = ${id} and ${this.#visible} returning id`.execute(kysely);
+    const rows = await query(kysely)`
+      delete from inbox_message where id = ${id} and ${this.#visible} returning id`;
     return rows.length > 0;
   }
 
   /** Deletes matching messages. */
   async remove(filter: InboxFilter, kysely = this.#kysely): Promise<void> {
-    await sql`delete from inbox_message where ${this.#visible} and ${matches(filter)}`.execute(
-      kysely,
-    );
+    await query(kysely)`delete from inbox_message where ${this.#visible} and ${matches(filter)}`;
   }
 
   /**
@@ -169,7 +163,7 @@ export class InboxStore {
     kysely = this.#kysely,
   ): Promise<void> {
     // Looks messages up one by one: the planner would read whole partitions for a few emails.
-    await sql`
+    await query(kysely)`
       with received as materialized (
         select id, ${messageId} as message_id
         from inbox_message
@@ -182,12 +176,12 @@ export class InboxStore {
       where i.id = r.id and (
         select count(*) from account a
         cross join lateral (select from message m where m.account_id = a.id and m.id = r.message_id limit 1) as sent
-        where a.id <> ${accountId}) = 0`.execute(kysely);
+        where a.id <> ${accountId}) = 0`;
   }
 
   /** Removes the oldest messages over the limits; the newest one always stays. */
   async trim(messages = maxInboxMessages, bytes = maxInboxBytes): Promise<void> {
-    await sql`
+    await query(this.#kysely)`
       delete from inbox_message where id in (
         select id from (
           select id, row_number() over newest_first as place, sum(octet_length(source)) over newest_first as bytes
@@ -195,7 +189,7 @@ export class InboxStore {
           window newest_first as (order by received_at desc, id desc)
         ) counted
         where place > 1 and (place > ${messages} or bytes > ${bytes})
-      )`.execute(this.#kysely);
+      )`;
   }
 }
 

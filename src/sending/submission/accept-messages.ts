@@ -23,29 +23,22 @@ export interface AcceptorDependencies {
   readonly onBatch?: (rows: number) => void;
 }
 
-export interface AcceptorLimits {
+export type AcceptorLimits = typeof defaultAcceptorLimits;
+
+export const defaultAcceptorLimits = {
   /** Max rows per batch. */
-  readonly maxBatchRows: number;
+  maxBatchRows: 512,
   /**
    * Send a batch of this size as soon as a connection is free; waiting for more would hardly lower the cost per row.
    */
-  readonly readyBatchRows: number;
-  /** Max concurrent batches. */
-  readonly concurrency: number;
-  /** Max rows waiting for a batch; further requests are refused. */
-  readonly waiting: number;
-  /** Rows that waited longer are refused. */
-  readonly maxWaitMs: number;
-  /** How long to query a batch's outcome after its connection broke. */
-  readonly outcomeTimeoutMs: number;
-}
-
-export const defaultAcceptorLimits: AcceptorLimits = {
-  maxBatchRows: 512,
   readyBatchRows: 32,
+  /** Max concurrent batches. */
   concurrency: 2,
+  /** Max rows waiting for a batch; further requests are refused. */
   waiting: 2_048,
+  /** Rows that waited longer are refused. */
   maxWaitMs: 3_000,
+  /** How long to query a batch's outcome after its connection broke. */
   outcomeTimeoutMs: 10_000,
 };
 

@@ -10,23 +10,28 @@ import {
   runSteps,
   type Steps,
 } from '../../base/values/maybe-promise.ts';
+import { withoutReplaced } from '../../content/message/attachment.ts';
+import { attachmentPartLength } from '../../content/message/attachment-part.ts';
+import type { CompiledTemplate } from '../../content/template/compiled-template.ts';
 import { matchVariant } from '../../content/template/locale.ts';
+import { boundPartBytes, findOversizedPart } from '../../content/template/size-bounds.ts';
 import type { PublishedTemplate } from '../../content/template/template-directory.ts';
-import { sendBodyBytes } from '../../host/http/limits/route-limits.ts';
+import { missingFields } from '../../content/template/template-fields.ts';
+import { MAX_LIST_ITEMS, MAX_RENDERED_TEXT } from '../../content/template/template-limits.ts';
+import { formatBytes, sendBodyBytes } from '../../host/http/limits/route-limits.ts';
 import type { RawBody } from '../../host/http/read-body.ts';
 import type { SendAdmission } from './admit-caller.ts';
 import { attachmentLimitOf, checkAttachments } from './check-attachments.ts';
-import { checkImageSize, measureWithImages } from './check-image-size.ts';
-import { checkPersonalization } from './check-personalization.ts';
-import { checkRenderedSize } from './check-rendered-size.ts';
 import { checkSender } from './check-sender.ts';
 import type { CheckedMessage } from './commit-message.ts';
-import { composeRow } from './compose-row.ts';
+import { composeContent, composeRow } from './compose-row.ts';
+import { limitDetails } from './describe-body-problems.ts';
 import type { IdempotencyKey } from './idempotency.ts';
 import { type BodyJson, readBodyJson, unusableBody } from './read-body-json.ts';
 import { parseLargeBody } from './read-large-json.ts';
 import { prepareReplies } from './receive-replies.ts';
 import type { SendableTemplate, SendDependencies } from './send-dependencies.ts';
+import type { ParsedSendRequest } from './send-request.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /** A send request that passed checks 1 to 3. */
@@ -159,4 +164,99 @@ function unknownTemplate(): Fault {
   return new Fault('INVALID_ID', {
     details: [{ field: 'templateId', reason: 'is not a published template of this account' }],
   });
+}
+
+/**
+ * Section 4.3 rule 3: every field needs a value in the request or a default in the template. An overridden subject line
+ * or preview text replaces the template's fields with its own.
+ * @throws Fault PERSONALIZATION_FAILURE naming each missing field
+ */
+function checkPersonalization(template: CompiledTemplate, request: ParsedSendRequest): void {
+  const missing = missingFields(template, request.values, {
+    subjectLine: request.subjectLine?.parsed,
+    previewText: request.previewText?.parsed,
+  });
+  if (missing.length === 0) return;
+  const details = missing.map((name) => ({
+    field: `content.personalizationDataMap.${name}`,
+    reason: 'has no value, and the template gives no default',
+  }));
+  throw new Fault('PERSONALIZATION_FAILURE', { details: limitDetails(details) });
+}
+
+/**
+ * Rejects values certain to make the message too large, because after the 200 the caller would not find out.
+ * @param bodyLength size of the request body in bytes, values included
+ * @throws Fault VALIDATION_FAILED naming the largest field
+ */
+function checkRenderedSize(
+  template: SendableTemplate,
+  { values }: ParsedSendRequest,
+  bodyLength: number,
+): void {
+  const found = findOversizedPart(template.compiled, template.size, values, bodyLength);
+  if (found === undefined) return;
+  const { part, field, uses, structured } = found;
+  const advice = structured
+    ? 'send fewer items or shorter values'
+    : `the template uses it ${uses} times; send a shorter value`;
+  const detail =
+    field === undefined
+      ? { field: 'templateId', reason: `its ${part} is larger than ${MAX_RENDERED_TEXT}` }
+      : {
+          field: `content.personalizationDataMap.${field}`,
+          reason: `makes the ${part} larger than ${MAX_RENDERED_TEXT}: ${advice}`,
+        };
+  throw new Fault('VALIDATION_FAILED', { details: limitDetails([detail]) });
+}
+
+/** Two parts, each encoded with up to three characters for a byte and soft line breaks. */
+const maxEncodedParts = 2 * 3.2;
+/** Headers, custom ones included, and the outer parts. */
+const maxHeaderBytes = 64 * 1_024;
+/** Characters that a tracking link adds. */
+const maxLinkBytes = 1_024;
+
+/**
+ * Bytes of the message as sent without the request's attachments. The sender isn't known yet, but headers hardly count.
+ */
+function measureWithImages(template: SendableTemplate, request: ParsedSendRequest): number {
+  const from = { address: request.to };
+  const content = composeContent(request, { from, replyTo: request.replyTo }, undefined);
+  const rest = template.measure(content, request.trackOpens || request.trackClicks);
+  return rest + imageBytes(template, request);
+}
+
+/**
+ * Rejects a message that is larger than the account's limit only because of its template's images. Messages of ordinary
+ * size aren't rendered for this.
+ * @param limit max bytes of a message with attachments as sent; 0, which is for requests alone, doesn't count
+ * @throws Fault VALIDATION_FAILED
+ */
+function checkImageSize(
+  template: SendableTemplate,
+  request: ParsedSendRequest,
+  limit: number,
+  bodyLength: number,
+): void {
+  if (limit === 0) return;
+  const { compiled, size } = template;
+  const partBytes = boundPartBytes(compiled, size, request.values, bodyLength);
+  const links = request.trackClicks ? compiled.links.length * maxLinkBytes : 0;
+  const linkBytes = size.perItem === undefined ? links : links * MAX_LIST_ITEMS;
+  const bound =
+    imageBytes(template, request) + (partBytes + linkBytes) * maxEncodedParts + maxHeaderBytes;
+  if (bound <= limit || measureWithImages(template, request) <= limit) return;
+  const reason = `its images make the message larger than ${formatBytes(limit)} as sent; publish it with smaller images, or send shorter values`;
+  throw new Fault('VALIDATION_FAILED', { details: [{ field: 'templateId', reason }] });
+}
+
+function imageBytes(
+  { compiled: { images = [] } }: SendableTemplate,
+  { attachments }: ParsedSendRequest,
+): number {
+  return withoutReplaced(images, attachments).reduce(
+    (sum, image) => sum + attachmentPartLength(image),
+    0,
+  );
 }

@@ -7,7 +7,7 @@ import {
 } from '../../base/values/email-address.ts';
 import { Fault, type FaultDetail } from '../../base/values/errors.ts';
 import type { AccountId } from '../../base/values/ids.ts';
-import type { MaybePromise } from '../../base/values/maybe-promise.ts';
+import { andThen, awaitAll, type MaybePromise } from '../../base/values/maybe-promise.ts';
 import type { MessageSender } from '../../content/message/message-content.ts';
 import type { ParsedSendRequest } from './send-request.ts';
 
@@ -41,17 +41,9 @@ export function checkSender(
   defaults = noDefaults,
 ): MaybePromise<CheckedSender> {
   const address = request.from ?? defaultAddress(defaults);
-  const sender = senders.sender(accountId, normalizeAddress(address));
-  const replyTo =
-    request.replyTo === undefined
-      ? undefined
-      : senders.sender(accountId, normalizeAddress(request.replyTo));
-  if (sender instanceof Promise || replyTo instanceof Promise) {
-    return Promise.all([sender, replyTo]).then(([from, reply]) =>
-      decide(request, address, from, reply),
-    );
-  }
-  return decide(request, address, sender, replyTo);
+  const find = (wanted: EmailAddress) => senders.sender(accountId, normalizeAddress(wanted));
+  const found = awaitAll([find(address), request.replyTo && find(request.replyTo)]);
+  return andThen(found, ([sender, replyTo]) => decide(request, address, sender, replyTo));
 }
 
 function defaultAddress({ senderAddress, createdByEmail }: SenderDefaults): EmailAddress {

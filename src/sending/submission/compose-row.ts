@@ -10,8 +10,8 @@ import {
 } from '../../content/message/message-content.ts';
 import { maxDeliverySeconds } from '../../content/message/message-state.ts';
 import type { CompiledTemplate } from '../../content/template/compiled-template.ts';
+import { hasSecrets } from '../../content/template/secret-names.ts';
 import type { AcceptRow } from './accept-row.ts';
-import { addArchiveCopy } from './add-archive-copy.ts';
 import type { SendingCaller } from './admit-caller.ts';
 import type { CheckedAttachments } from './check-attachments.ts';
 import type { CheckedSender } from './check-sender.ts';
@@ -165,4 +165,22 @@ export function withoutCc(row: AcceptRow, addresses: readonly string[]): AcceptR
     suppressed,
     content: JSON.stringify(left),
   };
+}
+
+/**
+ * The request with the account's own copy for its archive address if it has one, unless that gets the message anyway or has secret fields, whose
+ * values only the recipient may read.
+ * @param template undefined for a complete message
+ */
+function addArchiveCopy(
+  request: ParsedSendRequest,
+  archiveAddress: EmailAddress | undefined,
+  template?: CompiledTemplate,
+): ParsedSendRequest {
+  if (archiveAddress === undefined) return request;
+  const archive = normalizeAddress(archiveAddress);
+  const recipients = [request.to, ...request.cc, ...request.bcc];
+  if (recipients.some((address) => normalizeAddress(address) === archive)) return request;
+  if (template !== undefined && hasSecrets(template, request.values)) return request;
+  return { ...request, archive: archiveAddress };
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { awaitReplication } from '../../base/database/await-replication.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import { countChanged, type Kysely, query } from '../../base/database/query.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 
 /** The request accepted with a key, and its response. */
@@ -16,19 +16,18 @@ export interface StoredIdempotencyKey {
  * lost.
  */
 export async function findIdempotencyKey(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   accountId: AccountId,
   key: string,
 ): Promise<StoredIdempotencyKey | undefined> {
-  const { rows } = await sql<{
+  const [row] = await query(kysely)<{
     request_hash: Buffer;
     message_id: MessageId;
     suppressed_recipients: string[];
   }>`
     select request_hash, message_id, suppressed_recipients, ${sql.raw(awaitReplication)} from idempotency_key
     where account_id = ${accountId} and key = ${key}
-      and created_at > now() - interval '24 hours'`.execute(kysely);
-  const [row] = rows;
+      and created_at > now() - interval '24 hours'`;
   return (
     row && {
       requestHash: row.request_hash.toString('latin1'),
@@ -44,34 +43,28 @@ export async function findIdempotencyKey(
  * @param pages per statement
  * @returns how many were removed
  */
-export async function removeOldIdempotencyKeys(
-  kysely: Database['kysely'],
-  pages = 1_000,
-): Promise<number> {
+export async function removeOldIdempotencyKeys(kysely: Kysely, pages = 1_000): Promise<number> {
   if (!(await beginSweep(kysely))) return 0;
   const end = await countPages(kysely);
   let removed = 0;
   for (let page = 0; page < end; page += pages) {
-    const { numAffectedRows } = await sql`
+    removed += await countChanged(kysely)`
       delete from idempotency_key
       where ctid >= ${`(${page},0)`}::tid and ctid < ${`(${page + pages},0)`}::tid
-        and created_at <= now() - interval '24 hours'`.execute(kysely);
-    removed += Number(numAffectedRows ?? 0);
+        and created_at <= now() - interval '24 hours'`;
   }
   return removed;
 }
 
-async function beginSweep(kysely: Database['kysely']): Promise<boolean> {
-  const { numAffectedRows } = await sql`
+async function beginSweep(kysely: Kysely): Promise<boolean> {
+  const changed = await countChanged(kysely)`
     update idempotency_sweep set begun_at = now()
-    where begun_at <= now() - interval '30 minutes'`.execute(kysely);
-  return numAffectedRows === 1n;
+    where begun_at <= now() - interval '30 minutes'`;
+  return changed === 1;
 }
 
-async function countPages(kysely: Database['kysely']): Promise<number> {
-  const { rows } = await sql<{ pages: number }>`
-    select (pg_relation_size('idempotency_key') / current_setting('block_size')::int)::int as pages`.execute(
-    kysely,
-  );
-  return rows[0]?.pages ?? 0;
+async function countPages(kysely: Kysely): Promise<number> {
+  const [row] = await query(kysely)<{ pages: number }>`
+    select (pg_relation_size('idempotency_key') / current_setting('block_size')::int)::int as pages`;
+  return row?.pages ?? 0;
 }

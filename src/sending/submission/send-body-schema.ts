@@ -1,5 +1,11 @@
 import { type Static, Type } from 'typebox';
-import { NamedObject, StrictObject, StringMap, strict } from '../../base/values/common-schemas.ts';
+import {
+  NamedObject,
+  OptionalText,
+  StrictObject,
+  StringMap,
+  strict,
+} from '../../base/values/common-schemas.ts';
 import { maxAttachments } from '../../content/message/attachment.ts';
 import {
   maxAttributeName,
@@ -30,12 +36,10 @@ const envelope = StrictObject({
     examples: ['ada@customer.example'],
     maxLength: maxAddress,
   }),
-  toDisplayName: Type.Optional(
-    Type.String({
-      description: 'The recipient’s name in the To header. Default: only the address.',
-      maxLength: maxRecipientName,
-    }),
-  ),
+  toDisplayName: OptionalText({
+    description: 'The recipient’s name in the To header. Default: only the address.',
+    maxLength: maxRecipientName,
+  }),
   ccAddressList: Type.Optional(
     Type.Array(Type.String({ maxLength: maxAddress }), {
       maxItems: maxCc,
@@ -48,25 +52,19 @@ const envelope = StrictObject({
       description: 'Recipients that no header shows. Refused for templates with secret fields.',
     }),
   ),
-  fromAddress: Type.Optional(
-    Type.String({
-      description:
-        'A verified sender. Default: the sender selected in the template, otherwise the template creator.',
-      maxLength: maxAddress,
-    }),
-  ),
-  fromDisplayName: Type.Optional(
-    Type.String({
-      description: 'A name registered for that sender. Default: the first registered one.',
-      maxLength: maxName,
-    }),
-  ),
-  replyToAddress: Type.Optional(
-    Type.String({
-      description: 'A verified sender. Default: the value of fromAddress.',
-      maxLength: maxAddress,
-    }),
-  ),
+  fromAddress: OptionalText({
+    description:
+      'A verified sender. Default: the sender selected in the template, otherwise the template creator.',
+    maxLength: maxAddress,
+  }),
+  fromDisplayName: OptionalText({
+    description: 'A name registered for that sender. Default: the first registered one.',
+    maxLength: maxName,
+  }),
+  replyToAddress: OptionalText({
+    description: 'A verified sender. Default: the value of fromAddress.',
+    maxLength: maxAddress,
+  }),
 });
 
 const attachment = NamedObject('Attachment', {
@@ -84,24 +82,20 @@ const attachment = NamedObject('Attachment', {
     minLength: 1,
     description: 'Base64 (RFC 4648) with padding and without line breaks.',
   }),
-  contentId: Type.Optional(
-    Type.String({
-      maxLength: 100,
-      description: 'Makes it an inline part that the template’s HTML shows as `cid:…`.',
-    }),
-  ),
+  contentId: OptionalText({
+    maxLength: 100,
+    description: 'Makes it an inline part that the template’s HTML shows as `cid:…`.',
+  }),
 });
 
 /** @param value schema of one value */
 function makeContent<Value extends FieldValue>(value: object) {
   return Type.Object(
     {
-      subjectLine: Type.Optional(
-        Type.String({
-          maxLength: maxSubjectLength,
-          description: 'Default: the template’s subject.',
-        }),
-      ),
+      subjectLine: OptionalText({
+        maxLength: maxSubjectLength,
+        description: 'Default: the template’s subject.',
+      }),
       personalizationDataMap: Type.Optional(
         // Not a pattern record: `.` would exclude keys with a line break.
         Type.Unsafe<Record<string, Value>>({
@@ -110,19 +104,15 @@ function makeContent<Value extends FieldValue>(value: object) {
           description: `Values by name of the template’s personalization fields: strings, or what a field of kind \`list\` or \`object\` declares, at most ${MAX_STRUCTURED_TEXT} of lists and objects.`,
         }),
       ),
-      previewText: Type.Optional(
-        Type.String({
-          maxLength: maxPreviewLength,
-          description: 'Default: the template’s preview text.',
-        }),
-      ),
-      locale: Type.Optional(
-        Type.String({
-          maxLength: maxLocaleLength,
-          description:
-            'The recipient’s language (BCP 47), such as `de` or `pt-BR`. The template’s best match is sent (RFC 4647 section 3.4). Default: the template’s default content.',
-        }),
-      ),
+      previewText: OptionalText({
+        maxLength: maxPreviewLength,
+        description: 'Default: the template’s preview text.',
+      }),
+      locale: OptionalText({
+        maxLength: maxLocaleLength,
+        description:
+          'The recipient’s language (BCP 47), such as `de` or `pt-BR`. The template’s best match is sent (RFC 4647 section 3.4). Default: the template’s default content.',
+      }),
       headers: Type.Optional(
         StringMap(
           'Headers by name: `X-…`, `List-…` except unsubscribe, `References`, `In-Reply-To`, `Importance` and `Feedback-ID`. Each has at most 998 octets together with its name.',
@@ -148,9 +138,10 @@ const metadata = StrictObject({
         'True for critical, non-commercial email; needs the transactional add-on. Default: false.',
     }),
   ),
-  externalId: Type.Optional(
-    Type.String({ maxLength: 128, description: 'Identifier from the caller’s own system.' }),
-  ),
+  externalId: OptionalText({
+    maxLength: 128,
+    description: 'Identifier from the caller’s own system.',
+  }),
   tagList: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 48 }), {
       maxItems: 1,
@@ -169,40 +160,32 @@ const metadata = StrictObject({
 const actions = StrictObject({
   trackOpens: Type.Boolean(),
   trackClicks: Type.Boolean(),
-  deliveryWhenDelayed: Type.Optional(
-    Type.String({
-      pattern: '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|)$',
-      description:
-        '`TRUE` or `FALSE` in any case. `FALSE`: not delivered later than the template’s freshness window. Default: `TRUE`.',
-    }),
-  ),
-  sendAt: Type.Optional(
-    Type.String({
-      maxLength: maxTimestampLength,
-      description:
-        'When to send it (RFC 3339), up to 365 days ahead. Default: now. A time up to 5 minutes in the past means now.',
-    }),
-  ),
-  deliverBefore: Type.Optional(
-    Type.String({
-      maxLength: maxTimestampLength,
-      description:
-        'A time (RFC 3339) after which it is no longer delivered; it then ends as `expired`. Default: 48 hours after its send time, or the freshness window.',
-    }),
-  ),
+  deliveryWhenDelayed: OptionalText({
+    pattern: '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|)$',
+    description:
+      '`TRUE` or `FALSE` in any case. `FALSE`: not delivered later than the template’s freshness window. Default: `TRUE`.',
+  }),
+  sendAt: OptionalText({
+    maxLength: maxTimestampLength,
+    description:
+      'When to send it (RFC 3339), up to 365 days ahead. Default: now. A time up to 5 minutes in the past means now.',
+  }),
+  deliverBefore: OptionalText({
+    maxLength: maxTimestampLength,
+    description:
+      'A time (RFC 3339) after which it is no longer delivered; it then ends as `expired`. Default: 48 hours after its send time, or the freshness window.',
+  }),
   receiveReplies: Type.Optional(
     Type.Boolean({
       description:
         'True: Reply-To is an address of this service, and replies go to webhooks as `message.replied`. Not with `replyToAddress`, or for templates with secret fields. Default: false.',
     }),
   ),
-  templateVersion: Type.Optional(
-    Type.String({
-      pattern: '^(accepted|due|)$',
-      description:
-        '`accepted` or `due`. `due`: uses the template version that is published at `sendAt`. Default: `accepted`.',
-    }),
-  ),
+  templateVersion: OptionalText({
+    pattern: '^(accepted|due|)$',
+    description:
+      '`accepted` or `due`. `due`: uses the template version that is published at `sendAt`. Default: `accepted`.',
+  }),
 });
 
 function makeBody<Value extends FieldValue>(value: object) {
@@ -237,14 +220,12 @@ export const batchBodySchema = NamedObject('SendBatch', {
     NamedObject('BatchMessage', {
       ...sendBodySchema.properties,
       content: Type.Optional(StrictObject(batchContent)),
-      idempotencyKey: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 255,
-          pattern: '^[ -~]+$',
-          description: 'As the header `Idempotency-Key` of a single request.',
-        }),
-      ),
+      idempotencyKey: OptionalText({
+        minLength: 1,
+        maxLength: 255,
+        pattern: '^[ -~]+$',
+        description: 'As the header `Idempotency-Key` of a single request.',
+      }),
     }),
     { maxItems: maxBatchMessages },
   ),

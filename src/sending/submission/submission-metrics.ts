@@ -7,38 +7,25 @@ import type { FaultCode } from '../../base/values/errors.ts';
 const serviceFaults: readonly FaultCode[] = ['IO_EXCEPTION', 'INTERNAL_ERROR'];
 
 /** Send operation metrics for `/metrics`. */
-export class SubmissionMetrics {
-  readonly #accepted: Counter;
-  readonly #refused: Counter;
-  readonly #seconds: Histogram;
-  readonly #batch: Histogram;
+export type SubmissionMetrics = ReturnType<typeof createSubmissionMetrics>;
 
-  /** @param waiting returns how many requests wait for a commit */
-  constructor(registry: Registry, waiting: () => number) {
-    this.#accepted = new Counter(metricOptions('signalpost_send_accepted_total', registry));
-    this.#refused = new Counter(metricOptions('signalpost_send_refused_total', registry));
-    // An increase from nothing isn't visible to Prometheus, and one of these is an alert.
-    for (const error of serviceFaults) this.#refused.inc({ error }, 0);
-    this.#seconds = new Histogram(metricOptions('signalpost_send_accept_seconds', registry));
-    this.#batch = new Histogram(metricOptions('signalpost_send_batch_rows', registry));
-    registerGauge(registry, 'signalpost_send_waiting', waiting);
-  }
-
-  /** @param milliseconds from the first byte of the request to the response */
-  accepted(milliseconds: number): void {
-    this.#accepted.inc();
-    this.#seconds.observe(milliseconds / 1000);
-  }
-
-  acceptedInBatch(): void {
-    this.#accepted.inc();
-  }
-
-  refused(error: FaultCode): void {
-    this.#refused.inc({ error });
-  }
-
-  batch(rows: number): void {
-    this.#batch.observe(rows);
-  }
+/** @param waiting returns how many requests wait for a commit */
+export function createSubmissionMetrics(registry: Registry, waiting: () => number) {
+  const accepted = new Counter(metricOptions('signalpost_send_accepted_total', registry));
+  const refused = new Counter(metricOptions('signalpost_send_refused_total', registry));
+  // An increase from nothing isn't visible to Prometheus, and one of these is an alert.
+  for (const error of serviceFaults) refused.inc({ error }, 0);
+  const seconds = new Histogram(metricOptions('signalpost_send_accept_seconds', registry));
+  const batchRows = new Histogram(metricOptions('signalpost_send_batch_rows', registry));
+  registerGauge(registry, 'signalpost_send_waiting', waiting);
+  return {
+    /** @param milliseconds from the first byte of the request to the response */
+    accepted(milliseconds: number): void {
+      accepted.inc();
+      seconds.observe(milliseconds / 1000);
+    },
+    acceptedInBatch: () => accepted.inc(),
+    refused: (error: FaultCode) => refused.inc({ error }),
+    batch: (rows: number) => batchRows.observe(rows),
+  };
 }

@@ -2,10 +2,13 @@ import type { Registry } from 'prom-client';
 import type { AccessModule } from '../../accounts/access/access-module.ts';
 import type { Account } from '../../accounts/account/account.ts';
 import type { AccountDirectory } from '../../accounts/account/account-directory.ts';
+import { syncIdClock } from '../../base/database/database-time-store.ts';
+import { PeriodicTask } from '../../base/threads/periodic-task.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import { Fault } from '../../base/values/errors.ts';
 import type { AccountId, ClientId } from '../../base/values/ids.ts';
 import type { Log } from '../../base/values/log.ts';
+import { ensureMessagePartitions } from '../../content/message/message-partitions-store.ts';
 import { toFault } from '../../host/http/answer-fault.ts';
 import type { Http } from '../../host/http/create-http.ts';
 import { Acceptor, defaultAcceptorLimits } from './accept-messages.ts';
@@ -16,6 +19,7 @@ import type { AdmittedRequest } from './check-message.ts';
 import type { Receipt } from './commit-message.ts';
 import { CustomHeaderRules } from './custom-headers.ts';
 import { IdempotencyLocks } from './idempotency.ts';
+import { removeOldIdempotencyKeys } from './idempotency-key-store.ts';
 import { registerMessageStatusRoute } from './message-status-routes.ts';
 import { SendBodyParser } from './parse-send-body.ts';
 import { QuotaShares } from './quota-shares.ts';
@@ -26,8 +30,7 @@ import type { SendDependencies } from './send-dependencies.ts';
 import { sendEmail } from './send-email.ts';
 import { registerSendEmailRoute } from './send-email-routes.ts';
 import { type RawMessage, sendRaw } from './send-raw.ts';
-import { SubmissionMetrics } from './submission-metrics.ts';
-import { SubmissionUpkeep } from './submission-upkeep.ts';
+import { createSubmissionMetrics } from './submission-metrics.ts';
 
 export interface SubmissionDependencies
   extends Omit<SendDependencies, 'parser' | 'keys' | 'quotas' | 'usage' | 'acceptor'> {
@@ -43,38 +46,7 @@ export interface SubmissionDependencies
 }
 
 /** The send operation for the rest of the service. */
-export interface Submission {
-  registerRoutes(http: Http): void;
-  /**
-   * Stores an already validated message.
-   * @throws Fault QUOTA_EXCEEDED if its account has reached its quota
-   */
-  accept(row: AcceptRow): Promise<AcceptOutcome>;
-  /**
-   * Sends a message for a caller that has been admitted already, as the send operation does.
-   * @throws Fault as the send operation does
-   */
-  send(admitted: AdmittedRequest): Promise<Receipt>;
-  /**
-   * Sends a complete message for such a caller.
-   * @throws Fault as the send operation does
-   */
-  sendRaw(right: RawRight, message: RawMessage): Promise<Receipt>;
-  /**
-   * Sends a message from the service itself, with the same checks and commit as a caller's. Transactional if the
-   * account has the add-on.
-   * @throws Fault as the send operation does
-   */
-  sendServiceMessage(
-    accountId: AccountId,
-    templateId: string,
-    message: ServiceMessage,
-  ): Promise<Receipt>;
-  /** Creates this week's partitions and starts upkeep. */
-  start(): Promise<void>;
-  /** Waits for pending accepts, then closes connections. Call after HTTP has closed. */
-  stop(): Promise<void>;
-}
+export type Submission = ReturnType<typeof createSubmission>;
 
 /** A message sent by the service itself. */
 interface ServiceMessage {
@@ -107,7 +79,7 @@ function bodyOf(
 /** Client id recorded for the service's own messages. */
 const serviceClientId = 'signalpost' as ClientId;
 
-export function createSubmission(dependencies: SubmissionDependencies): Submission {
+export function createSubmission(dependencies: SubmissionDependencies) {
   const { database, log, attachments, templates } = dependencies;
   // Separate connections for batches and for rows retried individually, so that a row waiting for a lock delays no batch.
   const store = new AcceptStore(database.settings, defaultAcceptorLimits.concurrency * 2);
@@ -117,14 +89,14 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
     onAccepted: dependencies.onAccepted,
     onBatch: (rows) => metrics.batch(rows),
   });
-  const metrics = new SubmissionMetrics(dependencies.metrics, () => acceptor.waiting);
+  const metrics = createSubmissionMetrics(dependencies.metrics, () => acceptor.waiting);
   const keys = new IdempotencyLocks();
   const parser = new SendBodyParser(
     () => dependencies.clock.now(),
     new CustomHeaderRules(dependencies.refusedHeaders),
   );
   const usage = new RecentTemplateUsage();
-  const upkeep = new SubmissionUpkeep({ database, log });
+  const upkeep = createUpkeep({ database, log });
   const quotas = new QuotaShares({ database, log });
   const sending: SendDependencies = { ...dependencies, parser, keys, quotas, usage, acceptor };
   const measured = async (send: () => Promise<Receipt>): Promise<Receipt> => {
@@ -139,16 +111,34 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
     }
   };
   return {
-    registerRoutes(http) {
+    registerRoutes(http: Http): void {
       const { authenticator, facts } = dependencies.access;
       const batches = new BatchSender(sending);
       registerSendBatchRoute(http, { authenticator, facts, templates, batches, metrics });
       registerSendEmailRoute(http, { authenticator, facts, ...sending, metrics });
       registerMessageStatusRoute(http, { authenticator, facts, database });
     },
-    send: (admitted) => measured(() => sendEmail(sending, admitted)),
-    sendRaw: (right, message) => measured(() => sendRaw(sending, right, message)),
-    async sendServiceMessage(accountId, templateId, message) {
+    /**
+     * Sends a message for a caller that has been admitted already, as the send operation does.
+     * @throws Fault as the send operation does
+     */
+    send: (admitted: AdmittedRequest) => measured(() => sendEmail(sending, admitted)),
+    /**
+     * Sends a complete message for such a caller.
+     * @throws Fault as the send operation does
+     */
+    sendRaw: (right: RawRight, message: RawMessage) =>
+      measured(() => sendRaw(sending, right, message)),
+    /**
+     * Sends a message from the service itself, with the same checks and commit as a caller's. Transactional if the
+     * account has the add-on.
+     * @throws Fault as the send operation does
+     */
+    async sendServiceMessage(
+      accountId: AccountId,
+      templateId: string,
+      message: ServiceMessage,
+    ): Promise<Receipt> {
       const account = await dependencies.accounts.account(accountId);
       if (account === undefined) throw new Fault('INVALID_ID');
       return sendEmail(sending, {
@@ -159,7 +149,11 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
         body: Buffer.from(JSON.stringify(bodyOf(message, account))),
       });
     },
-    async accept(row) {
+    /**
+     * Stores an already validated message.
+     * @throws Fault QUOTA_EXCEEDED if its account has reached its quota
+     */
+    async accept(row: AcceptRow): Promise<AcceptOutcome> {
       if (row.attachments && !(await attachments.keep(row.accountId, row.attachments)))
         throw new Fault('IO_EXCEPTION', { cause: new Error('an attachment is not available now') });
       const quota = (await dependencies.accounts.account(row.accountId))?.quota;
@@ -168,12 +162,52 @@ export function createSubmission(dependencies: SubmissionDependencies): Submissi
       if (outcome.kind !== 'accepted') refund?.();
       return outcome;
     },
+    /** Creates this week's partitions and starts upkeep. */
     start: () => upkeep.start(),
-    async stop() {
+    /** Waits for pending accepts, then closes connections. Call after HTTP has closed. */
+    async stop(): Promise<void> {
       await acceptor.drain();
       await quotas.stop();
       await upkeep.stop();
       await store.close();
+    },
+  };
+}
+
+const hourMs = 60 * 60 * 1000;
+const minuteMs = 60 * 1000;
+const clockCheckMs = 10 * 1000;
+
+/** Creates upcoming partitions and removes old idempotency keys, at startup and every hour; keeps the time of IDs right. */
+function createUpkeep(dependencies: Pick<SubmissionDependencies, 'database' | 'log'>) {
+  const { database, log } = dependencies;
+  const task = new PeriodicTask(
+    hourMs,
+    async () => {
+      await syncIdClock(database.pool, log);
+      await ensureMessagePartitions(dependencies);
+      await removeOldIdempotencyKeys(database.kysely);
+    },
+    {
+      retryMs: minuteMs,
+      onError: (error) =>
+        log.warn({ err: error }, 'upkeep of the message tables failed; retrying soon'),
+    },
+  );
+  // A clock can be set at any time, and a message ID with a wrong time may have no partition.
+  const clockTask = new PeriodicTask(clockCheckMs, () => syncIdClock(database.pool, log), {
+    onError: () => undefined,
+  });
+  return {
+    /** Resolves once this week's partitions exist, or at once if the database is unavailable. */
+    start(): Promise<void> {
+      task.start();
+      clockTask.start();
+      return task.runNow();
+    },
+    async stop(): Promise<void> {
+      await clockTask.stop();
+      await task.stop();
     },
   };
 }

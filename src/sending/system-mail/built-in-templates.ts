@@ -2,23 +2,15 @@ import type { Locale, SystemMailKind } from '../../accounts/notices/system-mail.
 import type { TemplateSource } from '../../content/template/template-source.ts';
 import { brandColors, brandRadii } from '../../host/brand/tokens.ts';
 import { endSessionsField, linkField, mailFields } from './mail-fields.ts';
-import type { LinkMailText, MailTexts } from './texts/mail-texts.ts';
+import type { LinkMailText } from './texts/mail.en.ts';
 import { textsOf } from './texts/texts-of.ts';
 
 /** The parts of a system email; text with fields, no markup. */
-interface MailParts {
-  readonly locale: Locale;
-  readonly title: string;
-  readonly body: string;
-  readonly facts?: readonly (readonly [label: string, field: string])[] | undefined;
-  readonly button: { readonly label: string; readonly field: string };
-  /** Below the button. */
-  readonly note: string;
-  readonly unexpected: string;
+interface MailParts extends Omit<LinkMailText, 'subject'> {
+  /** The field with the address of the button. */
+  readonly buttonField: string;
   /** Under `unexpected`, if its field has a value. */
   readonly escape?: { readonly label: string; readonly field: string };
-  readonly pasteLink: string;
-  readonly footer: string;
 }
 
 const [canvas, darkCanvas] = brandColors.canvas;
@@ -30,8 +22,9 @@ const [accent, darkAccent] = brandColors.accent;
 const [primary, darkPrimary] = brandColors.button;
 
 /** The MJML source of an email: one card, one button, readable in light and dark mode. */
-function layOutMail(parts: MailParts): string {
-  const { locale, title, body, button, note, unexpected, pasteLink, footer } = parts;
+function layOutMail(locale: Locale, parts: MailParts): string {
+  const { title, body, button, buttonField, limit, unexpected } = parts;
+  const { pasteLink, footer } = textsOf[locale];
   return `<mjml lang="${locale}" dir="ltr">
   <mj-head>
     <mj-title>${title}</mj-title>
@@ -79,13 +72,13 @@ function layOutMail(parts: MailParts): string {
             <h1 style="margin:0;font-size:26px;line-height:1.25;font-weight:600;letter-spacing:-0.015em">${title}</h1>
           </mj-text>
           <mj-text css-class="ink" padding="16px 0 24px">${body}</mj-text>
-${factTable(parts.facts)}          <mj-button css-class="button-wide" align="left" href="{{${button.field}}}" background-color="${primary}" color="#ffffff" font-size="16px" font-weight="600" line-height="1.25" border-radius="${brandRadii.control}px" inner-padding="14px 28px" padding="0 0 24px">${button.label}</mj-button>
-          <mj-text css-class="ink">${note}</mj-text>
+${factTable(parts.facts)}          <mj-button css-class="button-wide" align="left" href="{{${buttonField}}}" background-color="${primary}" color="#ffffff" font-size="16px" font-weight="600" line-height="1.25" border-radius="${brandRadii.control}px" inner-padding="14px 28px" padding="0 0 24px">${button}</mj-button>
+          <mj-text css-class="ink">${limit}</mj-text>
           <mj-divider css-class="rule" border-width="1px" border-color="${line}" padding="24px 0" />
           <mj-text css-class="quiet" color="${soft}" font-size="14px">${unexpected}${escapeLink(parts.escape)}</mj-text>
           <mj-text css-class="quiet address" color="${soft}" font-size="14px" padding="16px 0 0">
             ${pasteLink}<br />
-            <a href="{{${button.field}}}" style="color:${accent};word-break:break-all">{{${button.field}}}</a>
+            <a href="{{${buttonField}}}" style="color:${accent};word-break:break-all">{{${buttonField}}}</a>
           </mj-text>
         </mj-column>
       </mj-section>
@@ -121,53 +114,21 @@ ${rows.join('\n')}
 /** The built-in template for a kind of email in a language. */
 export function builtInTemplate(kind: SystemMailKind, locale: Locale): TemplateSource {
   const texts = textsOf[locale];
-  if (kind === 'security-notice') return noticeTemplate(locale, texts);
-  const text = {
-    'password-link': texts.passwordLink,
-    invitation: texts.invitation,
-    'sender-confirmation': texts.senderConfirmation,
+  const { subject, ...parts } = {
+    'password-link': { ...texts.passwordLink, buttonField: linkField },
+    invitation: { ...texts.invitation, buttonField: linkField },
+    'sender-confirmation': { ...texts.senderConfirmation, buttonField: linkField },
+    'security-notice': {
+      subject: '{{Subject}}',
+      title: '{{Subject}}',
+      body: '<span style="white-space:pre-line">{{What Happened}}</span>',
+      button: texts.noticeButton,
+      buttonField: 'Sign-In Page',
+      limit: texts.noticeTime,
+      unexpected: texts.noticeUnexpected,
+      escape: { label: texts.noticeEscape, field: endSessionsField },
+    },
   }[kind];
-  return linkTemplate(kind, locale, text, texts);
-}
-
-function linkTemplate(
-  kind: SystemMailKind,
-  locale: Locale,
-  text: LinkMailText,
-  { pasteLink, footer }: MailTexts,
-): TemplateSource {
-  const { subject, title, body, facts, button, limit, unexpected } = text;
-  const mjml = layOutMail({
-    locale,
-    title,
-    body,
-    facts,
-    button: { label: button, field: linkField },
-    note: limit,
-    unexpected,
-    pasteLink,
-    footer,
-  });
-  return { subject, previewText: limit, mjml, fields: mailFields[kind] };
-}
-
-function noticeTemplate(locale: Locale, texts: MailTexts): TemplateSource {
-  const { noticeTime, noticeUnexpected, noticeEscape, noticeButton, pasteLink, footer } = texts;
-  const mjml = layOutMail({
-    locale,
-    title: '{{Subject}}',
-    body: '<span style="white-space:pre-line">{{What Happened}}</span>',
-    button: { label: noticeButton, field: 'Sign-In Page' },
-    note: noticeTime,
-    unexpected: noticeUnexpected,
-    escape: { label: noticeEscape, field: endSessionsField },
-    pasteLink,
-    footer,
-  });
-  return {
-    subject: '{{Subject}}',
-    previewText: noticeTime,
-    mjml,
-    fields: mailFields['security-notice'],
-  };
+  const mjml = layOutMail(locale, parts);
+  return { subject, previewText: parts.limit, mjml, fields: mailFields[kind] };
 }

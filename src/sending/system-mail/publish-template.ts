@@ -5,6 +5,7 @@ import {
   systemAccountId,
 } from '../../accounts/notices/system-mail.ts';
 import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/query.ts';
 import type { FaultDetail } from '../../base/values/errors.ts';
 import type { TemplateId } from '../../base/values/ids.ts';
 import type { CompiledTemplate } from '../../content/template/compiled-template.ts';
@@ -13,7 +14,7 @@ import type { TemplateSource } from '../../content/template/template-source.ts';
 import { publishVersion, saveTemplate } from '../../content/template/template-store.ts';
 import { builtInTemplate } from './built-in-templates.ts';
 import { hasLink, linkField, mailFields, writtenFields } from './mail-fields.ts';
-import { lockSystemTemplates, readPublishedHash } from './system-template-store.ts';
+import { lockSystemTemplates, readPublishedSource } from './system-template-store.ts';
 
 /** The id of an operator's template that replaces the built-in ones of a kind. */
 export function replacementId(kind: SystemMailKind): TemplateId {
@@ -33,8 +34,8 @@ export async function publishBuiltIn(
   const templateId = `${kind}-${locale}` as TemplateId;
   const source = builtInTemplate(kind, locale);
   const contentHash = hashOf(source);
-  const isPublished = async (kysely: Database['kysely']) =>
-    (await readPublishedHash(kysely, templateId))?.equals(contentHash) === true;
+  const isPublished = async (kysely: Kysely) =>
+    (await readPublishedSource(kysely, templateId))?.hash.equals(contentHash) === true;
   if (await isPublished(database.kysely)) return templateId;
   const { compiled, problems } = await compileTemplate(source);
   if (compiled === null)
@@ -52,7 +53,7 @@ export async function publishBuiltIn(
 
 /** Publishes an operator's template that replaces a kind's built-in ones. */
 export async function publishReplacement(
-  transaction: Database['kysely'],
+  transaction: Kysely,
   kind: SystemMailKind,
   source: TemplateSource,
   compiled: CompiledTemplate,
@@ -62,7 +63,7 @@ export async function publishReplacement(
 }
 
 async function publish(
-  transaction: Database['kysely'],
+  transaction: Kysely,
   kind: SystemMailKind,
   id: TemplateId,
   source: TemplateSource,

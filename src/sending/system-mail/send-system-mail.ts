@@ -30,7 +30,7 @@ import type { Submission } from '../submission/submission-module.ts';
 import { endSessionsField, hasLink, linkField } from './mail-fields.ts';
 import { mailValues } from './mail-values.ts';
 import { publishBuiltIn, replacementId } from './publish-template.ts';
-import { readPublishedHash } from './system-template-store.ts';
+import { readPublishedSource } from './system-template-store.ts';
 
 /** The sender of system mail. */
 interface SystemSender {
@@ -63,51 +63,44 @@ const maxWaitMs = 20 * 3_600_000;
 const permanentFaults: ReadonlySet<string> = new Set(['RECIPIENT_SUPPRESSED', 'VALIDATION_FAILED']);
 
 /** Passes the rows of `system_mail` to the send operation in the background, using the row's id as idempotency key. */
-export class SystemMailer {
-  readonly #dependencies: SystemMailDependencies;
-  readonly #mint: TokenMint;
-  readonly #endSessionsLinks: EndSessionsLinks;
-  readonly #task: PeriodicTask;
-  #senderSaved = false;
-  readonly #builtIn = new Map<string, Promise<TemplateId>>();
-
-  constructor(dependencies: SystemMailDependencies) {
-    const { key, clock, log, changes } = dependencies;
-    this.#dependencies = dependencies;
-    this.#mint = new TokenMint(key);
-    this.#endSessionsLinks = new EndSessionsLinks(key, clock);
-    this.#task = new PeriodicTask(pollIntervalMs, () => this.#sendWaiting(), {
-      onError: (error) => log.warn({ err: error }, 'could not send system mail; will retry'),
-    });
-    changes.subscribe(systemMailTopic, () => void this.#task.runNow());
-  }
+export function createSystemMailer(dependencies: SystemMailDependencies) {
+  let senderSaved = false;
+  const builtIn = new Map<string, Promise<TemplateId>>();
+  const { key, clock, log, changes } = dependencies;
+  const mint = new TokenMint(key);
+  const endSessionsLinks = new EndSessionsLinks(key, clock);
+  const task = new PeriodicTask(pollIntervalMs, sendWaiting, {
+    onError: (error) => log.warn({ err: error }, 'could not send system mail; will retry'),
+  });
+  changes.subscribe(systemMailTopic, () => void task.runNow());
+  return { start, stop };
 
   /** Starts sending, beginning with mail that is already waiting. */
-  start(): void {
-    this.#task.start();
-    void this.#task.runNow();
+  function start(): void {
+    task.start();
+    void task.runNow();
   }
 
-  stop(): Promise<void> {
-    return this.#task.stop();
+  function stop(): Promise<void> {
+    return task.stop();
   }
 
   /** Sends until nothing is due. */
-  async #sendWaiting(): Promise<void> {
-    const { kysely } = this.#dependencies.database;
-    if (this.#dependencies.from === undefined) return dropSystemMail(kysely);
+  async function sendWaiting(): Promise<void> {
+    const { kysely } = dependencies.database;
+    if (dependencies.from === undefined) return dropSystemMail(kysely);
     for (;;) {
       const mails = await claimSystemMail(kysely, batchSize);
-      for (const mail of mails) await this.#sendOrRetry(mail, this.#dependencies.from);
+      for (const mail of mails) await sendOrRetry(mail, dependencies.from);
       if (mails.length < batchSize) return;
     }
   }
 
-  async #sendOrRetry(mail: ClaimedSystemMail, from: SystemSender): Promise<void> {
-    const { database, log } = this.#dependencies;
+  async function sendOrRetry(mail: ClaimedSystemMail, from: SystemSender): Promise<void> {
+    const { database, log } = dependencies;
     const context = { mail: mail.id, kind: mail.kind };
     try {
-      await this.#send(mail, from);
+      await send(mail, from);
     } catch (error) {
       const code = error instanceof Fault ? error.code : undefined;
       // An earlier attempt was accepted with a different text or language.
@@ -122,55 +115,55 @@ export class SystemMailer {
     await settleSystemMail(database.kysely, mail);
   }
 
-  async #send(mail: ClaimedSystemMail, from: SystemSender): Promise<void> {
-    const { publicUrl, sendOwn } = this.#dependencies;
-    await this.#saveSender(from);
+  async function send(mail: ClaimedSystemMail, from: SystemSender): Promise<void> {
+    const { publicUrl, sendOwn } = dependencies;
+    await saveSystemSender(from);
     const locale = mail.locale ?? 'en';
-    const values = { ...mailValues(mail, locale, publicUrl()), ...this.#endSessions(mail) };
-    await sendOwn(systemAccountId, await this.#template(mail.kind, locale), {
+    const values = { ...mailValues(mail, locale, publicUrl()), ...endSessions(mail) };
+    await sendOwn(systemAccountId, await template(mail.kind, locale), {
       key: mail.id,
       from,
       toAddress: mail.toAddress,
       deliverWhenDelayed: mail.kind !== 'password-link' || mail.facts.lasts === 'day',
-      values: hasLink(mail.kind) ? { ...values, [linkField]: this.#link(mail) } : values,
+      values: hasLink(mail.kind) ? { ...values, [linkField]: link(mail) } : values,
     });
   }
 
   /** The link in a security notice; a new one with each attempt, which changes nothing. */
-  #endSessions({ kind, personId }: ClaimedSystemMail): Readonly<Record<string, string>> {
+  function endSessions({ kind, personId }: ClaimedSystemMail): Readonly<Record<string, string>> {
     if (kind !== 'security-notice') return {};
     if (personId === null) return { [endSessionsField]: '' };
-    const token = this.#endSessionsLinks.token(personId);
-    return { [endSessionsField]: `${this.#dependencies.publicUrl()}${endSessionsPath}/${token}` };
+    const token = endSessionsLinks.token(personId);
+    return { [endSessionsField]: `${dependencies.publicUrl()}${endSessionsPath}/${token}` };
   }
 
-  #link({ kind, id }: ClaimedSystemMail): string {
-    const token = mailedLinkToken(this.#dependencies.key, id);
+  function link({ kind, id }: ClaimedSystemMail): string {
+    const token = mailedLinkToken(key, id);
     const paths: Readonly<Record<SystemMailKind, string>> = {
-      'password-link': `set-password/${this.#mint.wrap('link', token)}`,
-      invitation: `invitation/${this.#mint.wrap('link', token)}`,
+      'password-link': `set-password/${mint.wrap('link', token)}`,
+      invitation: `invitation/${mint.wrap('link', token)}`,
       'sender-confirmation': `verify-sender/${token}`,
       'security-notice': 'me',
     };
-    return `${this.#dependencies.publicUrl()}/${paths[kind]}`;
+    return `${dependencies.publicUrl()}/${paths[kind]}`;
   }
 
-  async #template(kind: SystemMailKind, locale: Locale): Promise<TemplateId> {
-    const { database } = this.#dependencies;
+  async function template(kind: SystemMailKind, locale: Locale): Promise<TemplateId> {
+    const { database } = dependencies;
     const replaced = replacementId(kind);
-    if ((await readPublishedHash(database.kysely, replaced)) !== undefined) return replaced;
+    if ((await readPublishedSource(database.kysely, replaced)) !== undefined) return replaced;
     const name = `${kind}-${locale}`;
-    const cached = this.#builtIn.get(name) ?? publishBuiltIn(database, kind, locale);
-    this.#builtIn.set(name, cached);
-    cached.catch(() => this.#builtIn.delete(name));
+    const cached = builtIn.get(name) ?? publishBuiltIn(database, kind, locale);
+    builtIn.set(name, cached);
+    cached.catch(() => builtIn.delete(name));
     return cached;
   }
 
   /** Only this account has this sender; `*` allows the display name in the setting. */
-  async #saveSender({ address }: SystemSender): Promise<void> {
-    if (this.#senderSaved) return;
+  async function saveSystemSender({ address }: SystemSender): Promise<void> {
+    if (senderSaved) return;
     const sender = { address: normalizeAddress(address), displayNames: ['*'], verified: true };
-    await saveSender(this.#dependencies.database.kysely, systemAccountId, sender);
-    this.#senderSaved = true;
+    await saveSender(dependencies.database.kysely, systemAccountId, sender);
+    senderSaved = true;
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { renderMessage } from '../../../src/content/rendering/render-message.ts';
-import { requiredFields } from '../../../src/content/template/template-fields.ts';
+import { missingFields } from '../../../src/content/template/template-fields.ts';
 import type { FieldSettings } from '../../../src/content/template/template-source.ts';
 import { loadSource } from '../../support/render-template.ts';
 
@@ -39,7 +39,7 @@ async function passwordReset() {
 
 test('the demo receipt requires only an order number, and shows the given values', async () => {
   const template = await receipt();
-  assert.deepEqual(requiredFields(template.compiled), ['Order Number']);
+  assert.deepEqual(missingFields(template.compiled, {}), ['Order Number']);
   const bare = renderMessage(template, { values: { 'Order Number': 'A-1' } });
   assert.deepEqual(bare.warnings, []);
   assert.doesNotMatch(bare.text ?? '', /Your items|Invoice|Delivered to|\n{4}/);
@@ -61,7 +61,7 @@ test('the demo receipt requires only an order number, and shows the given values
 
 test('the secret link of the demo password reset is never tracked', async () => {
   const template = await passwordReset();
-  assert.deepEqual(requiredFields(template.compiled), ['Reset Link']);
+  assert.deepEqual(missingFields(template.compiled, {}), ['Reset Link']);
   const secret = template.compiled.links.filter((link) => link.secret);
   assert.equal(secret.length, 2);
   assert.ok(secret.every((link) => !link.trackable));

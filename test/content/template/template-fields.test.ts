@@ -5,7 +5,7 @@ import {
   parseOverride,
   type TemplateOverride,
 } from '../../../src/content/template/parse-override.ts';
-import { missingFields, requiredFields } from '../../../src/content/template/template-fields.ts';
+import { missingFields } from '../../../src/content/template/template-fields.ts';
 import { loadSource } from '../../support/render-template.ts';
 
 async function template(): Promise<CompiledTemplate> {
@@ -35,12 +35,12 @@ test('4.3 rule 3: every field without a default needs a value, including those i
     'In Subject',
     'In Preview',
   ];
-  assert.deepEqual(requiredFields(await template()).sort(), names.sort());
+  assert.deepEqual(missingFields(await template(), {}).sort(), names.sort());
 });
 
 test('4.3 rule 3: an empty string is a value, and unused keys are allowed', async () => {
   const compiled = await template();
-  const values = Object.fromEntries(requiredFields(compiled).map((name) => [name, '']));
+  const values = Object.fromEntries(missingFields(compiled, {}).map((name) => [name, '']));
   assert.deepEqual(missingFields(compiled, { ...values, Unused: 'x' }), []);
   delete values.Inside;
   assert.deepEqual(missingFields(compiled, values), ['Inside']);
@@ -48,12 +48,16 @@ test('4.3 rule 3: an empty string is a value, and unused keys are allowed', asyn
 
 test("an overridden subject line or preview text contributes its own fields instead of the template's", async () => {
   const compiled = await template();
-  const plain = requiredFields(compiled, { subjectLine: override('Plain') });
+  const plain = missingFields(compiled, {}, { subjectLine: override('Plain') });
   assert.ok(!plain.includes('In Subject') && plain.includes('Everywhere'));
-  const own = requiredFields(compiled, {
-    subjectLine: override('{{New}} {{Defaulted}}'),
-    previewText: override('{{#Other}}x{{/Other}}'),
-  });
+  const own = missingFields(
+    compiled,
+    {},
+    {
+      subjectLine: override('{{New}} {{Defaulted}}'),
+      previewText: override('{{#Other}}x{{/Other}}'),
+    },
+  );
   assert.ok(own.includes('New') && own.includes('Other'));
   assert.ok(!own.includes('Defaulted') && !own.includes('In Preview'));
 });

@@ -17,7 +17,7 @@ import {
   type ReportQuery,
   reportGroups,
 } from '../../../src/outcomes/report/report-query.ts';
-import { ReportUpkeep } from '../../../src/outcomes/report/report-upkeep.ts';
+import { createReportUpkeep } from '../../../src/outcomes/report/report-upkeep.ts';
 import { rebuildReport, rollUp } from '../../../src/outcomes/report/roll-up-store.ts';
 import { writeSearchRows } from '../../../src/outcomes/report/search-rows-store.ts';
 import { account, DeliveryWorld } from '../../support/delivery-world.ts';
@@ -253,7 +253,7 @@ test('rows of past days are stored in report order without changing the counts',
   const before = await readTotals();
   const end = Date.parse('2026-11-22T00:00Z');
   const runUpkeep = (now: number) =>
-    new ReportUpkeep({ ...world, clock: { now: () => now } }).run();
+    createReportUpkeep({ ...world, clock: { now: () => now } }).run();
   const orderedUntil = async () => {
     const { rows } = await pool.query<{ until: Date }>('select until from report_ordered');
     return rows.map(({ until }) => until.getTime());

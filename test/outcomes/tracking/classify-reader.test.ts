@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type AccountId, type MessageId, newId } from '../../../src/base/values/ids.ts';
 import { classifyReader, truncateAddress } from '../../../src/outcomes/tracking/classify-reader.ts';
 import type { Engagement } from '../../../src/outcomes/tracking/engagement.ts';
-import { findBursts } from '../../../src/outcomes/tracking/find-bursts.ts';
+import { findBursts } from '../../../src/outcomes/tracking/engagement-writer.ts';
 import type { ReaderClass } from '../../../src/outcomes/tracking/known-readers.ts';
 
 type Row = readonly [

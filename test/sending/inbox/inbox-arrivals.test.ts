@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog } from '../../../src/base/values/log.ts';
-import { InboxArrivals, type InboxEvent } from '../../../src/sending/inbox/inbox-arrivals.ts';
+import { createInboxArrivals, type InboxEvent } from '../../../src/sending/inbox/inbox-arrivals.ts';
 import { InboxStore } from '../../../src/sending/inbox/inbox-store.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -16,7 +16,7 @@ function keep(envelopeTo: string[]) {
 }
 
 test('mail received by another node is announced once', async () => {
-  const arrivals = new InboxArrivals((seconds) => store.latest(seconds), log);
+  const arrivals = createInboxArrivals((seconds) => store.latest(seconds), log);
   const events: InboxEvent[] = [];
   const unlisten = arrivals.listen((event) => events.push(event));
   await keep(['first@example.test']);
@@ -33,7 +33,7 @@ test('mail received by another node is announced once', async () => {
 test("a short database outage doesn't end the listening", async () => {
   let away = true;
   let queryCount = 0;
-  const arrivals = new InboxArrivals(async (seconds) => {
+  const arrivals = createInboxArrivals(async (seconds) => {
     queryCount += 1;
     if (away) throw new Error('away');
     return store.latest(seconds);
@@ -53,7 +53,7 @@ test("a short database outage doesn't end the listening", async () => {
 
 test('nothing is queried while nobody listens', async () => {
   let queryCount = 0;
-  const arrivals = new InboxArrivals(async () => {
+  const arrivals = createInboxArrivals(async () => {
     queryCount += 1;
     return [];
   }, log);
@@ -61,7 +61,7 @@ test('nothing is queried while nobody listens', async () => {
   await waitFor('a query', () => queryCount > 0);
   unlisten();
   const before = queryCount;
-  const other = new InboxArrivals((seconds) => store.latest(seconds), log);
+  const other = createInboxArrivals((seconds) => store.latest(seconds), log);
   let otherNotified = false;
   const unlistenOther = other.listen(() => {
     otherNotified = true;

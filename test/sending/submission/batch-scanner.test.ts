@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { BatchScanner, type ScannedBatch } from '../../../src/sending/submission/batch-scanner.ts';
+import { BatchScanner, type ScannedBatch } from '../../../src/sending/submission/read-batch.ts';
 import { codePoint } from '../../support/code-point.ts';
 
 /** Scans pieces of a length and resolves with what was found; undefined if the text isn't valid JSON. */

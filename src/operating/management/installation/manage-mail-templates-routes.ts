@@ -42,7 +42,7 @@ async function readView(
   kind: SystemMailKind,
 ): Promise<Static<typeof MailTemplateView>> {
   const replacement = await readPublishedSource(kysely, replacementId(kind));
-  const { fields: _, ...source } = replacement ?? builtInTemplate(kind, 'en');
+  const { fields: _, ...source } = replacement?.source ?? builtInTemplate(kind, 'en');
   const fields = Object.entries(mailFields[kind]).map(
     ([name, { description, secret = false }]) => ({
       name,

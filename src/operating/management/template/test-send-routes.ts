@@ -18,10 +18,7 @@ import {
   compileTemplate,
 } from '../../../content/template/template-compiler.ts';
 import { MAX_RENDERED_TEXT } from '../../../content/template/template-limits.ts';
-import {
-  keepVersionWithContent,
-  writeTrialVersion,
-} from '../../../content/template/template-store.ts';
+import { keepVersionWithContent, writeVersion } from '../../../content/template/template-store.ts';
 import { admissionOf } from '../../../sending/submission/admit-caller.ts';
 import { conflict, forbidden, invalidField, type Problem } from '../answer/problem.ts';
 import { readOptionalLocale } from '../answer/read-query.ts';
@@ -182,6 +179,6 @@ async function storeTrialVersion(
       source,
       compiled,
     };
-    return writeTrialVersion(transaction, version, retentionDays);
+    return writeVersion(transaction, version, retentionDays);
   });
 }

@@ -1,6 +1,20 @@
-import type { MailTexts } from './mail-texts.ts';
+import type { SecurityEvent } from '../../../accounts/notices/system-mail.ts';
 
-export const english: MailTexts = {
+/** The text of an email with a link. Fields are written as `{{Name}}`. */
+export interface LinkMailText {
+  readonly subject: string;
+  readonly title: string;
+  readonly body: string;
+  /** Rows of label and value between the text and the button. */
+  readonly facts?: readonly (readonly [label: string, field: string])[];
+  readonly button: string;
+  /** How long the link works. */
+  readonly limit: string;
+  /** What to do if the recipient didn't expect the email. */
+  readonly unexpected: string;
+}
+
+export const english = {
   passwordLink: {
     subject: 'Set your password',
     title: 'Set your password',
@@ -39,6 +53,7 @@ export const english: MailTexts = {
     unexpected:
       'If you don’t know this account, ignore this email. Nothing can be sent from your address unless you confirm.',
   },
+  /** The names of roles; an unknown role is shown as is. */
   roles: {
     owner: 'Owner',
     developer: 'Developer',
@@ -136,21 +151,34 @@ export const english: MailTexts = {
       body: '{{Email}} is now an operator of this installation.',
     },
   },
+  /** A notice about an owner or operator, for the security address of their account; follows the text of the notice. */
   accountNotice: {
     subject: 'Security notice about a person of your account',
     reason:
       '{{Email}} is an owner or operator in the account {{Account Name}} ({{Account ID}}). If they don’t know about this, end their access on its Team page.',
   },
+  /** Used if the person's name isn't known. */
   someone: 'Someone',
   noticeTime: 'Time: {{When}}',
   noticeUnexpected:
     'If you didn’t expect this, sign out everywhere, set a new password, and tell the operator of this service.',
+  /** The label of the link that signs out everywhere. */
   noticeEscape: 'Sign out everywhere',
   noticeButton: 'Review security',
   pasteLink: 'If the button doesn’t work, copy this address into your browser:',
   footer: 'This is a service email about your sign-in or address. You can’t unsubscribe from it.',
-  more: (count) => `and ${count} more, which the audit log lists`,
-  minutes: (count) => `${count} minutes`,
-  hours: (count) => `${count} hours`,
-  days: (count) => `${count} days`,
-};
+  /** Notices that a mail doesn't list. */
+  more: (count: number) => `and ${count} more, which the audit log lists`,
+  minutes: (count: number) => `${count} minutes`,
+  hours: (count: number) => `${count} hours`,
+  days: (count: number) => `${count} days`,
+} satisfies Readonly<Record<string, unknown>> & Readonly<Record<LinkMail, LinkMailText>>;
+
+type LinkMail = 'passwordLink' | 'invitation' | 'senderConfirmation';
+
+/** The texts of all system mail in one language: those that English has. */
+export type MailTexts = Omit<typeof english, LinkMail | 'roles' | 'notices'> &
+  Readonly<Record<LinkMail, LinkMailText>> & {
+    readonly roles: Readonly<Record<string, string>>;
+    readonly notices: Readonly<Record<SecurityEvent, Pick<LinkMailText, 'subject' | 'body'>>>;
+  };
