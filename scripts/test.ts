@@ -36,7 +36,7 @@ const ownProcess = [
 /** Most files mainly wait for databases; those with browsers and other programs less. */
 const processes = Math.max(2, availableParallelism() + (folder === 'test-system' ? 1 : 2));
 /** Of the slow tests, so few that the last group doesn't run alone for long. */
-const filesPerGroup = folder === 'test-system' ? 4 : 48;
+const filesPerGroup = folder === 'test-system' ? 4 : 96;
 const onOtherServers = [
   'base',
   'content/message',
