@@ -5,6 +5,8 @@ import { join, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { migrate } from '../src/base/database/migrate.ts';
 import { openDatabase } from '../src/base/database/open-database.ts';
+import { createLog } from '../src/base/values/log.ts';
+import { ensureMessagePartitions } from '../src/content/message/message-partitions-store.ts';
 import { installTestClock } from '../test/support/test-clock.ts';
 import { installTools } from '../test-long/support/tools.ts';
 import { importingFiles } from './importing-files.ts';
@@ -68,6 +70,8 @@ try {
   );
   const database = openDatabase({ url: withDatabase(postgres.serviceUrl, template) });
   await migrate(database);
+  // Otherwise, each service that a test starts would create them, while its other connections read the tables.
+  await ensureMessagePartitions({ database, log: createLog('silent') });
   await database.pool.query(installTestClock);
   await database.close();
   process.exitCode = await run();
