@@ -3,12 +3,11 @@ import { test } from 'node:test';
 import { brandFiles } from '../../../src/host/brand/brand-files.ts';
 import { brandColors, brandFont } from '../../../src/host/brand/tokens.ts';
 import { sendRequest } from '../../support/send-request.ts';
-import { password } from '../../support/session-world.ts';
+import { openSessionWorld, password } from '../../support/session-world.ts';
 import { systemMailTo } from '../../support/system-mail-reader.ts';
 import { TestBrowser } from '../../support/test-browser.ts';
-import { openSharedWorld } from '../../support/test-shop.ts';
 
-const { service, world } = await openSharedWorld();
+const { service, world } = await openSessionWorld();
 const person = await world.addPerson();
 const client = await world.addIntegration();
 
