@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ConnectionSettings } from '../src/host/embedded-database/database-password.ts';
 import { startEmbeddedDatabase } from '../src/host/embedded-database/start-embedded-database.ts';
@@ -27,13 +27,16 @@ export async function startTestPostgres(): Promise<TestPostgres> {
   if (binFolder !== undefined && binFolder !== '') return startProgramPostgres(binFolder);
   const dataDir = await mkdtemp(join(memoryFolder(), 'signalpost-test-'));
   await chmod(dataDir, 0o711);
+  const access = join(dataDir, 'pg_hba.conf');
+  await writeFile(access, 'local all all trust\nhost all all 127.0.0.1/32 trust\n');
+  await chmod(access, 0o644);
   const embedded = await startEmbeddedDatabase({
     dataDir,
     log: silent,
     durable: false,
     moreSettings: [
       // Tests open thousands of connections, and each proof of a password takes both sides milliseconds.
-      ['scram_iterations', 1],
+      ['hba_file', access],
       // Four processes of tests with several nodes each once needed more than 92.
       ['max_connections', '200'],
       // A test's database is dropped before it needs vacuuming, and statistics that change under a test would change its plans.

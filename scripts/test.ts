@@ -5,6 +5,8 @@ import { join, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { migrate } from '../src/base/database/migrate.ts';
 import { openDatabase } from '../src/base/database/open-database.ts';
+import { createLog } from '../src/base/values/log.ts';
+import { ensureMessagePartitions } from '../src/content/message/message-partitions-store.ts';
 import { installTestClock } from '../test/support/test-clock.ts';
 import { installTools } from '../test-long/support/tools.ts';
 import { importingFiles } from './importing-files.ts';
@@ -36,7 +38,7 @@ const ownProcess = [
 /** Most files mainly wait for databases; those with browsers and other programs less. */
 const processes = Math.max(2, availableParallelism() + (folder === 'test-system' ? 1 : 2));
 /** Of the slow tests, so few that the last group doesn't run alone for long. */
-const filesPerGroup = folder === 'test-system' ? 4 : 48;
+const filesPerGroup = folder === 'test-system' ? 4 : 96;
 const onOtherServers = [
   'base',
   'content/message',
@@ -68,6 +70,8 @@ try {
   );
   const database = openDatabase({ url: withDatabase(postgres.serviceUrl, template) });
   await migrate(database);
+  // Otherwise, each service that a test starts would create them, while its other connections read the tables.
+  await ensureMessagePartitions({ database, log: createLog('silent') });
   await database.pool.query(installTestClock);
   await database.close();
   process.exitCode = await run();

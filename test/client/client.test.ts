@@ -17,7 +17,7 @@ import { addKey } from '../support/api-key.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
 import { readInbox } from '../support/inbox-client.ts';
 
-const shop = await FeedbackShop.open();
+const shop = await FeedbackShop.openShared();
 await shop.publish('note', '<p>{{Name}}</p>', { Note: { default: '' } });
 const { url } = shop.service;
 const key = await addKey(shop.database, shop.shop.id);
@@ -31,7 +31,7 @@ async function mailTo(address: string) {
 
 test('an email is sent with everything that the operation takes', async () => {
   const { messageId, suppressedRecipients } = await signalpost.send('note', {
-    to: { address: 'ada@people.test', name: 'Ada' },
+    to: { address: 'ada@readers.test', name: 'Ada' },
     cc: ['ben@people.test'],
     from: { address: 'orders@shop.test', name: 'Orders' },
     replyTo: 'orders@shop.test',
@@ -50,10 +50,10 @@ test('an email is sent with everything that the operation takes', async () => {
     deliverBefore: new Date(Date.now() + 3_600_000),
   });
   assert.deepEqual(suppressedRecipients, []);
-  const mail = await mailTo('ada@people.test');
+  const mail = await mailTo('ada@readers.test');
   assert.equal(mail.subject, 'Hello Ada & Ben');
   assert.match(mail.source, /^X-Order: A-1\r?$/m);
-  assert.match(mail.source, /^To: "?Ada"? <ada@people\.test>\r?$/m);
+  assert.match(mail.source, /^To: "?Ada"? <ada@readers\.test>\r?$/m);
   assert.match(mail.source, new RegExp(Buffer.from('één').toString('base64')));
   assert.match(mail.source, new RegExp(btoa('two')));
   const status = await signalpost.waitUntilDelivered(messageId);
@@ -102,13 +102,13 @@ test('a batch has a result for each message, in order', async () => {
   const results = await signalpost.sendBatch('note', [
     { to: 'first@people.test', data: { Name: 'First' } },
     { to: 'second@people.test', data: {} },
-    { to: 'third@people.test', data: { Name: 'Third' } },
+    { to: 'third@readers.test', data: { Name: 'Third' } },
   ]);
   assert.deepEqual(
     results.map((result) => (result.ok ? 'sent' : result.error.code)),
     ['sent', 'PERSONALIZATION_FAILURE', 'sent'],
   );
-  assert.match((await mailTo('third@people.test')).source, /Third/);
+  assert.match((await mailTo('third@readers.test')).source, /Third/);
 });
 
 test('a scheduled message is canceled once', async () => {

@@ -13,7 +13,7 @@ import { FeedbackShop } from '../support/feedback-shop.ts';
 import { readInbox } from '../support/inbox-client.ts';
 import { publishShopTemplate } from '../support/shop.ts';
 
-const shop = await FeedbackShop.open();
+const shop = await FeedbackShop.openShared();
 await publishShopTemplate(shop.database, shop.shop, {
   id: 'mail',
   sender: 'orders@shop.test',

@@ -11,7 +11,7 @@ import { addKey } from '../support/api-key.ts';
 import { FaultyProxy, type ProxyFault } from '../support/faulty-proxy.ts';
 import { FeedbackShop } from '../support/feedback-shop.ts';
 
-const shop = await FeedbackShop.open();
+const shop = await FeedbackShop.openShared();
 await shop.publish('note', '<p>Note</p>');
 const key = await addKey(shop.database, shop.shop.id);
 const proxy = await FaultyProxy.start(shop.service.url);

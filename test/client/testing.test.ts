@@ -22,7 +22,7 @@ const fields = {
   Address: { kind: 'object', default: {}, fields: { City: {} } },
 } as const satisfies FakeFields;
 
-const shop = await FeedbackShop.open();
+const shop = await FeedbackShop.openShared();
 await shop.publish('receipt', html, fields as TemplateSource['fields']);
 const key = await addKey(shop.database, shop.shop.id);
 const real = new Signalpost({ url: shop.service.url, key });

@@ -18,9 +18,7 @@ const accepting = await startTestService({ databaseUrl, environment, worker: fal
 const client = new SendClient(accepting, await getToken(accepting, shop));
 
 async function accept(): Promise<string> {
-  const response = await client.send();
-  assert.equal(response.status, 200, response.text);
-  return String(response.body.messageId);
+  return client.accept();
 }
 
 test('messages are sent as accepted, whatever happens to template, sender and account afterwards', async () => {

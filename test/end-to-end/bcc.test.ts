@@ -4,30 +4,22 @@ import { addKey } from '../support/api-key.ts';
 import { startSink } from '../support/mail-sink.ts';
 import { readSentMail } from '../support/read-mail.ts';
 import { bodyWith, SendClient } from '../support/send-client.ts';
-import { getToken, openShop, publishShopTemplate } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { publishShopTemplate } from '../support/shop.ts';
+import { openTestShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
-const shop = await openShop(database);
+/** Replies to RCPT by address. */
+const replies = new Map<string, string>();
+const sink = await startSink({ onRcpt: (address) => replies.get(address) });
+const { database, shop, service, client } = await openTestShop({
+  environment: { SMTP_URL: `smtp://127.0.0.1:${sink.port}?tls=off` },
+});
 await publishShopTemplate(database, shop, {
   id: 't-secret',
   sender: 'orders@shop.test',
   source: { previewText: '', fields: { Code: { secret: true } }, html: '<p>{{Code}}' },
 });
-/** Replies to RCPT by address. */
-const replies = new Map<string, string>();
-const sink = await startSink({ onRcpt: (address) => replies.get(address) });
-const service = await startTestService({
-  databaseUrl: url,
-  environment: { SMTP_URL: `smtp://127.0.0.1:${sink.port}?tls=off` },
-});
-const clients = [
-  new SendClient(service, await getToken(service, shop)),
-  new SendClient(service, await addKey(database, shop.id)),
-] as const;
-const [client] = clients;
+const clients = [client, new SendClient(service, await addKey(database, shop.id))] as const;
 
 const people = (name: string, count: number): string[] =>
   Array.from({ length: count }, (_, n) => `${name}${n}@example.test`);

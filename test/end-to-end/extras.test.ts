@@ -2,20 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startSink } from '../support/mail-sink.ts';
 import { readSentMail } from '../support/read-mail.ts';
-import { bodyWith, SendClient } from '../support/send-client.ts';
-import { getToken, openShop } from '../support/shop.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { bodyWith } from '../support/send-client.ts';
+import { openTestShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
-const shop = await openShop(database);
 const sink = await startSink();
-const service = await startTestService({
-  databaseUrl: url,
+const { client } = await openTestShop({
   environment: { SMTP_URL: `smtp://127.0.0.1:${sink.port}?tls=off` },
 });
-const client = new SendClient(service, await getToken(service, shop));
 
 let sent = 0;
 

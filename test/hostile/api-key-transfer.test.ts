@@ -6,18 +6,15 @@ import { saveMembership } from '../../src/accounts/account/membership-store.ts';
 import { disablePerson } from '../../src/accounts/sign-in/disable-person.ts';
 import type { PersonId } from '../../src/base/values/ids.ts';
 import { addKey } from '../support/api-key.ts';
-import { openManagedShop } from '../support/management-client.ts';
 import { SendClient } from '../support/send-client.ts';
 import { SessionWorld } from '../support/session-world.ts';
-import { createTestDatabase } from '../support/test-database.ts';
-import { startTestService } from '../support/test-service.ts';
+import { openSharedShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { waitForLock } from '../support/wait-for-lock.ts';
 
-const { url, database } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, worker: false });
-const { shop, owner: operator } = await openManagedShop(database, service, '46100');
-await database.pool.query('update person set operator = true where id = $1', [shop.owner.id]);
+const managed = await openSharedShop({ worker: false });
+const { database, service, shop, owner: operator } = managed;
+await managed.makeOperator();
 const world = new SessionWorld(database, shop.id);
 
 async function addPerson(role: 'owner' | 'developer') {
@@ -37,7 +34,7 @@ async function keysOf(personId: PersonId): Promise<number> {
 test('ASVS 4.0.3 3.3.3: an operator who disables a person revokes their keys or transfers them to an owner', async () => {
   const leaver = await addPerson('developer');
   const key = await addKey(database, shop.id, { createdBy: leaver.id });
-  const sender = new SendClient(service, key);
+  const sender = new SendClient(service, key, shop.id);
   const person = `/installation/people/${leaver.email}`;
   for (const wrong of ['nobody@shop.test', leaver.email, (await addPerson('developer')).email]) {
     const refused = await operator.put(`${person}?keysTo=${wrong}`, { disabled: true });

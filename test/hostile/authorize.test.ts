@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openSessionWorld, password } from '../support/session-world.ts';
+import { password } from '../support/session-world.ts';
 import { TestBrowser } from '../support/test-browser.ts';
+import { openSharedWorld } from '../support/test-shop.ts';
 
-const { database, service, world } = await openSessionWorld();
+const { database, service, world } = await openSharedWorld();
 const attacker = await world.addIntegration({ redirectUri: 'https://phishing.test/sign-in' });
 
 /** Links with an error, which need no consent. */

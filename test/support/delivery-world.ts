@@ -8,8 +8,8 @@ import {
   newPersonId,
 } from '../../src/base/values/ids.ts';
 import { type LoadedTemplate, loadTemplate } from '../../src/content/rendering/load-template.ts';
+import { compileVersion } from '../../src/content/template/compile-version.ts';
 import type { CompiledTemplate } from '../../src/content/template/compiled-template.ts';
-import { compileTemplate } from '../../src/content/template/template-compiler.ts';
 import type { StagingRules } from '../../src/sending/delivery/attempt-results.ts';
 import { createDelivery } from '../../src/sending/delivery/deliver-message.ts';
 import { SmtpPool } from '../../src/sending/delivery/smtp-pool.ts';
@@ -262,12 +262,13 @@ export class DeliveryWorld {
 let compiling: Promise<CompiledTemplate> | undefined;
 
 function compiledTemplate(): Promise<CompiledTemplate> {
-  compiling ??= compileTemplate({
+  const source = {
     subject: 'Hello {{Name}}',
     html: '<p>Hello {{Name}}</p><p><a href="{{Link}}">Reset</a></p>',
     text: 'Hello {{Name}}: {{Link}}',
     fields: { Name: {}, Link: { secret: true } },
-  }).then(({ compiled, problems }) => {
+  };
+  compiling ??= compileVersion({ source }).then(({ compiled, problems }) => {
     if (compiled === null) throw new Error(JSON.stringify(problems));
     return compiled;
   });

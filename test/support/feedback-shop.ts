@@ -1,9 +1,11 @@
 import type { TemplateSource } from '../../src/content/template/template-source.ts';
 import { type CapturedMail, readInbox } from './inbox-client.ts';
+import type { ManagedShop } from './management-client.ts';
 import { bodyWith, SendClient } from './send-client.ts';
 import { getToken, openShop, publishShopTemplate, type Shop } from './shop.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 import { startTestService, type TestService } from './test-service.ts';
+import { openSharedShop, type TestShop } from './test-shop.ts';
 import { waitFor } from './wait-for.ts';
 
 export interface StoredEventRow {
@@ -27,18 +29,18 @@ export class FeedbackShop {
   readonly shop: Shop;
   readonly client: SendClient;
 
-  private constructor(
-    { database, url, clock }: TestDatabase,
-    service: TestService,
-    shop: Shop,
-    client: SendClient,
-  ) {
-    this.database = database;
-    this.databaseUrl = url;
-    this.clock = clock;
-    this.service = service;
-    this.shop = shop;
-    this.client = client;
+  private constructor(opened: Omit<TestShop, keyof ManagedShop | 'token'> & { shop: Shop }) {
+    this.database = opened.database;
+    this.databaseUrl = opened.databaseUrl;
+    this.clock = opened.clock;
+    this.service = opened.service;
+    this.shop = opened.shop;
+    this.client = opened.client;
+  }
+
+  /** An account of its own in the service that files of this process share, whose inbox has the mail of all of them. */
+  static async openShared(): Promise<FeedbackShop> {
+    return new FeedbackShop(await openSharedShop());
   }
 
   /** @param routeDatabase puts a proxy before the database: takes the database's URL, returns the proxy's */
@@ -46,15 +48,15 @@ export class FeedbackShop {
     environment: Readonly<Record<string, string>> = {},
     routeDatabase: (databaseUrl: string) => Promise<string> = (url) => Promise.resolve(url),
   ): Promise<FeedbackShop> {
-    const stored = await createTestDatabase();
-    const shop = await openShop(stored.database);
+    const { database, url: databaseUrl, clock } = await createTestDatabase();
+    const shop = await openShop(database);
     const service = await startTestService({
-      databaseUrl: await routeDatabase(stored.url),
+      databaseUrl: await routeDatabase(databaseUrl),
       environment,
-      clock: stored.clock,
+      clock,
     });
     const client = new SendClient(service, await getToken(service, shop));
-    return new FeedbackShop(stored, service, shop, client);
+    return new FeedbackShop({ database, databaseUrl, clock, service, shop, client });
   }
 
   /** Publishes `template` with this HTML. */

@@ -5,15 +5,12 @@ import {
   type RenderInput,
   renderMessage,
 } from '../../src/content/rendering/render-message.ts';
-import {
-  type CompileResult,
-  compileTemplate,
-} from '../../src/content/template/template-compiler.ts';
+import { compileVersion } from '../../src/content/template/compile-version.ts';
 import type { TemplateSource } from '../../src/content/template/template-source.ts';
 
 /** Does what publishing does: compiles a template, stores it as JSON and loads it. */
 export async function loadSource(source: TemplateSource): Promise<LoadedTemplate> {
-  const { compiled, problems } = await compileTemplate(source);
+  const { compiled, problems } = await compileVersion({ source });
   assert.ok(compiled !== null, JSON.stringify(problems));
   return loadTemplate(JSON.parse(JSON.stringify(compiled)));
 }
@@ -29,9 +26,8 @@ export async function render(
 
 /** The errors of a template that can't be published, each as `rule line:column message`. */
 export async function templateProblemTexts(source: Partial<TemplateSource>): Promise<string[]> {
-  const { compiled, problems }: CompileResult = await compileTemplate({
-    subject: 'Subject',
-    ...source,
+  const { compiled, problems } = await compileVersion({
+    source: { subject: 'Subject', ...source },
   });
   assert.equal(compiled, null, 'the template was published');
   return problems.map(

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { sendRequest, type TextResponse } from './send-request.ts';
 
 /** A body of the send operation that passes all checks of a shop's `t-0001`. */
@@ -53,6 +54,13 @@ export class SendClient {
       },
       body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
     });
+  }
+
+  /** Sends a message, which must be accepted. @returns its ID */
+  async accept(options?: SendOptions): Promise<string> {
+    const { status, body, text } = await this.send(options);
+    assert.equal(status, 200, text);
+    return String(body.messageId);
   }
 
   status(

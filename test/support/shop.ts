@@ -6,10 +6,8 @@ import { type Sender, saveSender } from '../../src/accounts/sender/sender-store.
 import type { Database } from '../../src/base/database/open-database.ts';
 import type { EmailAddress } from '../../src/base/values/email-address.ts';
 import type { AccountId, PersonId, TemplateId } from '../../src/base/values/ids.ts';
-import {
-  type CompileResult,
-  compileTemplate,
-} from '../../src/content/template/template-compiler.ts';
+import type { CompileResult } from '../../src/content/template/compile-source.ts';
+import { compileVersion } from '../../src/content/template/compile-version.ts';
 import type { TemplateSource } from '../../src/content/template/template-source.ts';
 import { publishVersion, saveTemplate } from '../../src/content/template/template-store.ts';
 import { passwordFields, postToken, SessionWorld } from './session-world.ts';
@@ -85,14 +83,17 @@ export async function addSender(
   });
 }
 
-/** Compiled once in a process: most tests publish the same template. */
+/**
+ * Compiled once in a process: most tests publish the same template. The threads of the service have the lowest priority, which on
+ * a busy machine can be too little for their time limit.
+ */
 const compiledSources = new Map<string, Promise<CompileResult>>();
 
 function compileOnce(source: TemplateSource): Promise<CompileResult> {
   const key = JSON.stringify(source);
   // Large ones are made to be compiled, and kept by nobody.
-  if (key.length > 4_096) return compileTemplate(source);
-  const result = compiledSources.get(key) ?? compileTemplate(source);
+  if (key.length > 4_096) return compileVersion({ source });
+  const result = compiledSources.get(key) ?? compileVersion({ source });
   compiledSources.set(key, result);
   return result;
 }

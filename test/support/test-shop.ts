@@ -1,6 +1,7 @@
 import { afterAllFiles } from '../../scripts/test-runner/current-file.ts';
 import { type ManagedShop, openManagedShop } from './management-client.ts';
 import { SendClient } from './send-client.ts';
+import { SessionWorld } from './session-world.ts';
 import { getToken } from './shop.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 import {
@@ -65,7 +66,19 @@ export async function openSharedShop(
   options: { readonly worker?: boolean } = {},
 ): Promise<TestShop> {
   const { worker = true } = options;
+  return openIn(await findShared(worker), newAccountId());
+}
+
+/** Like `openSessionWorld`, with an account of its own in the service that files of this process share. */
+export async function openSharedWorld() {
+  const { stored, service } = await findShared(true);
+  const world = new SessionWorld(stored.database, newAccountId());
+  await world.addAccount();
+  return { database: stored.database, service, world };
+}
+
+function findShared(worker: boolean): Promise<Installation> {
   const starting = shared.get(worker) ?? startShared(worker);
   shared.set(worker, starting);
-  return openIn(await starting, newAccountId());
+  return starting;
 }

@@ -10,13 +10,11 @@ import { goodBody } from '../../support/send-client.ts';
 import { sendRequest, type TextResponse } from '../../support/send-request.ts';
 import { passwordFields, postToken, SessionWorld } from '../../support/session-world.ts';
 import { addSender, openShop } from '../../support/shop.ts';
-import { createTestDatabase } from '../../support/test-database.ts';
 import { startTestService } from '../../support/test-service.ts';
+import { newAccountId, openSharedShop } from '../../support/test-shop.ts';
 
-const { url, database } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, worker: false });
-const shop = await openShop(database);
-await openShop(database, { id: '46200' });
+const { databaseUrl, database, service, shop } = await openSharedShop({ worker: false });
+const otherShop = await openShop(database, { id: newAccountId() });
 const world = new SessionWorld(database, shop.id);
 
 type OperationName = keyof typeof tokenOperations;
@@ -26,7 +24,7 @@ const operationNames = Object.keys(tokenOperations) as OperationName[];
 function call(
   operation: OperationName,
   credential: string,
-  account = '46100',
+  account: string = shop.id,
 ): Promise<TextResponse> {
   const headers = { authorization: `Bearer ${credential}` };
   if (operation === 'list')
@@ -111,17 +109,17 @@ describe('ASVS 4.0.3 4.1.1 and 4.1.3: who can use the operations of the contract
 
   test('an API key works for its own account only; other accounts look nonexistent', async () => {
     const key = await addKey(database, shop.id);
-    const other = await call('send', key, '46200');
+    const other = await call('send', key, otherShop.id);
     const none = await call('send', key, '46999');
     assert.equal(other.status, 400);
     assert.deepEqual({ ...other.body, requestId: '' }, { ...none.body, requestId: '' });
-    assert.equal((await call('list', key, '46200')).status, 400);
+    assert.equal((await call('list', key, otherShop.id)).status, 400);
   });
 });
 
 describe('API keys on the send operation', () => {
   const send = (key: string, template = 't-0001', headers: Record<string, string> = {}) =>
-    sendRequest(`${service.url}/ete/v1/email/46100/${template}`, {
+    sendRequest(`${service.url}/ete/v1/email/${shop.id}/${template}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
       body: JSON.stringify(goodBody()),
@@ -131,8 +129,8 @@ describe('API keys on the send operation', () => {
     const expired = await addKey(database, shop.id, { expiresAt: new Date(Date.now() - 1_000) });
     const key = await addKey(database, shop.id);
     const forged = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
-    const otherAccountKey = key.replace('sp_46100_', 'sp_46200_');
-    for (const wrong of [expired, forged, otherAccountKey, 'sp_', 'sp_46100__']) {
+    const otherAccountKey = key.replace(`sp_${shop.id}_`, `sp_${otherShop.id}_`);
+    for (const wrong of [expired, forged, otherAccountKey, 'sp_', `sp_${shop.id}__`]) {
       const response = await send(wrong);
       assert.equal(response.status, 401, wrong);
       assert.equal(
@@ -143,7 +141,7 @@ describe('API keys on the send operation', () => {
   });
 
   test('a missing token has no error code', async () => {
-    const response = await sendRequest(`${service.url}/ete/v1/email/46100/t-0001`, {
+    const response = await sendRequest(`${service.url}/ete/v1/email/${shop.id}/t-0001`, {
       method: 'POST',
     });
     assert.equal(response.headers.get('www-authenticate'), 'Bearer realm="signalpost"');
@@ -166,13 +164,13 @@ describe('API keys on the send operation', () => {
 
   test('a key limited to networks works only from those networks', async () => {
     const behind = await startTestService({
-      databaseUrl: url,
+      databaseUrl,
       worker: false,
       environment: { TRUST_PROXY: '127.0.0.1' },
     });
     const key = await addKey(database, shop.id, { networks: ['192.0.2.0/24', '2001:db8::/48'] });
     const from = (address: string) =>
-      sendRequest(`${behind.url}/ete/v1/email/46100/t-0001`, {
+      sendRequest(`${behind.url}/ete/v1/email/${shop.id}/t-0001`, {
         method: 'POST',
         headers: {
           authorization: `Bearer ${key}`,

@@ -5,10 +5,11 @@ import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import PassportOAuth2 from 'passport-oauth2';
 import { AuthorizationCode, ResourceOwnerPassword } from 'simple-oauth2';
-import { clientSecret, openSessionWorld, password } from '../../support/session-world.ts';
+import { clientSecret, password } from '../../support/session-world.ts';
 import { TestBrowser } from '../../support/test-browser.ts';
+import { openSharedWorld } from '../../support/test-shop.ts';
 
-const { service, world } = await openSessionWorld();
+const { service, world } = await openSharedWorld();
 const client = await world.addIntegration();
 const { clientId, redirectUri } = client;
 const scope = 'PRODUCTION';

@@ -19,6 +19,13 @@ async function partitionsOf(table: string): Promise<string[]> {
   return rows.map((row) => row.name);
 }
 
+/** The database of each test has the partitions of the next weeks. */
+async function dropPartitions(): Promise<void> {
+  for (const table of ['message', 'message_event', 'message_search'])
+    for (const name of await partitionsOf(`${table}_90`))
+      await database.pool.query(`drop table ${name}`);
+}
+
 /** A UUID v7 for a time. */
 function idAt(time: number, last = 1): string {
   const hex = time.toString(16).padStart(12, '0');
@@ -37,13 +44,12 @@ async function insertMessage(id: string): Promise<string> {
 }
 
 test('a retention class without accounts gets no partitions', async () => {
+  await dropPartitions();
   await clock.set(new Date('2030-05-08T12:00:00Z'));
   await ensureMessagePartitions({ database, log });
   assert.deepEqual(await partitionsOf('message_30'), []);
   assert.equal((await partitionsOf('message_90')).length, 3);
-  for (const table of ['message', 'message_event', 'message_search'])
-    for (const name of await partitionsOf(`${table}_90`))
-      await database.pool.query(`drop table ${name}`);
+  await dropPartitions();
   for (const days of [30, 400])
     await database.pool.query(
       'insert into account (id, name, retention_days) values ($1, $1, $2)',

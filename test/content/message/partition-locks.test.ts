@@ -4,16 +4,10 @@ import { releaseSessionLock, trySessionLock } from '../../../src/base/database/a
 import { createLog } from '../../../src/base/values/log.ts';
 import { ensureMessagePartitions } from '../../../src/content/message/message-partitions-store.ts';
 import { dropOldPartitions } from '../../../src/outcomes/retention/drop-partitions-store.ts';
-import { SendClient } from '../../support/send-client.ts';
-import { getToken, openShop } from '../../support/shop.ts';
-import { createTestDatabase } from '../../support/test-database.ts';
-import { startTestService } from '../../support/test-service.ts';
+import { openTestShop } from '../../support/test-shop.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-const { database, url, clock } = await createTestDatabase();
-const shop = await openShop(database);
-const service = await startTestService({ databaseUrl: url, worker: false });
-const client = new SendClient(service, await getToken(service, shop));
+const { database, clock, client } = await openTestShop({ worker: false });
 const log = createLog('silent');
 const year = 365 * 24 * 60 * 60 * 1000;
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { renderMessage } from '../../../src/content/rendering/render-message.ts';
+import { compileVersion } from '../../../src/content/template/compile-version.ts';
 import type { FieldRecord, GivenValues } from '../../../src/content/template/field-value.ts';
-import { compileTemplate } from '../../../src/content/template/template-compiler.ts';
 import { findUnreadable, missingFields } from '../../../src/content/template/template-fields.ts';
 import { MAX_LIST_TAGS } from '../../../src/content/template/template-limits.ts';
 import type { TemplateSource } from '../../../src/content/template/template-source.ts';
@@ -210,7 +210,10 @@ test('publishing refuses what could not be shown, at its place', async () => {
   const half = MAX_LIST_TAGS / 2 - 1;
   const many = `{{#A}}{{#O}}${'{{x}}'.repeat(half)}{{/O}}{{/A}}${'{{#A}}{{/A}}'.repeat(half)}{{#P}}${'{{y}}'.repeat(300)}{{/P}}`;
   const fields = { A: { ...list, fields: { O: object } }, P: object };
-  assert.notEqual((await compileTemplate({ subject: 's', text: many, fields })).compiled, null);
+  assert.notEqual(
+    (await compileVersion({ source: { subject: 's', text: many, fields } })).compiled,
+    null,
+  );
   assert.deepEqual(await templateProblemTexts({ text: `${many}{{#A}}{{/A}}`, fields }), [
     'too-many-list-tags -:- has more than 200 tags in the sections of lists',
   ]);
@@ -222,7 +225,7 @@ test('declarations are checked: depth, kinds, defaults and samples', async () =>
     fields: { B: { ...list, fields: { C: { ...object, fields: { D: {} } } } } },
   };
   assert.notEqual(
-    (await compileTemplate({ subject: 's', text: 'x', fields: { A: deep } })).compiled,
+    (await compileVersion({ source: { subject: 's', text: 'x', fields: { A: deep } } })).compiled,
     null,
   );
   const tooDeep = {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileTemplate } from '../../../src/content/template/template-compiler.ts';
+import { compileVersion } from '../../../src/content/template/compile-version.ts';
 
 /** The static HTML of a template, with `[name]` in place of a field. */
 async function inlined(html: string): Promise<string> {
-  const { compiled, problems } = await compileTemplate({ subject: 'S', html });
+  const { compiled, problems } = await compileVersion({ source: { subject: 'S', html } });
   assert.deepEqual(
     problems.filter(({ severity }) => severity === 'error'),
     [],
@@ -110,10 +110,12 @@ test('rules that match nothing in the template stay, as mail programs add what t
 });
 
 test('a style of MJML that is inlined accepts character references', async () => {
-  const { compiled, problems } = await compileTemplate({
-    subject: 'S',
-    mjml: `<mjml><mj-head><mj-style inline="inline">p{color:red}</mj-style></mj-head><mj-body><mj-section><mj-column>
+  const { compiled, problems } = await compileVersion({
+    source: {
+      subject: 'S',
+      mjml: `<mjml><mj-head><mj-style inline="inline">p{color:red}</mj-style></mj-head><mj-body><mj-section><mj-column>
       <mj-text><p style="font-family:&quot;A&quot;">x</p></mj-text></mj-column></mj-section></mj-body></mjml>`,
+    },
   });
   assert.deepEqual(problems, []);
   assert.match(JSON.stringify(compiled?.html), /font-family: 'A'/);

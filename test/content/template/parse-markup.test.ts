@@ -8,6 +8,7 @@ import {
   MAX_NESTING,
   MAX_TAGS,
 } from '../../../src/content/template/template-limits.ts';
+import { assertQuick } from '../../support/assert-quick.ts';
 
 function markup(source: string): Markup {
   const parsed = parseMarkup(source);
@@ -118,8 +119,7 @@ test('each limit accepts its maximum and rejects one more', () => {
 
 test('hostile sources are parsed quickly', () => {
   const spaces = ' '.repeat(500_000);
-  const started = performance.now();
-  for (const source of [
+  const sources = [
     `{{${spaces}`,
     `{{a${spaces}}}`,
     `{{a}}${spaces}{{b}}${spaces}`,
@@ -127,11 +127,10 @@ test('hostile sources are parsed quickly', () => {
     '{{#a}}'.repeat(80_000),
     `${'{{a}}'.repeat(900)}${'{'.repeat(400_000)}`,
     `{{!${spaces}`,
-  ]) {
-    parseMarkup(source);
-  }
-  // Quadratic time would take minutes.
-  assert.ok(performance.now() - started < 20_000);
+  ];
+  assertQuick(20_000, () => {
+    for (const source of sources) parseMarkup(source);
+  });
 });
 
 test('no source makes the parser throw, and tags are where it says', () => {

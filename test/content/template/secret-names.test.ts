@@ -1,20 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { compileVersion } from '../../../src/content/template/compile-version.ts';
 import {
   hasSecrets,
   secretNamesOf,
   withSecretNames,
 } from '../../../src/content/template/secret-names.ts';
-import { compileTemplate } from '../../../src/content/template/template-compiler.ts';
 import type { TemplateSource } from '../../../src/content/template/template-source.ts';
 
 /** A version that declares no field secret, in which Token is. */
 async function load(html: string, fields: TemplateSource['fields'] = {}) {
-  const { compiled, ...problems } = await compileTemplate({
-    subject: 'Hello',
-    previewText: '',
-    html,
-    fields,
+  const { compiled, ...problems } = await compileVersion({
+    source: {
+      subject: 'Hello',
+      previewText: '',
+      html,
+      fields,
+    },
   });
   assert.ok(compiled !== null, JSON.stringify(problems));
   return withSecretNames(compiled, ['Token']);

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { before, test } from 'node:test';
 import { createPerson } from '../../../src/accounts/account/person-store.ts';
 import type { AccountId, PersonId, TemplateId } from '../../../src/base/values/ids.ts';
+import { compileVersion } from '../../../src/content/template/compile-version.ts';
 import type { CompiledTemplate } from '../../../src/content/template/compiled-template.ts';
-import { compileTemplate } from '../../../src/content/template/template-compiler.ts';
 import { TemplateDirectory } from '../../../src/content/template/template-directory.ts';
 import {
   publishVersion,
@@ -45,7 +45,7 @@ before(async () => {
 async function publish(accountId: AccountId, subject: string): Promise<number> {
   const fields = { constructor: { default: 'nobody' } };
   const source = { subject, previewText: '', text: 'Hello {{constructor}}', fields };
-  const { compiled } = await compileTemplate(source);
+  const { compiled } = await compileVersion({ source });
   assert.ok(compiled !== null);
   return kysely.transaction().execute(async (transaction) => {
     await saveTemplate(transaction, {

@@ -3,25 +3,21 @@ import { test } from 'node:test';
 import { addKey } from '../../support/api-key.ts';
 import { goodBody } from '../../support/send-client.ts';
 import { sendRequest } from '../../support/send-request.ts';
-import { openShop } from '../../support/shop.ts';
-import { createTestDatabase } from '../../support/test-database.ts';
-import { startTestService } from '../../support/test-service.ts';
+import { openSharedShop } from '../../support/test-shop.ts';
 
-const { url, database } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url, worker: false });
-const shop = await openShop(database);
+const { database, service, shop } = await openSharedShop({ worker: false });
 const key = await addKey(database, shop.id);
 
 test('4: a base URL that ends in a slash works for every path of the contract', async () => {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const base = `${service.url}/`;
-  const sent = await sendRequest(`${base}/ete/v1/email/46100/t-0001`, {
+  const sent = await sendRequest(`${base}/ete/v1/email/${shop.id}/t-0001`, {
     method: 'POST',
     headers,
     body: JSON.stringify(goodBody()),
   });
   assert.equal(sent.status, 200, sent.text);
-  const status = await sendRequest(`${base}/ete/v1/message/46100/${sent.body.messageId}`, {
+  const status = await sendRequest(`${base}/ete/v1/message/${shop.id}/${sent.body.messageId}`, {
     headers,
   });
   assert.equal(status.status, 200, status.text);

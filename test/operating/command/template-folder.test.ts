@@ -9,7 +9,7 @@ import { ManagementClient } from '../../support/management-client.ts';
 import { runInProcess } from '../../support/run-command.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const shop = await FeedbackShop.open();
+const shop = await FeedbackShop.openShared();
 const { url } = shop.service;
 const key = await addKey(shop.database, shop.shop.id);
 const api = new ManagementClient(shop.service, key);

@@ -14,11 +14,10 @@ import type { ManagementOperation } from '../../../src/operating/management/oper
 import { routeTable } from '../../../src/operating/management/route-table.ts';
 import { addKey } from '../../support/api-key.ts';
 import { ManagementClient, openManagedShop } from '../../support/management-client.ts';
-import { openTestShop } from '../../support/test-shop.ts';
+import { newAccountId, openSharedShop } from '../../support/test-shop.ts';
 
 /** Nonexistent ids: an authorized caller gets a 4xx from the endpoint itself, and nothing changes. */
 const values: Readonly<Record<string, string>> = {
-  accountId: '46100',
   address: 'nobody@example.test',
   clientId: 'none',
   destination: 'nowhere.test',
@@ -41,10 +40,11 @@ const allCallers: readonly Caller[] = [
   'stranger',
 ];
 
-const managed = await openTestShop({ worker: false });
-const { database, service } = managed;
+const managed = await openSharedShop({ worker: false });
+const { database, service, shop } = managed;
 // Another account, so that the shop's owner doesn't own every account.
-await openManagedShop(database, service, '46200');
+const otherAccount = newAccountId();
+await openManagedShop(database, service, otherAccount);
 const clients = new Map<Caller, ManagementClient>([
   ['owner', managed.owner],
   ['developer', await managed.as('developer')],
@@ -68,9 +68,14 @@ function refusal(who: Caller, access: Access, path: string): number | undefined 
   return permissionsOf[who].has(access) && !ofAllAccounts(path) ? undefined : 403;
 }
 
+function fill(path: string): string {
+  const given: typeof values = { ...values, accountId: shop.id };
+  return path.replaceAll(/:(\w+)/g, (_all, name: string) => given[name] ?? unknownId);
+}
+
 for (const { method, path, access } of routeTable) {
   test(`${method} ${path} requires ${access}`, async () => {
-    const filled = path.replaceAll(/:(\w+)/g, (_all, name: string) => values[name] ?? unknownId);
+    const filled = fill(path);
     for (const who of allCallers) {
       const client = clients.get(who);
       // The endpoint's own tests cover what everyone may do.
@@ -101,14 +106,14 @@ const keys = new Map<string, ManagementClient>();
 async function keyWith(name: string, scopes: readonly Permission[]): Promise<ManagementClient> {
   const known = keys.get(name);
   if (known !== undefined) return known;
-  const client = new ManagementClient(service, await addKey(database, managed.shop.id, { scopes }));
+  const client = new ManagementClient(service, await addKey(database, shop.id, { scopes }));
   keys.set(name, client);
   return client;
 }
 
 for (const { method, path, access } of routeTable) {
   test(`an API key can ${method} ${path} with the scope ${access} and no other`, async () => {
-    const filled = path.replaceAll(/:(\w+)/g, (_all, name: string) => values[name] ?? unknownId);
+    const filled = fill(path);
     const body = method === 'GET' ? undefined : {};
     const scope = permissions.find((one) => one === access);
     const others = await keyWith(
@@ -136,7 +141,7 @@ for (const { method, path, access } of routeTable) {
       assert.equal(response.permission, undefined);
     } else assert.ok(status !== 401 && status !== 403 && status < 500, String(status));
     // The key works for its own account and no other.
-    const otherAccountPath = filled.replace('/46100', '/46200');
+    const otherAccountPath = filled.replace(`/${shop.id}`, `/${otherAccount}`);
     assert.equal(
       (await (await keyWith(scope, [scope])).call(method, otherAccountPath)).status,
       404,

@@ -2,13 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newId } from '../../../src/base/values/ids.ts';
 import { addKey } from '../../support/api-key.ts';
-import { ManagementClient, openManagedShop } from '../../support/management-client.ts';
-import { createTestDatabase } from '../../support/test-database.ts';
-import { startTestService } from '../../support/test-service.ts';
+import { ManagementClient } from '../../support/management-client.ts';
+import { openSharedShop } from '../../support/test-shop.ts';
 
-const { database, url } = await createTestDatabase();
-const service = await startTestService({ databaseUrl: url });
-const { owner, path, shop, as } = await openManagedShop(database, service);
+const { database, service, owner, path, shop, as } = await openSharedShop();
 await database.pool.query(`update person set name = 'Ann Lee' where id = $1`, [shop.owner.id]);
 
 interface Entry {
@@ -79,7 +76,7 @@ test('entries are found by words, person, thing and period, also beyond what one
   assert.equal((await owner.get(`${path}/audit?search=${'x'.repeat(201)}`)).status, 422);
   await database.pool.query(
     `insert into audit_event (id, kind, outcome, account_id, detail, at)
-     select gen_random_uuid(), 'password_grant', 'success', $1, '{}', now() + n * interval '1 ms'
+     select gen_random_uuid(), 'code_grant', 'success', $1, '{}', now() + n * interval '1 ms'
      from generate_series(1, 2500) as n`,
     [shop.id],
   );
@@ -98,7 +95,7 @@ test('found entries are exported as CSV; viewers can neither read nor export the
   assert.match(lines[0] ?? '', /^at,kind,outcome,email,name,api_key,/);
   assert.equal(lines.length, 3);
   assert.match(lines[1] ?? '', /,api_key_removed,success,[^,]+,Ann Lee,/);
-  const all = await owner.get(`${path}/audit-export?kind=password_grant`);
+  const all = await owner.get(`${path}/audit-export?kind=code_grant`);
   assert.equal(all.text.trimEnd().split('\r\n').length, 2501, 'page after page');
   assert.equal((await owner.get(`${path}/audit-export?from=2025-02-29`)).status, 422);
   const viewer = await as('viewer');

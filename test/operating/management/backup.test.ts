@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openTestShop } from '../../support/test-shop.ts';
+import { openSharedShop } from '../../support/test-shop.ts';
 
-const { owner, makeOperator } = await openTestShop({ worker: false });
+const { owner, makeOperator } = await openSharedShop({ worker: false });
 
 test('only operators learn how the installation is backed up', async () => {
   assert.equal((await owner.get('/installation/backup')).status, 403);

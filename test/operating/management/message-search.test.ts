@@ -50,9 +50,7 @@ async function send(
     envelope: { toAddress: `a${sent}@people.test`, ...more.envelope },
     content: { personalizationDataMap: values, ...more.content },
   });
-  const response = await sender.send({ template, body });
-  assert.equal(response.status, 200, response.text);
-  return String(response.body.messageId);
+  return sender.accept({ template, body });
 }
 
 interface Line {
@@ -108,12 +106,11 @@ test('messages are found from one box by ID, external ID, tag, template, address
   );
   const german = await send('news', { Name: 'Ünal', Topics: [] }, { content: { locale: 'de-AT' } });
   const topics = await send('news', { Name: 'x', Topics: [{ Title: 'Tea' }, { Title: '茶葉' }] });
-  const elsewhere = await otherSender.send({
+  await otherSender.accept({
     body: bodyWith({
       content: { personalizationDataMap: { 'Order Number': 'A-1001' }, subjectLine: 'A-1001' },
     }),
   });
-  assert.equal(elsewhere.status, 200);
   await waitForIndex();
   for (const [search, ids] of [
     [first.toUpperCase(), [first]],

@@ -27,9 +27,7 @@ function values(name: string): Record<string, unknown> {
 
 async function send(name: string, to: string, more: Record<string, Record<string, unknown>> = {}) {
   const body = bodyWith({ envelope: { toAddress: to }, content: values(name), ...more });
-  const response = await sender.send({ template: 't-secret', body });
-  assert.equal(response.status, 200, response.text);
-  return String(response.body.messageId);
+  return sender.accept({ template: 't-secret', body });
 }
 
 type Item = { id: string; to: string; state: string };

@@ -24,10 +24,8 @@ for (const name of ['disabled', 'operator'])
 await new ShapingStore(database, newId(), Date.now).heartbeat([
   { name: 'yahoo', label: 'Yahoo', startRate: 5, startConnections: 10, demand: 0, sent: 0 },
 ]);
-const webhook = await owner.post(`${path}/webhooks`, {
-  url: 'https://hooks.example/',
-  kinds: ['delivered'],
-});
+const hook = { url: 'https://hooks.example/', kinds: ['delivered'] };
+const webhook = await owner.post(`${path}/webhooks`, hook);
 const content = { subject: 'Hello', html: '<p>Hello</p>', sender: 'orders@shop.test', fields: {} };
 const csv = 'address,email\nann@people.test,ann@people.test\n';
 const person = { name: 'New', role: 'viewer' };
@@ -39,140 +37,76 @@ const signInProvider = {
   members: [],
 };
 
-/** One resource for each path with PUT. */
-interface Resource {
-  readonly at: string;
-  /** It always exists. */
-  readonly there?: true;
-  readonly first: unknown;
-  readonly second?: unknown;
-}
+const rule = { contentDays: null, addressDays: null, engagementDays: null };
 
-const resources: Readonly<Record<string, Resource>> = {
-  '/installation/accounts/:accountId': {
-    at: `/installation/accounts/${newAccountId()}`,
-    first: { name: 'New' },
-    second: { name: 'Newer', suspended: true },
-  },
-  '/accounts/:accountId/policy': {
-    at: `${path}/policy`,
-    there: true,
-    first: { signInHours: 8 },
-    second: { signInHours: 9 },
-  },
-  '/installation/people/:email': {
-    at: '/installation/people/disabled@shop.test',
-    there: true,
-    first: { disabled: false },
-    second: { disabled: true },
-  },
-  '/installation/operators/:email': {
-    at: '/installation/operators/operator@shop.test',
-    first: undefined,
-  },
-  '/installation/mail-templates/:mailKind': {
-    at: '/installation/mail-templates/password-link',
-    first: { subject: 'One', html: '<p>{{Link}}</p>' },
-    second: { subject: 'Two', html: '<p>{{Link}}</p>' },
-  },
-  '/installation/integrations/:clientId/allowance': {
-    at: `/installation/integrations/${shop.integration.clientId}/allowance`,
-    there: true,
-    first: { perHour: 5 },
-    second: { perHour: 6 },
-  },
-  '/installation/receivers/:receiver/settings': {
-    at: '/installation/receivers/yahoo/settings',
-    there: true,
-    first: { rate: null },
-    second: { rate: 2, connections: 3 },
-  },
-  '/accounts/:accountId': { at: path, there: true, first: { name: 'A' }, second: { name: 'B' } },
-  '/accounts/:accountId/sign-in-provider': {
-    at: `${path}/sign-in-provider`,
-    first: signInProvider,
-    second: { ...signInProvider, name: 'Newer' },
-  },
-  '/accounts/:accountId/users/:email': {
-    at: `${path}/users/new@shop.test`,
-    first: person,
-    second: { role: 'marketer' },
-  },
-  '/accounts/:accountId/senders/:address': {
-    at: `${path}/senders/other@shop.test`,
-    first: { displayNames: ['One'] },
-    second: { displayNames: ['Two'] },
-  },
-  '/accounts/:accountId/domains/:domain': {
-    at: `${path}/domains/shop.test`,
-    first: {},
-  },
-  '/accounts/:accountId/domains/:domain/settings': {
-    at: `${path}/domains/settled.test/settings`,
-    there: true,
-    first: { warmUp: null },
-    second: { warmUpGoal: 400 },
-  },
-  '/accounts/:accountId/integrations/:clientId': {
-    at: `${path}/integrations/app`,
-    first: { name: 'App' },
-    second: { name: 'App', disabled: true },
-  },
-  '/accounts/:accountId/templates/:templateId': {
-    at: `${path}/templates/t-new`,
-    first: { name: 'New' },
-    second: { name: 'Newer' },
-  },
-  '/accounts/:accountId/templates/:templateId/draft': {
-    at: `${path}/templates/t-kept/draft`,
-    first: content,
-    second: { ...content, subject: 'Bye' },
-  },
-  '/accounts/:accountId/lists/:listId': {
-    at: `${path}/lists/l-new`,
-    first: { name: 'New' },
-    second: { name: 'Newer' },
-  },
-  '/accounts/:accountId/lists/:listId/contacts/:email': {
-    at: `${path}/lists/l-kept/contacts/zoe@people.test`,
-    first: { fields: {} },
-    second: { fields: { Name: 'Zoe' } },
-  },
-  '/accounts/:accountId/lists/:listId/imports/:importId': {
-    at: `${path}/lists/l-kept/imports/${randomUUID()}`,
-    first: csv,
-  },
-  '/accounts/:accountId/queue/pauses/:destination': {
-    at: `${path}/queue/pauses/slow.test`,
-    first: undefined,
-  },
-  '/accounts/:accountId/suppressions/:address': {
-    at: `${path}/suppressions/no@people.test`,
-    first: { reason: 'manual' },
-    second: { reason: 'complaint' },
-  },
-  '/accounts/:accountId/suppressions-imports/:importId': {
-    at: `${path}/suppressions-imports/${randomUUID()}`,
-    first: csv,
-  },
-  '/accounts/:accountId/webhooks/:webhookId': {
-    at: `${path}/webhooks/${webhook.body.id}`,
-    there: true,
-    first: { url: 'https://hooks.example/', kinds: ['delivered'] },
-    second: { url: 'https://hooks.example/other', kinds: ['delivered'] },
-  },
-  '/accounts/:accountId/saved-filters/:filterName': {
-    at: `${path}/saved-filters/new`,
-    first: { query: { tag: 'one' } },
-    second: { query: { tag: 'two' } },
-  },
-  '/accounts/:accountId/retention-rule': {
-    at: `${path}/retention-rule`,
-    there: true,
-    first: { contentDays: null, addressDays: null, engagementDays: null },
-    second: { contentDays: 7, addressDays: null, engagementDays: null },
-  },
+/** A resource for a path with PUT: the IDs in its path after the account, separated by blanks, and one or two bodies. */
+type Resource = readonly [ids: string, first: unknown, second?: unknown];
+
+const ofInstallation: Readonly<Record<string, Resource>> = {
+  'accounts/:accountId': [newAccountId(), { name: 'New' }, { name: 'Newer', suspended: true }],
+  'people/:email': ['disabled@shop.test', { disabled: false }, { disabled: true }],
+  'operators/:email': ['operator@shop.test', undefined],
+  'mail-templates/:mailKind': [
+    'password-link',
+    { subject: 'One', html: '<p>{{Link}}</p>' },
+    { subject: 'Two', html: '<p>{{Link}}</p>' },
+  ],
+  'integrations/:clientId/allowance': [shop.integration.clientId, { perHour: 5 }, { perHour: 6 }],
+  'receivers/:receiver/settings': ['yahoo', { rate: null }, { rate: 2, connections: 3 }],
 };
+
+const ofAccount: Readonly<Record<string, Resource>> = {
+  '': ['', { name: 'A' }, { name: 'B' }],
+  policy: ['', { signInHours: 8 }, { signInHours: 9 }],
+  'sign-in-provider': ['', signInProvider, { ...signInProvider, name: 'Newer' }],
+  'users/:email': ['new@shop.test', person, { role: 'marketer' }],
+  'senders/:address': ['other@shop.test', { displayNames: ['One'] }, { displayNames: ['Two'] }],
+  'domains/:domain': ['shop.test', {}],
+  'domains/:domain/settings': ['settled.test', { warmUp: null }, { warmUpGoal: 400 }],
+  'integrations/:clientId': ['app', { name: 'App' }, { name: 'App', disabled: true }],
+  'templates/:templateId': ['t-new', { name: 'New' }, { name: 'Newer' }],
+  'templates/:templateId/draft': ['t-kept', content, { ...content, subject: 'Bye' }],
+  'lists/:listId': ['l-new', { name: 'New' }, { name: 'Newer' }],
+  'lists/:listId/contacts/:email': [
+    'l-kept zoe@people.test',
+    { fields: {} },
+    { fields: { Name: 'Zoe' } },
+  ],
+  'lists/:listId/imports/:importId': [`l-kept ${randomUUID()}`, csv],
+  'queue/pauses/:destination': ['slow.test', undefined],
+  'suppressions/:address': ['no@people.test', { reason: 'manual' }, { reason: 'complaint' }],
+  'suppressions-imports/:importId': [randomUUID(), csv],
+  'webhooks/:webhookId': [
+    String(webhook.body.id),
+    hook,
+    { ...hook, url: 'https://hooks.example/other' },
+  ],
+  'saved-filters/:filterName': ['new', { query: { tag: 'one' } }, { query: { tag: 'two' } }],
+  'retention-rule': ['', rule, { ...rule, contentDays: 7 }],
+};
+
+/** Resources that exist before the first PUT. */
+const existing = new Set([
+  '/installation/people/:email',
+  '/installation/integrations/:clientId/allowance',
+  '/installation/receivers/:receiver/settings',
+  '/accounts/:accountId',
+  '/accounts/:accountId/policy',
+  '/accounts/:accountId/domains/:domain/settings',
+  '/accounts/:accountId/webhooks/:webhookId',
+  '/accounts/:accountId/retention-rule',
+]);
+
+function resourceOf(pattern: string) {
+  const global = pattern.startsWith('/installation/');
+  const name = pattern.replace(/^\/(installation|accounts\/:accountId)\/?/, '');
+  const resource = (global ? ofInstallation : ofAccount)[name];
+  assert.ok(resource, 'this path has no test resource');
+  const [ids, first, second = first] = resource;
+  const values = [...(global ? [] : [shop.id]), ...ids.split(' ')];
+  const at = pattern.replaceAll(/:\w+/g, () => values.shift() ?? '');
+  return { at, exists: existing.has(pattern), first, second };
+}
 
 const stale = '"nobody-read-this-tag-"';
 const puts = routeTable.filter(({ method }) => method === 'PUT');
@@ -193,10 +127,8 @@ async function tagOf(at: string): Promise<string> {
 
 for (const { path: pattern } of puts) {
   test(`PUT ${pattern} honors If-None-Match on create and If-Match on update`, async () => {
-    const resource = resources[pattern];
-    assert.ok(resource, 'this path has no test resource');
-    const { at, there, first, second = first } = resource;
-    if (there === undefined) {
+    const { at, exists, first, second } = resourceOf(pattern);
+    if (!exists) {
       assert.equal((await put(at, first, { 'if-match': '*' })).status, 412, 'nothing to change');
       const made = await put(at, first, { 'if-none-match': '*' });
       assert.ok([201, 202].includes(made.status), made.text);
@@ -220,7 +152,7 @@ const removals = routeTable.filter(
 
 for (const { path: pattern } of removals) {
   test(`DELETE ${pattern} honors If-Match`, async () => {
-    const at = resources[pattern]?.at ?? '';
+    const { at } = resourceOf(pattern);
     const tag = await tagOf(at);
     const refused = await owner.delete(at, { 'if-match': stale });
     assert.equal(refused.status, 412, refused.text);

@@ -76,7 +76,7 @@ let count = 0;
 async function subjectFor(template: string, locale: string): Promise<string | undefined> {
   count += 1;
   const toAddress = `reader${count}@people.test`;
-  const response = await sender.send({
+  await sender.accept({
     template,
     body: bodyWith({
       envelope: { toAddress },
@@ -86,7 +86,6 @@ async function subjectFor(template: string, locale: string): Promise<string | un
       },
     }),
   });
-  assert.equal(response.status, 200, response.text);
   const [mail] = await readInbox(service.url, `?to=${toAddress}&wait=60`);
   return mail?.subject;
 }

@@ -44,31 +44,34 @@ function returned(mail: CapturedMail) {
   };
 }
 
-/** A request of Mailgun's, signed with its key. */
-function fromMailgun(
-  data: Readonly<Record<string, unknown>>,
-  at = Date.now(),
-  key = 'mailgun-key',
-) {
-  const timestamp = String(Math.floor(at / 1_000));
-  const token = randomBytes(25).toString('hex');
+function signForMailgun(timestamp: string, token: string, key = 'mailgun-key') {
   const signature = createHmac('sha256', key).update(`${timestamp}${token}`).digest('hex');
-  return { signature: { timestamp, token, signature }, 'event-data': data };
+  return { timestamp, token, signature };
+}
+
+/** A request of Mailgun's, signed with its key. */
+function fromMailgun(data: Readonly<Record<string, unknown>>, at = Date.now(), key?: string) {
+  const timestamp = String(Math.floor(at / 1_000));
+  const signature = signForMailgun(timestamp, randomBytes(25).toString('hex'), key);
+  return { signature, 'event-data': data };
 }
 
 let signedAt = 1_600_112_502;
+
+/** The headers with which SendGrid signs a body. */
+function signForSendgrid(body: string) {
+  signedAt += 1;
+  const signature = sign('sha256', Buffer.from(`${signedAt}${body}`), privateKey);
+  return {
+    'x-twilio-email-event-webhook-timestamp': String(signedAt),
+    'x-twilio-email-event-webhook-signature': signature.toString('base64'),
+  };
+}
+
 /** Posts events as SendGrid signs them. */
 function postSendgrid(events: readonly unknown[]) {
   const body = JSON.stringify(events);
-  signedAt += 1;
-  return post('sendgrid', body, {
-    'x-twilio-email-event-webhook-timestamp': String(signedAt),
-    'x-twilio-email-event-webhook-signature': sign(
-      'sha256',
-      Buffer.from(`${signedAt}${body}`),
-      privateKey,
-    ).toString('base64'),
-  });
+  return post('sendgrid', body, signForSendgrid(body));
 }
 
 function post(path: string, body: unknown, headers: Record<string, string> = {}) {
@@ -156,13 +159,9 @@ test('Mailgun: a failure is accepted if its signature is valid and at most as ol
 
 test('Mailgun: a replayed signed request changes nothing, whatever accompanies its signature', async () => {
   const { id, mail } = await shop.send('note');
-  const timestamp = String(Math.floor(Date.now() / 1_000));
-  const token = 'a'.repeat(50);
-  const signature = createHmac('sha256', 'mailgun-key')
-    .update(`${timestamp}${token}`)
-    .digest('hex');
+  const { signature } = fromMailgun({});
   const request = (event: string, eventId: string, variables: unknown) => ({
-    signature: { timestamp, token, signature },
+    signature,
     'event-data': {
       event,
       severity: 'permanent',
@@ -206,11 +205,7 @@ test('Mailgun: a used signature counts for no other time and token', async () =>
     assert.equal((await post('mailgun', body)).status, 401, `${length}`);
   }
   // With a zero before it, the time is still right.
-  const long = { timestamp: `0${timestamp}`, token: token.slice(1) };
-  const signed = createHmac('sha256', 'mailgun-key')
-    .update(long.timestamp + long.token)
-    .digest('hex');
-  const zero = { ...long, signature: signed };
+  const zero = signForMailgun(`0${timestamp}`, token.slice(1));
   const request = { signature: zero, 'event-data': data('complained', 'zero') };
   assert.equal((await post('mailgun', request)).status, 401);
   assert.deepEqual(await shop.events(id, 'complained'), []);
@@ -218,37 +213,14 @@ test('Mailgun: a used signature counts for no other time and token', async () =>
 
 test('SendGrid: events are accepted if the raw body is signed', async () => {
   const { id, mail } = await shop.send('note');
+  const about = { email: 'ann@people.test', ...returned(mail).arguments };
+  const reason = '550 5.1.1 unknown user';
   const body = JSON.stringify([
-    {
-      email: 'ann@people.test',
-      event: 'bounce',
-      type: 'bounce',
-      status: '5.1.1',
-      reason: '550 5.1.1 unknown user',
-      sg_event_id: 'e1',
-      ...returned(mail).arguments,
-    },
-    {
-      email: 'ann@people.test',
-      event: 'spamreport',
-      sg_event_id: 'e2',
-      ...returned(mail).arguments,
-    },
-    {
-      email: 'ann@people.test',
-      event: 'processed',
-      sg_event_id: 'e3',
-      ...returned(mail).arguments,
-    },
+    { ...about, event: 'bounce', type: 'bounce', status: '5.1.1', reason, sg_event_id: 'e1' },
+    { ...about, event: 'spamreport', sg_event_id: 'e2' },
+    { ...about, event: 'processed', sg_event_id: 'e3' },
   ]);
-  const headers = {
-    'x-twilio-email-event-webhook-timestamp': '1600112502',
-    'x-twilio-email-event-webhook-signature': sign(
-      'sha256',
-      Buffer.from(`1600112502${body}`),
-      privateKey,
-    ).toString('base64'),
-  };
+  const headers = signForSendgrid(body);
   assert.equal((await post('sendgrid', body)).status, 401);
   assert.equal((await post('sendgrid', `${body} `, headers)).status, 401);
   assert.equal((await post('sendgrid', body, headers)).status, 200);
@@ -273,37 +245,19 @@ test('SendGrid: every event of a large batch counts, even if one contains text t
   );
   const odd = { ...about, event: 'bounce', sg_event_id: 'odd', status: '5.1.1\0', email: 'x\0@y' };
   const last = { ...about, event: 'spamreport', sg_event_id: 'last' };
-  const body = JSON.stringify([odd, ...others, last]);
-  const headers = {
-    'x-twilio-email-event-webhook-timestamp': '1600112503',
-    'x-twilio-email-event-webhook-signature': sign(
-      'sha256',
-      Buffer.from(`1600112503${body}`),
-      privateKey,
-    ).toString('base64'),
-  };
-  assert.equal((await post('sendgrid', body, headers)).status, 200);
+  assert.equal((await postSendgrid([odd, ...others, last])).status, 200);
   for (const message of delayed)
     assert.equal((await shop.events(message.id, 'delayed')).length, maxFeedbackEvents);
   assert.equal((await shop.events(id, 'bounced', 'complained')).length, 2);
 });
 
 test('Amazon SES: only the operator’s own topics count', async () => {
-  assert.equal(
-    (await post('ses', { Type: 'Notification', TopicArn: 'arn:aws:sns:eu-west-1:2:theirs' }))
-      .status,
-    401,
-  );
-  assert.equal(
-    (
-      await post('ses', {
-        Type: 'Notification',
-        TopicArn: 'arn:aws:sns:eu-west-1:1:ours',
-        SigningCertURL: 'https://evil.test/x.pem',
-      })
-    ).status,
-    401,
-  );
+  const Type = 'Notification';
+  const theirs = { Type, TopicArn: 'arn:aws:sns:eu-west-1:2:theirs' };
+  const evil = 'https://evil.test/x.pem';
+  const forged = { Type, TopicArn: 'arn:aws:sns:eu-west-1:1:ours', SigningCertURL: evil };
+  for (const message of [theirs, forged])
+    assert.equal((await post('ses', message)).status, 401, message.TopicArn);
   assert.equal((await post('ses', 'no json')).status, 400);
 });
 

@@ -500,7 +500,7 @@ test('only a message that asks for replies has a reply address', async () => {
       reason: 'can’t be used together with envelope.replyToAddress; remove one of them',
     },
   ]);
-  const allowed = await shop.client.send({
+  await shop.client.accept({
     template: 'note',
     body: bodyWith({
       envelope: { replyToAddress: 'orders@shop.test' },
@@ -508,7 +508,6 @@ test('only a message that asks for replies has a reply address', async () => {
       actions: { receiveReplies: false },
     }),
   });
-  assert.equal(allowed.status, 200, allowed.text);
 });
 
 test('templates with secret fields can’t receive replies, which would quote them', async () => {

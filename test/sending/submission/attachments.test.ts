@@ -11,20 +11,16 @@ import { startSink } from '../../support/mail-sink.ts';
 import { type ReadMail, readSentMail } from '../../support/read-mail.ts';
 import { bodyWith, SendClient } from '../../support/send-client.ts';
 import { sendRequest } from '../../support/send-request.ts';
-import { getToken, openShop, publishShopTemplate, saveShop } from '../../support/shop.ts';
-import { createTestDatabase } from '../../support/test-database.ts';
+import { getToken, publishShopTemplate, saveShop } from '../../support/shop.ts';
 import { startTestService } from '../../support/test-service.ts';
+import { openTestShop } from '../../support/test-shop.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-const { database, url, clock } = await createTestDatabase();
-const shop = await openShop(database);
 const sink = await startSink();
-const service = await startTestService({
-  databaseUrl: url,
-  clock,
+const { database, databaseUrl, clock, shop, service, client } = await openTestShop({
+  movesClock: true,
   environment: { DELIVERY: 'relay', SMTP_URL: `smtp://127.0.0.1:${sink.port}?tls=off` },
 });
-const client = new SendClient(service, await getToken(service, shop));
 await publishShopTemplate(database, shop, {
   id: 't-logo',
   sender: 'orders@shop.test',
@@ -232,7 +228,7 @@ test('a table of text or HTML with an Office type is accepted, but nothing binar
 
 test('an operator can change what is refused', async () => {
   const lenient = await startTestService({
-    databaseUrl: url,
+    databaseUrl,
     worker: false,
     environment: { ATTACHMENT_REFUSED_TYPES: '.pdf, text/csv' },
   });

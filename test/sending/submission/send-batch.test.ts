@@ -1,20 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addKey } from '../../support/api-key.ts';
-import { bodyWith, goodBody, SendClient, type SendOptions } from '../../support/send-client.ts';
+import { bodyWith, goodBody, type SendOptions } from '../../support/send-client.ts';
 import { sendRequest, type TextResponse } from '../../support/send-request.ts';
 import { getToken, openShop, publishShopTemplate, saveShop } from '../../support/shop.ts';
-import { createTestDatabase } from '../../support/test-database.ts';
-import { startTestService } from '../../support/test-service.ts';
+import { openTestShop } from '../../support/test-shop.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { waitForLock } from '../../support/wait-for-lock.ts';
 
-const { database, url, clock } = await createTestDatabase();
-const shop = await openShop(database);
+const {
+  database,
+  clock,
+  shop,
+  service,
+  token,
+  client: single,
+} = await openTestShop({ worker: false, movesClock: true });
 const other = await openShop(database, { id: '46200' });
-const service = await startTestService({ databaseUrl: url, worker: false, clock });
-const token = await getToken(service, shop);
-const single = new SendClient(service, token);
 const key = await addKey(database, shop.id, { scopes: ['messages:send'] });
 
 type Result = Record<string, unknown> & {

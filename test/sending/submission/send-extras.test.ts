@@ -3,18 +3,11 @@ import { test } from 'node:test';
 import { addKey } from '../../support/api-key.ts';
 import { requireConformity } from '../../support/conform.ts';
 import { bodyWith, SendClient } from '../../support/send-client.ts';
-import { getToken, openShop } from '../../support/shop.ts';
-import { createTestDatabase } from '../../support/test-database.ts';
-import { startTestService } from '../../support/test-service.ts';
+import { openTestShop } from '../../support/test-shop.ts';
 
-const { database, url } = await createTestDatabase();
-const shop = await openShop(database);
 const environment = { REFUSED_HEADERS: 'X-Priority, x-internal-*' };
-const service = await startTestService({ databaseUrl: url, worker: false, environment });
-const clients = [
-  new SendClient(service, await getToken(service, shop)),
-  new SendClient(service, await addKey(database, shop.id)),
-] as const;
+const { database, shop, service, client } = await openTestShop({ worker: false, environment });
+const clients = [client, new SendClient(service, await addKey(database, shop.id))] as const;
 
 /** The response to a token and to a key, which must be the same. */
 async function problemsOf(

@@ -2,19 +2,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { goodBody, SendClient } from '../../support/send-client.ts';
+import { goodBody } from '../../support/send-client.ts';
 import { sendRequest } from '../../support/send-request.ts';
 import { metricsHeaders } from '../../support/service-tokens.ts';
-import { getToken, openShop } from '../../support/shop.ts';
-import { createTestDatabase } from '../../support/test-database.ts';
-import { startTestService } from '../../support/test-service.ts';
+import { openSharedShop } from '../../support/test-shop.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-const { database, url } = await createTestDatabase();
-const shop = await openShop(database);
-const service = await startTestService({ databaseUrl: url, worker: false });
-const token = await getToken(service, shop);
-const client = new SendClient(service, token);
+const { service, shop, token, client } = await openSharedShop({ worker: false });
 const body = JSON.stringify(goodBody());
 
 async function openSocket(): Promise<Socket> {
@@ -26,7 +20,7 @@ async function openSocket(): Promise<Socket> {
 
 function head(length: number, bearer = token): string {
   return [
-    'POST /ete/v1/email/46100/t-0001 HTTP/1.1',
+    `POST /ete/v1/email/${shop.id}/t-0001 HTTP/1.1`,
     'Host: 127.0.0.1',
     `Authorization: Bearer ${bearer}`,
     'Content-Type: application/json',

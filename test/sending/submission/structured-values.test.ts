@@ -76,7 +76,7 @@ const invalid = (...details: string[]): Refusal => ({ name: 'VALIDATION_FAILED',
 const pens = (count: number) => Array.from({ length: count }, () => ({ Name: 'Pen' }));
 
 test('a list is accepted, stored and rendered', async () => {
-  const response = await client.send({
+  await client.accept({
     template: 't-lines',
     body: {
       envelope: { toAddress: 'lines@example.test' },
@@ -92,7 +92,6 @@ test('a list is accepted, stored and rendered', async () => {
       actions: { trackOpens: false, trackClicks: false },
     },
   });
-  assert.equal(response.status, 200, response.text);
   const [mail] = await readInbox(service.url, '?to=lines@example.test&wait=60');
   assert.equal(mail?.subject, 'item for €5.00');
   assert.match(

@@ -25,9 +25,7 @@ const service = await startTestService({ databaseUrl: url, worker: false });
 const client = new SendClient(service, await getToken(service, shop));
 
 async function accept(): Promise<string> {
-  const { body, status } = await client.send();
-  assert.equal(status, 200);
-  return String(body.messageId);
+  return client.accept();
 }
 
 async function runRetention(): Promise<void> {

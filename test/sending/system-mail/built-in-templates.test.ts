@@ -5,7 +5,7 @@ import {
   securityEvents,
   systemMailKinds,
 } from '../../../src/accounts/notices/system-mail.ts';
-import { compileTemplate } from '../../../src/content/template/template-compiler.ts';
+import { compileVersion } from '../../../src/content/template/compile-version.ts';
 import { builtInTemplate } from '../../../src/sending/system-mail/built-in-templates.ts';
 import {
   endSessionsField,
@@ -21,7 +21,9 @@ const facts = { event: 'password-changed', role: 'owner' };
 for (const locale of locales) {
   test(`every email in ${locale} compiles, uses its link in every part, and has a value for each field`, async () => {
     for (const kind of systemMailKinds) {
-      const { compiled, problems } = await compileTemplate(builtInTemplate(kind, locale));
+      const { compiled, problems } = await compileVersion({
+        source: builtInTemplate(kind, locale),
+      });
       assert.deepEqual(problems, [], kind);
       assert.ok(compiled?.html && compiled.text);
       const values = mailValues({ ...mail, kind, facts }, locale, 'https://mail.test');
