@@ -1,5 +1,8 @@
-import { type Kysely, sql } from 'kysely';
-import type { Tables } from './open-database.ts';
+import { sql } from 'kysely';
+import type { Database } from './open-database.ts';
+
+/** Runs statements in a transaction, or each separately on the pool. */
+export type Kysely = Database['kysely'];
 
 /*
  * Tags that run the statement they are given, each for one shape of result: `firstRow<Person>(kysely)`select …``. Values
@@ -12,29 +15,29 @@ type Statement<Result> = (
 ) => Promise<Result>;
 
 /** Runs a statement for all its rows. */
-export function allRows<Row>(kysely: Kysely<Tables>): Statement<Row[]> {
+export function allRows<Row>(kysely: Kysely): Statement<Row[]> {
   return async (texts, ...values) => (await sql<Row>(texts, ...values).execute(kysely)).rows;
 }
 
 /** Runs a statement for its first row; undefined if it has none. */
-export function firstRow<Row>(kysely: Kysely<Tables>): Statement<Row | undefined> {
+export function firstRow<Row>(kysely: Kysely): Statement<Row | undefined> {
   return async (texts, ...values) => (await allRows<Row>(kysely)(texts, ...values))[0];
 }
 
 /** Runs a statement for whether it has a row: found, or returned by a change. */
-export function hasRow(kysely: Kysely<Tables>): Statement<boolean> {
+export function hasRow(kysely: Kysely): Statement<boolean> {
   return async (texts, ...values) => (await allRows(kysely)(texts, ...values)).length > 0;
 }
 
 /** Runs a statement for its effect. */
-export function run(kysely: Kysely<Tables>): Statement<void> {
+export function run(kysely: Kysely): Statement<void> {
   return async (texts, ...values) => {
     await sql(texts, ...values).execute(kysely);
   };
 }
 
 /** Runs a statement for the only column of all its rows. */
-export function valuesOf<Value>(kysely: Kysely<Tables>): Statement<Value[]> {
+export function valuesOf<Value>(kysely: Kysely): Statement<Value[]> {
   return async (texts, ...values) => {
     const rows = await allRows<Readonly<Record<string, Value>>>(kysely)(texts, ...values);
     return rows.flatMap((row) => Object.values(row));
@@ -42,6 +45,14 @@ export function valuesOf<Value>(kysely: Kysely<Tables>): Statement<Value[]> {
 }
 
 /** Runs a statement for the only column of its first row; undefined if it has none. */
-export function firstValue<Value>(kysely: Kysely<Tables>): Statement<Value | undefined> {
+export function firstValue<Value>(kysely: Kysely): Statement<Value | undefined> {
   return async (texts, ...values) => (await valuesOf<Value>(kysely)(texts, ...values))[0];
+}
+
+/** Runs a statement for how many rows it inserted, updated or deleted. */
+export function countChanged(kysely: Kysely): Statement<number> {
+  return async (texts, ...values) => {
+    const { numAffectedRows = 0n } = await sql(texts, ...values).execute(kysely);
+    return Number(numAffectedRows);
+  };
 }

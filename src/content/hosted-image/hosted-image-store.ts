@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { alignByOrdinal } from '../../base/database/align-by-ordinal.ts';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { HostedImageRef } from './hosted-image-path.ts';
 
@@ -19,7 +19,7 @@ export async function findHostedImages(
   kysely: Kysely,
   refs: readonly HostedImageRef[],
 ): Promise<(Pick<HostedImage, 'contentType' | 'size'> | undefined)[]> {
-  const rows = await query(kysely)<{ n: number; contentType: string; size: number }>`
+  const rows = await allRows<{ n: number; contentType: string; size: number }>(kysely)`
     select k.n::int as n, i.content_type as "contentType", i.size
     from unnest(${refs.map(({ accountId }) => accountId)}::text[], ${refs.map(({ sha256 }) => sha256)}::text[])
       with ordinality as k (account_id, sha256, n)
@@ -47,7 +47,7 @@ export async function readHostedImages(
   },
 ): Promise<HostedImageRow[]> {
   const { at = null, sha256 = null } = page.before ?? {};
-  return await query(kysely)<HostedImageRow>`
+  return await allRows<HostedImageRow>(kysely)`
     select ${columns} from hosted_image
     where account_id = ${accountId} and removed_at is null
       and (${at}::timestamptz is null or (created_at, sha256) < (${at}, decode(${sha256}, 'hex')))
@@ -59,7 +59,7 @@ export async function readHostedImage(
   kysely: Kysely,
   { accountId, sha256 }: HostedImageRef,
 ): Promise<HostedImage | undefined> {
-  const [row] = await query(kysely)<HostedImageRow>`
+  const [row] = await allRows<HostedImageRow>(kysely)`
     select ${columns} from hosted_image
     where account_id = ${accountId} and sha256 = decode(${sha256}, 'hex') and removed_at is null`;
   return row;
@@ -70,7 +70,7 @@ export async function readHostedImageUsage(
   kysely: Kysely,
   { accountId, sha256 }: HostedImageRef,
 ): Promise<{ readonly images: number; readonly bytes: number }> {
-  const [row] = await query(kysely)<{ images: number; bytes: number }>`
+  const [row] = await allRows<{ images: number; bytes: number }>(kysely)`
     select count(*)::int as images, coalesce(sum(size), 0)::float8 as bytes from hosted_image
     where account_id = ${accountId} and sha256 <> decode(${sha256}, 'hex')`;
   return row ?? { images: 0, bytes: 0 };
@@ -82,7 +82,7 @@ export async function saveHostedImage(
   { accountId, sha256 }: HostedImageRef,
   { filename, contentType, size }: Omit<HostedImage, 'sha256' | 'createdAt'>,
 ): Promise<void> {
-  await query(transaction)`
+  await allRows(transaction)`
     insert into hosted_image (account_id, sha256, filename, content_type, size)
     values (${accountId}, decode(${sha256}, 'hex'), ${filename}, ${contentType}, ${size})
     on conflict (account_id, sha256) do update
@@ -95,7 +95,7 @@ export async function removeHostedImage(
   transaction: Kysely,
   { accountId, sha256 }: HostedImageRef,
 ): Promise<void> {
-  await query(transaction)`
+  await allRows(transaction)`
     update hosted_image set removed_at = now()
     where account_id = ${accountId} and sha256 = decode(${sha256}, 'hex') and removed_at is null`;
 }

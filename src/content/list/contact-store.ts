@@ -1,5 +1,5 @@
 import { checkLimits } from '../../accounts/account/account-limit-store.ts';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import type { AccountId, ListId } from '../../base/values/ids.ts';
 import { maxContactColumns } from './contact-limits.ts';
@@ -28,7 +28,7 @@ export async function readContactPage(
   page: { readonly after: string; readonly limit: number; readonly prefix?: string | undefined },
 ): Promise<Contact[]> {
   const { after, limit, prefix = '' } = page;
-  return await query(kysely)<Contact>`
+  return await allRows<Contact>(kysely)`
     select email, fields, created_at as "createdAt" from contact
     where account_id = ${accountId} and list_id = ${listId} and email > ${after}
       and (${prefix} = '' or (email >= ${prefix} and starts_with(email, ${prefix})))
@@ -51,7 +51,7 @@ export async function readFieldNames(
   kysely: Kysely,
   { accountId, listId }: ListKey,
 ): Promise<string[]> {
-  const rows = await query(kysely)<{ name: string }>`
+  const rows = await allRows<{ name: string }>(kysely)`
     select distinct key as name from contact, jsonb_object_keys(fields) key
     where account_id = ${accountId} and list_id = ${listId} order by 1 limit ${maxContactColumns}`;
   if (rows.length >= maxContactColumns) throw new TooManyContactFields();
@@ -63,7 +63,7 @@ export async function readContact(
   { accountId, listId }: ListKey,
   email: string,
 ): Promise<Contact | undefined> {
-  const [row] = await query(kysely)<Contact>`
+  const [row] = await allRows<Contact>(kysely)`
     select email, fields, created_at as "createdAt" from contact
     where account_id = ${accountId} and list_id = ${listId} and email = ${email}`;
   return row;
@@ -77,7 +77,7 @@ export async function writeContacts(
 ): Promise<void> {
   const { accountId, listId } = list;
   await lockList(transaction, { accountId, id: listId });
-  const rows = await query(transaction)<{ fresh: boolean }>`
+  const rows = await allRows<{ fresh: boolean }>(transaction)`
     insert into contact (account_id, list_id, email, fields)
     select ${accountId}, ${listId}, row.email, row.fields
     from jsonb_to_recordset(${JSON.stringify(contacts)}::jsonb) as row (email text, fields jsonb)
@@ -97,7 +97,7 @@ export async function removeContact(
 ): Promise<void> {
   const { accountId, listId } = list;
   await lockList(transaction, { accountId, id: listId });
-  await query(transaction)`
+  await allRows(transaction)`
     delete from contact where account_id = ${accountId} and list_id = ${listId} and email = ${email}`;
   await adjustListSize(transaction, list, -1);
 }
@@ -108,7 +108,7 @@ async function adjustListSize(
   { accountId, listId }: ListKey,
   delta: number,
 ): Promise<void> {
-  await query(transaction)`
+  await allRows(transaction)`
     update contact_list
     set content_hash = null, modified_at = now(), source_size = greatest(0, source_size + ${delta}::int)
     where account_id = ${accountId} and id = ${listId}`;

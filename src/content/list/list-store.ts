@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import type { AccountId, ListId } from '../../base/values/ids.ts';
 
 /** A contact list without its contacts. */
@@ -24,10 +24,10 @@ export async function readListPage(
   accountId: AccountId,
   page: { readonly count: number; readonly offset: number },
 ): Promise<{ readonly total: number; readonly lists: readonly ContactList[] }> {
-  const lists = await query(kysely)<ContactList>`
+  const lists = await allRows<ContactList>(kysely)`
     select ${columns} from contact_list where account_id = ${accountId}
     order by id limit ${page.count} offset ${page.offset}`;
-  const [counted] = await query(kysely)<{ total: number }>`
+  const [counted] = await allRows<{ total: number }>(kysely)`
     select count(*)::int as total from contact_list where account_id = ${accountId}`;
   return { total: counted?.total ?? 0, lists };
 }
@@ -39,7 +39,7 @@ export interface StoredList extends ContactList {
 
 /** All lists of an account, ordered by id. */
 export async function readLists(kysely: Kysely, accountId: AccountId): Promise<StoredList[]> {
-  return await query(kysely)<StoredList>`
+  return await allRows<StoredList>(kysely)`
     select ${columns}, content_hash as "contentHash" from contact_list where account_id = ${accountId}
     order by id`;
 }
@@ -56,7 +56,7 @@ export async function saveList(
   },
 ): Promise<void> {
   const { accountId, id, name, folderName, description } = list;
-  await query(transaction)`
+  await allRows(transaction)`
     insert into contact_list (account_id, id, name, folder_name, description)
     values (${accountId}, ${id}, ${name}, ${folderName}, ${description})
     on conflict (account_id, id) do update
@@ -78,7 +78,7 @@ export async function lockList(
   list: { readonly accountId: AccountId; readonly id: ListId },
 ): Promise<void> {
   // Contacts reference the list; this lock still allows that.
-  await query(transaction)`
+  await allRows(transaction)`
     select from contact_list where account_id = ${list.accountId} and id = ${list.id} for no key update`;
 }
 
@@ -98,7 +98,7 @@ export async function hasContacts(
 ): Promise<boolean> {
   for (let from = 0; from < contacts.length; from += chunk) {
     const rows = JSON.stringify(contacts.slice(from, from + chunk));
-    const missing = await query(transaction)`
+    const missing = await allRows(transaction)`
       select from jsonb_to_recordset(${rows}::jsonb) as row (email text, fields jsonb)
       left join contact on contact.account_id = ${list.accountId} and contact.list_id = ${list.id}
         and contact.email = row.email
@@ -122,7 +122,7 @@ export async function saveContacts(
   await lockList(transaction, list);
   for (let from = 0; from < contacts.rows.length; from += chunk) {
     const rows = JSON.stringify(contacts.rows.slice(from, from + chunk));
-    await query(transaction)`
+    await allRows(transaction)`
       insert into contact (account_id, list_id, email, fields)
       select ${accountId}, ${id}, row.email, row.fields
       from jsonb_to_recordset(${rows}::jsonb) as row (email text, fields jsonb)
@@ -132,11 +132,11 @@ export async function saveContacts(
   }
   if (only) {
     const emails = contacts.rows.map(({ email }) => email);
-    await query(transaction)`
+    await allRows(transaction)`
       delete from contact
       where account_id = ${accountId} and list_id = ${id} and not email = any(${emails}::text[])`;
   }
-  await query(transaction)`
+  await allRows(transaction)`
     update contact_list set content_hash = ${contacts.contentHash}, modified_at = now(),
       source_size = (select count(*) from contact where account_id = ${accountId} and list_id = ${id})
     where account_id = ${accountId} and id = ${id}`;
@@ -148,6 +148,6 @@ export async function removeList(
   accountId: AccountId,
   listId: ListId,
 ): Promise<void> {
-  await query(transaction)`
+  await allRows(transaction)`
     delete from contact_list where account_id = ${accountId} and id = ${listId}`;
 }

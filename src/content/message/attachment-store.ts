@@ -7,8 +7,8 @@ import {
   type DatabaseSettings,
   ignoreIdleErrors,
 } from '../../base/database/open-database.ts';
-import { type Kysely, query } from '../../base/database/query.ts';
 import { isForeignKeyViolation } from '../../base/database/sqlstate.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import { Limiter } from '../../base/fairness/limiter.ts';
 import { policies } from '../../base/fairness/policies.ts';
 import type { AccountId } from '../../base/values/ids.ts';
@@ -53,7 +53,7 @@ export async function storeContents(
   contents: readonly AttachmentContent[],
 ): Promise<void> {
   for (const { sha256, content } of contents)
-    await query(transaction)`
+    await allRows(transaction)`
       insert into attachment_content (account_id, sha256, content, check_at)
       values (${accountId}, decode(${sha256}, 'hex'), ${content}, now() + ${sql.raw(reserve)})
       on conflict (account_id, sha256) do update set check_at = excluded.check_at`;

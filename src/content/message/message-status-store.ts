@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 import type { StoredEventKind } from './event-kinds.ts';
 import type { StoredContent } from './message-content.ts';
@@ -63,19 +63,19 @@ export async function readMessageStatus(
   accountId: AccountId,
   messageId: MessageId,
 ): Promise<StoredMessageStatus | undefined> {
-  const [message] = await query(kysely)<StoredMessage>`
+  const [message] = await allRows<StoredMessage>(kysely)`
     select template_id, template_version, state, state_at, accepted_at, transactional, track_opens, track_clicks,
       deliver_when_delayed, external_id, tag, content
     from message where account_id = ${accountId} and id = ${messageId}`;
   if (message === undefined) return undefined;
   const [[entry], events] = await Promise.all([
-    query(kysely)<StoredQueueEntry>`
+    allRows<StoredQueueEntry>(kysely)`
       select case when due_at < 'infinity' then due_at end as due_at, reason, pending,
         ${sql.raw(isLeased('q', 'now()'))} as leased, ${sql.raw(pausedScopeOf('q', 'm'))} as paused
       from queue_entry q
       left join message m on m.account_id = ${accountId} and m.id = q.message_id and m.retention_days = q.retention_days
       where q.account_id = ${accountId} and q.message_id = ${messageId}`,
-    query(kysely)<StoredEvent>`
+    allRows<StoredEvent>(kysely)`
       select at, kind, recipient, detail from message_event
       where account_id = ${accountId} and message_id = ${messageId}
       order by at, id limit ${maxEvents}`,

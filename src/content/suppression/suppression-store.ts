@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { countChanged, type Kysely, query } from '../../base/database/query.ts';
+import { allRows, countChanged, type Kysely } from '../../base/database/statements.ts';
 import type { ComparableAddress } from '../../base/values/email-address.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { NewSuppression, Suppression, SuppressionReason } from './suppression.ts';
@@ -20,10 +20,10 @@ export async function addSuppressions(
     message_id: entry.messageId ?? null,
     expires_at: entry.expiresAt?.toISOString() ?? null,
   }));
-  await query(kysely)`
+  await allRows(kysely)`
     delete from suppression s using json_to_recordset(${JSON.stringify(rows)}::json) as e (address text, reason text)
     where s.account_id = ${accountId} and s.address = e.address and s.reason = e.reason and s.expires_at <= now()`;
-  const written = await query(kysely)<{ fresh: boolean }>`
+  const written = await allRows<{ fresh: boolean }>(kysely)`
     insert into suppression as s (account_id, address, reason, message_id, expires_at, created_at)
     select distinct on (e.address, e.reason) ${accountId}, e.address, e.reason, e.message_id, e.expires_at,
       now()
@@ -81,7 +81,7 @@ export async function findSuppressions(
     after === undefined
       ? sql`true`
       : sql`(created_at, address, reason) < (${after.createdText}::timestamptz, ${after.address}, ${after.reason})`;
-  return await query(kysely)<Suppression & SuppressionPosition>`
+  return await allRows<Suppression & SuppressionPosition>(kysely)`
     select address, reason, message_id as "messageId", created_at as "createdAt", expires_at as "expiresAt",
       created_at::text as "createdText"
     from suppression
@@ -97,7 +97,7 @@ export async function readSuppressions(
   accountId: AccountId,
   address: ComparableAddress,
 ): Promise<Suppression[]> {
-  return await query(kysely)<Suppression>`
+  return await allRows<Suppression>(kysely)`
     select address, reason, message_id as "messageId", created_at as "createdAt", expires_at as "expiresAt"
     from suppression where account_id = ${accountId} and address = ${address} order by reason`;
 }

@@ -1,4 +1,4 @@
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import type { TemplateImage, TemplateRef } from './template-source.ts';
 
 /** The draft's number among the versions of `template_image`. */
@@ -13,7 +13,7 @@ export async function linkImages(
 ): Promise<void> {
   if (images.length === 0) return;
   const hashes = images.map(({ sha256 }) => sha256);
-  await query(transaction)`
+  await allRows(transaction)`
     insert into template_image (account_id, template_id, version, sha256)
     select distinct ${accountId}, ${templateId}, ${version}::int, decode(hash, 'hex')
     from unnest(${hashes}::text[]) hash`;
@@ -25,7 +25,7 @@ export async function linkDraftImages(
   owner: TemplateRef,
   images: readonly TemplateImage[] = [],
 ): Promise<void> {
-  await query(transaction)`
+  await allRows(transaction)`
     delete from template_image
     where account_id = ${owner.accountId} and template_id = ${owner.templateId} and version = ${draftNumber}`;
   await linkImages(transaction, owner, draftNumber, images);
@@ -50,7 +50,7 @@ export async function findImageContents(
   hashes: readonly string[],
   version?: number,
 ): Promise<readonly StoredImageContent[]> {
-  return await query(kysely)<StoredImageContent>`
+  return await allRows<StoredImageContent>(kysely)`
     select encode(c.sha256, 'hex') as sha256, octet_length(c.content) as size, substring(c.content for 1024) as start
     from attachment_content c
     where c.account_id = ${accountId}

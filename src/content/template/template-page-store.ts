@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { readEmails } from '../../accounts/account/person-store.ts';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import type { AccountId, PersonId, TemplateId } from '../../base/values/ids.ts';
 import type { CompiledTemplate } from './compiled-template.ts';
 import { linkDraftImages } from './template-image-store.ts';
@@ -33,9 +33,9 @@ export async function readTemplateFacts(
   },
 ): Promise<TemplateFacts[]> {
   const { id = null, contains = null, after = '', limit = 1 } = filter;
-  const rows = await query(kysely)<
-    Omit<TemplateFacts, 'createdBy'> & { created_by: PersonId | null }
-  >`
+  const rows = await allRows<Omit<TemplateFacts, 'createdBy'> & { created_by: PersonId | null }>(
+    kysely,
+  )`
     select t.id, t.name, t.created_by, t.published_version as "publishedVersion",
       coalesce(l.version, 0) as "latestVersion", d.template_id is not null as "hasDraft",
       coalesce(v.source ->> 'subject', d.content ->> 'subject') as subject, t.when_uncertain as "whenUncertain",
@@ -68,7 +68,7 @@ export async function readCreator(
   accountId: AccountId,
   id: TemplateId,
 ): Promise<PersonId | undefined> {
-  const [row] = await query(kysely)<{ createdBy: PersonId | null }>`
+  const [row] = await allRows<{ createdBy: PersonId | null }>(kysely)`
     select created_by as "createdBy" from template where account_id = ${accountId} and id = ${id}`;
   return row?.createdBy ?? undefined;
 }
@@ -100,7 +100,7 @@ export async function readVersionFacts(
   templateId: TemplateId,
   page: { readonly before: number | undefined; readonly limit: number },
 ): Promise<VersionFacts[]> {
-  return await query(kysely)<VersionFacts>`
+  return await allRows<VersionFacts>(kysely)`
     select v.version, v.sender_address as "senderAddress", v.freshness_seconds as "freshnessSeconds",
       v.created_at as "createdAt", v.version = t.published_version as published, v.source ->> 'subject' as subject,
       ${sql.raw(variantLocales('v'))} as locales
@@ -119,7 +119,7 @@ export async function readTemplateVersion(
   version: number | 'published',
 ): Promise<VersionRow | undefined> {
   const number = version === 'published' ? null : version;
-  const [row] = await query(kysely)<VersionRow>`
+  const [row] = await allRows<VersionRow>(kysely)`
     select v.version, v.sender_address as "senderAddress", v.freshness_seconds as "freshnessSeconds",
       v.created_at as "createdAt", v.version is not distinct from t.published_version as published, v.trial,
       ${sql.raw(sourceWithVariants('v'))} as source, v.compiled
@@ -142,7 +142,7 @@ export async function readDraft(
   accountId: AccountId,
   templateId: TemplateId,
 ): Promise<DraftRow | undefined> {
-  const [row] = await query(kysely)<DraftRow>`
+  const [row] = await allRows<DraftRow>(kysely)`
     select d.content, d.changed_at as "changedAt"
     from template_draft d
     join template t on t.account_id = ${accountId} and t.id = d.template_id and t.removed_at is null
@@ -160,7 +160,7 @@ export async function saveDraft(
   },
 ): Promise<void> {
   const content = JSON.stringify(draft.content);
-  await query(transaction)`
+  await allRows(transaction)`
     insert into template_draft (account_id, template_id, content, changed_by, changed_at)
     values (${draft.accountId}, ${draft.templateId}, ${content}::jsonb, ${draft.personId ?? null}, now())
     on conflict (account_id, template_id) do update
@@ -174,7 +174,7 @@ export async function removeDraft(
   accountId: AccountId,
   templateId: TemplateId,
 ): Promise<void> {
-  await query(transaction)`
+  await allRows(transaction)`
     delete from template_draft where account_id = ${accountId} and template_id = ${templateId}`;
   await linkDraftImages(transaction, { accountId, templateId });
 }

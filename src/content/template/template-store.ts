@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { readEmails } from '../../accounts/account/person-store.ts';
 import { alignByOrdinal } from '../../base/database/align-by-ordinal.ts';
 import { announceChange } from '../../base/database/announce.ts';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import type { AccountId, PersonId, TemplateId } from '../../base/values/ids.ts';
 import type { CompiledTemplate, CompiledVersion } from './compiled-template.ts';
 import { linkImages } from './template-image-store.ts';
@@ -17,7 +17,7 @@ export async function readKeptSecrets(
   kysely: Kysely,
   refs: readonly TemplateRef[],
 ): Promise<string[]> {
-  const rows = await query(kysely)<{ n: number; names: string }>`
+  const rows = await allRows<{ n: number; names: string }>(kysely)`
     select k.n::int as n, json_agg(s.name order by s.name)::text as names
     from unnest(${accountsOf(refs)}::text[], ${templatesOf(refs)}::text[])
       with ordinality as k (account_id, template_id, n)
@@ -33,7 +33,7 @@ export async function revealTemplateSecrets(
   { accountId, templateId }: TemplateRef,
   names: readonly string[],
 ): Promise<void> {
-  await query(transaction)`
+  await allRows(transaction)`
     update template_secret set revealed_at = now()
     where account_id = ${accountId} and template_id = ${templateId} and name = any (${names})`;
   await announceChange(transaction, templateTopic, templateKey(accountId, templateId));
@@ -60,9 +60,9 @@ export async function readPublished(
   kysely: Kysely,
   refs: readonly TemplateRef[],
 ): Promise<(PublishedRow | undefined)[]> {
-  const rows = await query(kysely)<
+  const rows = await allRows<
     Omit<PublishedRow, 'createdByEmail'> & { n: number; createdBy: PersonId | null }
-  >`
+  >(kysely)`
     select k.n::int as n, v.version, v.sender_address as "senderAddress", t.created_by as "createdBy",
       v.freshness_seconds as "freshnessSeconds"
     from unnest(${accountsOf(refs)}::text[], ${templatesOf(refs)}::text[])
@@ -98,7 +98,7 @@ export async function readCompiled(
   kysely: Kysely,
   refs: readonly TemplateVersionRef[],
 ): Promise<(CompiledRow | undefined)[]> {
-  const rows = await query(kysely)<{ n: number; compiled: string; secret_names: string[] }>`
+  const rows = await allRows<{ n: number; compiled: string; secret_names: string[] }>(kysely)`
     select k.n::int as n, v.compiled::text as compiled,
       array(select f.key from jsonb_each(v.source -> 'fields') as f where f.value ->> 'secret' = 'true') as secret_names
     from unnest(${accountsOf(refs)}::text[], ${templatesOf(refs)}::text[], ${refs.map((ref) => ref.version)}::integer[])
@@ -138,7 +138,7 @@ export interface TemplateRow {
 
 /** The templates of an account, including removed ones, ordered by ID. */
 export async function readTemplates(kysely: Kysely, accountId: AccountId): Promise<TemplateRow[]> {
-  return await query(kysely)<TemplateRow>`
+  return await allRows<TemplateRow>(kysely)`
     select t.id, t.name, t.created_by as "createdBy", t.removed_at is not null as removed,
       t.when_uncertain as "whenUncertain", v.content_hash as "contentHash",
       (select greatest(max(l.version), 0) from template_version l
@@ -163,7 +163,7 @@ export async function saveTemplate(
   },
 ): Promise<void> {
   const { accountId, id, name, createdBy, whenUncertain } = template;
-  await query(transaction)`
+  await allRows(transaction)`
     insert into template as t (account_id, id, name, created_by, when_uncertain)
     values (${accountId}, ${id}, ${name}, ${createdBy ?? null}, ${whenUncertain ?? sql`default`})
     on conflict (account_id, id) do update
@@ -200,7 +200,7 @@ export async function setPublishedVersion(
   { accountId, templateId }: TemplateRef,
   version: number,
 ): Promise<void> {
-  await query(transaction)`
+  await allRows(transaction)`
     update template set published_version = ${version}
     where account_id = ${accountId} and id = ${templateId}`;
   await announceChange(transaction, templateTopic, templateKey(accountId, templateId));
@@ -217,7 +217,7 @@ export async function keepVersionWithContent(
   retentionDays: number,
 ): Promise<number | undefined> {
   // Locked, so that it isn't deleted before the message is stored.
-  const [found] = await query(transaction)<{ version: number }>`
+  const [found] = await allRows<{ version: number }>(transaction)`
     select version from template_version
     where account_id = ${accountId} and template_id = ${templateId} and content_hash = ${contentHash}
     order by version desc limit 1 for update`;
@@ -233,7 +233,7 @@ export async function keepTrialVersion(
   retentionDays: number,
 ): Promise<void> {
   if (version > 0) return;
-  await query(transaction)`
+  await allRows(transaction)`
     update template_version set keep_until = ${keptFor(retentionDays)}
     where account_id = ${accountId} and template_id = ${templateId} and version = ${version} and trial`;
 }
@@ -259,7 +259,7 @@ export async function writeVersion(
   const { variants = {}, ...compiled } = version.compiled;
   const isTrial = trialDays !== undefined;
   const next = isTrial ? sql`least(min(version), 0) - 1` : sql`greatest(max(version), 0) + 1`;
-  const rows = await query(transaction)<{ version: number }>`
+  const rows = await allRows<{ version: number }>(transaction)`
     insert into template_version
       (account_id, template_id, version, content_hash, sender_address, freshness_seconds, source, compiled, trial, keep_until)
     select ${accountId}, ${templateId}, ${next}, ${version.contentHash},
@@ -281,7 +281,7 @@ export async function removeTemplate(
   accountId: AccountId,
   templateId: TemplateId,
 ): Promise<void> {
-  await query(transaction)`
+  await allRows(transaction)`
     update template set removed_at = ${new Date()} where account_id = ${accountId} and id = ${templateId}`;
   await announceChange(transaction, templateTopic, templateKey(accountId, templateId));
 }

@@ -1,5 +1,5 @@
 import { alignByOrdinal } from '../../base/database/align-by-ordinal.ts';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import type { CompiledVariant } from './compiled-template.ts';
 import type { TemplateVersionRef, VariantSource } from './template-source.ts';
 
@@ -22,7 +22,7 @@ export async function writeVariants(
   compiled: Readonly<Record<string, CompiledVariant>>,
 ): Promise<void> {
   const locales = Object.keys(compiled).sort();
-  await query(transaction)`
+  await allRows(transaction)`
     insert into template_variant (account_id, template_id, version, locale, source, compiled)
     select ${accountId}, ${templateId}, ${version}, v.locale, v.source::jsonb, v.compiled::jsonb
     from unnest(${locales}::text[], ${locales.map((locale) => JSON.stringify(sources[locale]))}::text[],
@@ -34,7 +34,7 @@ export async function readCompiledVariants(
   kysely: Kysely,
   refs: readonly VariantRef[],
 ): Promise<(VariantRow | undefined)[]> {
-  const rows = await query(kysely)<{ n: number; compiled: string }>`
+  const rows = await allRows<{ n: number; compiled: string }>(kysely)`
     select k.n::int as n, v.compiled::text as compiled
     from unnest(${refs.map((ref) => ref.accountId)}::text[], ${refs.map((ref) => ref.templateId)}::text[],
       ${refs.map((ref) => ref.version)}::integer[], ${refs.map((ref) => ref.locale)}::text[])

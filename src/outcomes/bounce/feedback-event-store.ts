@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import { storableJson } from '../../base/database/storable-json.ts';
 import { lowerCase } from '../../base/values/email-address.ts';
 import type { MessageId } from '../../base/values/ids.ts';
@@ -72,7 +72,7 @@ async function writeSome(
   }));
   // A report about mail of release 0.2 may have only the message ID, so each account is searched separately. It counts only
   // with an address of the message. With several recipients, an unknown address may be anybody's.
-  const found = await query(kysely)<{ id: string; fits: boolean }>`
+  const found = await allRows<{ id: string; fits: boolean }>(kysely)`
     with found as materialized (
       select distinct on (m.account_id, m.id, i.id) m.account_id, m.id as message_id, m.retention_days, i.id, i.kind, i.detail,
         coalesce(i.recipient, case

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import { simulatedDomain } from '../../base/values/simulated-address.ts';
 import {
   eventKinds,
@@ -35,7 +35,7 @@ const reasons = suppressingKinds
 
 async function suppressWindow(transaction: Kysely, range: FeedRange): Promise<void> {
   // Insert in key order, so that concurrent writers can't deadlock.
-  await query(transaction)`
+  await allRows(transaction)`
     insert into suppression as s (account_id, address, reason, message_id, created_at)
     select distinct on (account_id, address, reason) account_id, address, reason, message_id, at
     from (

@@ -1,4 +1,4 @@
-import type { Kysely } from '../../base/database/query.ts';
+import type { Kysely } from '../../base/database/statements.ts';
 import { readTraceContext } from '../../base/telemetry/trace-context.ts';
 import type { TraceSpan, Tracing } from '../../base/telemetry/tracing.ts';
 import type { Log } from '../../base/values/log.ts';

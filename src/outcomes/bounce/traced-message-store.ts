@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 import { accountsWithTag, traceContext } from '../../content/message/message-sql.ts';
 import type { FeedbackEvent } from './feedback-event-store.ts';
@@ -19,7 +19,7 @@ export async function readTracedMessages(
   kysely: Kysely,
   messages: readonly ReportedMessage[],
 ): Promise<TracedMessage[]> {
-  return await query(kysely)<TracedMessage>`
+  return await allRows<TracedMessage>(kysely)`
     select m.account_id as "accountId", m.id as "messageId", m.trace
     from unnest(${messages.map(({ messageId }) => messageId)}::uuid[],
       ${messages.map(({ accountTag }) => accountTag?.toString('hex') ?? null)}::text[]) as i (id, account_tag)

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { countChanged, type Kysely, query } from '../../base/database/query.ts';
+import { allRows, countChanged, type Kysely } from '../../base/database/statements.ts';
 import { countRunningWith } from '../../base/threads/process-store.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { allLanes, type FeedWindow, hasLane } from './feed-window-store.ts';
@@ -21,7 +21,7 @@ export async function anyBehind(
   names: readonly string[],
   rests: readonly number[],
 ): Promise<boolean> {
-  const [row] = await query(kysely)<{ behind: boolean }>`
+  const [row] = await allRows<{ behind: boolean }>(kysely)`
     with c as (
       select min(coalesce(feed_cursor.tx, '0'::xid8)) as tx
       from unnest(${names}::text[], ${rests}::float8[]) as n (follower, rest) left join feed_cursor using (follower)
@@ -37,14 +37,14 @@ export async function ensureCursor(kysely: Kysely, name: string): Promise<void> 
   if (await hasCursor(kysely, name)) return;
   await kysely.transaction().execute(async (transaction) => {
     // Another process may create it and split its lanes meanwhile, and then its name is free again.
-    await query(transaction)`lock table feed_cursor in share row exclusive mode`;
+    await allRows(transaction)`lock table feed_cursor in share row exclusive mode`;
     if (await hasCursor(transaction, name)) return;
-    await query(transaction)`insert into feed_cursor (name, tx) values (${name}, '0')`;
+    await allRows(transaction)`insert into feed_cursor (name, tx) values (${name}, '0')`;
   });
 }
 
 async function hasCursor(kysely: Kysely, name: string): Promise<boolean> {
-  const rows = await query(kysely)`
+  const rows = await allRows(kysely)`
     select from feed_cursor where follower = ${name} limit 1`;
   return rows.length > 0;
 }
@@ -78,7 +78,7 @@ export async function lockCursor(
   name: string,
   skipped: SkippedPositions = {},
 ): Promise<FeedPosition | undefined> {
-  const [row] = await query(transaction)<FeedPosition>`
+  const [row] = await allRows<FeedPosition>(transaction)`
     select lanes, tx::text as from, rested_from is null as behind, (
       select min(o.tx)::text from feed_cursor o
       where o.follower = feed_cursor.follower and o.lanes <> feed_cursor.lanes and o.tx >= feed_cursor.tx
@@ -103,7 +103,7 @@ export async function beginWindow(
   skipped: SkippedPositions,
   mayBegin: (lanes: number, begun: number) => boolean,
 ): Promise<void> {
-  const [window] = await query(kysely)<{ lanes: number; begun: number }>`
+  const [window] = await allRows<{ lanes: number; begun: number }>(kysely)`
     update feed_cursor set begun = least(begun + 1, 1000)
     where name = (
       select name from feed_cursor where ${isNext(name, skipped)} order by tx limit 1 for update skip locked)
@@ -114,7 +114,7 @@ export async function beginWindow(
 
 /** Records that the process outlived the windows of a follower's lanes. */
 export async function endWindow(kysely: Kysely, name: string, lanes: number): Promise<void> {
-  await query(kysely)`
+  await allRows(kysely)`
     update feed_cursor set begun = 0
     where follower = ${name} and lanes & ${lanes}::integer <> 0 and begun > 0`;
 }
@@ -140,18 +140,18 @@ export async function waitForCursor(
 ): Promise<string> {
   const own = sql`follower = ${name} and ${hasAccount(accountId)}`;
   for (;;) {
-    const rows = await query(transaction)<{ tx: string }>`
+    const rows = await allRows<{ tx: string }>(transaction)`
       select tx::text from feed_cursor where ${own} for update`;
     if (rows[0] !== undefined) return rows[0].tx;
     // While it waited, the lanes were split or joined.
-    const found = await query(transaction)`select from feed_cursor where ${own}`;
+    const found = await allRows(transaction)`select from feed_cursor where ${own}`;
     if (found.length === 0) return '0';
   }
 }
 
 /** Waits until no follower works on the account, and keeps them from it for this transaction. */
 export async function waitForAllCursors(transaction: Kysely, accountId: AccountId): Promise<void> {
-  const rows = await query(transaction)<{ follower: string }>`
+  const rows = await allRows<{ follower: string }>(transaction)`
     select distinct follower from feed_cursor order by follower`;
   for (const { follower } of rows) await waitForCursor(transaction, follower, accountId);
 }
@@ -192,7 +192,7 @@ export async function joinLanes(
   name: string,
   { from, lanes }: Pick<FeedPosition, 'from' | 'lanes'>,
 ): Promise<number> {
-  const [row] = await query(transaction)<{ lanes: number }>`
+  const [row] = await allRows<{ lanes: number }>(transaction)`
     with met as (
       select name from feed_cursor
       where follower = ${name} and lanes <> ${lanes} and tx = ${from}::xid8 and rested_from is not null
@@ -218,7 +218,7 @@ export async function splitLanes(
   lanes: number,
   part: number,
 ): Promise<boolean> {
-  const rows = await query(transaction)`
+  const rows = await allRows(transaction)`
     with held as (
       select name, tx from feed_cursor where follower = ${name} and lanes = ${lanes}
         and (select not atthasdef from pg_attribute where attrelid = 'feed_cursor'::regclass and attname = 'tx')
@@ -234,7 +234,7 @@ export async function splitLanes(
 
 /** Whether more processes follow events than a follower has positions. */
 export async function hasFreeProcess(transaction: Kysely, name: string): Promise<boolean> {
-  const [row] = await query(transaction)<{ free: boolean }>`
+  const [row] = await allRows<{ free: boolean }>(transaction)`
     select ${countRunningWith('worker')}
       > (select count(*) from feed_cursor where follower = ${name}) as free`;
   return row?.free === true;
@@ -246,19 +246,19 @@ export async function hasFreeProcess(transaction: Kysely, name: string): Promise
  * that each follower continues where it was.
  */
 export async function repairRestoredCursors(kysely: Kysely): Promise<boolean> {
-  const rows = await query(kysely)<{ ahead: boolean }>`
+  const rows = await allRows<{ ahead: boolean }>(kysely)`
     select coalesce(max(tx) > pg_snapshot_xmax(pg_current_snapshot()), false) as ahead
     from feed_cursor`;
   if (rows[0]?.ahead !== true) return false;
   await kysely.transaction().execute(async (transaction) => {
     // Not by row, because lanes may be split meanwhile.
-    await query(transaction)`lock table feed_cursor in exclusive mode`;
-    const [positions] = await query(transaction)<{ all: string[] }>`
+    await allRows(transaction)`lock table feed_cursor in exclusive mode`;
+    const [positions] = await allRows<{ all: string[] }>(transaction)`
       select array_agg(distinct tx)::text[] as all from feed_cursor`;
     const passed = sql`(
       select count(*) + 1 from unnest(${positions?.all ?? []}::xid8[]) as p where p <= tx)::text::xid8`;
     for (const table of ['message', 'message_event', 'feed_cursor'])
-      await query(transaction)`update ${sql.table(table)} set tx = ${passed}`;
+      await allRows(transaction)`update ${sql.table(table)} set tx = ${passed}`;
   });
   return true;
 }

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { endedTransactions } from '../../base/database/ended-transactions.ts';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 
 /** An account's lane is a hash that is the same in every database, because positions move with the rows. */
 const laneCount = 8;
@@ -88,13 +88,13 @@ export async function nextWindow(
   const full = isWhole
     ? sql`count(*) = ${limit}`
     : sql`(count(*) = ${limit} or (select count(*) = ${scanned} from scanned))`;
-  const [row] = await query(transaction)<{
+  const [row] = await allRows<{
     until: string | null;
     rows: number;
     full: boolean;
     cuts: string[];
     end: string;
-  }>`
+  }>(transaction)`
     with ${endedTransactions},
     ending as materialized (
       select least(tx, ${before ?? null}::xid8) as tx from bound),
@@ -119,7 +119,7 @@ export async function countLaneRows(
   transaction: Kysely,
   window: FeedRange,
 ): Promise<ReadonlyMap<number, number>> {
-  const rows = await query(transaction)<{ lane: number; rows: number }>`
+  const rows = await allRows<{ lane: number; rows: number }>(transaction)`
     select ${laneOf(sql.raw('account_id'))} as lane, sum(rows)::int as rows
     from (
       select account_id, count(*) as rows from (

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import { recipientAddress, traceContext } from '../../content/message/message-sql.ts';
 import { type FeedRange, inWindow } from './feed-window-store.ts';
 
@@ -27,7 +27,7 @@ export async function readMessageEvents(
   transaction: Kysely,
   range: FeedRange,
 ): Promise<MessageEventRow[]> {
-  return await query(transaction)<MessageEventRow>`
+  return await allRows<MessageEventRow>(transaction)`
     with found as (
       select account_id, id as message_id, retention_days, 'accepted' as kind, null::smallint as recipient, accepted_at as at,
         null::json as detail, tx

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 import { lowestIdAt } from '../../content/message/message-sql.ts';
 
@@ -16,7 +16,7 @@ export async function findRelayDeliveries(
   relayIds: readonly string[],
 ): Promise<ReadonlyMap<string, RelayDelivery>> {
   if (relayIds.length === 0) return new Map();
-  const rows = await query(kysely)<RelayDelivery>`
+  const rows = await allRows<RelayDelivery>(kysely)`
     select d.relay_id as "relayId", d.account_id as "accountId", d.message_id as "messageId"
     from account a
     cross join lateral (
@@ -34,7 +34,7 @@ export async function findEarlierMessages(
   messageIds: readonly MessageId[],
 ): Promise<ReadonlySet<MessageId>> {
   if (messageIds.length === 0) return new Set();
-  const rows = await query(kysely)<{ id: MessageId }>`
+  const rows = await allRows<{ id: MessageId }>(kysely)`
     select i.id from unnest(${[...new Set(messageIds)]}::uuid[]) as i (id), schema_migration s
     where s.name like ${`%${tokensSince}%`} and s.applied_at > now() - interval '7 days'
       and i.id < ${sql.raw(lowestIdAt('s.applied_at'))}`;
@@ -47,7 +47,7 @@ export async function findEarlierMessages(
  */
 export async function consumeToken(transaction: Kysely, token: string): Promise<boolean> {
   const hash = createHash('sha256').update(token).digest();
-  const rows = await query(transaction)`
+  const rows = await allRows(transaction)`
     insert into spent_intake_token (hash) values (${hash}) on conflict do nothing returning 1`;
   return rows.length === 1;
 }

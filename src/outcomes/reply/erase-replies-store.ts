@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import type { ComparableAddress } from '../../base/values/email-address.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { lowestIdAt } from '../../content/message/message-sql.ts';
@@ -19,7 +19,7 @@ async function lockBatch(
   accountId: AccountId,
   which: RawBuilder<unknown>,
 ): Promise<readonly string[]> {
-  const [row] = await query(transaction)<{ ids: string[] }>`
+  const [row] = await allRows<{ ids: string[] }>(transaction)`
     with part as materialized (
       select r.id, r.message_id, r.retention_days from message_reply r
       where r.account_id = ${accountId} and ${which}
@@ -44,7 +44,7 @@ async function eraseBatch(
   ids: readonly string[],
   keepSender: boolean,
 ): Promise<void> {
-  await query(transaction)`
+  await allRows(transaction)`
     with part as materialized (
       select r.account_id, r.id, r.message_id, r.retention_days, r.hashes from message_reply r
       where r.account_id = ${accountId} and r.id = any (${ids}::uuid[])

@@ -1,4 +1,4 @@
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import type { ComparableAddress } from '../../base/values/email-address.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 
@@ -15,7 +15,7 @@ export async function* exportReplies(
 ): AsyncGenerator<Readonly<Record<string, unknown>>> {
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {
-    const rows = await query(kysely)<Record<string, unknown> & { id: string }>`
+    const rows = await allRows<Record<string, unknown> & { id: string }>(kysely)`
       select r.id, r.message_id, r.received_at, r.automatic, r.content,
         (select json_object_agg(p.kind, convert_from(
             case when octet_length(c.content) > ${maxTextBytes} then ''::bytea else c.content end, 'UTF8'))

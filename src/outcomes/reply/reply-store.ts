@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import { storableJson } from '../../base/database/storable-json.ts';
 import type { ComparableAddress } from '../../base/values/email-address.ts';
 import type { AccountId, MessageId, TemplateId } from '../../base/values/ids.ts';
@@ -75,7 +75,7 @@ export async function findReplyTarget(
   kysely: Kysely,
   { messageId, accountTag }: NamedMessage,
 ): Promise<ReplyTarget | undefined> {
-  const [row] = await query(kysely)<ReplyTarget>`
+  const [row] = await allRows<ReplyTarget>(kysely)`
     select a.id as "accountId", ${messageId}::text as "messageId", ${verdictOf(sql`a.id`, messageId)} as verdict
     from account a
     where ${sql.raw(accountTagSql('a.id'))} = ${accountTag} and exists (
@@ -97,7 +97,7 @@ export async function isKnownReply(
   kysely: Kysely,
   { accountId, messageId, fingerprint }: ReplyKey,
 ): Promise<boolean> {
-  const rows = await query(kysely)`
+  const rows = await allRows(kysely)`
     select from message_reply
     where account_id = ${accountId} and message_id = ${messageId} and fingerprint = ${fingerprint}`;
   return rows.length > 0;
@@ -127,7 +127,7 @@ export async function storeReply(
   const hashes = [...new Set(content.parts.map(({ sha256 }) => sha256))];
   const detail = { replyId: reply.id, automatic: reply.automatic };
   // The lock waits for an erasure in progress, and blocks new ones.
-  const [row] = await query(kysely)<{ verdict: ReplyVerdict; isNew: boolean }>`
+  const [row] = await allRows<{ verdict: ReplyVerdict; isNew: boolean }>(kysely)`
     with target as materialized (
       select m.account_id, m.id as message_id, m.retention_days from message m
       where m.account_id = ${accountId} and m.id = ${messageId} and ${sql.raw(receivesReplies('m'))}
@@ -180,7 +180,7 @@ export async function readReply(
   accountId: AccountId,
   replyId: string,
 ): Promise<StoredReply | undefined> {
-  const [row] = await query(kysely)<StoredReply>`
+  const [row] = await allRows<StoredReply>(kysely)`
     select ${columns} from message_reply where account_id = ${accountId} and id = ${replyId}`;
   return row;
 }
@@ -208,7 +208,7 @@ export async function listReplies(
     readonly limit: number;
   },
 ): Promise<ListedReply[]> {
-  return await query(kysely)<ListedReply>`
+  return await allRows<ListedReply>(kysely)`
     select r.*, m.template_id as "templateId", m.template_version as "templateVersion"
     from (
       select ${columns}, account_id, retention_days from message_reply

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import { TimeBudget } from '../../base/fairness/time-budget.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 import { recentFrom } from './find-messages-store.ts';
@@ -65,7 +65,7 @@ async function planSearches(
   accountId: AccountId,
   words: readonly string[],
 ): Promise<SearchPlan[]> {
-  const rows = await query(kysely)<{ templateId: string; word: string }>`
+  const rows = await allRows<{ templateId: string; word: string }>(kysely)`
     select template_id as "templateId", word from subject_word
     where account_id = ${accountId} and word = any(${words}::text[])
     order by template_id limit ${maxTemplateWords}`;
@@ -126,7 +126,7 @@ async function scanIds(
   { rows: scanned, matches }: IdSource,
   limit: number,
 ): Promise<{ readonly ids: readonly MessageId[]; readonly end: string | undefined }> {
-  const [row] = await query(kysely)<{ ids: MessageId[]; end: string | null }>`
+  const [row] = await allRows<{ ids: MessageId[]; end: string | null }>(kysely)`
     with scanned as materialized (${scanned} order by message_id desc limit ${maxScanned})
     select array(select message_id from scanned as s where ${matches} order by message_id desc limit ${limit}) as ids,
       (select message_id from scanned order by message_id desc offset ${maxScanned - 1} limit 1) as "end"`;
@@ -181,7 +181,7 @@ async function rarestFirst(
 ): Promise<readonly Buffer[]> {
   if (hashes.length < 2) return hashes;
   const from = recentFrom(minId, before);
-  const rows = await query(kysely)<{ n: number; count: number }>`
+  const rows = await allRows<{ n: number; count: number }>(kysely)`
     select h.n::int as n, counted.count::int as count
     from unnest(${hashes}::bytea[]) with ordinality as h (hash, n)
     cross join lateral (

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import { TimeBudget } from '../../base/fairness/time-budget.ts';
 import { lowerCase } from '../../base/values/email-address.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
@@ -145,9 +145,9 @@ async function searchRange(
   const rowLimit = messages * maxRecipients;
   const scanned = others.length === 0 ? rowLimit : Math.max(rowLimit, maxScanned);
   // A message that begins `maxRecipients` rows before the end of the scan was scanned with all its recipients.
-  const rows = await query(kysely)<
+  const rows = await allRows<
     Omit<Row, 'messageId'> & { messageId: MessageId | null; end: string | null }
-  >`
+  >(kysely)`
     with scanned as ${sql.raw(others.length === 0 ? 'not materialized' : 'materialized')} (
       select * from message_search where ${sql.join(range, sql` and `)}
       order by message_id desc, recipient limit ${scanned})
@@ -225,7 +225,7 @@ export async function findAttributed(
 ): Promise<readonly string[]> {
   const recent = recentFrom(minId, before);
   for (const from of recent === minId ? [minId] : [recent, minId]) {
-    const rows = await query(kysely)<{ id: string }>`
+    const rows = await allRows<{ id: string }>(kysely)`
       select message_id as id from message_attribute
       where account_id = ${accountId} and hash = (select ${sql.raw(attributeHash('t.text'))} from (select ${attribute}::text) as t (text))
         and message_id < ${before}::uuid and message_id >= ${from}::uuid

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { waitForCursor } from '../feed/feed-cursor-store.ts';
 import { reportFollowerName } from './roll-up-store.ts';
@@ -28,7 +28,7 @@ export async function findUnordered(
   bound: Date,
   limit: number,
 ): Promise<UnorderedDay[]> {
-  return await query(kysely)<UnorderedDay>`
+  return await allRows<UnorderedDay>(kysely)`
     select a.id as "accountId", date_bin('1 day', first.quarter, '2000-01-01 00:00Z') as day
     from account a
     left join report_ordered o on o.account_id = a.id
@@ -51,13 +51,13 @@ export async function orderRows(
   const end = new Date(day.getTime() + dayMs);
   return await kysely.transaction().execute(async (transaction) => {
     await waitForCursor(transaction, reportFollowerName, accountId);
-    const rows = await query(transaction)`
+    const rows = await allRows(transaction)`
       insert into report_ordered (account_id, until) values (${accountId}, ${end})
       on conflict (account_id) do update set until = excluded.until where report_ordered.until < excluded.until
       returning until`;
     if (rows.length === 0) return false;
     for (const [table, time, order] of tables)
-      await query(transaction)`
+      await allRows(transaction)`
         with taken as (
           delete from ${sql.table(table)}
           where account_id = ${accountId} and ${sql.ref(time)} >= ${day} and ${sql.ref(time)} < ${end}

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import {
   type ReportColumn,
@@ -75,7 +75,7 @@ async function readLatencies(
 ): Promise<Map<string, Buffer> | undefined> {
   const source = latencySource(accountId, report);
   if (source === undefined) return undefined;
-  const rows = await query(kysely)<{ key: string; histograms: Buffer }>`
+  const rows = await allRows<{ key: string; histograms: Buffer }>(kysely)`
     select ${nameOf(report)} as key, histograms from (
       select ${keyOf(report)} as raw, string_agg(histogram, ''::bytea) as histograms
       from (${source}) as source

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import type { AccountId, MessageId, TemplateId } from '../../base/values/ids.ts';
 import { maskedValues } from '../../content/message/mask-values.ts';
 import type { StoredContent } from '../../content/message/message-content.ts';
@@ -125,7 +125,7 @@ async function readSubjectSources(
   kysely: Kysely,
   requests: readonly SubjectRequest[],
 ): Promise<SubjectSource[]> {
-  return await query(kysely)<SubjectSource>`
+  return await allRows<SubjectSource>(kysely)`
     select m.id, c."subjectLine" #>> '{}' as "subjectLine", c.locale #>> '{}' as locale,
       coalesce(c.erased::jsonb ?| array['values', 'subjectLine'], false) as erased, coalesce(given.values, '{}') as values
     from json_to_recordset(${JSON.stringify(requests)}::json) as r ("accountId" text, id uuid, names text[])

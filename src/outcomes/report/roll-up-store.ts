@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import {
   type ReportFilter,
@@ -60,7 +60,7 @@ export async function rebuildReport(
   await kysely.transaction().execute(async (transaction) => {
     const cursor = await waitForCursor(transaction, reportFollowerName, accountId);
     for (const table of ['report_total', 'report_locale', 'report_destination', 'report_latency']) {
-      await query(transaction)`
+      await allRows(transaction)`
         delete from ${sql.table(table)}
         where account_id = ${accountId} and quarter >= ${from} and quarter < ${until}`;
     }
@@ -70,7 +70,7 @@ export async function rebuildReport(
     await addFacts(transaction, reportFacts(messages, events));
     await rebuildSums(transaction, accountId, from, until);
     // Rebuilt rows are unordered again.
-    await query(transaction)`
+    await allRows(transaction)`
       update report_ordered set until = least(until, date_bin('1 day', ${from}, '2000-01-01 00:00Z'))
       where account_id = ${accountId}`;
   });
@@ -83,7 +83,7 @@ async function addFacts(transaction: Kysely, facts: RawBuilder<unknown>): Promis
     destinations: sql`destination`,
     latencies: sql`latency`,
   };
-  await query(transaction)`
+  await allRows(transaction)`
     with ${totalsOf(facts)},
     ${addSums(increments, ['quarter', 'day'])},
     totals as (
@@ -294,7 +294,7 @@ async function rebuildSums(
     ['day', firstDay, lastDay],
   ] as const) {
     for (const table of ['report_sum', 'report_latency_sum'])
-      await query(transaction)`
+      await allRows(transaction)`
         delete from ${sql.table(table)}
         where account_id = ${accountId} and span = ${span} and begins >= ${begin} and begins < ${end}`;
     const of = (table: string) => sql`
@@ -308,6 +308,6 @@ async function rebuildSums(
         (select account_id, quarter, template_id, step, count
          from ${of('report_latency')} as packed cross join lateral (${unpackSteps(sql`histogram`)}) as steps)`,
     };
-    await query(transaction)`with ${addSums(totals, [span])} select 1`;
+    await allRows(transaction)`with ${addSums(totals, [span])} select 1`;
   }
 }

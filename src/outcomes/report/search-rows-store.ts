@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import { outcomeKinds } from '../../content/message/event-kinds.ts';
 import { maxRecipients } from '../../content/message/message-content.ts';
 import {
@@ -21,11 +21,11 @@ export const writeSearchRows: Follower = {
   restMs: readersRestMs,
   async follow(transaction, window, throttle) {
     for (const piece of piecesOf(window)) await throttle(() => insertRows(transaction, piece));
-    await query(
+    await allRows(
       transaction,
     )`select set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`;
     // Row by row: in a join of a few hundred rows, the planner would scan whole tables of about 10,000.
-    await query(transaction)`
+    await allRows(transaction)`
       update message_search s set state = e.kind
       from (
         select distinct on (account_id, message_id, recipient) account_id, message_id, retention_days,
@@ -40,7 +40,7 @@ export const writeSearchRows: Follower = {
 };
 
 async function insertRows(transaction: Kysely, range: FeedRange): Promise<void> {
-  await query(transaction)`
+  await allRows(transaction)`
     with attributed as (
       insert into message_attribute (account_id, hash, message_id, retention_days)
       select m.account_id, ${sql.raw(attributeHash("a.key || '=' || a.value"))}, m.id, m.retention_days

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import type { LoadedTemplate } from '../../content/rendering/load-template.ts';
 import { fixedTexts } from '../../content/rendering/render-subject.ts';
 import type { TemplateDirectory } from '../../content/template/template-directory.ts';
@@ -76,7 +76,7 @@ export function followSubjects(
 type VersionRef = Omit<SubjectRef, 'id'>;
 
 async function readVersions(transaction: Kysely, range: FeedRange): Promise<VersionRef[]> {
-  return await query(transaction)<VersionRef>`
+  return await allRows<VersionRef>(transaction)`
     select distinct account_id as "accountId", template_id as "templateId", template_version as version
     from message where ${inWindow(range, 'message')}`;
 }
@@ -112,7 +112,7 @@ async function insertFixedWords(
   { accountId, templateId }: VersionRef,
   words: readonly string[],
 ): Promise<void> {
-  await query(transaction)`
+  await allRows(transaction)`
     insert into subject_word (account_id, word, template_id)
     select a.id, w.word, ${templateId} from account a cross join unnest(${words}::text[]) as w (word)
     where a.id = ${accountId}
@@ -124,7 +124,7 @@ async function insertValueWords(
   templates: Pick<TemplateDirectory<LoadedTemplate>, 'localized' | 'version'>,
   range: FeedRange,
 ): Promise<void> {
-  const rows = await query(transaction)<SubjectRef & { readonly retentionDays: number }>`
+  const rows = await allRows<SubjectRef & { readonly retentionDays: number }>(transaction)`
     select account_id as "accountId", id, retention_days as "retentionDays", template_id as "templateId",
       template_version as version
     from message where ${inWindow(range, 'message')}`;
@@ -138,7 +138,7 @@ async function insertValueWords(
     return words.slice(0, maxIndexedWords).map((word) => ({ ...row, hash: subjectWordHash(word) }));
   });
   if (found.length === 0) return;
-  await query(transaction)`
+  await allRows(transaction)`
     insert into message_attribute (account_id, hash, message_id, retention_days)
     select * from unnest(${found.map((row) => row.accountId)}::text[], ${found.map((row) => row.hash)}::bytea[],
       ${found.map((row) => row.id)}::uuid[], ${found.map((row) => row.retentionDays)}::smallint[])

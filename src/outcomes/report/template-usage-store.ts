@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import type { AccountId, TemplateId } from '../../base/values/ids.ts';
 import { contentMembers } from '../../content/message/message-sql.ts';
 import {
@@ -28,7 +28,7 @@ export const recordTemplateUsage: Follower = {
 
 async function recordWindow(transaction: Kysely, range: FeedRange): Promise<void> {
   // Rows go in the order of the key, so that two writers never wait for each other crosswise.
-  await query(transaction)`
+  await allRows(transaction)`
     insert into template_call as c
       (account_id, template_id, shape, fields, own_subject, own_preview, last_at, last_message_id)
     select account_id, template_id, sha256(convert_to(fields::text || own_subject || own_preview, 'UTF8')) as shape,
@@ -53,7 +53,7 @@ async function recordWindow(transaction: Kysely, range: FeedRange): Promise<void
     on conflict (account_id, template_id, shape) do update
     set last_at = excluded.last_at, last_message_id = excluded.last_message_id
     where c.last_at < excluded.last_at - interval '10 minutes'`;
-  await query(transaction)`
+  await allRows(transaction)`
     delete from template_call
     where last_at < now() - interval '31 days'${inLanes(range.lanes, 'template_call')}`;
 }
@@ -111,7 +111,7 @@ export async function readTemplateUsage(
   accountId: AccountId,
   templateId: TemplateId,
 ): Promise<TemplateUsage[]> {
-  return await query(kysely)<TemplateUsage>`
+  return await allRows<TemplateUsage>(kysely)`
     select array(
         select name from unnest(fields) name where length(name) <= ${maxPlaceLength} limit ${maxNames + MAX_FIELDS}
       ) as fields, own_subject as "ownSubject", own_preview as "ownPreview", last_at as "lastAt",

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import { retentionClasses } from '../../content/message/message-partitions-store.ts';
 import { lowestIdAt } from '../../content/message/message-sql.ts';
 import { deleteAttributes, eraseAttachments } from './erase-parts-store.ts';
@@ -139,7 +139,7 @@ const sweptAtOnce = 500;
 export async function sweepAttachments(kysely: Kysely): Promise<number> {
   let deleted = 0;
   for (;;) {
-    const rows = await query(kysely)<{ checked: number; deleted: number }>`
+    const rows = await allRows<{ checked: number; deleted: number }>(kysely)`
       with due as materialized (
         select account_id, sha256 from attachment_content
         where check_at <= now() order by check_at limit ${sweptAtOnce}

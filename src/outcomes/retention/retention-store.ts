@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { readerEventKinds } from '../../content/message/event-kinds.ts';
 import {
@@ -32,7 +32,7 @@ export async function readRetentionRule(
   kysely: Kysely,
   accountId: AccountId,
 ): Promise<RetentionRule> {
-  const [row] = await query(kysely)<RetentionRule>`
+  const [row] = await allRows<RetentionRule>(kysely)`
     select content_days as "contentDays", address_days as "addressDays", engagement_days as "engagementDays"
     from retention_rule where account_id = ${accountId}`;
   return row ?? { contentDays: null, addressDays: null, engagementDays: null };
@@ -46,7 +46,7 @@ export async function fullRetentionDays(
   kysely: Kysely,
   accountId: AccountId,
 ): Promise<number | undefined> {
-  const [row] = await query(kysely)<{ days: number }>`
+  const [row] = await allRows<{ days: number }>(kysely)`
     select least(a.retention_days, r.address_days, r.engagement_days)::int as days
     from account a left join retention_rule r on r.account_id = a.id where a.id = ${accountId}`;
   return row?.days;
@@ -58,7 +58,7 @@ export async function saveRetentionRule(
   accountId: AccountId,
   rule: RetentionRule,
 ): Promise<void> {
-  await query(kysely)`
+  await allRows(kysely)`
     insert into retention_rule (account_id, content_days, address_days, engagement_days)
     values (${accountId}, ${rule.contentDays}, ${rule.addressDays}, ${rule.engagementDays})
     on conflict (account_id) do update set content_days = excluded.content_days, address_days = excluded.address_days,
@@ -126,7 +126,7 @@ const steps: readonly Step[] = [
 
 /** Applies accounts' retention rules in batches. */
 export async function applyRetentionRules(kysely: Kysely): Promise<void> {
-  const rows = await query(kysely)<{ account_id: AccountId }>`
+  const rows = await allRows<{ account_id: AccountId }>(kysely)`
     select account_id from retention_rule`;
   for (const { account_id: accountId } of rows) {
     for (const step of steps) while (await applyStep(kysely, accountId, step));
@@ -142,7 +142,7 @@ export async function applyRetentionRules(kysely: Kysely): Promise<void> {
  * @returns true if there is more to do
  */
 async function eraseEngagement(kysely: Kysely, accountId: AccountId): Promise<boolean> {
-  const [row] = await query(kysely)<{ count: number }>`
+  const [row] = await allRows<{ count: number }>(kysely)`
     with rule as materialized (
       select ${boundOf('engagement_days')} as bound, now() - engagement_days * interval '1 day' as since from retention_rule
       where account_id = ${accountId} and engagement_days is not null),
@@ -179,7 +179,7 @@ async function applyScheduledStep(
   accountId: AccountId,
   { days, scheduledDone, erase }: Step,
 ): Promise<boolean> {
-  const [row] = await query(kysely)<{ count: number }>`
+  const [row] = await allRows<{ count: number }>(kysely)`
     with rule as materialized (
       select now() - ${sql.ref(days)} * interval '1 day' as since from retention_rule
       where account_id = ${accountId} and ${sql.ref(days)} is not null for update),
@@ -201,7 +201,7 @@ async function applyStep(
   accountId: AccountId,
   { days, done, erase }: Step,
 ): Promise<boolean> {
-  const [row] = await query(kysely)<{ count: number }>`
+  const [row] = await allRows<{ count: number }>(kysely)`
     with rule as materialized (
       select ${sql.ref(done)} as done, ${boundOf(days)} as bound from retention_rule
       where account_id = ${accountId} and ${sql.ref(days)} is not null for update),

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { countChanged, type Kysely, query } from '../../base/database/query.ts';
+import { allRows, countChanged, type Kysely } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { type ReaderEventKind, readerEventKinds } from '../../content/message/event-kinds.ts';
 import { kindList } from '../../content/message/message-sql.ts';
@@ -40,7 +40,7 @@ export async function reclassifyEngagements(
     event: '00000000-0000-0000-0000-000000000000',
   };
   for (;;) {
-    const rows = await query(kysely)<StoredEngagement>`
+    const rows = await allRows<StoredEngagement>(kysely)`
       select message_id, retention_days, id, kind, detail from message_event
       where account_id = ${accountId} and (message_id, id) > (${after.message}::uuid, ${after.event}::uuid)
         and kind in (${sql.raw(kindList(readerEventKinds))}) and at >= ${from} and at < ${until}

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import { normalizeAddress } from '../../base/values/email-address.ts';
 import { newId } from '../../base/values/ids.ts';
 import { insertEvents } from '../../content/message/write-events.ts';
@@ -17,13 +17,13 @@ export async function unsubscribe(
   how: 'one-click' | 'page',
 ): Promise<void> {
   await kysely.transaction().execute(async (transaction) => {
-    const accounts = await query(transaction)`
+    const accounts = await allRows(transaction)`
       select from account where id = ${accountId} for key share`;
     if (accounts.length === 0) return;
     const entry = { address: normalizeAddress(address), reason: 'unsubscribe' as const, messageId };
     const added = await addSuppressions(transaction, accountId, [entry]);
     if (added === 0) return;
-    await query(transaction)`
+    await allRows(transaction)`
       ${sql.raw(
         insertEvents({
           of: 'm',

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 import type { EventKind } from '../../content/message/event-kinds.ts';
 import { recipientAddress } from '../../content/message/message-sql.ts';
@@ -11,7 +11,7 @@ const pageSize = 100;
 /** Writes a window's events to the pages of their accounts. @returns these accounts */
 export async function writeEventPages(transaction: Kysely, range: FeedRange): Promise<AccountId[]> {
   const order = sql`tx, at, event_id <> message_id, event_id`;
-  const rows = await query(transaction)<{ accountId: AccountId }>`
+  const rows = await allRows<{ accountId: AccountId }>(transaction)`
     with found as (
       select account_id, id as message_id, id as event_id, retention_days, accepted_at as at, tx
       from message where ${inWindow(range, 'message')}
@@ -115,7 +115,7 @@ export async function readAccountEvents(
 ): Promise<EventRead> {
   const { page, index } = after ?? { page: '0', index: 0 };
   const cutoff = sql`now() - (select retention_days from account where id = ${accountId}) * interval '1 day'`;
-  const rows = await query(kysely)<EventRow>`
+  const rows = await allRows<EventRow>(kysely)`
     with first as (
       select page, last_at from account_event_page
       where account_id = ${accountId} and (page > ${page}::bigint or page = ${page}::bigint and size > ${index}::int)
@@ -173,14 +173,14 @@ export async function newestEventPosition(
   kysely: Kysely,
   accountId: AccountId,
 ): Promise<EventPosition> {
-  const [row] = await query(kysely)<EventPosition>`
+  const [row] = await allRows<EventPosition>(kysely)`
     select page::text, size::int as index from (${newestPage(accountId)}) as newest`;
   return row ?? { page: '0', index: 0 };
 }
 
 /** Every account, for work on each of them in turn. */
 export async function listAccountIds(kysely: Kysely): Promise<AccountId[]> {
-  const rows = await query(kysely)<{ id: AccountId }>`select id from account order by id`;
+  const rows = await allRows<{ id: AccountId }>(kysely)`select id from account order by id`;
   return rows.map(({ id }) => id);
 }
 
@@ -190,7 +190,7 @@ const removeChunk = 1_000;
 /** Deletes an account's pages that are past its retention, oldest first, and remembers where the rest starts. */
 export async function removeOldEventPages(kysely: Kysely, accountId: AccountId): Promise<void> {
   for (;;) {
-    const rows = await query(kysely)<{ removed: number }>`
+    const rows = await allRows<{ removed: number }>(kysely)`
       with oldest as (
         select page, last_at from account_event_page where account_id = ${accountId} order by page limit ${removeChunk}),
       kept as (

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Permission } from '../../accounts/access/permission.ts';
 import { webhookLogsLocked } from '../../base/database/advisory-locks.ts';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import { type AccountId, newId } from '../../base/values/ids.ts';
 import type { WebhookKind } from '../../content/message/event-kinds.ts';
 import { recipientAddress, traceContext } from '../../content/message/message-sql.ts';
@@ -79,13 +79,13 @@ export async function claimDeliveries(
     where ${own} and d.bulk = ${sql.lit(bulk)} and d.due_at <= moment.now
       and head.due_at <= moment.now and (head.claimed_until is null or head.claimed_until <= moment.now)
     order by d.due_at limit ${maxMessages})`;
-  const rows = await query(kysely)<
+  const rows = await allRows<
     PendingDelivery & {
       readonly until: string;
       readonly leaseMs: number;
       readonly orphaned: number;
     }
-  >`
+  >(kysely)`
     with moment as materialized (
       select now() as now where set_config('synchronous_commit', 'off', true) is not null),
     next as materialized (
@@ -156,7 +156,7 @@ export async function releaseLease(
   lease: LeasedDeliveries,
   eventIds: readonly string[],
 ): Promise<void> {
-  await query(kysely)`
+  await allRows(kysely)`
     update webhook_delivery set lease_owner = null, claimed_until = null
     where ${logShared(lease)} and ${isLeased(lease)} and event_id = any (${eventIds}::uuid[]) and state = 'pending'`;
 }
@@ -202,7 +202,7 @@ export async function recordDeliveryAttempts(
   }));
   const isHealthy = isSuccess(attempts.at(-1)?.exchange.status ?? 0);
   const failingSince = isHealthy ? sql`null::timestamptz` : sql`coalesce(failing_since, now())`;
-  const [row] = await query(kysely)<SendableRow & { own: string[] }>`
+  const [row] = await allRows<SendableRow & { own: string[] }>(kysely)`
     with record as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(records)}::jsonb) as r(
         event_id uuid, message_id uuid, state text, retry_ms float8, request text, status int, answer text, duration_ms int,
@@ -247,7 +247,7 @@ export async function parkDelivery(
   eventId: string,
 ): Promise<void> {
   const reason = `not sent: the process that sent it ended ${lease.orphaned} times`;
-  await query(kysely)`
+  await allRows(kysely)`
     update webhook_delivery
     set state = 'failed', lease_owner = null, claimed_until = null, orphaned = 0, last_at = now(), last_status = 0,
       last_answer = ${reason}
@@ -297,7 +297,7 @@ export async function readLog(
   },
 ): Promise<LoggedDelivery[]> {
   const { state, messageId, before, limit } = options;
-  return await query(kysely)<LoggedDelivery>`
+  return await allRows<LoggedDelivery>(kysely)`
     select ${logColumns}
     from (
       select * from webhook_delivery l
@@ -332,9 +332,9 @@ export async function readDelivery(
   endpointId: string,
   eventId: string,
 ): Promise<DeliveryDetail | undefined> {
-  const [row] = await query(kysely)<
+  const [row] = await allRows<
     LoggedDelivery & DeliveryDetail['event'] & { tries: DeliveryTry[]; permissions: Permission[] }
-  >`
+  >(kysely)`
     select ${logColumns}, d.tries, d.recipient, d.detail, m.template_id as "templateId", m.tag, m.external_id as "externalId",
       m.content -> 'attributes' as attributes,
       array(select unnest(permissions) from webhook_endpoint where account_id = ${accountId} and id = ${endpointId}) as permissions
@@ -387,7 +387,7 @@ export async function replayRange(
   after: string,
   upTo: string,
 ): Promise<{ readonly events: number; readonly end: string }> {
-  const rows = await query(kysely)<{ end: string | null }>`
+  const rows = await allRows<{ end: string | null }>(kysely)`
     select max(place)::text as end from (
       select l.place from webhook_delivery l
       where account_id = ${accountId} and endpoint_id = ${endpointId} and l.place > ${after}::bigint and l.place <= ${upTo}::bigint
@@ -414,7 +414,7 @@ async function makePending(
   change: ReturnType<typeof sql>,
   which: ReturnType<typeof sql>,
 ): Promise<number> {
-  const [row] = await query(kysely)<{ count: number }>`
+  const [row] = await allRows<{ count: number }>(kysely)`
     with chosen as materialized (
       select event_id, message_id from webhook_delivery
       where ${logShared({ accountId, endpointId })} and account_id = ${accountId} and endpoint_id = ${endpointId} and ${which}
@@ -443,7 +443,7 @@ export async function resumeNext(
   accountId: AccountId,
   endpointId: string,
 ): Promise<boolean> {
-  const [row] = await query(kysely)<{ more: boolean }>`
+  const [row] = await allRows<{ more: boolean }>(kysely)`
     with endpoint as materialized (
       select resumed_place from webhook_endpoint
       where account_id = ${accountId} and id = ${endpointId} and resumed_place is not null for update skip locked),

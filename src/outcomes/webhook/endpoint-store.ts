@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Permission } from '../../accounts/access/permission.ts';
 import { webhookLogsLocked } from '../../base/database/advisory-locks.ts';
-import { countChanged, type Kysely, query } from '../../base/database/query.ts';
+import { allRows, countChanged, type Kysely } from '../../base/database/statements.ts';
 import { type AccountId, newId } from '../../base/values/ids.ts';
 import type { WebhookKind } from '../../content/message/event-kinds.ts';
 import { newestPage } from './account-event-store.ts';
@@ -64,7 +64,7 @@ export async function addEndpoint(
   const id = newId();
   const secret = newWebhookSecret();
   // The first endpoint of an account begins with the newest event, also if there were others before.
-  await query(kysely)`
+  await allRows(kysely)`
     with added as (
       insert into webhook_endpoint (account_id, id, url, kinds, permissions, secret)
       values (${accountId}, ${id}, ${url}, ${kinds}, ${[...permissions]}, ${box.seal(secret)}))
@@ -106,9 +106,9 @@ export async function listEndpoints(
   kysely: Kysely,
   accountId: AccountId,
 ): Promise<ListedEndpoint[]> {
-  const rows = await query(kysely)<
+  const rows = await allRows<
     WebhookEndpoint & { eventAt: Date | null; state: DeliveryState | null; status: number | null }
-  >`
+  >(kysely)`
     select ${columns}, d.event_at as "eventAt", d.state, d.last_status as status
     from webhook_endpoint w
     left join lateral (
@@ -127,7 +127,7 @@ export async function readEndpoint(
   accountId: AccountId,
   id: string,
 ): Promise<WebhookEndpoint | undefined> {
-  const [row] = await query(kysely)<WebhookEndpoint>`
+  const [row] = await allRows<WebhookEndpoint>(kysely)`
     select ${columns} from webhook_endpoint where account_id = ${accountId} and id = ${id}`;
   return row;
 }
@@ -186,7 +186,7 @@ export async function readSendableEndpoint(
   accountId: AccountId,
   id: string,
 ): Promise<SendableEndpoint | undefined> {
-  const rows = await query(kysely)<SendableRow>`
+  const rows = await allRows<SendableRow>(kysely)`
     select ${sendableColumns()} from webhook_endpoint where account_id = ${accountId} and id = ${id}`;
   return openSendable(box, rows[0]);
 }
@@ -218,7 +218,7 @@ export async function unpauseEndpoint(
 
 /** The endpoints of an account whose pending events aren't all due yet after a pause. */
 export async function listResuming(kysely: Kysely, accountId: AccountId): Promise<string[]> {
-  const rows = await query(kysely)<{ id: string }>`
+  const rows = await allRows<{ id: string }>(kysely)`
     select id from webhook_endpoint where account_id = ${accountId} and resumed_place is not null`;
   return rows.map(({ id }) => id);
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { type EventPosition, eventsAfter, newestPage } from './account-event-store.ts';
 
@@ -38,7 +38,7 @@ export async function findWebhookWork(
 ): Promise<WebhookWork> {
   const isAsked =
     accounts === undefined ? sql`true` : sql`account_id = any (${[...accounts]}::text[])`;
-  const rows = await query(kysely)<{ accountId: AccountId; endpointId: string | null }>`
+  const rows = await allRows<{ accountId: AccountId; endpointId: string | null }>(kysely)`
     with positioned as (${addPositions})
     select account_id as "accountId", null::uuid as "endpointId" from webhook_position p
     where ${isAsked} and exists (
@@ -79,10 +79,10 @@ export interface FanOutPiece {
  */
 export async function fanOutNext(kysely: Kysely, accountId: AccountId): Promise<FanOutPiece> {
   return await kysely.transaction().execute(async (transaction) => {
-    await query(
+    await allRows(
       transaction,
     )`select set_config('statement_timeout', ${String(pieceTimeoutMs)}, true)`;
-    const [position] = await query(transaction)<EventPosition & { endpoints: number }>`
+    const [position] = await allRows<EventPosition & { endpoints: number }>(transaction)`
       select page::text, size::int as index, (
         select count(*) from webhook_endpoint where account_id = ${accountId})::int as endpoints
       from webhook_position where account_id = ${accountId} for update skip locked`;
@@ -103,7 +103,7 @@ async function writePiece(
   limit: number,
 ): Promise<FanOutPiece> {
   // Each lateral join is a lookup by key because of its limit. An event of a message that waits for a retry waits with it.
-  const rows = await query(transaction)<{ events: number; endpointIds: string[] }>`
+  const rows = await allRows<{ events: number; endpointIds: string[] }>(transaction)`
     with ${eventsAfter(accountId, position, limit, sql`${position.page}::bigint`)},
     found as (
       select e.page, e.place, e.message_id, e.event_id, e.days, v.kind, v.recipient, v.at,
@@ -141,7 +141,7 @@ async function writePiece(
 
 /** Moves an account without endpoints past its events. */
 async function skipEvents(transaction: Kysely, accountId: AccountId): Promise<void> {
-  await query(transaction)`
+  await allRows(transaction)`
     update webhook_position set (page, size) = (${newestPage(accountId)})
     where account_id = ${accountId} and exists (${newestPage(accountId)})`;
 }

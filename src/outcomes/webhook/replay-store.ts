@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import { type AccountId, newId } from '../../base/values/ids.ts';
 import { type EndpointKey, type ReplaySelection, replayRange } from './delivery-store.ts';
 
@@ -37,14 +37,14 @@ export async function startReplay(
   { from, until, state }: ReplaySelection,
 ): Promise<string | undefined> {
   const replayId = newId();
-  const rows = await query(transaction)`
+  const rows = await allRows(transaction)`
     insert into webhook_replay (account_id, endpoint_id, id, from_at, until_at, state, up_to_place)
     select account_id, id, ${replayId}, ${from}, ${until}, ${state ?? null}, coalesce((
       select max(place) from webhook_delivery where account_id = ${accountId} and endpoint_id = ${endpointId}), 0)
     from webhook_endpoint where account_id = ${accountId} and id = ${endpointId}
     on conflict do nothing returning 1`;
   if (rows.length === 0) return undefined;
-  await query(transaction)`
+  await allRows(transaction)`
     delete from webhook_replay where account_id = ${accountId} and endpoint_id = ${endpointId} and id in (
       select id from webhook_replay where account_id = ${accountId} and endpoint_id = ${endpointId}
       order by created_at desc, id desc offset ${keptReplays})`;
@@ -59,7 +59,7 @@ export async function selectReplayed(
   kysely: Kysely,
   accountId: AccountId,
 ): Promise<{ readonly endpointIds: readonly string[]; readonly mayHaveMore: boolean }> {
-  const rows = await query(kysely)<{ endpointId: string; replayId: string }>`
+  const rows = await allRows<{ endpointId: string; replayId: string }>(kysely)`
     select endpoint_id as "endpointId", id as "replayId" from webhook_replay
     where account_id = ${accountId} and finished_at is null`;
   let mayHaveMore = false;
@@ -76,13 +76,13 @@ export async function selectReplayed(
 /** @returns false once nothing is left */
 async function selectNext(transaction: Kysely, key: ReplayKey): Promise<boolean> {
   const { accountId, endpointId, replayId } = key;
-  const [replay] = await query(transaction)<{
+  const [replay] = await allRows<{
     from: Date;
     until: Date;
     state: 'delivered' | 'failed' | null;
     after: string;
     upTo: string;
-  }>`
+  }>(transaction)`
     select from_at as "from", until_at as until, state, after_place::text as after, up_to_place::text as "upTo"
     from webhook_replay
     where account_id = ${accountId} and endpoint_id = ${endpointId} and id = ${replayId} and finished_at is null
@@ -92,7 +92,7 @@ async function selectNext(transaction: Kysely, key: ReplayKey): Promise<boolean>
   const selection = { from, until, state: state ?? undefined };
   const { events, end } = await replayRange(transaction, key, selection, after, upTo);
   const isDone = BigInt(end) >= BigInt(upTo);
-  await query(transaction)`
+  await allRows(transaction)`
     update webhook_replay set after_place = ${end}::bigint, events = events + ${events}, changed_at = now(),
       finished_at = ${isDone ? sql`now()` : null}
     where account_id = ${accountId} and endpoint_id = ${endpointId} and id = ${replayId}`;
@@ -105,7 +105,7 @@ export async function readReplays(
   accountId: AccountId,
   endpointId: string,
 ): Promise<WebhookReplay[]> {
-  return await query(kysely)<WebhookReplay>`
+  return await allRows<WebhookReplay>(kysely)`
     select r.id, r.from_at as "from", r.until_at as until, r.state, r.events, r.created_at as "createdAt",
       r.finished_at as "selectedAt", (
         select count(*) filter (where w.replay_id = r.id) from (

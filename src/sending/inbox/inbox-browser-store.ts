@@ -1,4 +1,4 @@
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 
 /** Saves a browser that opened the inbox with a link, and deletes expired ones. */
 export async function saveInboxBrowser(
@@ -6,7 +6,7 @@ export async function saveInboxBrowser(
   hash: Buffer,
   seconds: number,
 ): Promise<void> {
-  await query(kysely)`
+  await allRows(kysely)`
     with moment as (select now() as at),
       expired as (delete from inbox_browser where expires_at <= (select at from moment))
     insert into inbox_browser (hash, expires_at)
@@ -15,7 +15,7 @@ export async function saveInboxBrowser(
 
 /** Whether a browser with this cookie opened the inbox with a link and has not expired. */
 export async function isInboxBrowser(kysely: Kysely, hash: Buffer): Promise<boolean> {
-  const rows = await query(kysely)`
+  const rows = await allRows(kysely)`
     select from inbox_browser
     where hash = ${hash} and expires_at > now()`;
   return rows.length === 1;

@@ -1,6 +1,6 @@
 import { type Principal, personOf } from '../../accounts/access/principal.ts';
 import { onlyAccount } from '../../accounts/account/reach.ts';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 
 /**
  * Whether a caller may see what accounts sent, which is captured for all of them together: owners and developers of every
@@ -13,7 +13,7 @@ export async function canReadMailOfAccounts(
   principal: Principal,
 ): Promise<boolean> {
   const person = personOf(principal) ?? null;
-  const rows = await query(kysely)`
+  const rows = await allRows(kysely)`
     select where not exists (
       select from account a where not a.system and not a.demo and (a.id <> ${onlyAccount(principal.reach)}::text
         or ${person}::uuid is not null and not exists (

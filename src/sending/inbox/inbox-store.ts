@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { systemAccountId } from '../../accounts/notices/system-mail.ts';
 import type { Database } from '../../base/database/open-database.ts';
-import { type Kysely, query } from '../../base/database/query.ts';
+import { allRows, type Kysely } from '../../base/database/statements.ts';
 import type { ComparableAddress } from '../../base/values/email-address.ts';
 import { type AccountId, newId } from '../../base/values/ids.ts';
 import type {
@@ -69,7 +69,7 @@ export class InboxStore {
   /** Stores a message; committed once this resolves. */
   async add(mail: IncomingMail): Promise<InboxMessageId> {
     const id = newId() as InboxMessageId;
-    await query(this.#kysely)`
+    await allRows(this.#kysely)`
       insert into inbox_message (id, received_at, envelope_from, envelope_to, subject, headers, html, text, unread, source)
       values (${id}, now(), ${mail.envelopeFrom}, ${mail.envelopeTo}, ${mail.subject},
         ${JSON.stringify(mail.headers)}, ${mail.html}, ${mail.text}, ${mail.unread}, ${mail.source})`;
@@ -78,7 +78,7 @@ export class InboxStore {
 
   /** The matching messages, newest first. */
   async find(filter: InboxFilter, limit: number): Promise<CapturedMessage[]> {
-    return await query(this.#kysely)<CapturedMessage>`
+    return await allRows<CapturedMessage>(this.#kysely)`
       select ${messageColumns}
       from (
         select *, sum(octet_length(source)) over (order by received_at desc, id desc) - octet_length(source) as before
@@ -94,7 +94,7 @@ export class InboxStore {
   }
 
   async read(id: InboxMessageId): Promise<CapturedMessage | undefined> {
-    const [row] = await query(this.#kysely)<CapturedMessage>`
+    const [row] = await allRows<CapturedMessage>(this.#kysely)`
       select ${messageColumns}
       from inbox_message where id = ${id} and ${this.#visible}`;
     return row;
@@ -105,7 +105,7 @@ export class InboxStore {
    * @param search literal text to find in the subject, an address, a name or the text, ignoring case; empty matches all
    */
   async list(search: string, offset: number, limit: number): Promise<SummaryPage> {
-    const rows = await query(this.#kysely)<CapturedMessageSummary & { readonly total: number }>`
+    const rows = await allRows<CapturedMessageSummary & { readonly total: number }>(this.#kysely)`
       with found as (select id, received_at from inbox_message where ${this.#visible} and (${mentions(search)})),
         page as (select id from found order by received_at desc, id desc offset ${offset} limit ${limit})
       select ${summaryColumns}, (select count(*)::int from found) as total
@@ -125,7 +125,7 @@ export class InboxStore {
     after: { readonly receivedAt: string; readonly id: string } | undefined,
     limit: number,
   ): Promise<(CapturedMessageSummary & { readonly place: string })[]> {
-    return await query(this.#kysely)<CapturedMessageSummary & { readonly place: string }>`
+    return await allRows<CapturedMessageSummary & { readonly place: string }>(this.#kysely)`
       select ${summaryColumns}, m.received_at::text as place
       from inbox_message m
       where ${this.#visible} and (${mentions(search)}) and (${after?.receivedAt ?? null}::timestamptz is null
@@ -135,7 +135,7 @@ export class InboxStore {
 
   /** Ids and recipients of the messages of the last seconds, for nodes that did not receive them. */
   async latest(seconds: number): Promise<{ id: string; envelopeTo: readonly string[] }[]> {
-    return await query(this.#kysely)<{ id: string; envelopeTo: string[] }>`
+    return await allRows<{ id: string; envelopeTo: string[] }>(this.#kysely)`
       select id, envelope_to as "envelopeTo" from inbox_message
       where received_at > now() - make_interval(secs => ${seconds})
       order by received_at, id`;
@@ -143,14 +143,14 @@ export class InboxStore {
 
   /** Deletes a message. @returns whether it existed */
   async removeOne(id: InboxMessageId, kysely = this.#kysely): Promise<boolean> {
-    const rows = await query(kysely)`
+    const rows = await allRows(kysely)`
       delete from inbox_message where id = ${id} and ${this.#visible} returning id`;
     return rows.length > 0;
   }
 
   /** Deletes matching messages. */
   async remove(filter: InboxFilter, kysely = this.#kysely): Promise<void> {
-    await query(kysely)`delete from inbox_message where ${this.#visible} and ${matches(filter)}`;
+    await allRows(kysely)`delete from inbox_message where ${this.#visible} and ${matches(filter)}`;
   }
 
   /**
@@ -163,7 +163,7 @@ export class InboxStore {
     kysely = this.#kysely,
   ): Promise<void> {
     // Looks messages up one by one: the planner would read whole partitions for a few emails.
-    await query(kysely)`
+    await allRows(kysely)`
       with received as materialized (
         select id, ${messageId} as message_id
         from inbox_message
@@ -181,7 +181,7 @@ export class InboxStore {
 
   /** Removes the oldest messages over the limits; the newest one always stays. */
   async trim(messages = maxInboxMessages, bytes = maxInboxBytes): Promise<void> {
-    await query(this.#kysely)`
+    await allRows(this.#kysely)`
       delete from inbox_message where id in (
         select id from (
           select id, row_number() over newest_first as place, sum(octet_length(source)) over newest_first as bytes

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { awaitReplication } from '../../base/database/await-replication.ts';
-import { countChanged, type Kysely, query } from '../../base/database/query.ts';
+import { allRows, countChanged, type Kysely } from '../../base/database/statements.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 
 /** The request accepted with a key, and its response. */
@@ -20,11 +20,11 @@ export async function findIdempotencyKey(
   accountId: AccountId,
   key: string,
 ): Promise<StoredIdempotencyKey | undefined> {
-  const [row] = await query(kysely)<{
+  const [row] = await allRows<{
     request_hash: Buffer;
     message_id: MessageId;
     suppressed_recipients: string[];
-  }>`
+  }>(kysely)`
     select request_hash, message_id, suppressed_recipients, ${sql.raw(awaitReplication)} from idempotency_key
     where account_id = ${accountId} and key = ${key}
       and created_at > now() - interval '24 hours'`;
@@ -64,7 +64,7 @@ async function beginSweep(kysely: Kysely): Promise<boolean> {
 }
 
 async function countPages(kysely: Kysely): Promise<number> {
-  const [row] = await query(kysely)<{ pages: number }>`
+  const [row] = await allRows<{ pages: number }>(kysely)`
     select (pg_relation_size('idempotency_key') / current_setting('block_size')::int)::int as pages`;
   return row?.pages ?? 0;
 }

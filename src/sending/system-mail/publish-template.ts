@@ -5,7 +5,7 @@ import {
   systemAccountId,
 } from '../../accounts/notices/system-mail.ts';
 import type { Database } from '../../base/database/open-database.ts';
-import type { Kysely } from '../../base/database/query.ts';
+import type { Kysely } from '../../base/database/statements.ts';
 import type { FaultDetail } from '../../base/values/errors.ts';
 import type { TemplateId } from '../../base/values/ids.ts';
 import type { CompiledTemplate } from '../../content/template/compiled-template.ts';
