@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { Counter, type Registry } from 'prom-client';
-import type { Database } from '../base/database/open-database.ts';
-import type { Kysely } from '../base/database/statements.ts';
+import type { Database, Kysely } from '../base/database/open-database.ts';
 import type { DnsServer } from '../base/dns/dns-server.ts';
 import type { HostNames } from '../base/dns/host-names.ts';
 import type { SmtpListener } from '../base/network/smtp-listener.ts';

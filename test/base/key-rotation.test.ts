@@ -229,7 +229,9 @@ test('every purpose of the master key is in the table of this file', async () =>
   const found = new Set<string>();
   for await (const file of glob('src/**/*.ts')) {
     const text = await readFile(file, 'utf8');
-    for (const [, purpose = ''] of text.matchAll(/(?:keysFor|derive)\(\s*'([^']+)'/g))
+    for (const [, purpose = ''] of text.matchAll(
+      /(?:keysFor\(|derive\(|SignedMessageNames\(key, )\s*'([^']+)'/g,
+    ))
       found.add(purpose);
     for (const [, purpose = ''] of text.matchAll(/const \w*[Pp]urpose = '([^']+)'/g))
       found.add(purpose);

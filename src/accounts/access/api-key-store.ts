@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { announceChange } from '../../base/database/announce.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { allRows, firstRow, firstValue, run, valuesOf } from '../../base/database/statements.ts';
 import { toBlockList } from '../../base/network/ip-address.ts';
 import { type AccountId, newId, type PersonId, type TemplateId } from '../../base/values/ids.ts';
@@ -8,8 +8,6 @@ import type { Role } from '../account/account.ts';
 import type { StoredCredential } from './credential-cache.ts';
 import { keyScopes, type Permission } from './permission.ts';
 import type { KeyPrincipal } from './principal.ts';
-
-type Kysely = Database['kysely'];
 
 /** Notification topic for API keys; the key is the account. */
 export const apiKeyTopic = 'api_key';

@@ -1,4 +1,4 @@
-import type { Database } from '../../base/database/open-database.ts';
+import type { Database, Kysely } from '../../base/database/open-database.ts';
 import { isNetwork } from '../../base/network/ip-address.ts';
 import type { FaultDetail } from '../../base/values/errors.ts';
 import type { AccountId, PersonId } from '../../base/values/ids.ts';
@@ -131,8 +131,6 @@ async function findCountProblem(
 
 /** Maximum hours during which a key and its replacement both work. */
 export const maxOverlapHours = 720;
-
-type Kysely = Database['kysely'];
 
 /**
  * A key that can be replaced, with the scopes that its replacement will have: scopes that keys can no longer have are

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { allRows, run } from '../../base/database/statements.ts';
 import type { AccountId, PersonId } from '../../base/values/ids.ts';
 import type { Membership } from '../account/account.ts';
@@ -7,8 +7,6 @@ import { readAccount } from '../account/account-store.ts';
 import { hasSecondFactor } from '../account/second-factor-sql.ts';
 import { authorize, type SignInSettings } from './authorize.ts';
 import type { PersonPrincipal } from './principal.ts';
-
-type Kysely = Database['kysely'];
 
 /** Whom a change may lock out: the owners of these accounts, and the operators of the installation. */
 export interface LockoutScope {

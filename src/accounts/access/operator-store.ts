@@ -1,8 +1,6 @@
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { allRows, hasRow } from '../../base/database/statements.ts';
 import type { PersonId } from '../../base/values/ids.ts';
-
-type Kysely = Database['kysely'];
 
 /** Whether a person is an operator of the installation. Owning accounts doesn't make anyone an operator. */
 export function isOperator(kysely: Kysely, personId: PersonId): Promise<boolean> {

@@ -1,12 +1,10 @@
 import { type Selectable, sql } from 'kysely';
 import { announceChange } from '../../base/database/announce.ts';
-import type { Database, Tables } from '../../base/database/open-database.ts';
+import type { Database, Kysely, Tables } from '../../base/database/open-database.ts';
 import { hasRow } from '../../base/database/statements.ts';
 import type { EmailAddress } from '../../base/values/email-address.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { AccessPolicy, Account, Quota, RetentionDays } from './account.ts';
-
-type Kysely = Database['kysely'];
 
 /** Notification topic for accounts; the key is the account id. */
 export const accountTopic = 'account';

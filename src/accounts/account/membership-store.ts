@@ -1,13 +1,11 @@
 import { announceChange } from '../../base/database/announce.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { allRows, run } from '../../base/database/statements.ts';
 import type { AccountId, PersonId } from '../../base/values/ids.ts';
 import { notifyMember, notifyOwners } from '../notices/security-notice-store.ts';
 import type { Membership, MembershipGranter, Role } from './account.ts';
 import { personTopic } from './person-store.ts';
 import { onlyAccount, type ReachedPerson } from './reach.ts';
-
-type Kysely = Database['kysely'];
 
 /** A member of an account; manifests identify people by email address. */
 export interface Member {

@@ -1,9 +1,7 @@
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { allRows } from '../../base/database/statements.ts';
 import type { PersonId } from '../../base/values/ids.ts';
 import type { Role } from './account.ts';
-
-type Kysely = Database['kysely'];
 
 /** A person, as shown to operators. */
 export interface PersonFacts {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { announceChange } from '../../base/database/announce.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { allRows, firstRow, hasRow, run, valuesOf } from '../../base/database/statements.ts';
 import { comparableAddress } from '../../base/values/email-address.ts';
 import { newPersonId, type PersonId } from '../../base/values/ids.ts';
@@ -8,8 +8,6 @@ import { notifyOperators, notifyPerson } from '../notices/security-notice-store.
 import type { Locale } from '../notices/system-mail.ts';
 import type { Person } from './account.ts';
 import { defaultFormats, isPersonFormats, type PersonFormats } from './person-formats.ts';
-
-type Kysely = Database['kysely'];
 
 /** Notification topic for people and their memberships; the key is the person id. */
 export const personTopic = 'person';

@@ -1,10 +1,8 @@
 import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { firstRow, run } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { Quota } from './account.ts';
-
-type Kysely = Database['kysely'];
 
 /** The hour and the day that a share counts toward. */
 export interface QuotaWindow {

@@ -1,11 +1,9 @@
 import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Database, Kysely } from '../../base/database/open-database.ts';
 import { allRows, firstRow, hasRow, run } from '../../base/database/statements.ts';
 import type { AccountId, PersonId } from '../../base/values/ids.ts';
 import type { Role } from '../account/account.ts';
 import { hasSecondFactor } from '../account/second-factor-sql.ts';
-
-type Kysely = Database['kysely'];
 
 /** Days for which an invitation is valid. */
 export const invitationDays = 7;

@@ -1,11 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { firstRow, run } from '../../base/database/statements.ts';
 import type { AccountId, PersonId } from '../../base/values/ids.ts';
 import type { SecurityEvent } from './system-mail.ts';
 import { enqueueNotices } from './system-mail-store.ts';
-
-type Kysely = Database['kysely'];
 
 /*
  * Security notices (ASVS 2.2.3, 2.5.5). Each is written in the transaction of the change it reports, so that both are

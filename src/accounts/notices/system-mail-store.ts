@@ -9,7 +9,7 @@ import {
   recordUse,
   useBudgets,
 } from '../../base/database/budget-store.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { allRows, firstRow, run, valuesOf } from '../../base/database/statements.ts';
 import { Fault } from '../../base/values/errors.ts';
 import { type AccountId, newId, type PersonId } from '../../base/values/ids.ts';
@@ -77,8 +77,6 @@ const waitBeyondBudgetSeconds = 4 * 3_600;
 function noticeDelay(sent: number, left: number): number {
   return left <= 0 ? waitBeyondBudgetSeconds : (waitSeconds[sent] ?? maxWaitSeconds);
 }
-
-type Kysely = Database['kysely'];
 
 /*
  * The only way into `system_mail`. Whatever is written here has a budget, and an account that is suspended causes none of it.

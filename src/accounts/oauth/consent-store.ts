@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Database, Kysely } from '../../base/database/open-database.ts';
 import { allRows, hasRow } from '../../base/database/statements.ts';
 import type { AccountId, ClientId, PersonId } from '../../base/values/ids.ts';
 import { onlyAccount, type ReachedPerson } from '../account/reach.ts';
@@ -13,8 +13,6 @@ export interface Consent {
   readonly accountName: string;
   readonly grantedAt: Date;
 }
-
-type Kysely = Database['kysely'];
 
 /** The accounts of a person that are reached, oldest membership first. */
 export function readReachedAccounts(

@@ -1,11 +1,9 @@
 import { announceChange } from '../../base/database/announce.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { allRows } from '../../base/database/statements.ts';
 import type { AccountId, ClientId } from '../../base/values/ids.ts';
 import { integrationTopic } from './integration-store.ts';
 import { revokeClientTokens } from './revoke-tokens-store.ts';
-
-type Kysely = Database['kysely'];
 
 /** An integration as operators see it. */
 export interface IntegrationOverview {

@@ -1,9 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import { announceChange } from '../../base/database/announce.ts';
-import type { Database, Tables } from '../../base/database/open-database.ts';
+import type { Kysely, Tables } from '../../base/database/open-database.ts';
 import type { AccountId, ClientId } from '../../base/values/ids.ts';
-
-type Kysely = Database['kysely'];
 
 /** The grants that an integration can be registered for. */
 export type GrantType = 'password' | 'authorization_code' | 'refresh_token';

@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { allRows, run } from '../../base/database/statements.ts';
 import type { MasterKey } from '../../base/secrets/master-key.ts';
 import type { PurposeKeys } from '../../base/secrets/purpose-keys.ts';
@@ -8,8 +8,6 @@ import type { AccountId } from '../../base/values/ids.ts';
 import { type DkimAlgorithm, type DkimKey, dkimRecord, readDkimKey } from './dkim-key.ts';
 import type { DkimKeyState, PublicDkimKey } from './sending-domain.ts';
 import { announceDomain } from './sending-domain-store.ts';
-
-type Kysely = Database['kysely'];
 
 const dkimPurpose = 'dkim keys';
 

@@ -1,11 +1,9 @@
 import { alignByOrdinal } from '../../base/database/align-by-ordinal.ts';
 import { announceChange } from '../../base/database/announce.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Database, Kysely } from '../../base/database/open-database.ts';
 import { allRows, run } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { DomainState } from './sending-domain.ts';
-
-type Kysely = Database['kysely'];
 
 /** An address that an account can send from once verified. */
 export interface Sender {

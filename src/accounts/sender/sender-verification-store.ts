@@ -1,10 +1,8 @@
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { allRows, firstRow, hasRow, run } from '../../base/database/statements.ts';
 import type { AccountId, PersonId } from '../../base/values/ids.ts';
 import { readEmails } from '../account/person-store.ts';
 import { announceSender } from './sender-store.ts';
-
-type Kysely = Database['kysely'];
 
 /**
  * Verifies the senders of a verified domain and notifies all nodes at commit.

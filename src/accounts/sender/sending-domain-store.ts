@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
 import { announceChange } from '../../base/database/announce.ts';
-import type { Database, Tables } from '../../base/database/open-database.ts';
+import type { Database, Kysely, Tables } from '../../base/database/open-database.ts';
 import { allRows, firstValue, hasRow, run } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { unverifySendersOfDomain } from './sender-verification-store.ts';
@@ -14,8 +14,6 @@ import type {
   SendingDomain,
   WarmUpSchedule,
 } from './sending-domain.ts';
-
-type Kysely = Database['kysely'];
 
 /** Cache topic of sending domains; the key is `domainKey`. */
 export const domainTopic = 'sending-domain';

@@ -1,8 +1,6 @@
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { allRows, firstRow, firstValue, hasRow, run } from '../../base/database/statements.ts';
 import type { PersonId } from '../../base/values/ids.ts';
-
-type Kysely = Database['kysely'];
 
 /** What a one-time link opens: the form for the first owner, or the local inbox. */
 export type OneTimeLinkPurpose = 'set-up' | 'inbox';

@@ -1,11 +1,9 @@
 import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { allRows, firstRow, hasRow, run } from '../../base/database/statements.ts';
 import type { PersonId } from '../../base/values/ids.ts';
 import { hasSecondFactor } from '../account/second-factor-sql.ts';
 import { notifyPerson } from '../notices/security-notice-store.ts';
-
-type Kysely = Database['kysely'];
 
 /**
  * Replaces all of the person's recovery codes, which are stored by hash.

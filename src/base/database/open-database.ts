@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect } from 'kysely';
+import { Kysely as Builder, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { OperatorError } from '../values/errors.ts';
 import { splitDatabaseUrl } from './database-url.ts';
@@ -22,11 +22,14 @@ export type DatabaseSettings =
 export type Tables = DB;
 
 /** Runs statements in a transaction, or each separately on the pool. */
-export type DatabaseTransaction = Kysely<Tables>;
+export type DatabaseTransaction = Builder<Tables>;
+
+/** Runs statements in a transaction, or each separately on the pool. */
+export type Kysely = Builder<Tables>;
 
 /** A connection pool with the typed query builder on top. Stores use `kysely`; hot paths can use `pool`. */
 export interface Database {
-  readonly kysely: Kysely<Tables>;
+  readonly kysely: Kysely;
   readonly pool: pg.Pool;
   /**
    * For queue statements, with sequential scans disabled: a cached plan made while the queue was empty would otherwise keep
@@ -37,7 +40,7 @@ export interface Database {
    * For the statements of followers and webhooks, each planned once per connection: planning them takes longer than running them.
    * Sequential scans are disabled for the same reason as the queue’s.
    */
-  readonly followKysely: Kysely<Tables>;
+  readonly followKysely: Kysely;
   readonly settings: DatabaseSettings;
   close(): Promise<void>;
 }
@@ -128,10 +131,10 @@ export function openDatabase(settings: DatabaseSettings, options: DatabaseOption
     preparesAll: true,
   });
   return {
-    kysely: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }),
+    kysely: new Builder<Tables>({ dialect: new PostgresDialect({ pool }) }),
     pool,
     queuePool,
-    followKysely: new Kysely<Tables>({ dialect: new PostgresDialect({ pool: followPool }) }),
+    followKysely: new Builder<Tables>({ dialect: new PostgresDialect({ pool: followPool }) }),
     settings,
     async close() {
       await Promise.all([pool.end(), queuePool.end(), followPool.end()]);

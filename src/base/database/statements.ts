@@ -1,8 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from './open-database.ts';
-
-/** Runs statements in a transaction, or each separately on the pool. */
-export type Kysely = Database['kysely'];
+import type { Kysely } from './open-database.ts';
 
 /*
  * Tags that run the statement they are given, each for one shape of result: `firstRow<Person>(kysely)`select …``. Values

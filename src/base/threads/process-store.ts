@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../database/open-database.ts';
+import type { Kysely } from '../database/open-database.ts';
 import { allRows, run } from '../database/statements.ts';
 import type { NodeRole } from './node-role.ts';
 
@@ -33,8 +33,6 @@ export interface ReportedProcess
   readonly startedAt: Date;
   readonly seenAt: Date;
 }
-
-type Kysely = Database['kysely'];
 
 /** Reports a process, and deletes those that vanished an hour ago. */
 export async function reportProcess(kysely: Kysely, process: ProcessFacts): Promise<void> {

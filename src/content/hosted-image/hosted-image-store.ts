@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { alignByOrdinal } from '../../base/database/align-by-ordinal.ts';
-import { allRows, type Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { HostedImageRef } from './hosted-image-path.ts';
 

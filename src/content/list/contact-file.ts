@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import {
   describeRepeatedColumn,
   findAddressColumn,

@@ -1,5 +1,6 @@
 import { checkLimits } from '../../accounts/account/account-limit-store.ts';
-import { allRows, type Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import type { AccountId, ListId } from '../../base/values/ids.ts';
 import { maxContactColumns } from './contact-limits.ts';

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { allRows, type Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 import type { AccountId, ListId } from '../../base/values/ids.ts';
 
 /** A contact list without its contacts. */

@@ -6,9 +6,10 @@ import {
   clientSettings,
   type DatabaseSettings,
   ignoreIdleErrors,
+  type Kysely,
 } from '../../base/database/open-database.ts';
 import { isForeignKeyViolation } from '../../base/database/sqlstate.ts';
-import { allRows, type Kysely } from '../../base/database/statements.ts';
+import { allRows } from '../../base/database/statements.ts';
 import { Limiter } from '../../base/fairness/limiter.ts';
 import { policies } from '../../base/fairness/policies.ts';
 import type { AccountId } from '../../base/values/ids.ts';

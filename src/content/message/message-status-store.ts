@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { allRows, type Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 import type { StoredEventKind } from './event-kinds.ts';
 import type { StoredContent } from './message-content.ts';

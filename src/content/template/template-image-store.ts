@@ -1,4 +1,5 @@
-import { allRows, type Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 import type { TemplateImage, TemplateRef } from './template-source.ts';
 
 /** The draft's number among the versions of `template_image`. */

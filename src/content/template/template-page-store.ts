@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { readEmails } from '../../accounts/account/person-store.ts';
-import { allRows, type Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 import type { AccountId, PersonId, TemplateId } from '../../base/values/ids.ts';
 import type { CompiledTemplate } from './compiled-template.ts';
 import { linkDraftImages } from './template-image-store.ts';

@@ -1,5 +1,6 @@
 import { alignByOrdinal } from '../../base/database/align-by-ordinal.ts';
-import { allRows, type Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 import type { CompiledVariant } from './compiled-template.ts';
 import type { TemplateVersionRef, VariantSource } from './template-source.ts';
 

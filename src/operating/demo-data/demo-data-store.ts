@@ -1,12 +1,10 @@
 import { sql } from 'kysely';
 import { accountTopic } from '../../accounts/account/account-store.ts';
 import { announceChange } from '../../base/database/announce.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { partitionedTables } from '../../content/message/message-partitions-store.ts';
 import { waitForAllCursors } from '../../outcomes/feed/feed-cursor-store.ts';
-
-type Kysely = Database['kysely'];
 
 /** A finished message that never existed. */
 export interface DemoMessage {

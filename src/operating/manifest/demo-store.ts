@@ -1,7 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
-
-type Kysely = Database['kysely'];
+import type { Kysely } from '../../base/database/open-database.ts';
 
 /** True once the demo manifest was applied, even if the demo has been removed since. */
 export async function isDemoApplied(kysely: Kysely): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { readAccount } from '../../accounts/account/account-store.ts';
 import { readIntegrations } from '../../accounts/oauth/integration-store.ts';
 import { readSenders } from '../../accounts/sender/sender-store.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { readLists } from '../../content/list/list-store.ts';
 import type { TemplateImage } from '../../content/template/template-source.ts';
@@ -21,8 +21,6 @@ import {
   readPublishedContents,
   readUsers,
 } from './read-manifest-store.ts';
-
-type Kysely = Database['kysely'];
 
 /** Names the CSV file for a list's contacts; undefined: contacts aren't exported. */
 type NameContactFile = (accountId: AccountId, listId: string) => string | undefined;

@@ -1,13 +1,11 @@
 import { sql } from 'kysely';
 import type { Role } from '../../accounts/account/account.ts';
 import { readEmails } from '../../accounts/account/person-store.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import type { AccountId, PersonId } from '../../base/values/ids.ts';
 import type { TemplateSource } from '../../content/template/template-source.ts';
 import { emailOf, type WhenUncertain } from '../../content/template/template-store.ts';
 import { sourceWithVariants } from '../../content/template/variant-store.ts';
-
-type Kysely = Database['kysely'];
 
 /** The IDs of all accounts, in order. */
 export async function readAccountIds(kysely: Kysely): Promise<AccountId[]> {

@@ -1,9 +1,7 @@
 import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Database, Kysely } from '../../base/database/open-database.ts';
 import type { InstallationMove } from '../../base/secrets/installation-store.ts';
 import { moveApplication } from './move-session-store.ts';
-
-type Kysely = Database['kysely'];
 
 /** A move, as both databases record it. */
 export interface MoveIdentity {

@@ -1,10 +1,8 @@
 import { sql } from 'kysely';
 import pg from 'pg';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Database, Kysely } from '../../base/database/open-database.ts';
 import { type MoveCatalog, type MoveTable, nameOfKey } from './move-catalog-store.ts';
 import type { MoveIdentity } from './move-source-store.ts';
-
-type Kysely = Database['kysely'];
 
 /** The state of a database that a move could use. */
 export type TargetState =

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import { allRows, type Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 import { simulatedDomain } from '../../base/values/simulated-address.ts';
 import {
   eventKinds,

@@ -1,4 +1,4 @@
-import type { Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { readTraceContext } from '../../base/telemetry/trace-context.ts';
 import type { TraceSpan, Tracing } from '../../base/telemetry/tracing.ts';
 import type { Log } from '../../base/values/log.ts';

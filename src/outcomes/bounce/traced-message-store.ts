@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { allRows, type Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 import { accountsWithTag, traceContext } from '../../content/message/message-sql.ts';
 import type { FeedbackEvent } from './feedback-event-store.ts';

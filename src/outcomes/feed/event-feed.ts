@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { tryLockRecordedWindows } from '../../base/database/advisory-locks.ts';
-import type { Database } from '../../base/database/open-database.ts';
-import type { Kysely } from '../../base/database/statements.ts';
+import type { Database, Kysely } from '../../base/database/open-database.ts';
 import type { Log } from '../../base/values/log.ts';
 import { WakeSignal } from '../../sending/queue/wake-signal.ts';
 import {

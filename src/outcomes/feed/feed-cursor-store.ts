@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import { allRows, countChanged, type Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
+import { allRows, countChanged } from '../../base/database/statements.ts';
 import { countRunningWith } from '../../base/threads/process-store.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { allLanes, type FeedWindow, hasLane } from './feed-window-store.ts';

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { endedTransactions } from '../../base/database/ended-transactions.ts';
-import { allRows, type Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 
 /** An account's lane is a hash that is the same in every database, because positions move with the rows. */
 const laneCount = 8;

@@ -1,4 +1,4 @@
-import type { Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { accountTagOf } from '../../content/message/account-tag.ts';
 import type { FeedbackEvent } from '../bounce/feedback-event-store.ts';
 import type { DeliveryTokens } from './delivery-tokens.ts';

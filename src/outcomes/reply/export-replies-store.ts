@@ -1,4 +1,5 @@
-import { allRows, type Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 import type { ComparableAddress } from '../../base/values/email-address.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 

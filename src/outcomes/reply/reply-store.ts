@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { allRows, type Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 import { storableJson } from '../../base/database/storable-json.ts';
 import type { ComparableAddress } from '../../base/values/email-address.ts';
 import type { AccountId, MessageId, TemplateId } from '../../base/values/ids.ts';

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { allRows, type Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 import type { AccountId, MessageId, TemplateId } from '../../base/values/ids.ts';
 import { maskedValues } from '../../content/message/mask-values.ts';
 import type { StoredContent } from '../../content/message/message-content.ts';

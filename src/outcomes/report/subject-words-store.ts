@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { allRows, type Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 import type { LoadedTemplate } from '../../content/rendering/load-template.ts';
 import { fixedTexts } from '../../content/rendering/render-subject.ts';
 import type { TemplateDirectory } from '../../content/template/template-directory.ts';

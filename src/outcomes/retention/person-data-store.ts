@@ -1,6 +1,7 @@
 import { createHash, type KeyObject } from 'node:crypto';
 import { sql } from 'kysely';
-import { allRows, countChanged, type Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
+import { allRows, countChanged } from '../../base/database/statements.ts';
 import { auditIdOf, hashAddress } from '../../base/secrets/hash-address.ts';
 import type { ComparableAddress } from '../../base/values/email-address.ts';
 import { type AccountId, newId } from '../../base/values/ids.ts';

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import { allRows, type Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { readerEventKinds } from '../../content/message/event-kinds.ts';
 import {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { allRows, countChanged, type Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
+import { allRows, countChanged } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { type ReaderEventKind, readerEventKinds } from '../../content/message/event-kinds.ts';
 import { kindList } from '../../content/message/message-sql.ts';

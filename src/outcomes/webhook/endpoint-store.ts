@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { Permission } from '../../accounts/access/permission.ts';
 import { webhookLogsLocked } from '../../base/database/advisory-locks.ts';
-import { allRows, countChanged, type Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
+import { allRows, countChanged } from '../../base/database/statements.ts';
 import { type AccountId, newId } from '../../base/values/ids.ts';
 import type { WebhookKind } from '../../content/message/event-kinds.ts';
 import { newestPage } from './account-event-store.ts';

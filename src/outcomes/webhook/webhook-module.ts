@@ -1,6 +1,6 @@
 import { announceChange } from '../../base/database/announce.ts';
 import type { CommitWith } from '../../base/database/commit-with.ts';
-import type { Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { PublicNetworks } from '../../base/network/public-networks.ts';
 import type { MasterKey } from '../../base/secrets/master-key.ts';
 import { PeriodicTask } from '../../base/threads/periodic-task.ts';

@@ -12,8 +12,7 @@ import {
   consumeOneTimeLink,
   isValidOneTimeLink,
 } from '../../accounts/sign-in/one-time-link-store.ts';
-import type { Database } from '../../base/database/open-database.ts';
-import type { Kysely } from '../../base/database/statements.ts';
+import type { Database, Kysely } from '../../base/database/open-database.ts';
 import { bearerTokenOf, isSameSecret } from '../../host/http/bearer-token.ts';
 import type { Http } from '../../host/http/create-http.ts';
 import { isSameOrigin, isSameOriginOrVisit } from '../../host/http/same-origin.ts';

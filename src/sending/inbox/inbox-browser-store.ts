@@ -1,4 +1,5 @@
-import { allRows, type Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 
 /** Saves a browser that opened the inbox with a link, and deletes expired ones. */
 export async function saveInboxBrowser(

@@ -1,6 +1,7 @@
 import { type Principal, personOf } from '../../accounts/access/principal.ts';
 import { onlyAccount } from '../../accounts/account/reach.ts';
-import { allRows, type Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 
 /**
  * Whether a caller may see what accounts sent, which is captured for all of them together: owners and developers of every

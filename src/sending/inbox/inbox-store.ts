@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { systemAccountId } from '../../accounts/notices/system-mail.ts';
-import type { Database } from '../../base/database/open-database.ts';
-import { allRows, type Kysely } from '../../base/database/statements.ts';
+import type { Database, Kysely } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 import type { ComparableAddress } from '../../base/values/email-address.ts';
 import { type AccountId, newId } from '../../base/values/ids.ts';
 import type {

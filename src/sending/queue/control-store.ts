@@ -1,6 +1,6 @@
 import { CompiledQuery } from 'kysely';
 import type { CommitWith } from '../../base/database/commit-with.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Database, Kysely } from '../../base/database/open-database.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 import type { StoredEventKind } from '../../content/message/event-kinds.ts';
 import {
@@ -38,8 +38,6 @@ export interface QueueActionResult {
   /** Messages left alone because they are being sent. */
   readonly busy: number;
 }
-
-type Kysely = Database['kysely'];
 
 interface Chunk {
   readonly seen: number;

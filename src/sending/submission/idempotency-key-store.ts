@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { awaitReplication } from '../../base/database/await-replication.ts';
-import { allRows, countChanged, type Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
+import { allRows, countChanged } from '../../base/database/statements.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 
 /** The request accepted with a key, and its response. */

@@ -4,8 +4,7 @@ import {
   type SystemMailKind,
   systemAccountId,
 } from '../../accounts/notices/system-mail.ts';
-import type { Database } from '../../base/database/open-database.ts';
-import type { Kysely } from '../../base/database/statements.ts';
+import type { Database, Kysely } from '../../base/database/open-database.ts';
 import type { FaultDetail } from '../../base/values/errors.ts';
 import type { TemplateId } from '../../base/values/ids.ts';
 import type { CompiledTemplate } from '../../content/template/compiled-template.ts';

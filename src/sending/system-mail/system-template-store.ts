@@ -1,6 +1,7 @@
 import { systemAccountId } from '../../accounts/notices/system-mail.ts';
 import { lockForTransaction } from '../../base/database/advisory-locks.ts';
-import { allRows, type Kysely } from '../../base/database/statements.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 import type { TemplateId } from '../../base/values/ids.ts';
 import type { TemplateSource } from '../../content/template/template-source.ts';
 

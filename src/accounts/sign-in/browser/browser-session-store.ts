@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../../../base/database/open-database.ts';
+import type { Kysely } from '../../../base/database/open-database.ts';
 import { allRows, hasRow, run } from '../../../base/database/statements.ts';
 import { comparableAddress } from '../../../base/values/email-address.ts';
 import { type AccountId, newId, type PersonId } from '../../../base/values/ids.ts';
@@ -8,8 +8,6 @@ import type { PersonPrincipal } from '../../access/principal.ts';
 import { onlyAccount, type Reach, type ReachedPerson, reachOf } from '../../account/reach.ts';
 import { hasSecondFactor } from '../../account/second-factor-sql.ts';
 import type { Locale } from '../../notices/system-mail.ts';
-
-type Kysely = Database['kysely'];
 
 /** A signed-in browser. */
 export interface BrowserSession extends ReachedPerson {

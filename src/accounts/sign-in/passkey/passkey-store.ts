@@ -1,4 +1,4 @@
-import type { Database } from '../../../base/database/open-database.ts';
+import type { Kysely } from '../../../base/database/open-database.ts';
 import { allRows, firstRow, hasRow, run } from '../../../base/database/statements.ts';
 import { newId, type PersonId } from '../../../base/values/ids.ts';
 import { notifyPerson } from '../../notices/security-notice-store.ts';
@@ -32,8 +32,6 @@ export interface StoredPasskey extends PasskeyCredential {
   readonly publicKey: Uint8Array;
   readonly signCount: number;
 }
-
-type Kysely = Database['kysely'];
 
 /** A person's passkeys, oldest first. */
 export function listPasskeys(

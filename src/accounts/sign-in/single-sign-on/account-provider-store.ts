@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../../../base/database/open-database.ts';
+import type { Database, Kysely } from '../../../base/database/open-database.ts';
 import { allRows, firstValue, run } from '../../../base/database/statements.ts';
 import type { MasterKey } from '../../../base/secrets/master-key.ts';
 import type { PurposeKeys } from '../../../base/secrets/purpose-keys.ts';
@@ -9,8 +9,6 @@ import type { SignInSettings } from '../../access/authorize.ts';
 import { keepMembershipsOfProvider } from '../../account/membership-store.ts';
 import { revokeReachedTokens } from '../../oauth/revoke-tokens-store.ts';
 import type { ProviderMemberRule, ProviderRole, SignInProvider } from './sign-in-provider.ts';
-
-type Kysely = Database['kysely'];
 
 const secretPurpose = 'sign-in provider secret';
 

@@ -1,4 +1,4 @@
-import type { Database } from '../../../base/database/open-database.ts';
+import type { Kysely } from '../../../base/database/open-database.ts';
 import type { PersonId } from '../../../base/values/ids.ts';
 import type { SignInSettings } from '../../access/authorize.ts';
 import { lockActiveAccount } from '../../account/account-store.ts';
@@ -13,8 +13,6 @@ import {
 import { grantedRoles, isVerifiedAddress, syncMemberships } from './provider-memberships.ts';
 import { isUsableSubject, type ProviderClaims } from './read-provider-claims.ts';
 import type { SignInProvider } from './sign-in-provider.ts';
-
-type Kysely = Database['kysely'];
 
 /** Why a provider's person isn't signed in. */
 export type AdmissionRefusal =

@@ -1,11 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../../../base/database/open-database.ts';
+import type { Kysely } from '../../../base/database/open-database.ts';
 import { allRows, firstRow, firstValue, run } from '../../../base/database/statements.ts';
 import { type AccountId, newId, type PersonId } from '../../../base/values/ids.ts';
 import { onlyAccount, type ReachedPerson } from '../../account/reach.ts';
 import type { ProviderClaims } from './read-provider-claims.ts';
-
-type Kysely = Database['kysely'];
 
 /** The person whom a provider's subject identifies. */
 export interface ProviderIdentity {

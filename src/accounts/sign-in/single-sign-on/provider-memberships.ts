@@ -1,4 +1,4 @@
-import type { Database } from '../../../base/database/open-database.ts';
+import type { Kysely } from '../../../base/database/open-database.ts';
 import type { AccountId, PersonId } from '../../../base/values/ids.ts';
 import type { SignInSettings } from '../../access/authorize.ts';
 import { changeWithoutLockout } from '../../access/last-owner-store.ts';
@@ -13,8 +13,6 @@ import {
 import { type RequestOrigin, recordAuditEvent } from '../../audit/audit-store.ts';
 import type { ProviderClaims } from './read-provider-claims.ts';
 import { type ProviderRole, providerRoles, type SignInProvider } from './sign-in-provider.ts';
-
-type Kysely = Database['kysely'];
 
 /** Whether an address is certainly the person's. */
 export function isVerifiedAddress(

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database, DatabaseTransaction } from '../../../base/database/open-database.ts';
+import type { DatabaseTransaction, Kysely } from '../../../base/database/open-database.ts';
 import { type AccountId, type ListId, newId } from '../../../base/values/ids.ts';
 import type { ImportCounts, ImportStep, RejectedRow } from './import-csv.ts';
 
@@ -13,8 +13,6 @@ export interface ImportTarget {
 export interface ImportKey extends ImportTarget {
   readonly importId: string;
 }
-
-type Kysely = Database['kysely'];
 
 /** The process that currently runs an import; once another one continues it, this one's writes have no effect. */
 export interface ImportRun extends ImportKey {

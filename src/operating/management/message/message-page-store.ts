@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../../../base/database/open-database.ts';
+import type { Kysely } from '../../../base/database/open-database.ts';
 import { TimeBudget } from '../../../base/fairness/time-budget.ts';
 import type { AccountId, MessageId } from '../../../base/values/ids.ts';
 import { minIdAt } from '../../../base/values/uuid7.ts';
@@ -20,8 +20,6 @@ import {
   findMessages,
   recentFrom,
 } from '../../../outcomes/report/find-messages-store.ts';
-
-type Kysely = Database['kysely'];
 
 /** A line of the message log. */
 export interface MessageListItem {

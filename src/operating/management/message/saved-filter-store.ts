@@ -1,9 +1,7 @@
 import { sql } from 'kysely';
 import { accountLimits } from '../../../accounts/account/account-limits.ts';
-import type { Database } from '../../../base/database/open-database.ts';
+import type { Kysely } from '../../../base/database/open-database.ts';
 import type { AccountId, PersonId } from '../../../base/values/ids.ts';
-
-type Kysely = Database['kysely'];
 
 /** Whose filters they are. */
 interface FilterOwner {
