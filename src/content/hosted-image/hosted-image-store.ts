@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { alignByOrdinal } from '../../base/database/align-by-ordinal.ts';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { allRows, firstRow, run } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { HostedImageRef } from './hosted-image-path.ts';
 
@@ -60,7 +60,7 @@ export async function readHostedImage(
   kysely: Kysely,
   { accountId, sha256 }: HostedImageRef,
 ): Promise<HostedImage | undefined> {
-  const [row] = await allRows<HostedImageRow>(kysely)`
+  const row = await firstRow<HostedImageRow>(kysely)`
     select ${columns} from hosted_image
     where account_id = ${accountId} and sha256 = decode(${sha256}, 'hex') and removed_at is null`;
   return row;
@@ -71,7 +71,7 @@ export async function readHostedImageUsage(
   kysely: Kysely,
   { accountId, sha256 }: HostedImageRef,
 ): Promise<{ readonly images: number; readonly bytes: number }> {
-  const [row] = await allRows<{ images: number; bytes: number }>(kysely)`
+  const row = await firstRow<{ images: number; bytes: number }>(kysely)`
     select count(*)::int as images, coalesce(sum(size), 0)::float8 as bytes from hosted_image
     where account_id = ${accountId} and sha256 <> decode(${sha256}, 'hex')`;
   return row ?? { images: 0, bytes: 0 };
@@ -83,7 +83,7 @@ export async function saveHostedImage(
   { accountId, sha256 }: HostedImageRef,
   { filename, contentType, size }: Omit<HostedImage, 'sha256' | 'createdAt'>,
 ): Promise<void> {
-  await allRows(transaction)`
+  await run(transaction)`
     insert into hosted_image (account_id, sha256, filename, content_type, size)
     values (${accountId}, decode(${sha256}, 'hex'), ${filename}, ${contentType}, ${size})
     on conflict (account_id, sha256) do update
@@ -96,7 +96,7 @@ export async function removeHostedImage(
   transaction: Kysely,
   { accountId, sha256 }: HostedImageRef,
 ): Promise<void> {
-  await allRows(transaction)`
+  await run(transaction)`
     update hosted_image set removed_at = now()
     where account_id = ${accountId} and sha256 = decode(${sha256}, 'hex') and removed_at is null`;
 }

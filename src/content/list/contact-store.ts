@@ -1,6 +1,6 @@
 import { checkLimits } from '../../accounts/account/account-limit-store.ts';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { allRows, firstRow, run } from '../../base/database/statements.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import type { AccountId, ListId } from '../../base/values/ids.ts';
 import { maxContactColumns } from './contact-limits.ts';
@@ -64,7 +64,7 @@ export async function readContact(
   { accountId, listId }: ListKey,
   email: string,
 ): Promise<Contact | undefined> {
-  const [row] = await allRows<Contact>(kysely)`
+  const row = await firstRow<Contact>(kysely)`
     select email, fields, created_at as "createdAt" from contact
     where account_id = ${accountId} and list_id = ${listId} and email = ${email}`;
   return row;
@@ -98,7 +98,7 @@ export async function removeContact(
 ): Promise<void> {
   const { accountId, listId } = list;
   await lockList(transaction, { accountId, id: listId });
-  await allRows(transaction)`
+  await run(transaction)`
     delete from contact where account_id = ${accountId} and list_id = ${listId} and email = ${email}`;
   await adjustListSize(transaction, list, -1);
 }
@@ -109,7 +109,7 @@ async function adjustListSize(
   { accountId, listId }: ListKey,
   delta: number,
 ): Promise<void> {
-  await allRows(transaction)`
+  await run(transaction)`
     update contact_list
     set content_hash = null, modified_at = now(), source_size = greatest(0, source_size + ${delta}::int)
     where account_id = ${accountId} and id = ${listId}`;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { allRows, firstRow, run } from '../../base/database/statements.ts';
 import type { AccountId, ListId } from '../../base/values/ids.ts';
 
 /** A contact list without its contacts. */
@@ -28,7 +28,7 @@ export async function readListPage(
   const lists = await allRows<ContactList>(kysely)`
     select ${columns} from contact_list where account_id = ${accountId}
     order by id limit ${page.count} offset ${page.offset}`;
-  const [counted] = await allRows<{ total: number }>(kysely)`
+  const counted = await firstRow<{ total: number }>(kysely)`
     select count(*)::int as total from contact_list where account_id = ${accountId}`;
   return { total: counted?.total ?? 0, lists };
 }
@@ -57,7 +57,7 @@ export async function saveList(
   },
 ): Promise<void> {
   const { accountId, id, name, folderName, description } = list;
-  await allRows(transaction)`
+  await run(transaction)`
     insert into contact_list (account_id, id, name, folder_name, description)
     values (${accountId}, ${id}, ${name}, ${folderName}, ${description})
     on conflict (account_id, id) do update
@@ -79,7 +79,7 @@ export async function lockList(
   list: { readonly accountId: AccountId; readonly id: ListId },
 ): Promise<void> {
   // Contacts reference the list; this lock still allows that.
-  await allRows(transaction)`
+  await run(transaction)`
     select from contact_list where account_id = ${list.accountId} and id = ${list.id} for no key update`;
 }
 
@@ -123,7 +123,7 @@ export async function saveContacts(
   await lockList(transaction, list);
   for (let from = 0; from < contacts.rows.length; from += chunk) {
     const rows = JSON.stringify(contacts.rows.slice(from, from + chunk));
-    await allRows(transaction)`
+    await run(transaction)`
       insert into contact (account_id, list_id, email, fields)
       select ${accountId}, ${id}, row.email, row.fields
       from jsonb_to_recordset(${rows}::jsonb) as row (email text, fields jsonb)
@@ -133,11 +133,11 @@ export async function saveContacts(
   }
   if (only) {
     const emails = contacts.rows.map(({ email }) => email);
-    await allRows(transaction)`
+    await run(transaction)`
       delete from contact
       where account_id = ${accountId} and list_id = ${id} and not email = any(${emails}::text[])`;
   }
-  await allRows(transaction)`
+  await run(transaction)`
     update contact_list set content_hash = ${contacts.contentHash}, modified_at = now(),
       source_size = (select count(*) from contact where account_id = ${accountId} and list_id = ${id})
     where account_id = ${accountId} and id = ${id}`;
@@ -149,6 +149,6 @@ export async function removeList(
   accountId: AccountId,
   listId: ListId,
 ): Promise<void> {
-  await allRows(transaction)`
+  await run(transaction)`
     delete from contact_list where account_id = ${accountId} and id = ${listId}`;
 }

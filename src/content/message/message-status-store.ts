@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { allRows, firstRow } from '../../base/database/statements.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 import type { StoredEventKind } from './event-kinds.ts';
 import type { StoredContent } from './message-content.ts';
@@ -64,7 +64,7 @@ export async function readMessageStatus(
   accountId: AccountId,
   messageId: MessageId,
 ): Promise<StoredMessageStatus | undefined> {
-  const [message] = await allRows<StoredMessage>(kysely)`
+  const message = await firstRow<StoredMessage>(kysely)`
     select template_id, template_version, state, state_at, accepted_at, transactional, track_opens, track_clicks,
       deliver_when_delayed, external_id, tag, content
     from message where account_id = ${accountId} and id = ${messageId}`;

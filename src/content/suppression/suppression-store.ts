@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows, countChanged } from '../../base/database/statements.ts';
+import { allRows, countChanged, run } from '../../base/database/statements.ts';
 import type { ComparableAddress } from '../../base/values/email-address.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { NewSuppression, Suppression, SuppressionReason } from './suppression.ts';
@@ -21,7 +21,7 @@ export async function addSuppressions(
     message_id: entry.messageId ?? null,
     expires_at: entry.expiresAt?.toISOString() ?? null,
   }));
-  await allRows(kysely)`
+  await run(kysely)`
     delete from suppression s using json_to_recordset(${JSON.stringify(rows)}::json) as e (address text, reason text)
     where s.account_id = ${accountId} and s.address = e.address and s.reason = e.reason and s.expires_at <= now()`;
   const written = await allRows<{ fresh: boolean }>(kysely)`

@@ -1,5 +1,5 @@
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { allRows, run } from '../../base/database/statements.ts';
 import type { TemplateImage, TemplateRef } from './template-source.ts';
 
 /** The draft's number among the versions of `template_image`. */
@@ -14,7 +14,7 @@ export async function linkImages(
 ): Promise<void> {
   if (images.length === 0) return;
   const hashes = images.map(({ sha256 }) => sha256);
-  await allRows(transaction)`
+  await run(transaction)`
     insert into template_image (account_id, template_id, version, sha256)
     select distinct ${accountId}, ${templateId}, ${version}::int, decode(hash, 'hex')
     from unnest(${hashes}::text[]) hash`;
@@ -26,7 +26,7 @@ export async function linkDraftImages(
   owner: TemplateRef,
   images: readonly TemplateImage[] = [],
 ): Promise<void> {
-  await allRows(transaction)`
+  await run(transaction)`
     delete from template_image
     where account_id = ${owner.accountId} and template_id = ${owner.templateId} and version = ${draftNumber}`;
   await linkImages(transaction, owner, draftNumber, images);

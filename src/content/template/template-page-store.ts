@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { readEmails } from '../../accounts/account/person-store.ts';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { allRows, firstRow, run } from '../../base/database/statements.ts';
 import type { AccountId, PersonId, TemplateId } from '../../base/values/ids.ts';
 import type { CompiledTemplate } from './compiled-template.ts';
 import { linkDraftImages } from './template-image-store.ts';
@@ -69,7 +69,7 @@ export async function readCreator(
   accountId: AccountId,
   id: TemplateId,
 ): Promise<PersonId | undefined> {
-  const [row] = await allRows<{ createdBy: PersonId | null }>(kysely)`
+  const row = await firstRow<{ createdBy: PersonId | null }>(kysely)`
     select created_by as "createdBy" from template where account_id = ${accountId} and id = ${id}`;
   return row?.createdBy ?? undefined;
 }
@@ -120,7 +120,7 @@ export async function readTemplateVersion(
   version: number | 'published',
 ): Promise<VersionRow | undefined> {
   const number = version === 'published' ? null : version;
-  const [row] = await allRows<VersionRow>(kysely)`
+  const row = await firstRow<VersionRow>(kysely)`
     select v.version, v.sender_address as "senderAddress", v.freshness_seconds as "freshnessSeconds",
       v.created_at as "createdAt", v.version is not distinct from t.published_version as published, v.trial,
       ${sql.raw(sourceWithVariants('v'))} as source, v.compiled
@@ -143,7 +143,7 @@ export async function readDraft(
   accountId: AccountId,
   templateId: TemplateId,
 ): Promise<DraftRow | undefined> {
-  const [row] = await allRows<DraftRow>(kysely)`
+  const row = await firstRow<DraftRow>(kysely)`
     select d.content, d.changed_at as "changedAt"
     from template_draft d
     join template t on t.account_id = ${accountId} and t.id = d.template_id and t.removed_at is null
@@ -161,7 +161,7 @@ export async function saveDraft(
   },
 ): Promise<void> {
   const content = JSON.stringify(draft.content);
-  await allRows(transaction)`
+  await run(transaction)`
     insert into template_draft (account_id, template_id, content, changed_by, changed_at)
     values (${draft.accountId}, ${draft.templateId}, ${content}::jsonb, ${draft.personId ?? null}, now())
     on conflict (account_id, template_id) do update
@@ -175,7 +175,7 @@ export async function removeDraft(
   accountId: AccountId,
   templateId: TemplateId,
 ): Promise<void> {
-  await allRows(transaction)`
+  await run(transaction)`
     delete from template_draft where account_id = ${accountId} and template_id = ${templateId}`;
   await linkDraftImages(transaction, { accountId, templateId });
 }

@@ -3,7 +3,7 @@ import { readEmails } from '../../accounts/account/person-store.ts';
 import { alignByOrdinal } from '../../base/database/align-by-ordinal.ts';
 import { announceChange } from '../../base/database/announce.ts';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { allRows, firstRow, run } from '../../base/database/statements.ts';
 import type { AccountId, PersonId, TemplateId } from '../../base/values/ids.ts';
 import type { CompiledTemplate, CompiledVersion } from './compiled-template.ts';
 import { linkImages } from './template-image-store.ts';
@@ -34,7 +34,7 @@ export async function revealTemplateSecrets(
   { accountId, templateId }: TemplateRef,
   names: readonly string[],
 ): Promise<void> {
-  await allRows(transaction)`
+  await run(transaction)`
     update template_secret set revealed_at = now()
     where account_id = ${accountId} and template_id = ${templateId} and name = any (${names})`;
   await announceChange(transaction, templateTopic, templateKey(accountId, templateId));
@@ -164,7 +164,7 @@ export async function saveTemplate(
   },
 ): Promise<void> {
   const { accountId, id, name, createdBy, whenUncertain } = template;
-  await allRows(transaction)`
+  await run(transaction)`
     insert into template as t (account_id, id, name, created_by, when_uncertain)
     values (${accountId}, ${id}, ${name}, ${createdBy ?? null}, ${whenUncertain ?? sql`default`})
     on conflict (account_id, id) do update
@@ -201,7 +201,7 @@ export async function setPublishedVersion(
   { accountId, templateId }: TemplateRef,
   version: number,
 ): Promise<void> {
-  await allRows(transaction)`
+  await run(transaction)`
     update template set published_version = ${version}
     where account_id = ${accountId} and id = ${templateId}`;
   await announceChange(transaction, templateTopic, templateKey(accountId, templateId));
@@ -218,7 +218,7 @@ export async function keepVersionWithContent(
   retentionDays: number,
 ): Promise<number | undefined> {
   // Locked, so that it isn't deleted before the message is stored.
-  const [found] = await allRows<{ version: number }>(transaction)`
+  const found = await firstRow<{ version: number }>(transaction)`
     select version from template_version
     where account_id = ${accountId} and template_id = ${templateId} and content_hash = ${contentHash}
     order by version desc limit 1 for update`;
@@ -234,7 +234,7 @@ export async function keepTrialVersion(
   retentionDays: number,
 ): Promise<void> {
   if (version > 0) return;
-  await allRows(transaction)`
+  await run(transaction)`
     update template_version set keep_until = ${keptFor(retentionDays)}
     where account_id = ${accountId} and template_id = ${templateId} and version = ${version} and trial`;
 }
@@ -282,7 +282,7 @@ export async function removeTemplate(
   accountId: AccountId,
   templateId: TemplateId,
 ): Promise<void> {
-  await allRows(transaction)`
+  await run(transaction)`
     update template set removed_at = ${new Date()} where account_id = ${accountId} and id = ${templateId}`;
   await announceChange(transaction, templateTopic, templateKey(accountId, templateId));
 }

@@ -1,6 +1,6 @@
 import { alignByOrdinal } from '../../base/database/align-by-ordinal.ts';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { allRows, run } from '../../base/database/statements.ts';
 import type { CompiledVariant } from './compiled-template.ts';
 import type { TemplateVersionRef, VariantSource } from './template-source.ts';
 
@@ -23,7 +23,7 @@ export async function writeVariants(
   compiled: Readonly<Record<string, CompiledVariant>>,
 ): Promise<void> {
   const locales = Object.keys(compiled).sort();
-  await allRows(transaction)`
+  await run(transaction)`
     insert into template_variant (account_id, template_id, version, locale, source, compiled)
     select ${accountId}, ${templateId}, ${version}, v.locale, v.source::jsonb, v.compiled::jsonb
     from unnest(${locales}::text[], ${locales.map((locale) => JSON.stringify(sources[locale]))}::text[],

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { accountTopic } from '../../accounts/account/account-store.ts';
 import { announceChange } from '../../base/database/announce.ts';
 import type { Kysely } from '../../base/database/open-database.ts';
+import { firstRow, run } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { partitionedTables } from '../../content/message/message-partitions-store.ts';
 import { waitForAllCursors } from '../../outcomes/feed/feed-cursor-store.ts';
@@ -55,7 +56,7 @@ export async function writeDemoMessages(
   messages: readonly DemoMessage[],
   events: readonly DemoEvent[],
 ): Promise<void> {
-  await sql`
+  await run(transaction)`
     insert into message (account_id, id, retention_days, template_id, template_version, state, transactional, track_opens,
       track_clicks, deliver_when_delayed, external_id, tag, client_id, accepted_at, state_at, content)
     select ${accountId}, m.id, a.retention_days, m."templateId", 1, m.state, m.transactional, m.tracked, m.tracked,
@@ -64,25 +65,23 @@ export async function writeDemoMessages(
       transactional boolean, tracked boolean, "externalId" text, tag text, "acceptedAt" timestamptz, "stateAt" timestamptz,
       content json)
     where a.id = ${accountId} and a.demo
-    order by m.id`.execute(transaction);
-  await sql`
+    order by m.id`;
+  await run(transaction)`
     insert into message_event (account_id, message_id, retention_days, id, at, kind, recipient, detail)
     select ${accountId}, e."messageId", a.retention_days, e.id, e.at, e.kind, e.recipient, e.detail
     from account a, json_to_recordset(${JSON.stringify(events)}::json) as e ("messageId" uuid, id uuid, at timestamptz,
       kind text, recipient smallint, detail json)
     where a.id = ${accountId} and a.demo
-    order by e.at`.execute(transaction);
+    order by e.at`;
 }
 
 /** How many of the account's messages are found by search and counted by reports. */
 export async function countProcessed(kysely: Kysely, accountId: AccountId): Promise<number> {
-  const { rows } = await sql<{ processed: number }>`
+  const row = await firstRow<{ processed: number }>(kysely)`
     select least(
       (select count(*) from message_search where account_id = ${accountId} and recipient = 0),
-      (select coalesce(sum(accepted), 0) from report_total where account_id = ${accountId}))::int as processed`.execute(
-    kysely,
-  );
-  return rows[0]?.processed ?? 0;
+      (select coalesce(sum(accepted), 0) from report_total where account_id = ${accountId}))::int as processed`;
+  return row?.processed ?? 0;
 }
 
 /** Removes a demo account with everything that belongs to it, and notifies all nodes at commit. */
@@ -91,8 +90,8 @@ export async function removeDemoAccount(transaction: Kysely, accountId: AccountI
   await waitForAllCursors(transaction, accountId);
   const tables = ['queue_entry', 'scheduled_message', 'idempotency_key', ...partitionedTables];
   for (const table of tables.toReversed())
-    await sql`delete from ${sql.table(table)} where account_id = ${accountId}`.execute(transaction);
+    await run(transaction)`delete from ${sql.table(table)} where account_id = ${accountId}`;
   // The other tables refer to it, and follow.
-  await sql`delete from account where id = ${accountId} and demo`.execute(transaction);
+  await run(transaction)`delete from account where id = ${accountId} and demo`;
   await announceChange(transaction, accountTopic, accountId);
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Role } from '../../accounts/account/account.ts';
 import { readEmails } from '../../accounts/account/person-store.ts';
 import type { Kysely } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 import type { AccountId, PersonId } from '../../base/values/ids.ts';
 import type { TemplateSource } from '../../content/template/template-source.ts';
 import { emailOf, type WhenUncertain } from '../../content/template/template-store.ts';
@@ -27,10 +28,9 @@ interface ExportedUser {
 
 /** The users of an account, in manifest form. */
 export async function readUsers(kysely: Kysely, accountId: AccountId): Promise<ExportedUser[]> {
-  const { rows } = await sql<ExportedUser>`
+  return await allRows<ExportedUser>(kysely)`
     select p.email, p.name, m.role, p.operator from membership m join person p on p.id = m.person_id
-    where m.account_id = ${accountId} order by m.created_at, p.email`.execute(kysely);
-  return rows;
+    where m.account_id = ${accountId} order by m.created_at, p.email`;
 }
 
 /** A published template, in manifest form. */
@@ -49,15 +49,15 @@ export async function readPublishedContents(
   kysely: Kysely,
   accountId: AccountId,
 ): Promise<PublishedContent[]> {
-  const { rows } = await sql<Omit<PublishedContent, 'createdBy'> & { created_by: PersonId | null }>`
+  const rows = await allRows<Omit<PublishedContent, 'createdBy'> & { created_by: PersonId | null }>(
+    kysely,
+  )`
     select t.id, t.name, t.created_by, v.sender_address as "senderAddress",
       v.freshness_seconds as "freshnessSeconds", t.when_uncertain as "whenUncertain", ${sql.raw(sourceWithVariants('v'))} as source
     from template t
     join template_version v
       on v.account_id = ${accountId} and v.template_id = t.id and v.version = t.published_version
-    where t.account_id = ${accountId} and t.removed_at is null and t.created_by is not null order by t.id`.execute(
-    kysely,
-  );
+    where t.account_id = ${accountId} and t.removed_at is null and t.created_by is not null order by t.id`;
   const emails = await readEmails(
     kysely,
     rows.map((row) => row.created_by),

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database, Kysely } from '../../base/database/open-database.ts';
+import { allRows, firstRow, run } from '../../base/database/statements.ts';
 import type { InstallationMove } from '../../base/secrets/installation-store.ts';
 import { moveApplication } from './move-session-store.ts';
 
@@ -14,11 +15,9 @@ export interface MoveIdentity {
 
 /** @returns an identifier of the installation: when it was created, and its master key */
 export async function readOrigin({ kysely }: Database): Promise<string> {
-  const { rows } = await sql<{ origin: string }>`
-    select created_at || ' ' || coalesce(key_fingerprint, '') as origin from installation`.execute(
-    kysely,
-  );
-  return rows[0]?.origin ?? '';
+  const row = await firstRow<{ origin: string }>(kysely)`
+    select created_at || ' ' || coalesce(key_fingerprint, '') as origin from installation`;
+  return row?.origin ?? '';
 }
 
 /** Tables that every process of a service writes: at startup, when it accepts or claims a message, when a follower advances. */
@@ -42,15 +41,15 @@ export async function beginMove(
   record: (transaction: Kysely) => Promise<void>,
 ): Promise<void> {
   await kysely.transaction().execute(async (transaction) => {
-    await sql`set local lock_timeout = ${sql.lit(fenceTimeout)}`.execute(transaction);
+    await run(transaction)`set local lock_timeout = ${sql.lit(fenceTimeout)}`;
     for (const [table, event] of fencedTables)
-      await sql`
+      await run(transaction)`
         create or replace trigger refuse_moved before ${sql.raw(event)} on ${sql.table(table)}
-        for each statement execute function refuse_moved()`.execute(transaction);
+        for each statement execute function refuse_moved()`;
     await record(transaction);
-    await sql`
+    await run(transaction)`
       insert into installation_move (move_id, side, peer, origin)
-      values (${moveId}, 'source', ${peer}, ${origin})`.execute(transaction);
+      values (${moveId}, 'source', ${peer}, ${origin})`;
   });
 }
 
@@ -60,16 +59,13 @@ export async function endMove(
   record: (transaction: Kysely, move: InstallationMove) => Promise<void>,
 ): Promise<InstallationMove | undefined> {
   return await kysely.transaction().execute(async (transaction) => {
-    await sql`set local lock_timeout = ${sql.lit(fenceTimeout)}`.execute(transaction);
-    const { rows } = await sql<InstallationMove>`
+    await run(transaction)`set local lock_timeout = ${sql.lit(fenceTimeout)}`;
+    const move = await firstRow<InstallationMove>(transaction)`
       delete from installation_move where side = 'source'
-      returning move_id as "moveId", side, peer, started_at as "startedAt", finished_at as "finishedAt"`.execute(
-      transaction,
-    );
-    const [move] = rows;
+      returning move_id as "moveId", side, peer, started_at as "startedAt", finished_at as "finishedAt"`;
     if (move === undefined) return undefined;
     for (const [table] of fencedTables)
-      await sql`drop trigger if exists refuse_moved on ${sql.table(table)}`.execute(transaction);
+      await run(transaction)`drop trigger if exists refuse_moved on ${sql.table(table)}`;
     await record(transaction, move);
     return move;
   });
@@ -86,9 +82,9 @@ export async function closeSource(
       update installation_move set finished_at = now()
       where move_id = ${moveId} and finished_at is null`.execute(transaction);
     if (numAffectedRows === 1n) return await record(transaction);
-    const { rows } = await sql`select from installation_move where move_id = ${moveId}`.execute(
+    const rows = await allRows(
       transaction,
-    );
+    )`select from installation_move where move_id = ${moveId}`;
     if (rows.length === 0) throw new Error('the move has been canceled');
   });
 }
@@ -111,7 +107,7 @@ const reportSeconds = 15;
  * connections of commands.
  */
 export async function findServiceProcesses({ kysely }: Database): Promise<ServiceProcess[]> {
-  const { rows } = await sql<ServiceProcess>`
+  return await allRows<ServiceProcess>(kysely)`
     with sessions as (
       select application_name as name from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid()
@@ -121,6 +117,5 @@ export async function findServiceProcesses({ kysely }: Database): Promise<Servic
     select name, exists (select from sessions) as connected, seen_at as "reportedAt" from nodes
     union all
     select distinct name, true, null::timestamptz from sessions where not exists (select from nodes)
-    order by name`.execute(kysely);
-  return rows;
+    order by name`;
 }

@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import pg from 'pg';
 import type { Database, Kysely } from '../../base/database/open-database.ts';
+import { run } from '../../base/database/statements.ts';
 import { type MoveCatalog, type MoveTable, nameOfKey } from './move-catalog-store.ts';
 import type { MoveIdentity } from './move-source-store.ts';
 
@@ -156,9 +156,9 @@ export async function finishArrival(
   record: (transaction: Kysely) => Promise<void>,
 ): Promise<void> {
   await kysely.transaction().execute(async (transaction) => {
-    await sql`drop trigger if exists refuse_moved on installation`.execute(transaction);
-    await sql`delete from installation_move_progress`.execute(transaction);
-    await sql`delete from installation_move`.execute(transaction);
+    await run(transaction)`drop trigger if exists refuse_moved on installation`;
+    await run(transaction)`delete from installation_move_progress`;
+    await run(transaction)`delete from installation_move`;
     await record(transaction);
   });
 }

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { run } from '../../base/database/statements.ts';
 import { simulatedDomain } from '../../base/values/simulated-address.ts';
 import {
   eventKinds,
@@ -36,7 +36,7 @@ const reasons = suppressingKinds
 
 async function suppressWindow(transaction: Kysely, range: FeedRange): Promise<void> {
   // Insert in key order, so that concurrent writers can't deadlock.
-  await allRows(transaction)`
+  await run(transaction)`
     insert into suppression as s (account_id, address, reason, message_id, created_at)
     select distinct on (account_id, address, reason) account_id, address, reason, message_id, at
     from (

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows, countChanged } from '../../base/database/statements.ts';
+import { allRows, countChanged, firstRow, run } from '../../base/database/statements.ts';
 import { countRunningWith } from '../../base/threads/process-store.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { allLanes, type FeedWindow, hasLane } from './feed-window-store.ts';
@@ -22,7 +22,7 @@ export async function anyBehind(
   names: readonly string[],
   rests: readonly number[],
 ): Promise<boolean> {
-  const [row] = await allRows<{ behind: boolean }>(kysely)`
+  const row = await firstRow<{ behind: boolean }>(kysely)`
     with c as (
       select min(coalesce(feed_cursor.tx, '0'::xid8)) as tx
       from unnest(${names}::text[], ${rests}::float8[]) as n (follower, rest) left join feed_cursor using (follower)
@@ -38,9 +38,9 @@ export async function ensureCursor(kysely: Kysely, name: string): Promise<void> 
   if (await hasCursor(kysely, name)) return;
   await kysely.transaction().execute(async (transaction) => {
     // Another process may create it and split its lanes meanwhile, and then its name is free again.
-    await allRows(transaction)`lock table feed_cursor in share row exclusive mode`;
+    await run(transaction)`lock table feed_cursor in share row exclusive mode`;
     if (await hasCursor(transaction, name)) return;
-    await allRows(transaction)`insert into feed_cursor (name, tx) values (${name}, '0')`;
+    await run(transaction)`insert into feed_cursor (name, tx) values (${name}, '0')`;
   });
 }
 
@@ -79,7 +79,7 @@ export async function lockCursor(
   name: string,
   skipped: SkippedPositions = {},
 ): Promise<FeedPosition | undefined> {
-  const [row] = await allRows<FeedPosition>(transaction)`
+  const row = await firstRow<FeedPosition>(transaction)`
     select lanes, tx::text as from, rested_from is null as behind, (
       select min(o.tx)::text from feed_cursor o
       where o.follower = feed_cursor.follower and o.lanes <> feed_cursor.lanes and o.tx >= feed_cursor.tx
@@ -104,7 +104,7 @@ export async function beginWindow(
   skipped: SkippedPositions,
   mayBegin: (lanes: number, begun: number) => boolean,
 ): Promise<void> {
-  const [window] = await allRows<{ lanes: number; begun: number }>(kysely)`
+  const window = await firstRow<{ lanes: number; begun: number }>(kysely)`
     update feed_cursor set begun = least(begun + 1, 1000)
     where name = (
       select name from feed_cursor where ${isNext(name, skipped)} order by tx limit 1 for update skip locked)
@@ -115,7 +115,7 @@ export async function beginWindow(
 
 /** Records that the process outlived the windows of a follower's lanes. */
 export async function endWindow(kysely: Kysely, name: string, lanes: number): Promise<void> {
-  await allRows(kysely)`
+  await run(kysely)`
     update feed_cursor set begun = 0
     where follower = ${name} and lanes & ${lanes}::integer <> 0 and begun > 0`;
 }
@@ -193,7 +193,7 @@ export async function joinLanes(
   name: string,
   { from, lanes }: Pick<FeedPosition, 'from' | 'lanes'>,
 ): Promise<number> {
-  const [row] = await allRows<{ lanes: number }>(transaction)`
+  const row = await firstRow<{ lanes: number }>(transaction)`
     with met as (
       select name from feed_cursor
       where follower = ${name} and lanes <> ${lanes} and tx = ${from}::xid8 and rested_from is not null
@@ -235,7 +235,7 @@ export async function splitLanes(
 
 /** Whether more processes follow events than a follower has positions. */
 export async function hasFreeProcess(transaction: Kysely, name: string): Promise<boolean> {
-  const [row] = await allRows<{ free: boolean }>(transaction)`
+  const row = await firstRow<{ free: boolean }>(transaction)`
     select ${countRunningWith('worker')}
       > (select count(*) from feed_cursor where follower = ${name}) as free`;
   return row?.free === true;
@@ -253,13 +253,13 @@ export async function repairRestoredCursors(kysely: Kysely): Promise<boolean> {
   if (rows[0]?.ahead !== true) return false;
   await kysely.transaction().execute(async (transaction) => {
     // Not by row, because lanes may be split meanwhile.
-    await allRows(transaction)`lock table feed_cursor in exclusive mode`;
-    const [positions] = await allRows<{ all: string[] }>(transaction)`
+    await run(transaction)`lock table feed_cursor in exclusive mode`;
+    const positions = await firstRow<{ all: string[] }>(transaction)`
       select array_agg(distinct tx)::text[] as all from feed_cursor`;
     const passed = sql`(
       select count(*) + 1 from unnest(${positions?.all ?? []}::xid8[]) as p where p <= tx)::text::xid8`;
     for (const table of ['message', 'message_event', 'feed_cursor'])
-      await allRows(transaction)`update ${sql.table(table)} set tx = ${passed}`;
+      await run(transaction)`update ${sql.table(table)} set tx = ${passed}`;
   });
   return true;
 }

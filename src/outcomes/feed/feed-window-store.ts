@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { endedTransactions } from '../../base/database/ended-transactions.ts';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { allRows, firstRow } from '../../base/database/statements.ts';
 
 /** An account's lane is a hash that is the same in every database, because positions move with the rows. */
 const laneCount = 8;
@@ -89,7 +89,7 @@ export async function nextWindow(
   const full = isWhole
     ? sql`count(*) = ${limit}`
     : sql`(count(*) = ${limit} or (select count(*) = ${scanned} from scanned))`;
-  const [row] = await allRows<{
+  const row = await firstRow<{
     until: string | null;
     rows: number;
     full: boolean;

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { firstRow, run } from '../../base/database/statements.ts';
 import type { ComparableAddress } from '../../base/values/email-address.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { lowestIdAt } from '../../content/message/message-sql.ts';
@@ -20,7 +20,7 @@ async function lockBatch(
   accountId: AccountId,
   which: RawBuilder<unknown>,
 ): Promise<readonly string[]> {
-  const [row] = await allRows<{ ids: string[] }>(transaction)`
+  const row = await firstRow<{ ids: string[] }>(transaction)`
     with part as materialized (
       select r.id, r.message_id, r.retention_days from message_reply r
       where r.account_id = ${accountId} and ${which}
@@ -45,7 +45,7 @@ async function eraseBatch(
   ids: readonly string[],
   keepSender: boolean,
 ): Promise<void> {
-  await allRows(transaction)`
+  await run(transaction)`
     with part as materialized (
       select r.account_id, r.id, r.message_id, r.retention_days, r.hashes from message_reply r
       where r.account_id = ${accountId} and r.id = any (${ids}::uuid[])

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { allRows, firstRow } from '../../base/database/statements.ts';
 import { storableJson } from '../../base/database/storable-json.ts';
 import type { ComparableAddress } from '../../base/values/email-address.ts';
 import type { AccountId, MessageId, TemplateId } from '../../base/values/ids.ts';
@@ -76,7 +76,7 @@ export async function findReplyTarget(
   kysely: Kysely,
   { messageId, accountTag }: NamedMessage,
 ): Promise<ReplyTarget | undefined> {
-  const [row] = await allRows<ReplyTarget>(kysely)`
+  const row = await firstRow<ReplyTarget>(kysely)`
     select a.id as "accountId", ${messageId}::text as "messageId", ${verdictOf(sql`a.id`, messageId)} as verdict
     from account a
     where ${sql.raw(accountTagSql('a.id'))} = ${accountTag} and exists (
@@ -128,7 +128,7 @@ export async function storeReply(
   const hashes = [...new Set(content.parts.map(({ sha256 }) => sha256))];
   const detail = { replyId: reply.id, automatic: reply.automatic };
   // The lock waits for an erasure in progress, and blocks new ones.
-  const [row] = await allRows<{ verdict: ReplyVerdict; isNew: boolean }>(kysely)`
+  const row = await firstRow<{ verdict: ReplyVerdict; isNew: boolean }>(kysely)`
     with target as materialized (
       select m.account_id, m.id as message_id, m.retention_days from message m
       where m.account_id = ${accountId} and m.id = ${messageId} and ${sql.raw(receivesReplies('m'))}
@@ -181,7 +181,7 @@ export async function readReply(
   accountId: AccountId,
   replyId: string,
 ): Promise<StoredReply | undefined> {
-  const [row] = await allRows<StoredReply>(kysely)`
+  const row = await firstRow<StoredReply>(kysely)`
     select ${columns} from message_reply where account_id = ${accountId} and id = ${replyId}`;
   return row;
 }

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { allRows, firstRow } from '../../base/database/statements.ts';
 import { TimeBudget } from '../../base/fairness/time-budget.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 import { recentFrom } from './find-messages-store.ts';
@@ -127,7 +127,7 @@ async function scanIds(
   { rows: scanned, matches }: IdSource,
   limit: number,
 ): Promise<{ readonly ids: readonly MessageId[]; readonly end: string | undefined }> {
-  const [row] = await allRows<{ ids: MessageId[]; end: string | null }>(kysely)`
+  const row = await firstRow<{ ids: MessageId[]; end: string | null }>(kysely)`
     with scanned as materialized (${scanned} order by message_id desc limit ${maxScanned})
     select array(select message_id from scanned as s where ${matches} order by message_id desc limit ${limit}) as ids,
       (select message_id from scanned order by message_id desc offset ${maxScanned - 1} limit 1) as "end"`;

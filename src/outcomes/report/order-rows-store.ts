@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { allRows, run } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { waitForCursor } from '../feed/feed-cursor-store.ts';
 import { reportFollowerName } from './roll-up-store.ts';
@@ -58,7 +58,7 @@ export async function orderRows(
       returning until`;
     if (rows.length === 0) return false;
     for (const [table, time, order] of tables)
-      await allRows(transaction)`
+      await run(transaction)`
         with taken as (
           delete from ${sql.table(table)}
           where account_id = ${accountId} and ${sql.ref(time)} >= ${day} and ${sql.ref(time)} < ${end}

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { run } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import {
   type ReportFilter,
@@ -61,7 +61,7 @@ export async function rebuildReport(
   await kysely.transaction().execute(async (transaction) => {
     const cursor = await waitForCursor(transaction, reportFollowerName, accountId);
     for (const table of ['report_total', 'report_locale', 'report_destination', 'report_latency']) {
-      await allRows(transaction)`
+      await run(transaction)`
         delete from ${sql.table(table)}
         where account_id = ${accountId} and quarter >= ${from} and quarter < ${until}`;
     }
@@ -71,7 +71,7 @@ export async function rebuildReport(
     await addFacts(transaction, reportFacts(messages, events));
     await rebuildSums(transaction, accountId, from, until);
     // Rebuilt rows are unordered again.
-    await allRows(transaction)`
+    await run(transaction)`
       update report_ordered set until = least(until, date_bin('1 day', ${from}, '2000-01-01 00:00Z'))
       where account_id = ${accountId}`;
   });
@@ -84,7 +84,7 @@ async function addFacts(transaction: Kysely, facts: RawBuilder<unknown>): Promis
     destinations: sql`destination`,
     latencies: sql`latency`,
   };
-  await allRows(transaction)`
+  await run(transaction)`
     with ${totalsOf(facts)},
     ${addSums(increments, ['quarter', 'day'])},
     totals as (
@@ -295,7 +295,7 @@ async function rebuildSums(
     ['day', firstDay, lastDay],
   ] as const) {
     for (const table of ['report_sum', 'report_latency_sum'])
-      await allRows(transaction)`
+      await run(transaction)`
         delete from ${sql.table(table)}
         where account_id = ${accountId} and span = ${span} and begins >= ${begin} and begins < ${end}`;
     const of = (table: string) => sql`
@@ -309,6 +309,6 @@ async function rebuildSums(
         (select account_id, quarter, template_id, step, count
          from ${of('report_latency')} as packed cross join lateral (${unpackSteps(sql`histogram`)}) as steps)`,
     };
-    await allRows(transaction)`with ${addSums(totals, [span])} select 1`;
+    await run(transaction)`with ${addSums(totals, [span])} select 1`;
   }
 }

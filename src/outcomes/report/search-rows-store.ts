@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { run } from '../../base/database/statements.ts';
 import { outcomeKinds } from '../../content/message/event-kinds.ts';
 import { maxRecipients } from '../../content/message/message-content.ts';
 import {
@@ -22,11 +22,11 @@ export const writeSearchRows: Follower = {
   restMs: readersRestMs,
   async follow(transaction, window, throttle) {
     for (const piece of piecesOf(window)) await throttle(() => insertRows(transaction, piece));
-    await allRows(
+    await run(
       transaction,
     )`select set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`;
     // Row by row: in a join of a few hundred rows, the planner would scan whole tables of about 10,000.
-    await allRows(transaction)`
+    await run(transaction)`
       update message_search s set state = e.kind
       from (
         select distinct on (account_id, message_id, recipient) account_id, message_id, retention_days,
@@ -41,7 +41,7 @@ export const writeSearchRows: Follower = {
 };
 
 async function insertRows(transaction: Kysely, range: FeedRange): Promise<void> {
-  await allRows(transaction)`
+  await run(transaction)`
     with attributed as (
       insert into message_attribute (account_id, hash, message_id, retention_days)
       select m.account_id, ${sql.raw(attributeHash("a.key || '=' || a.value"))}, m.id, m.retention_days

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { allRows, run } from '../../base/database/statements.ts';
 import type { AccountId, TemplateId } from '../../base/values/ids.ts';
 import { contentMembers } from '../../content/message/message-sql.ts';
 import {
@@ -29,7 +29,7 @@ export const recordTemplateUsage: Follower = {
 
 async function recordWindow(transaction: Kysely, range: FeedRange): Promise<void> {
   // Rows go in the order of the key, so that two writers never wait for each other crosswise.
-  await allRows(transaction)`
+  await run(transaction)`
     insert into template_call as c
       (account_id, template_id, shape, fields, own_subject, own_preview, last_at, last_message_id)
     select account_id, template_id, sha256(convert_to(fields::text || own_subject || own_preview, 'UTF8')) as shape,
@@ -54,7 +54,7 @@ async function recordWindow(transaction: Kysely, range: FeedRange): Promise<void
     on conflict (account_id, template_id, shape) do update
     set last_at = excluded.last_at, last_message_id = excluded.last_message_id
     where c.last_at < excluded.last_at - interval '10 minutes'`;
-  await allRows(transaction)`
+  await run(transaction)`
     delete from template_call
     where last_at < now() - interval '31 days'${inLanes(range.lanes, 'template_call')}`;
 }

@@ -1,7 +1,7 @@
 import { createHash, type KeyObject } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows, countChanged } from '../../base/database/statements.ts';
+import { allRows, countChanged, firstRow, run } from '../../base/database/statements.ts';
 import { auditIdOf, hashAddress } from '../../base/secrets/hash-address.ts';
 import type { ComparableAddress } from '../../base/values/email-address.ts';
 import { type AccountId, newId } from '../../base/values/ids.ts';
@@ -82,19 +82,19 @@ export async function erasePerson(
       ? 0
       : await countChanged(transaction)`
           delete from suppression where account_id = ${accountId} and address = ${address}`;
-    await allRows(transaction)`
+    await run(transaction)`
       update idempotency_key set suppressed_recipients = array(
         select a from unnest(suppressed_recipients) as a where lower(a) <> ${address})
       where account_id = ${accountId} and ${address} = any (select lower(a) from unnest(suppressed_recipients) as a)`;
-    await allRows(transaction)`
+    await run(transaction)`
       delete from saved_filter where account_id = ${accountId} and exists (
         select from jsonb_each_text(query || jsonb_build_object('name', name)) as member
         where position(${address}::text in lower(member.value)) > 0)`;
-    await allRows(transaction)`
+    await run(transaction)`
       delete from file_import_rejection where account_id = ${accountId} and exists (
         select from unnest(record) as value where position(${address}::text in lower(value)) > 0)`;
     // Release 0.2 named suppressions by their address.
-    await allRows(transaction)`
+    await run(transaction)`
       update audit_event set detail = jsonb_set(detail, '{id}', to_jsonb(${auditIdOf(request.hashKey, address)}::text))
       where account_id = ${accountId} and kind in ('suppression_created', 'suppression_changed', 'suppression_removed')
         and lower(detail ->> 'id') = ${address}`;
@@ -115,12 +115,12 @@ async function eraseContacts(
   accountId: AccountId,
   address: ComparableAddress,
 ): Promise<number> {
-  await allRows(transaction)`
+  await run(transaction)`
     select from contact_list
     where account_id = ${accountId} and id in (
       select list_id from contact where account_id = ${accountId} and lower(email) = ${address})
     order by id for no key update`;
-  const [row] = await allRows<{ contacts: number }>(transaction)`
+  const row = await firstRow<{ contacts: number }>(transaction)`
     with erased as (
       delete from contact where account_id = ${accountId} and lower(email) = ${address} returning list_id),
     resized as (
@@ -141,9 +141,7 @@ async function eraseSome(
   await waitForCursor(transaction, searchFollower, accountId);
   await waitForCursor(transaction, subjectFollower, accountId);
   await waitForCursor(transaction, formerWebhookFollower, accountId);
-  await allRows(
-    transaction,
-  )`select from webhook_position where account_id = ${accountId} for update`;
+  await run(transaction)`select from webhook_position where account_id = ${accountId} for update`;
   const rows = await allRows<{ count: number; own: string[]; sources: string[] }>(transaction)`
     with known as materialized (
       select account_id, message_id, retention_days, recipient from message_search
@@ -206,7 +204,7 @@ async function eraseFromSource(
   address: ComparableAddress,
   sha256: string,
 ): Promise<void> {
-  const [stored] = await allRows<{ content: Buffer }>(transaction)`
+  const stored = await firstRow<{ content: Buffer }>(transaction)`
     select content from attachment_content c
     where account_id = ${accountId} and sha256 = decode(${sha256}, 'hex') and exists (
       select from message_attachment a where a.account_id = c.account_id and a.sha256 = c.sha256)`;
@@ -216,7 +214,7 @@ async function eraseFromSource(
   const erased = createHash('sha256').update(content).digest('hex');
   await storeContents(transaction, accountId, [{ sha256: erased, content }]);
   const info = JSON.stringify([describeRawSource(erased, content.length)]);
-  await allRows(transaction)`
+  await run(transaction)`
     with copy as materialized (
       select a.account_id, a.message_id, a.retention_days from message_attachment a
       join message m on m.account_id = a.account_id and m.id = a.message_id and m.retention_days = a.retention_days
@@ -331,7 +329,7 @@ async function record(
   { accountId, address, requestedBy, hashKey }: PersonRequest,
   counts: object,
 ): Promise<void> {
-  await allRows(kysely)`
+  await run(kysely)`
     insert into privacy_record (account_id, id, kind, address_hash, requested_by, counts)
     values (${accountId}, ${newId()}, ${kind}, ${hashAddress(hashKey, address)}, ${requestedBy}, ${JSON.stringify(counts)})`;
 }

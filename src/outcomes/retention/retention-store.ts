@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { allRows, firstRow } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { readerEventKinds } from '../../content/message/event-kinds.ts';
 import {
@@ -33,7 +33,7 @@ export async function readRetentionRule(
   kysely: Kysely,
   accountId: AccountId,
 ): Promise<RetentionRule> {
-  const [row] = await allRows<RetentionRule>(kysely)`
+  const row = await firstRow<RetentionRule>(kysely)`
     select content_days as "contentDays", address_days as "addressDays", engagement_days as "engagementDays"
     from retention_rule where account_id = ${accountId}`;
   return row ?? { contentDays: null, addressDays: null, engagementDays: null };
@@ -47,7 +47,7 @@ export async function fullRetentionDays(
   kysely: Kysely,
   accountId: AccountId,
 ): Promise<number | undefined> {
-  const [row] = await allRows<{ days: number }>(kysely)`
+  const row = await firstRow<{ days: number }>(kysely)`
     select least(a.retention_days, r.address_days, r.engagement_days)::int as days
     from account a left join retention_rule r on r.account_id = a.id where a.id = ${accountId}`;
   return row?.days;
@@ -143,7 +143,7 @@ export async function applyRetentionRules(kysely: Kysely): Promise<void> {
  * @returns true if there is more to do
  */
 async function eraseEngagement(kysely: Kysely, accountId: AccountId): Promise<boolean> {
-  const [row] = await allRows<{ count: number }>(kysely)`
+  const row = await firstRow<{ count: number }>(kysely)`
     with rule as materialized (
       select ${boundOf('engagement_days')} as bound, now() - engagement_days * interval '1 day' as since from retention_rule
       where account_id = ${accountId} and engagement_days is not null),
@@ -180,7 +180,7 @@ async function applyScheduledStep(
   accountId: AccountId,
   { days, scheduledDone, erase }: Step,
 ): Promise<boolean> {
-  const [row] = await allRows<{ count: number }>(kysely)`
+  const row = await firstRow<{ count: number }>(kysely)`
     with rule as materialized (
       select now() - ${sql.ref(days)} * interval '1 day' as since from retention_rule
       where account_id = ${accountId} and ${sql.ref(days)} is not null for update),
@@ -202,7 +202,7 @@ async function applyStep(
   accountId: AccountId,
   { days, done, erase }: Step,
 ): Promise<boolean> {
-  const [row] = await allRows<{ count: number }>(kysely)`
+  const row = await firstRow<{ count: number }>(kysely)`
     with rule as materialized (
       select ${sql.ref(done)} as done, ${boundOf(days)} as bound from retention_rule
       where account_id = ${accountId} and ${sql.ref(days)} is not null for update),

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { allRows, run } from '../../base/database/statements.ts';
 import { normalizeAddress } from '../../base/values/email-address.ts';
 import { newId } from '../../base/values/ids.ts';
 import { insertEvents } from '../../content/message/write-events.ts';
@@ -24,7 +24,7 @@ export async function unsubscribe(
     const entry = { address: normalizeAddress(address), reason: 'unsubscribe' as const, messageId };
     const added = await addSuppressions(transaction, accountId, [entry]);
     if (added === 0) return;
-    await allRows(transaction)`
+    await run(transaction)`
       ${sql.raw(
         insertEvents({
           of: 'm',

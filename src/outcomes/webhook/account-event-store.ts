@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { allRows, firstRow } from '../../base/database/statements.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 import type { EventKind } from '../../content/message/event-kinds.ts';
 import { recipientAddress } from '../../content/message/message-sql.ts';
@@ -174,7 +174,7 @@ export async function newestEventPosition(
   kysely: Kysely,
   accountId: AccountId,
 ): Promise<EventPosition> {
-  const [row] = await allRows<EventPosition>(kysely)`
+  const row = await firstRow<EventPosition>(kysely)`
     select page::text, size::int as index from (${newestPage(accountId)}) as newest`;
   return row ?? { page: '0', index: 0 };
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Permission } from '../../accounts/access/permission.ts';
 import { webhookLogsLocked } from '../../base/database/advisory-locks.ts';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { allRows, firstRow, run } from '../../base/database/statements.ts';
 import { type AccountId, newId } from '../../base/values/ids.ts';
 import type { WebhookKind } from '../../content/message/event-kinds.ts';
 import { recipientAddress, traceContext } from '../../content/message/message-sql.ts';
@@ -157,7 +157,7 @@ export async function releaseLease(
   lease: LeasedDeliveries,
   eventIds: readonly string[],
 ): Promise<void> {
-  await allRows(kysely)`
+  await run(kysely)`
     update webhook_delivery set lease_owner = null, claimed_until = null
     where ${logShared(lease)} and ${isLeased(lease)} and event_id = any (${eventIds}::uuid[]) and state = 'pending'`;
 }
@@ -203,7 +203,7 @@ export async function recordDeliveryAttempts(
   }));
   const isHealthy = isSuccess(attempts.at(-1)?.exchange.status ?? 0);
   const failingSince = isHealthy ? sql`null::timestamptz` : sql`coalesce(failing_since, now())`;
-  const [row] = await allRows<SendableRow & { own: string[] }>(kysely)`
+  const row = await firstRow<SendableRow & { own: string[] }>(kysely)`
     with record as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(records)}::jsonb) as r(
         event_id uuid, message_id uuid, state text, retry_ms float8, request text, status int, answer text, duration_ms int,
@@ -248,7 +248,7 @@ export async function parkDelivery(
   eventId: string,
 ): Promise<void> {
   const reason = `not sent: the process that sent it ended ${lease.orphaned} times`;
-  await allRows(kysely)`
+  await run(kysely)`
     update webhook_delivery
     set state = 'failed', lease_owner = null, claimed_until = null, orphaned = 0, last_at = now(), last_status = 0,
       last_answer = ${reason}
@@ -333,7 +333,7 @@ export async function readDelivery(
   endpointId: string,
   eventId: string,
 ): Promise<DeliveryDetail | undefined> {
-  const [row] = await allRows<
+  const row = await firstRow<
     LoggedDelivery & DeliveryDetail['event'] & { tries: DeliveryTry[]; permissions: Permission[] }
   >(kysely)`
     select ${logColumns}, d.tries, d.recipient, d.detail, m.template_id as "templateId", m.tag, m.external_id as "externalId",
@@ -415,7 +415,7 @@ async function makePending(
   change: ReturnType<typeof sql>,
   which: ReturnType<typeof sql>,
 ): Promise<number> {
-  const [row] = await allRows<{ count: number }>(kysely)`
+  const row = await firstRow<{ count: number }>(kysely)`
     with chosen as materialized (
       select event_id, message_id from webhook_delivery
       where ${logShared({ accountId, endpointId })} and account_id = ${accountId} and endpoint_id = ${endpointId} and ${which}
@@ -444,7 +444,7 @@ export async function resumeNext(
   accountId: AccountId,
   endpointId: string,
 ): Promise<boolean> {
-  const [row] = await allRows<{ more: boolean }>(kysely)`
+  const row = await firstRow<{ more: boolean }>(kysely)`
     with endpoint as materialized (
       select resumed_place from webhook_endpoint
       where account_id = ${accountId} and id = ${endpointId} and resumed_place is not null for update skip locked),

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Permission } from '../../accounts/access/permission.ts';
 import { webhookLogsLocked } from '../../base/database/advisory-locks.ts';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows, countChanged } from '../../base/database/statements.ts';
+import { allRows, countChanged, firstRow, run } from '../../base/database/statements.ts';
 import { type AccountId, newId } from '../../base/values/ids.ts';
 import type { WebhookKind } from '../../content/message/event-kinds.ts';
 import { newestPage } from './account-event-store.ts';
@@ -65,7 +65,7 @@ export async function addEndpoint(
   const id = newId();
   const secret = newWebhookSecret();
   // The first endpoint of an account begins with the newest event, also if there were others before.
-  await allRows(kysely)`
+  await run(kysely)`
     with added as (
       insert into webhook_endpoint (account_id, id, url, kinds, permissions, secret)
       values (${accountId}, ${id}, ${url}, ${kinds}, ${[...permissions]}, ${box.seal(secret)}))
@@ -128,7 +128,7 @@ export async function readEndpoint(
   accountId: AccountId,
   id: string,
 ): Promise<WebhookEndpoint | undefined> {
-  const [row] = await allRows<WebhookEndpoint>(kysely)`
+  const row = await firstRow<WebhookEndpoint>(kysely)`
     select ${columns} from webhook_endpoint where account_id = ${accountId} and id = ${id}`;
   return row;
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { allRows, firstRow, run } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { type EventPosition, eventsAfter, newestPage } from './account-event-store.ts';
 
@@ -80,10 +80,8 @@ export interface FanOutPiece {
  */
 export async function fanOutNext(kysely: Kysely, accountId: AccountId): Promise<FanOutPiece> {
   return await kysely.transaction().execute(async (transaction) => {
-    await allRows(
-      transaction,
-    )`select set_config('statement_timeout', ${String(pieceTimeoutMs)}, true)`;
-    const [position] = await allRows<EventPosition & { endpoints: number }>(transaction)`
+    await run(transaction)`select set_config('statement_timeout', ${String(pieceTimeoutMs)}, true)`;
+    const position = await firstRow<EventPosition & { endpoints: number }>(transaction)`
       select page::text, size::int as index, (
         select count(*) from webhook_endpoint where account_id = ${accountId})::int as endpoints
       from webhook_position where account_id = ${accountId} for update skip locked`;
@@ -142,7 +140,7 @@ async function writePiece(
 
 /** Moves an account without endpoints past its events. */
 async function skipEvents(transaction: Kysely, accountId: AccountId): Promise<void> {
-  await allRows(transaction)`
+  await run(transaction)`
     update webhook_position set (page, size) = (${newestPage(accountId)})
     where account_id = ${accountId} and exists (${newestPage(accountId)})`;
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { allRows, firstRow, run } from '../../base/database/statements.ts';
 import { type AccountId, newId } from '../../base/values/ids.ts';
 import { type EndpointKey, type ReplaySelection, replayRange } from './delivery-store.ts';
 
@@ -45,7 +45,7 @@ export async function startReplay(
     from webhook_endpoint where account_id = ${accountId} and id = ${endpointId}
     on conflict do nothing returning 1`;
   if (rows.length === 0) return undefined;
-  await allRows(transaction)`
+  await run(transaction)`
     delete from webhook_replay where account_id = ${accountId} and endpoint_id = ${endpointId} and id in (
       select id from webhook_replay where account_id = ${accountId} and endpoint_id = ${endpointId}
       order by created_at desc, id desc offset ${keptReplays})`;
@@ -77,7 +77,7 @@ export async function selectReplayed(
 /** @returns false once nothing is left */
 async function selectNext(transaction: Kysely, key: ReplayKey): Promise<boolean> {
   const { accountId, endpointId, replayId } = key;
-  const [replay] = await allRows<{
+  const replay = await firstRow<{
     from: Date;
     until: Date;
     state: 'delivered' | 'failed' | null;
@@ -93,7 +93,7 @@ async function selectNext(transaction: Kysely, key: ReplayKey): Promise<boolean>
   const selection = { from, until, state: state ?? undefined };
   const { events, end } = await replayRange(transaction, key, selection, after, upTo);
   const isDone = BigInt(end) >= BigInt(upTo);
-  await allRows(transaction)`
+  await run(transaction)`
     update webhook_replay set after_place = ${end}::bigint, events = events + ${events}, changed_at = now(),
       finished_at = ${isDone ? sql`now()` : null}
     where account_id = ${accountId} and endpoint_id = ${endpointId} and id = ${replayId}`;

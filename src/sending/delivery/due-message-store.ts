@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../base/database/open-database.ts';
+import { allRows, firstRow } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { insertEvents } from '../../content/message/write-events.ts';
 import type { ClaimedMessage } from '../queue/attempt.ts';
@@ -20,7 +21,7 @@ export async function readSuppressed(
   const rows = questions.flatMap(({ accountId, transactional, addresses }, place) =>
     addresses.map((address) => ({ place, account_id: accountId, transactional, address })),
   );
-  const { rows: found } = await sql<{ place: number; address: string }>`
+  const found = await allRows<{ place: number; address: string }>(kysely)`
     select r.place, r.address
     from json_to_recordset(${JSON.stringify(rows)}::json)
       as r (place int, account_id text, transactional boolean, address text)
@@ -29,7 +30,7 @@ export async function readSuppressed(
       where s.account_id = r.account_id and s.address = r.address
         and (s.reason <> 'unsubscribe' or not r.transactional)
         and (s.expires_at is null or s.expires_at > now())
-      limit 1) as hit`.execute(kysely);
+      limit 1) as hit`;
   return questions.map((_, place) =>
     found.filter((row) => row.place === place).map(({ address }) => address),
   );
@@ -55,7 +56,7 @@ export async function saveDueDecision(
 ): Promise<boolean> {
   const { accountId, messageId, retentionDays, owner, fence } = message;
   const kept = versionKept === undefined ? null : JSON.stringify({ reason: versionKept });
-  const { rows } = await sql<{ held: boolean }>`
+  const row = await firstRow<{ held: boolean }>(kysely)`
     with held as materialized (
       select q.message_id from queue_entry q
       where q.account_id = ${accountId} and q.message_id = ${messageId} and q.lease_owner = ${owner}
@@ -77,6 +78,6 @@ export async function saveDueDecision(
           ${kept}::json as detail
         from held) as kept
       where kept.detail is not null)
-    select exists (select from held) as held`.execute(kysely);
-  return rows[0]?.held === true;
+    select exists (select from held) as held`;
+  return row?.held === true;
 }

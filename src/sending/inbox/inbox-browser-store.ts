@@ -1,5 +1,5 @@
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { allRows, run } from '../../base/database/statements.ts';
 
 /** Saves a browser that opened the inbox with a link, and deletes expired ones. */
 export async function saveInboxBrowser(
@@ -7,7 +7,7 @@ export async function saveInboxBrowser(
   hash: Buffer,
   seconds: number,
 ): Promise<void> {
-  await allRows(kysely)`
+  await run(kysely)`
     with moment as (select now() as at),
       expired as (delete from inbox_browser where expires_at <= (select at from moment))
     insert into inbox_browser (hash, expires_at)

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { systemAccountId } from '../../accounts/notices/system-mail.ts';
 import type { Database, Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { allRows, firstRow, run } from '../../base/database/statements.ts';
 import type { ComparableAddress } from '../../base/values/email-address.ts';
 import { type AccountId, newId } from '../../base/values/ids.ts';
 import type {
@@ -69,7 +69,7 @@ export class InboxStore {
   /** Stores a message; committed once this resolves. */
   async add(mail: IncomingMail): Promise<InboxMessageId> {
     const id = newId() as InboxMessageId;
-    await allRows(this.#kysely)`
+    await run(this.#kysely)`
       insert into inbox_message (id, received_at, envelope_from, envelope_to, subject, headers, html, text, unread, source)
       values (${id}, now(), ${mail.envelopeFrom}, ${mail.envelopeTo}, ${mail.subject},
         ${JSON.stringify(mail.headers)}, ${mail.html}, ${mail.text}, ${mail.unread}, ${mail.source})`;
@@ -94,7 +94,7 @@ export class InboxStore {
   }
 
   async read(id: InboxMessageId): Promise<CapturedMessage | undefined> {
-    const [row] = await allRows<CapturedMessage>(this.#kysely)`
+    const row = await firstRow<CapturedMessage>(this.#kysely)`
       select ${messageColumns}
       from inbox_message where id = ${id} and ${this.#visible}`;
     return row;
@@ -150,7 +150,7 @@ export class InboxStore {
 
   /** Deletes matching messages. */
   async remove(filter: InboxFilter, kysely = this.#kysely): Promise<void> {
-    await allRows(kysely)`delete from inbox_message where ${this.#visible} and ${matches(filter)}`;
+    await run(kysely)`delete from inbox_message where ${this.#visible} and ${matches(filter)}`;
   }
 
   /**
@@ -163,7 +163,7 @@ export class InboxStore {
     kysely = this.#kysely,
   ): Promise<void> {
     // Looks messages up one by one: the planner would read whole partitions for a few emails.
-    await allRows(kysely)`
+    await run(kysely)`
       with received as materialized (
         select id, ${messageId} as message_id
         from inbox_message
@@ -181,7 +181,7 @@ export class InboxStore {
 
   /** Removes the oldest messages over the limits; the newest one always stays. */
   async trim(messages = maxInboxMessages, bytes = maxInboxBytes): Promise<void> {
-    await allRows(this.#kysely)`
+    await run(this.#kysely)`
       delete from inbox_message where id in (
         select id from (
           select id, row_number() over newest_first as place, sum(octet_length(source)) over newest_first as bytes

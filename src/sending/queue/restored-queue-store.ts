@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../base/database/open-database.ts';
+import { allRows } from '../../base/database/statements.ts';
 import { scheduledClassOffset, unschedule } from '../../content/message/scheduled-class.ts';
 import { insertEvents } from '../../content/message/write-events.ts';
 
@@ -29,7 +30,7 @@ async function changeRestored(
   parts: string,
   event: Omit<Parameters<typeof insertEvents>[0], 'of'>,
 ): Promise<RestoredMessages[]> {
-  const { rows } = await sql<RestoredMessages>`
+  return await allRows<RestoredMessages>(kysely)`
     ${sql.raw(`with ${chosen},
     changed as (
       update queue_entry q set lease_owner = null, stage = null, in_transaction = null, ${set}
@@ -39,10 +40,7 @@ async function changeRestored(
     recorded as (
       ${insertEvents({ of: 'chosen', ...event })}
       from chosen ${event.recipient === undefined ? '' : 'cross join unnest(recipients) recipient'})
-    select account_id as account, count(*)::int as messages from chosen group by 1 order by 1`)}`.execute(
-    kysely,
-  );
-  return rows;
+    select account_id as account, count(*)::int as messages from chosen group by 1 order by 1`)}`;
 }
 
 /**

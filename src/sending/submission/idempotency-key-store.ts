@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { awaitReplication } from '../../base/database/await-replication.ts';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows, countChanged } from '../../base/database/statements.ts';
+import { countChanged, firstRow } from '../../base/database/statements.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 
 /** The request accepted with a key, and its response. */
@@ -21,7 +21,7 @@ export async function findIdempotencyKey(
   accountId: AccountId,
   key: string,
 ): Promise<StoredIdempotencyKey | undefined> {
-  const [row] = await allRows<{
+  const row = await firstRow<{
     request_hash: Buffer;
     message_id: MessageId;
     suppressed_recipients: string[];
@@ -65,7 +65,7 @@ async function beginSweep(kysely: Kysely): Promise<boolean> {
 }
 
 async function countPages(kysely: Kysely): Promise<number> {
-  const [row] = await allRows<{ pages: number }>(kysely)`
+  const row = await firstRow<{ pages: number }>(kysely)`
     select (pg_relation_size('idempotency_key') / current_setting('block_size')::int)::int as pages`;
   return row?.pages ?? 0;
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { hasSecondFactor } from '../../../accounts/account/second-factor-sql.ts';
 import type { Database } from '../../../base/database/open-database.ts';
+import { allRows } from '../../../base/database/statements.ts';
 
 /** The sending domains of all accounts. */
 export interface DomainStates {
@@ -20,11 +21,11 @@ export async function readDomainStates({ pool }: Database): Promise<DomainStates
 
 /** Operators and owners without a second factor. @returns at most `limit` addresses, in order */
 export async function listPasswordOnly({ kysely }: Database, limit: number): Promise<string[]> {
-  const { rows } = await sql<{ email: string }>`
+  const rows = await allRows<{ email: string }>(kysely)`
     select distinct p.email from person p
     left join membership m on m.person_id = p.id and m.role = 'owner'
     where (p.operator or m.person_id is not null) and not ${hasSecondFactor(sql`p.id`)}
-    order by p.email limit ${limit}`.execute(kysely);
+    order by p.email limit ${limit}`;
   return rows.map(({ email }) => email);
 }
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { DatabaseTransaction, Kysely } from '../../../base/database/open-database.ts';
+import { allRows, firstRow } from '../../../base/database/statements.ts';
 import { type AccountId, type ListId, newId } from '../../../base/values/ids.ts';
 import type { ImportCounts, ImportStep, RejectedRow } from './import-csv.ts';
 
@@ -64,19 +65,17 @@ export async function createImport(
 ): Promise<ImportRun | undefined> {
   const { accountId, listId, importId } = key;
   const runId = newId();
-  const { rows } = await sql`
+  const rows = await allRows(transaction)`
     insert into file_import (account_id, list_id, id, state, bytes_total, sha256, name, run_id)
     values (${accountId}, ${listId ?? null}, ${importId}, 'running', ${size}, ${sha256}, ${name ?? null}, ${runId})
-    on conflict do nothing returning 1`.execute(transaction);
+    on conflict do nothing returning 1`;
   if (rows.length === 0) return undefined;
-  await sql`
+  await allRows(transaction)`
     with old as (
       delete from file_import where ${targetOf(key)} and id in (
         select id from file_import where ${targetOf(key)} order by created_at desc, id offset ${keptImports})
       returning id)
-    delete from file_import_rejection where ${targetOf(key)} and import_id in (select id from old)`.execute(
-    transaction,
-  );
+    delete from file_import_rejection where ${targetOf(key)} and import_id in (select id from old)`;
   return { ...key, runId };
 }
 
@@ -93,12 +92,12 @@ export async function continueImport(
   { size, sha256 }: FileFacts,
 ): Promise<ImportRun | undefined> {
   const runId = newId();
-  const { rows } = await sql`
+  const rows = await allRows(transaction)`
     update file_import set state = 'running', run_id = ${runId}, changed_at = now(),
       problems = (select coalesce(jsonb_agg(p), '[]') from jsonb_array_elements(problems) p where p ->> 'line' <> '0')
     where ${targetOf(key)} and id = ${key.importId} and (state = 'stopped' or ${interrupted})
       and bytes_total = ${size} and sha256 = ${sha256}
-    returning 1`.execute(transaction);
+    returning 1`;
   return rows.length === 0 ? undefined : { ...key, runId };
 }
 
@@ -111,7 +110,7 @@ export async function saveStep(
   const problems = JSON.stringify(
     rejected.slice(0, maxProblems).map(({ line, reason }) => ({ line, reason })),
   );
-  const { rows } = await sql<{ kept: number; size: number }>`
+  const row = await firstRow<{ kept: number; size: number }>(transaction)`
     update file_import
     set bytes_read = ${counts.bytesRead}, rows_read = ${counts.rowsRead}, rows_written = ${counts.rowsWritten},
       rows_wrong = ${counts.rowsWrong}, changed_at = now(), columns = ${columns},
@@ -119,8 +118,7 @@ export async function saveStep(
         select coalesce(jsonb_agg(p order by n), '[]')
         from jsonb_array_elements(problems || ${problems}::jsonb) with ordinality as a (p, n) where n <= ${maxProblems})
     where ${targetOf(run)} and id = ${run.importId} and run_id = ${run.runId} and state = 'running'
-    returning rejected_kept as kept, rejected_size as size`.execute(transaction);
-  const [row] = rows;
+    returning rejected_kept as kept, rejected_size as size`;
   if (row === undefined) return false;
   if (rejected.length > 0) await keepRejected(transaction, run, rejected, row);
   return true;
@@ -134,13 +132,11 @@ export async function endImport(
   problem?: ImportProblem,
 ): Promise<void> {
   const problems = JSON.stringify(problem === undefined ? [] : [problem]);
-  await sql`
+  await allRows(kysely)`
     update file_import
     set state = ${state}, changed_at = now(), problems = ${problems}::jsonb || problems,
       bytes_read = case when ${state} = 'done' then bytes_total else bytes_read end
-    where ${targetOf(run)} and id = ${run.importId} and run_id = ${run.runId} and state = 'running'`.execute(
-    kysely,
-  );
+    where ${targetOf(run)} and id = ${run.importId} and run_id = ${run.runId} and state = 'running'`;
 }
 
 /** Reads an import. It counts as stopped after a minute without progress, because its process is gone. */
@@ -158,15 +154,14 @@ export async function readImports(
   target: ImportTarget,
   importId?: string,
 ): Promise<(ImportProgress & { readonly id: string })[]> {
-  const { rows } = await sql<ImportProgress & { id: string }>`
+  return await allRows<ImportProgress & { id: string }>(kysely)`
     select id, name, case when ${interrupted} then 'stopped' else state end as state,
       bytes_total::float8 as "bytesTotal", bytes_read::float8 as "bytesRead", rows_read as "rowsRead",
       rows_written as "rowsWritten", rows_wrong as "rowsWrong", case when ${rejectedAreKept} then rejected_kept else 0 end as "rejectedRows", problems,
       created_at as "createdAt", changed_at as "changedAt"
     from file_import
     where ${targetOf(target)} and (${importId ?? null}::uuid is null or id = ${importId ?? null})
-    order by created_at desc, id limit ${keptImports}`.execute(kysely);
-  return rows;
+    order by created_at desc, id limit ${keptImports}`;
 }
 
 /** Max rejected rows of an import that are kept, and their characters. */
@@ -194,14 +189,14 @@ async function keepRejected(
     rows.push({ row, line, reason, record: record.map(storable) });
   }
   if (rows.length === 0) return;
-  await sql`
+  await allRows(transaction)`
     insert into file_import_rejection (account_id, list_id, import_id, row, line, reason, record)
     select ${key.accountId}, ${key.listId ?? null}, ${key.importId}, r.row, r.line, r.reason, r.record
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (row int, line int, reason text, record text[])
-    on conflict do nothing`.execute(transaction);
-  await sql`
+    on conflict do nothing`;
+  await allRows(transaction)`
     update file_import set rejected_kept = ${kept}, rejected_size = ${size}
-    where ${targetOf(key)} and id = ${key.importId}`.execute(transaction);
+    where ${targetOf(key)} and id = ${key.importId}`;
 }
 
 function storable(value: string): string {
@@ -213,11 +208,8 @@ export async function readImportColumns(
   kysely: Kysely,
   key: ImportKey,
 ): Promise<readonly string[] | undefined> {
-  const { rows } = await sql<{ columns: string[] | null }>`
-    select columns from file_import where ${targetOf(key)} and id = ${key.importId}`.execute(
-    kysely,
-  );
-  const [row] = rows;
+  const row = await firstRow<{ columns: string[] | null }>(kysely)`
+    select columns from file_import where ${targetOf(key)} and id = ${key.importId}`;
   return row === undefined ? undefined : (row.columns ?? []);
 }
 
@@ -227,17 +219,14 @@ export async function readRejected(
   key: ImportKey,
   { after, limit }: { readonly after: number; readonly limit: number },
 ): Promise<RejectedRow[]> {
-  const { rows } = await sql<RejectedRow>`
+  return await allRows<RejectedRow>(kysely)`
     select row, line, reason, record from file_import_rejection
     where ${targetOf(key)} and import_id = ${key.importId} and row > ${after}
-    order by row limit ${limit}`.execute(kysely);
-  return rows;
+    order by row limit ${limit}`;
 }
 
 /** Removes the rejected rows of old imports, which may contain personal data. */
 export async function removeOldRejected(kysely: Kysely): Promise<void> {
-  await sql`
-    delete from file_import_rejection where created_at < now() - make_interval(days => ${keptDays})`.execute(
-    kysely,
-  );
+  await allRows(kysely)`
+    delete from file_import_rejection where created_at < now() - make_interval(days => ${keptDays})`;
 }

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Kysely } from '../../../base/database/open-database.ts';
+import { allRows } from '../../../base/database/statements.ts';
 import { TimeBudget } from '../../../base/fairness/time-budget.ts';
 import type { AccountId, MessageId } from '../../../base/values/ids.ts';
 import { minIdAt } from '../../../base/values/uuid7.ts';
@@ -146,9 +147,9 @@ async function scanRange(
 ): Promise<ScanResult> {
   const checked = [...conditions(filter), ...more];
   const scanLimit = checked.length === 0 ? limit : maxScanned;
-  const { rows } = await sql<
+  const rows = await allRows<
     Omit<MessageListItem, 'id'> & { id: MessageId | null; end: string | null }
-  >`
+  >(kysely)`
     with looked as (${scanned(range, scanLimit)})
     select m.id, m.accepted_at as "acceptedAt", m.state, m.state_at as "stateAt", m.template_id as "templateId",
       m.template_version as "templateVersion", c."to", c."from" ->> 'address' as from, m.tag,
@@ -162,7 +163,7 @@ async function scanRange(
     left join lateral ${sql.raw(contentMembers('m', 'c', ['to', 'from', 'locale']))} on true
     left join queue_entry q on q.account_id = ${range.accountId} and q.message_id = m.id
     left join lateral (select ${sql.raw(pausedScopeOf('q', 'm'))} as scope) as p on q.message_id is not null
-    order by m.id desc`.execute(kysely);
+    order by m.id desc`;
   const lines = rows.flatMap(({ end: _, id, ...line }) => (id === null ? [] : { id, ...line }));
   return { lines, end: rows[0]?.end ?? undefined };
 }

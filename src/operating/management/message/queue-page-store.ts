@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../../base/database/open-database.ts';
+import { allRows } from '../../../base/database/statements.ts';
 import type { AccountId } from '../../../base/values/ids.ts';
 import { toDomain } from '../../../content/message/message-sql.ts';
 import { scheduledReason } from '../../../content/message/scheduled-class.ts';
@@ -41,7 +42,7 @@ export async function readWaitingDestinations(
   accountId: AccountId,
 ): Promise<{ destinations: WaitingDestination[]; partial: boolean }> {
   // Messages that are simply queued have no reason; without coalesce, mode() would ignore them.
-  const { rows } = await sql<WaitingDestination & { counted: number }>`
+  const rows = await allRows<WaitingDestination & { counted: number }>(kysely)`
     select ${sql.raw(toDomain('m'))} as destination, count(*)::int as waiting,
       (count(*) filter (where q.due_at = 'infinity'))::int as held,
       (count(*) filter (where q.reason = ${scheduledReason}))::int as scheduled,
@@ -51,7 +52,7 @@ export async function readWaitingDestinations(
     from (
       select * from queue_entry where account_id = ${accountId} order by message_id limit ${maxQueueEntries}) q
     join message m on m.account_id = ${accountId} and m.id = q.message_id and m.retention_days = q.retention_days
-    group by 1 order by 2 desc, 1 limit 200`.execute(kysely);
+    group by 1 order by 2 desc, 1 limit 200`;
   const destinations = rows
     .filter(({ destination }) => destination !== null)
     .map(({ counted, ...waiting }) => waiting);

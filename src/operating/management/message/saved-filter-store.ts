@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { accountLimits } from '../../../accounts/account/account-limits.ts';
 import type { Kysely } from '../../../base/database/open-database.ts';
+import { allRows, run } from '../../../base/database/statements.ts';
 import type { AccountId, PersonId } from '../../../base/values/ids.ts';
 
 /** Whose filters they are. */
@@ -22,11 +23,10 @@ export async function readSavedFilters<Query>(
   kysely: Kysely,
   { accountId, personId }: FilterOwner,
 ): Promise<SavedFilter<Query>[]> {
-  const { rows } = await sql<SavedFilter<Query>>`
+  return await allRows<SavedFilter<Query>>(kysely)`
     select name, query from saved_filter
     where account_id = ${accountId} and person_id = ${personId}
-    order by name collate "C"`.execute(kysely);
-  return rows;
+    order by name collate "C"`;
 }
 
 /** @returns false if the person has too many filters already */
@@ -50,7 +50,7 @@ export async function removeFilter(
   { accountId, personId }: FilterOwner,
   name: string,
 ): Promise<void> {
-  await sql`
+  await run(kysely)`
     delete from saved_filter
-    where account_id = ${accountId} and person_id = ${personId} and name = ${name}`.execute(kysely);
+    where account_id = ${accountId} and person_id = ${personId} and name = ${name}`;
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { readEmails } from '../../../accounts/account/person-store.ts';
 import { hasSecondFactor } from '../../../accounts/account/second-factor-sql.ts';
 import type { Database } from '../../../base/database/open-database.ts';
+import { allRows, firstRow } from '../../../base/database/statements.ts';
 import type { AccountId, PersonId } from '../../../base/values/ids.ts';
 import { throttledPhrase } from '../../../sending/delivery/shaping/explain-throttle.ts';
 
@@ -39,7 +40,7 @@ export async function readAttentionFacts(
   kysely: Database['kysely'],
   accountId: AccountId,
 ): Promise<AttentionFacts> {
-  const { rows } = await sql<Omit<AttentionFacts, 'canProgramsSend'>>`
+  const facts = await firstRow<Omit<AttentionFacts, 'canProgramsSend'>>(kysely)`
     select
       array(select domain from sending_domain where account_id = ${accountId} and state = 'broken' order by 1) as "brokenDomains",
       array(select domain from sending_domain where account_id = ${accountId} and state = 'pending' order by 1) as "pendingDomains",
@@ -53,10 +54,7 @@ export async function readAttentionFacts(
         where account_id = ${accountId} and removed_at is null and published_version is not null) as "publishedTemplates",
       (select count(*)::int from (
         select from queue_entry where account_id = ${accountId} and due_at = 'infinity' limit 10000) h) as held,
-      array(select destination from delivery_pause where account_id = ${accountId} order by 1) as pauses`.execute(
-    kysely,
-  );
-  const [facts] = rows;
+      array(select destination from delivery_pause where account_id = ${accountId} order by 1) as pauses`;
   if (facts === undefined) throw new Error('the select returned no row');
   return { ...facts, canProgramsSend: await canProgramsSend(kysely, accountId) };
 }
@@ -69,7 +67,7 @@ export async function readThrottledReceivers(
   kysely: Database['kysely'],
   accountId: AccountId,
 ): Promise<ThrottledReceiver[]> {
-  const { rows } = await sql<ThrottledReceiver>`
+  return await allRows<ThrottledReceiver>(kysely)`
     select d.label, w.waiting, coalesce(d.override_rate, d.rate) as rate
     from (
       select substring(reason from ${`^waiting: (.*) ${throttledPhrase} `}) as label, count(*)::int as waiting
@@ -77,8 +75,7 @@ export async function readThrottledReceivers(
       group by 1) w
     join destination d on d.label = w.label
     where d.slowed_at is not null
-    order by w.waiting desc, d.label limit 20`.execute(kysely);
-  return rows;
+    order by w.waiting desc, d.label limit 20`;
 }
 
 /** Whether a program has, or can get, what it needs to send. Tokens of the password grant need a user without second factor. */
@@ -86,7 +83,7 @@ export async function canProgramsSend(
   kysely: Database['kysely'],
   accountId: AccountId,
 ): Promise<boolean> {
-  const { rows } = await sql<{ can: boolean }>`select
+  const row = await firstRow<{ can: boolean }>(kysely)`select
     exists (select from api_key k
       where k.account_id = ${accountId} and 'messages:send' = any (k.scopes) and (k.expires_at is null or k.expires_at > now()))
     or exists (select from integration i
@@ -96,14 +93,16 @@ export async function canProgramsSend(
         and exists (select from membership m join person p on p.id = m.person_id
           where m.account_id = ${accountId} and m.role in ('owner', 'developer', 'service')
             and p.password_hash is not null and p.disabled_at is null
-            and not ${hasSecondFactor(sql.ref('p.id'))})) as can`.execute(kysely);
-  return rows[0]?.can === true;
+            and not ${hasSecondFactor(sql.ref('p.id'))})) as can`;
+  return row?.can === true;
 }
 
 /** What an account has that sending needs; each only counts if it really works. */
 export async function readSendReadiness(kysely: Database['kysely'], accountId: AccountId) {
   const creators = await readEmails(kysely, await readCreators(kysely, accountId));
-  const { rows } = await sql<{ sender: boolean; template: boolean; message: boolean }>`
+  const readiness = await firstRow<{ sender: boolean; template: boolean; message: boolean }>(
+    kysely,
+  )`
     select
       exists (select from sender where account_id = ${accountId} and verified_at is not null) as sender,
       exists (select from template t
@@ -113,10 +112,7 @@ export async function readSendReadiness(kysely: Database['kysely'], accountId: A
           on p.id = t.created_by
         join sender s on s.account_id = ${accountId} and s.address = coalesce(v.sender_address, p.email)
         where t.account_id = ${accountId} and t.removed_at is null and s.verified_at is not null) as template,
-      exists (select from message where account_id = ${accountId} and client_id <> 'console') as message`.execute(
-    kysely,
-  );
-  const [readiness] = rows;
+      exists (select from message where account_id = ${accountId} and client_id <> 'console') as message`;
   if (readiness === undefined) throw new Error('the select returned no row');
   return { ...readiness, key: await canProgramsSend(kysely, accountId) };
 }
@@ -126,10 +122,8 @@ async function readCreators(
   kysely: Database['kysely'],
   accountId: AccountId,
 ): Promise<(PersonId | null)[]> {
-  const { rows } = await sql<{ id: PersonId | null }>`
+  const rows = await allRows<{ id: PersonId | null }>(kysely)`
     select distinct created_by as id from template
-    where account_id = ${accountId} and removed_at is null and published_version is not null`.execute(
-    kysely,
-  );
+    where account_id = ${accountId} and removed_at is null and published_version is not null`;
   return rows.map(({ id }) => id);
 }
