@@ -295,7 +295,7 @@ test('a move that is interrupted after any part continues, and copies nothing tw
 test('kill -9 in the middle of a move leaves an installation that starts in neither database, until the move is continued', async () => {
   const own = await createInstallation();
   const target = await createEmptyDatabase();
-  for (const count of [1, 50]) {
+  for (const count of [1, 20, 50]) {
     const running = runSignalpost(['move', '--to', target], {
       ...scene.environment,
       DATABASE_URL: own,

@@ -230,7 +230,7 @@ test('every purpose of the master key is in the table of this file', async () =>
   for await (const file of glob('src/**/*.ts')) {
     const text = await readFile(file, 'utf8');
     for (const [, purpose = ''] of text.matchAll(
-      /(?:keysFor\(|derive\(|SignedMessageNames\(key, )\s*'([^']+)'/g,
+      /(?:keysFor\(|derive\(|SignedMessageNames\(key, |super\(key, )\s*'([^']+)'/g,
     ))
       found.add(purpose);
     for (const [, purpose = ''] of text.matchAll(/const \w*[Pp]urpose = '([^']+)'/g))

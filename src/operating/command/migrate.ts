@@ -87,5 +87,7 @@ async function printPlan(config: Config, shell: CommandShell): Promise<void> {
 async function openExisting(config: Config) {
   const running = await openRunningDatabase(config);
   if (running !== undefined) return { database: running, close: () => running.close() };
-  return openConfiguredDatabase(config, createLog(config.logLevel));
+  // A plan changes nothing, so it prepares no archive either.
+  const withoutArchive = { ...config, backup: { ...config.backup, to: undefined } };
+  return openConfiguredDatabase(withoutArchive, createLog(config.logLevel));
 }
