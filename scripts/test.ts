@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { glob, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism, setPriority, tmpdir } from 'node:os';
 import { join, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { migrate } from '../src/base/database/migrate.ts';
@@ -57,6 +57,11 @@ const wanted = rest.filter((argument) => !argument.startsWith('-'));
 const found = (await Promise.all((wanted.length > 0 ? wanted : [folder]).map(filesOf))).flat();
 const files =
   process.env.TEST_POSTGRES_BIN && folder === 'test' ? await selectDatabaseTests(found) : found;
+/**
+ * Threads that compile and preview have the lowest priority, 19. In an installation they get what its processes leave; beside
+ * tests that keep all processors busy they would hardly run, so the tests' own priority is little more.
+ */
+setPriority(15);
 // Before the tests: several files would install them at the same time.
 if (folder === 'test-long') await installTools();
 const groups = await mkdtemp(join(tmpdir(), 'signalpost-test-groups-'));
