@@ -157,20 +157,18 @@ const attempted = (reason: string, rest: Readonly<Record<string, unknown>> = {})
 const attempts = (detail: RawBuilder<unknown>) =>
   sql`(case when d.deferred then replace(${detail}, '"attempt":1', '"attempt":2') else ${detail} end)::json`;
 
-const smtpTranscript = (replies: readonly string[], commands: readonly string[] = []) => [
+const smtpTranscript = (replies: readonly string[], to = '<to>') => [
   '* connection reused',
   '> MAIL FROM:<orders@shop.test>',
-  '> RCPT TO:<to>',
-  ...commands,
+  `> RCPT TO:${to}`,
   '> DATA',
   '< 250 Accepted',
   ...replies,
 ];
 
-function delivered(ccCommands: readonly string[]) {
-  const rcptReplies = ['<to>', ...ccCommands].map(() => '< 250 Accepted');
-  const replies = [...rcptReplies, '< 354 End data with <CR><LF>.<CR><LF>', `< ${accepted}`];
-  const transcript = smtpTranscript(replies, ccCommands);
+function delivered(to: '<to>' | '<cc 1>') {
+  const replies = ['< 250 Accepted', '< 354 End data with <CR><LF>.<CR><LF>', `< ${accepted}`];
+  const transcript = smtpTranscript(replies, to);
   return attempted(accepted, { reply: accepted, stage: 'final', server, transcript });
 }
 
@@ -186,9 +184,8 @@ const greylisted = ['451 4.7.1 Greylisted, try again later', 'greylist'] as cons
 const detail = sql`
   case e.kind
     when 'delivered' then case
-      when e.recipient = 1 then ${attempted(accepted, { reply: accepted, stage: 'final', server })}::json
-      when d.cc_address is not null then ${attempts(delivered(['> RCPT TO:<cc 1>']))}
-      else ${attempts(delivered([]))} end
+      when e.recipient = 1 then ${delivered('<cc 1>')}::json
+      else ${attempts(delivered('<to>'))} end
     when 'deferred' then ${rejected('temporarily rejected the recipient', ...greylisted, { retryInSeconds: 74 })}::json
     when 'bounced' then ${attempts(sql`case when n % 3 = 0 then ${rejected('rejected the recipient', ...mailboxFull)}
       else ${rejected('rejected the recipient', ...unknownUser)} end`)}
