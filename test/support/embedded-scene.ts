@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after } from 'node:test';
 import { promisify } from 'node:util';
-import pg from 'pg';
+import { withClient } from '../../src/host/embedded-database/database-client.ts';
 import type { ConnectionSettings } from '../../src/host/embedded-database/database-password.ts';
 import type { EmbeddedDatabase } from '../../src/host/embedded-database/embedded-database.ts';
 import {
@@ -76,15 +76,10 @@ export async function queryEmbedded(
   settings: ConnectionSettings,
   statement: string,
 ): Promise<unknown> {
-  const client = new pg.Client(settings);
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
+  return withClient(settings, async (client) => {
     const { rows } = await client.query({ text: statement, rowMode: 'array' });
     return rows[0]?.[0];
-  } finally {
-    await client.end().catch(() => undefined);
-  }
+  });
 }
 
 /** A separate process that owns an embedded database, like a service. */

@@ -1,6 +1,6 @@
 import { batchReads } from '../../base/database/batch-reads.ts';
 import type { ChangeListener } from '../../base/database/change-listener.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Database, Kysely } from '../../base/database/open-database.ts';
 import { PeriodicTask } from '../../base/threads/periodic-task.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { Log } from '../../base/values/log.ts';
@@ -15,7 +15,7 @@ const defaultMax = 10_000;
 
 /** The keys used since the last write, each once, however often it was used or reloaded. */
 export class ApiKeyUsage {
-  readonly #kysely: Database['kysely'];
+  readonly #kysely: Kysely;
   readonly #log: Log;
   readonly #max: number;
   /** By id: a key that was evicted and read again is a different object. */

@@ -1,4 +1,4 @@
-import type { Database, Kysely } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { isNetwork } from '../../base/network/ip-address.ts';
 import type { FaultDetail } from '../../base/values/errors.ts';
 import type { AccountId, PersonId } from '../../base/values/ids.ts';
@@ -47,7 +47,7 @@ export type CreatedApiKey =
  * @returns the key's text, available only now, or what is wrong with the request
  */
 export async function issueApiKey(
-  transaction: Database['kysely'],
+  transaction: Kysely,
   request: ApiKeyRequest,
 ): Promise<CreatedApiKey> {
   const problem =
@@ -97,7 +97,7 @@ function findNetworkProblem(networks: readonly string[]): FaultDetail | undefine
 
 /** A person whose role ends while they create a key would leave it behind (ASVS 4.0.3 section 11.1.6). */
 async function findCreatorProblem(
-  transaction: Database['kysely'],
+  transaction: Kysely,
   { accountId, createdBy }: ApiKeyRequest,
 ): Promise<FaultDetail | undefined> {
   if (createdBy === undefined) return undefined;
@@ -108,7 +108,7 @@ async function findCreatorProblem(
 }
 
 async function findTemplateProblem(
-  transaction: Database['kysely'],
+  transaction: Kysely,
   { accountId, templates }: ApiKeyRequest,
 ): Promise<FaultDetail | undefined> {
   if (templates === null) return undefined;
@@ -119,7 +119,7 @@ async function findTemplateProblem(
 }
 
 async function findCountProblem(
-  transaction: Database['kysely'],
+  transaction: Kysely,
   accountId: AccountId,
 ): Promise<FaultDetail | undefined> {
   if ((await countApiKeys(transaction, accountId)) < accountLimits.apiKeys.max) return undefined;
@@ -203,7 +203,7 @@ export interface ApiKeyTransfer {
  * @returns undefined if there are keys and the new owner can take over none of them
  */
 export async function transferAllApiKeys(
-  transaction: Database['kysely'],
+  transaction: Kysely,
   from: PersonId,
   newOwnerEmail: string | undefined,
 ): Promise<ApiKeyTransfer | undefined> {

@@ -1,4 +1,4 @@
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { allRows } from '../../base/database/statements.ts';
 import { keyScopes, permissions } from './permission.ts';
 
@@ -24,7 +24,7 @@ const maxListed = 100;
  * Which user of the integration sent a message isn't stored, so it lists all of them. Also works on the schema
  * of 0.1.0.
  */
-function findLostSenders(kysely: Database['kysely']): Promise<LostSender[]> {
+function findLostSenders(kysely: Kysely): Promise<LostSender[]> {
   return allRows<LostSender>(kysely)`
     select p.email, m.account_id as "accountId", m.role, s.client_id as "clientId"
     from membership m
@@ -37,7 +37,7 @@ function findLostSenders(kysely: Database['kysely']): Promise<LostSender[]> {
 }
 
 /** API keys created with scopes that keys can no longer have. */
-function findLostScopes(kysely: Database['kysely']): Promise<LostScopes[]> {
+function findLostScopes(kysely: Kysely): Promise<LostScopes[]> {
   const peopleOnly = permissions.filter((permission) => !keyScopes.includes(permission));
   return allRows<LostScopes>(kysely)`
     select k.account_id as "accountId", k.name,
@@ -47,7 +47,7 @@ function findLostScopes(kysely: Database['kysely']): Promise<LostScopes[]> {
 }
 
 /** What an operator must change so that programs keep working; one sentence each. */
-export async function describeLostAccess(kysely: Database['kysely']): Promise<string[]> {
+export async function describeLostAccess(kysely: Kysely): Promise<string[]> {
   const [senders, keys] = await Promise.all([findLostSenders(kysely), findLostScopes(kysely)]);
   return [
     ...senders.map(

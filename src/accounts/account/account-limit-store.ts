@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database, DatabaseTransaction } from '../../base/database/open-database.ts';
+import type { Database, DatabaseTransaction, Kysely } from '../../base/database/open-database.ts';
 import { allRows } from '../../base/database/statements.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import { type AccountLimit, accountLimits } from './account-limits.ts';
@@ -32,7 +32,7 @@ function usage(limit: AccountLimit, accountId: string, exact: boolean) {
 }
 
 async function readUsage(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   accountId: string,
   which: readonly AccountLimit[],
   exact = false,
@@ -80,7 +80,7 @@ export async function checkAccountLimits(
  * @throws AccountLimitReached
  */
 export async function checkLimits(
-  transaction: Database['kysely'],
+  transaction: Kysely,
   accountId: string,
   names: readonly (keyof typeof accountLimits)[],
 ): Promise<void> {

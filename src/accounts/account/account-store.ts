@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import { announceChange } from '../../base/database/announce.ts';
-import type { Database, Kysely, Tables } from '../../base/database/open-database.ts';
+import type { Kysely, Tables } from '../../base/database/open-database.ts';
 import { hasRow } from '../../base/database/statements.ts';
 import type { EmailAddress } from '../../base/values/email-address.ts';
 import type { AccountId } from '../../base/values/ids.ts';
@@ -119,7 +119,7 @@ export function lockActiveAccount(transaction: Kysely, accountId: AccountId): Pr
 
 /** Accounts of the installation, ordered by id, after the given one. */
 export async function readAccountPage(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   after: string,
   limit: number,
 ): Promise<Account[]> {

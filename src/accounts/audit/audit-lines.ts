@@ -1,4 +1,4 @@
-import type { Database } from '../../base/database/open-database.ts';
+import type { Database, Kysely } from '../../base/database/open-database.ts';
 import { PeriodicTask } from '../../base/threads/periodic-task.ts';
 import type { Log } from '../../base/values/log.ts';
 import {
@@ -14,7 +14,7 @@ const maxTransactionMs = 60_000;
 
 /** Writes each event that this process records in the audit log as a line, whatever LOG_LEVEL is, once it is committed. */
 export class AuditLines {
-  readonly #kysely: Database['kysely'];
+  readonly #kysely: Kysely;
   readonly #lines: Log;
   readonly #task: PeriodicTask;
   readonly #waiting = new Map<string, { readonly event: AuditEvent; readonly since: number }>();

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Database, Kysely } from '../../base/database/open-database.ts';
 import { allRows } from '../../base/database/statements.ts';
 import { TimeBudget } from '../../base/fairness/time-budget.ts';
 import { comparableAddress } from '../../base/values/email-address.ts';
@@ -55,7 +55,7 @@ const pageBudgetMs = 25;
  * follow.
  */
 export async function readAuditPage(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   accountId: AccountId | undefined,
   filter: AuditFilter,
   page: { readonly before: Place | undefined; readonly limit: number },
@@ -117,7 +117,7 @@ const searchedText = sql`lower(concat_ws(' ', replace(e.kind, '_', ' '), e.kind,
   e.remote_address, e.request_id, e.detail::text))`;
 
 async function scanEntries(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   range: readonly Condition[],
   checks: readonly Condition[],
   { scanned, limit }: { readonly scanned: number; readonly limit: number },

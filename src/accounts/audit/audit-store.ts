@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { allRows, run } from '../../base/database/statements.ts';
 import { newId } from '../../base/values/ids.ts';
 
@@ -40,10 +40,7 @@ export const recordedEvents = channel('signalpost.audit');
  * Writes an event to the audit log.
  * @param kysely may be a transaction, so that an event is committed together with the change it records
  */
-export async function recordAuditEvent(
-  kysely: Database['kysely'],
-  event: AuditEvent,
-): Promise<void> {
+export async function recordAuditEvent(kysely: Kysely, event: AuditEvent): Promise<void> {
   const { kind, outcome = 'success', origin } = event;
   const id = newId();
   await run(kysely)`
@@ -55,7 +52,7 @@ export async function recordAuditEvent(
 
 /** When events were recorded, by ID; excludes events of uncommitted transactions. */
 export async function findRecorded(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Date>> {
   const rows = await allRows<{ id: string; at: Date }>(kysely)`

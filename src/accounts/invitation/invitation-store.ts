@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database, Kysely } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { allRows, firstRow, hasRow, run } from '../../base/database/statements.ts';
 import type { AccountId, PersonId } from '../../base/values/ids.ts';
 import type { Role } from '../account/account.ts';
@@ -122,7 +122,7 @@ interface MemberRow extends Omit<MemberFacts, 'invitation'> {
 
 /** Members and invitations of an account, ordered by address, or the one with the given address. */
 export async function readMemberFacts(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   accountId: AccountId,
   filter: { readonly email?: string; readonly after?: string; readonly limit?: number } = {},
 ): Promise<MemberFacts[]> {

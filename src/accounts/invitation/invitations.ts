@@ -1,4 +1,4 @@
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { isUniqueViolation } from '../../base/database/sqlstate.ts';
 import type { MasterKey } from '../../base/secrets/master-key.ts';
 import { newId, type PersonId } from '../../base/values/ids.ts';
@@ -39,7 +39,7 @@ type InvitationOutcome = 'sent' | 'too-soon';
  * @throws BudgetUsedUp if the account or the address had too many links
  */
 export async function sendInvitation(
-  transaction: Database['kysely'],
+  transaction: Kysely,
   key: MasterKey,
   { inviter, ...invitation }: InvitationMail,
 ): Promise<InvitationOutcome> {
@@ -59,7 +59,7 @@ export async function sendInvitation(
   return 'sent';
 }
 
-type Transaction = Database['kysely'];
+type Transaction = Kysely;
 
 /** What the invited person submits. */
 interface InvitationAcceptance {
@@ -75,7 +75,7 @@ interface InvitationAcceptance {
  * password with it, so no one can set up a sign-in for someone else (ASVS 2.5.1, 2.3.1).
  */
 export class Invitations {
-  readonly #kysely: Database['kysely'];
+  readonly #kysely: Kysely;
   readonly #passwords: PasswordChecker;
   readonly #mint: TokenMint;
 

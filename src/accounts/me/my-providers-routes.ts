@@ -1,4 +1,4 @@
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import type { Http } from '../../host/http/create-http.ts';
 import {
   changeWithoutLockout,
@@ -51,7 +51,7 @@ export function registerMyProvidersRoutes(scope: Http, context: SessionContext):
 
   door.form(scope, '/me/providers/disconnect', rule, async ({ request, reply, person, form }) => {
     const { personId } = person;
-    const disconnect = async (transaction: Database['kysely']) => {
+    const disconnect = async (transaction: Kysely) => {
       const id = form.get('identity') ?? '';
       const issuer = await removeProviderIdentity(transaction, person, id);
       if (issuer === undefined) return;

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database, Kysely } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { allRows, hasRow } from '../../base/database/statements.ts';
 import type { AccountId, ClientId, PersonId } from '../../base/values/ids.ts';
 import { onlyAccount, type ReachedPerson } from '../account/reach.ts';
@@ -102,7 +102,7 @@ interface GrantedConsent {
 
 /** Consents given to an integration of an account, ordered by address. */
 export function readConsents(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   accountId: AccountId,
   clientId: ClientId,
 ): Promise<GrantedConsent[]> {
@@ -116,7 +116,7 @@ export function readConsents(
 
 /** @returns false if there is no such consent */
 export function removeConsent(
-  transaction: Database['kysely'],
+  transaction: Kysely,
   accountId: AccountId,
   clientId: ClientId,
   personId: PersonId,

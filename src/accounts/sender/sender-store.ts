@@ -1,6 +1,6 @@
 import { alignByOrdinal } from '../../base/database/align-by-ordinal.ts';
 import { announceChange } from '../../base/database/announce.ts';
-import type { Database, Kysely } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { allRows, run } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { DomainState } from './sending-domain.ts';
@@ -110,7 +110,7 @@ export interface SenderDetails extends Sender {
 
 /** Senders of an account with their details, ordered by address, or the one with the given address. */
 export function readSenderDetails(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   accountId: AccountId,
   filter: { readonly address?: string; readonly after?: string; readonly limit?: number } = {},
 ): Promise<SenderDetails[]> {

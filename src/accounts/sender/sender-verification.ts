@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { CommitWith } from '../../base/database/commit-with.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Database, Kysely } from '../../base/database/open-database.ts';
 import type { MasterKey } from '../../base/secrets/master-key.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import { type AccountId, newId, type PersonId } from '../../base/values/ids.ts';
@@ -88,10 +88,7 @@ export class SenderVerification {
     return this.#find(this.#dependencies.database.kysely, token);
   }
 
-  async #find(
-    kysely: Database['kysely'],
-    token: string,
-  ): Promise<SenderVerificationDetails | undefined> {
+  async #find(kysely: Kysely, token: string): Promise<SenderVerificationDetails | undefined> {
     if (!tokenPattern.test(token)) return undefined;
     const now = new Date(this.#dependencies.clock.now());
     const facts = await readSenderVerification(kysely, hashOf(token), now);

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
 import { announceChange } from '../../base/database/announce.ts';
-import type { Database, Kysely, Tables } from '../../base/database/open-database.ts';
+import type { Kysely, Tables } from '../../base/database/open-database.ts';
 import { allRows, firstValue, hasRow, run } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { unverifySendersOfDomain } from './sender-verification-store.ts';
@@ -283,7 +283,7 @@ export async function countSendingDomains(
 
 /** Whether an account has shown by DNS that a domain is its own. */
 export function hasVerifiedDomain(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   accountId: AccountId,
   domain: string,
 ): Promise<boolean> {

@@ -1,4 +1,4 @@
-import type { Database } from '../../base/database/open-database.ts';
+import type { Database, Kysely } from '../../base/database/open-database.ts';
 import type { PersonId } from '../../base/values/ids.ts';
 import { maxPasswordLength, minPasswordLength } from '../account/hash-password.ts';
 import { findGuessReason } from '../account/password-strength.ts';
@@ -49,7 +49,7 @@ export async function changePassword(
  * @param keptSession the ID of the browser session to keep; undefined: none
  */
 export async function replacePersonPassword(
-  transaction: Database['kysely'],
+  transaction: Kysely,
   personId: PersonId,
   passwordHash: string,
   event: 'password-changed' | 'password-set-by-link' | undefined = 'password-changed',

@@ -1,4 +1,4 @@
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import type { PersonId } from '../../base/values/ids.ts';
 import type { SignInSettings } from '../access/authorize.ts';
 import {
@@ -16,7 +16,7 @@ import { revokePersonCodes, revokePersonTokens } from '../oauth/revoke-tokens-st
  * @returns why the person can't be disabled, and what to do first; undefined if they are
  */
 export async function disablePerson(
-  transaction: Database['kysely'],
+  transaction: Kysely,
   settings: SignInSettings,
   personId: PersonId,
 ): Promise<string | undefined> {
@@ -35,7 +35,7 @@ export async function disablePerson(
  * @returns why it isn't done, and what to do first; undefined if it is
  */
 export async function changeOperator(
-  transaction: Database['kysely'],
+  transaction: Kysely,
   settings: SignInSettings,
   personId: PersonId,
   operator: boolean,
@@ -48,6 +48,6 @@ export async function changeOperator(
 }
 
 /** Enables a disabled person; revoked sessions and tokens stay revoked. */
-export function enablePerson(transaction: Database['kysely'], personId: PersonId): Promise<void> {
+export function enablePerson(transaction: Kysely, personId: PersonId): Promise<void> {
   return setPersonDisabled(transaction, personId, false);
 }

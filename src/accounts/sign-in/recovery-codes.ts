@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Secret } from 'otpauth';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import type { PurposeKeys } from '../../base/secrets/purpose-keys.ts';
 import type { PersonId } from '../../base/values/ids.ts';
 import type { GuessOrigin, LoginThrottle } from './login-throttle.ts';
@@ -17,7 +17,7 @@ const codeBytes = 10;
  * bound to the person, so that the database alone is useless (ASVS 2.6.2).
  */
 export class RecoveryCodes {
-  readonly #kysely: Database['kysely'];
+  readonly #kysely: Kysely;
   readonly #throttle: LoginThrottle;
   readonly #keys: PurposeKeys;
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type pg from 'pg';
-import type { Database } from './open-database.ts';
+import type { Kysely } from './open-database.ts';
 import { allRows, run } from './statements.ts';
 
 /**
@@ -74,30 +74,21 @@ export async function releaseSessionLock(client: pg.ClientBase, lock: AdvisoryLo
 }
 
 /** Takes a lock until the transaction ends. Waits for transactions that hold it or parts of it. */
-export async function lockForTransaction(
-  transaction: Database['kysely'],
-  lock: AdvisoryLock,
-): Promise<void> {
+export async function lockForTransaction(transaction: Kysely, lock: AdvisoryLock): Promise<void> {
   const [number, name] = lockKey(lock);
   await run(transaction)`
     select pg_advisory_xact_lock(coalesce(${number}::bigint, hashtextextended(${name}, 0)))`;
 }
 
 /** Takes a part of the settings lock, such as that of an account, until the transaction ends. Other parts stay free. */
-export async function lockPartForTransaction(
-  transaction: Database['kysely'],
-  part: string,
-): Promise<void> {
+export async function lockPartForTransaction(transaction: Kysely, part: string): Promise<void> {
   await run(transaction)`
     select pg_advisory_xact_lock_shared(${advisoryLocks.settings}::bigint),
       pg_advisory_xact_lock(hashtextextended(${part}, ${advisoryLocks.settings}::bigint))`;
 }
 
 /** Locks budgets until the transaction ends, always in the same order. */
-export async function lockBudgets(
-  transaction: Database['kysely'],
-  keys: readonly string[],
-): Promise<void> {
+export async function lockBudgets(transaction: Kysely, keys: readonly string[]): Promise<void> {
   await run(transaction)`
     select pg_advisory_xact_lock(lock) from (
       select hashtextextended(key, ${advisoryLocks.budgets}::bigint) as lock from unnest(${keys}::text[]) as key
@@ -123,7 +114,7 @@ export const webhookLogsLocked = (
  * @returns false if another transaction holds it
  */
 export async function tryLockRecordedWindows(
-  transaction: Database['kysely'],
+  transaction: Kysely,
   follower: string,
 ): Promise<boolean> {
   const rows = await allRows<{ locked: boolean }>(transaction)`

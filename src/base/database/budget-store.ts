@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { OperatorError } from '../values/errors.ts';
 import { lockBudgets } from './advisory-locks.ts';
-import type { Database } from './open-database.ts';
+import type { Kysely } from './open-database.ts';
 import { allRows, run } from './statements.ts';
 
 /** How much can be used within a time, counted across all nodes. */
@@ -40,7 +40,7 @@ export class BudgetUsedUp extends OperatorError {
  * @returns the budgets with what is left after it, or the one that has too little
  */
 export async function useBudgets(
-  transaction: Database['kysely'],
+  transaction: Kysely,
   budgets: readonly Budget[],
   amount = 1,
 ): Promise<
@@ -66,7 +66,7 @@ export async function useBudgets(
 
 /** Counts a use whatever is left. */
 export async function recordUse(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   budgets: readonly Budget[],
   amount = 1,
 ): Promise<void> {
@@ -77,16 +77,13 @@ export async function recordUse(
 }
 
 /** Makes budgets whole again. */
-export async function clearBudgets(
-  kysely: Database['kysely'],
-  budgets: readonly Budget[],
-): Promise<void> {
+export async function clearBudgets(kysely: Kysely, budgets: readonly Budget[]): Promise<void> {
   await run(kysely)`delete from budget_use where key = any (${budgets.map(keyOf)}::bytea[])`;
 }
 
 /** What is left of budgets, in their order. */
 export async function readBudgets(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   budgets: readonly Budget[],
 ): Promise<BudgetState[]> {
   const rows = await allRows<{ used: number; seconds: number }>(kysely)`

@@ -22,7 +22,7 @@ export type DatabaseSettings =
 export type Tables = DB;
 
 /** Runs statements in a transaction, or each separately on the pool. */
-export type DatabaseTransaction = Builder<Tables>;
+export type DatabaseTransaction = Kysely;
 
 /** Runs statements in a transaction, or each separately on the pool. */
 export type Kysely = Builder<Tables>;

@@ -43,7 +43,10 @@ export function valuesOf<Value>(kysely: Kysely): Statement<Value[]> {
 
 /** Runs a statement for the only column of its first row; undefined if it has none. */
 export function firstValue<Value>(kysely: Kysely): Statement<Value | undefined> {
-  return async (texts, ...values) => (await valuesOf<Value>(kysely)(texts, ...values))[0];
+  return async (texts, ...values) => {
+    const row = await firstRow<Readonly<Record<string, Value>>>(kysely)(texts, ...values);
+    return row && Object.values(row)[0];
+  };
 }
 
 /** Runs a statement for how many rows it inserted, updated or deleted. */

@@ -1,10 +1,10 @@
 import { checkAccountLimits } from '../../accounts/account/account-limit-store.ts';
 import { lockForTransaction, lockPartForTransaction } from '../../base/database/advisory-locks.ts';
-import type { Database, DatabaseTransaction } from '../../base/database/open-database.ts';
+import type { Database, DatabaseTransaction, Kysely } from '../../base/database/open-database.ts';
 import { isRetryable, isUniqueViolation } from '../../base/database/sqlstate.ts';
 
 /** Locks the settings of the whole installation until the transaction ends, for changes across accounts. */
-export async function lockInstallation(transaction: Database['kysely']): Promise<void> {
+export async function lockInstallation(transaction: Kysely): Promise<void> {
   await lockForTransaction(transaction, 'settings');
 }
 
@@ -12,10 +12,7 @@ export async function lockInstallation(transaction: Database['kysely']): Promise
  * Locks the settings of an account until the transaction ends. Other accounts can still change; installation-wide changes
  * wait.
  */
-export async function lockAccount(
-  transaction: Database['kysely'],
-  accountId: string,
-): Promise<void> {
+export async function lockAccount(transaction: Kysely, accountId: string): Promise<void> {
   await lockPartForTransaction(transaction, accountId);
 }
 

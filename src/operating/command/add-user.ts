@@ -13,7 +13,7 @@ import {
 } from '../../accounts/account/person-store.ts';
 import { sendInvitation } from '../../accounts/invitation/invitations.ts';
 import { createPasswordLink } from '../../accounts/sign-in/one-time-link-store.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { normalizeAddress, parseEmailAddress } from '../../base/values/email-address.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import type { AccountId } from '../../base/values/ids.ts';
@@ -125,11 +125,7 @@ export const newUserCommands = {
 };
 
 /** The owner with this address, or the first one who isn't disabled. */
-async function findInviter(
-  transaction: Database['kysely'],
-  accountId: AccountId,
-  email: string | undefined,
-) {
+async function findInviter(transaction: Kysely, accountId: AccountId, email: string | undefined) {
   const owners = (await readMembers(transaction, accountId)).filter(({ role }) => role === 'owner');
   if (email !== undefined && !owners.some((owner) => owner.email === email))
     throw new OperatorError(`--by must be an owner of the account ${accountId}, not "${email}".`);

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { stringify } from 'yaml';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Database, Kysely } from '../../base/database/open-database.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import type { AccountId, ListId } from '../../base/values/ids.ts';
 import { writeContactFile } from '../../content/list/contact-file.ts';
@@ -34,7 +34,7 @@ export const exportCommand = onInstallation(
 /** Reads everything from one snapshot, so that the manifest and the contacts of its lists are consistent. */
 function inSnapshot(
   { kysely }: Database,
-  read: (transaction: Database['kysely']) => Promise<void>,
+  read: (transaction: Kysely) => Promise<void>,
 ): Promise<void> {
   return kysely
     .transaction()
@@ -44,23 +44,20 @@ function inSnapshot(
 }
 
 async function writeYaml(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   names: Parameters<typeof exportManifest>[1],
 ): Promise<string> {
   const manifest = await exportManifest(kysely, names);
   return `# Passwords and client secrets are not part of this file.\n${stringify(manifest, { lineWidth: 0 })}`;
 }
 
-async function reportSkippedTemplates(
-  kysely: Database['kysely'],
-  shell: CommandShell,
-): Promise<void> {
+async function reportSkippedTemplates(kysely: Kysely, shell: CommandShell): Promise<void> {
   for (const accountId of await readAccountIds(kysely))
     for (const id of await readUnpublishedTemplates(kysely, accountId))
       shell.err(`Skipped: template ${id} of account ${accountId} has no published version.\n`);
 }
 
-async function exportTo(kysely: Database['kysely'], folder: string): Promise<void> {
+async function exportTo(kysely: Kysely, folder: string): Promise<void> {
   const files = new Map<string, readonly [AccountId, ListId]>();
   const images = new Map<string, readonly [AccountId, string]>();
   const text = await writeYaml(kysely, {

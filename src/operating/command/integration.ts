@@ -9,7 +9,7 @@ import {
   readIntegrationOverviews,
   rotateClientSecret,
 } from '../../accounts/oauth/integration-control-store.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { parseDuration } from '../../base/values/duration.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import { type ClientId, parseClientId } from '../../base/values/ids.ts';
@@ -104,7 +104,7 @@ export const integrationCommands = {
 
 /** Recorded in the audit log of the integration's account. */
 async function recordChange(
-  transaction: Database['kysely'],
+  transaction: Kysely,
   kind: string,
   clientId: ClientId,
   detail: Readonly<Record<string, string | number | boolean>>,

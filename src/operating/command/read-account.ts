@@ -1,5 +1,5 @@
 import { readAccount } from '../../accounts/account/account-store.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import { type AccountId, parseAccountId } from '../../base/values/ids.ts';
 
@@ -12,10 +12,7 @@ export function readAccountId(text: string | undefined): AccountId {
 }
 
 /** An unknown account would otherwise look like an empty one. @throws OperatorError if the account doesn't exist */
-export async function requireAccount(
-  kysely: Database['kysely'],
-  accountId: AccountId,
-): Promise<void> {
+export async function requireAccount(kysely: Kysely, accountId: AccountId): Promise<void> {
   if ((await readAccount(kysely, accountId)) === undefined)
     throw new OperatorError(`Account ${accountId} not found.`);
 }

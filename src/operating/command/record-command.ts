@@ -1,5 +1,5 @@
 import { type AuditEvent, recordAuditEvent } from '../../accounts/audit/audit-store.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { commandLine } from '../change/actor.ts';
 
 /**
@@ -7,7 +7,7 @@ import { commandLine } from '../change/actor.ts';
  * @param transaction the transaction of the change, so that both are committed together
  */
 export async function recordCommand(
-  transaction: Database['kysely'],
+  transaction: Kysely,
   event: Omit<AuditEvent, 'outcome' | 'origin'>,
 ): Promise<void> {
   await recordAuditEvent(transaction, { ...event, origin: commandLine().origin });

@@ -6,7 +6,7 @@ import { type MemberFacts, readMemberFacts } from '../../accounts/invitation/inv
 import { disablePerson, enablePerson } from '../../accounts/sign-in/disable-person.ts';
 import { createPasswordLink } from '../../accounts/sign-in/one-time-link-store.ts';
 import { removeSecondFactors } from '../../accounts/sign-in/second-factor-store.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import { runChange } from '../change/change-resource.ts';
 import { signInSettingsOf } from '../config/config.ts';
@@ -32,7 +32,7 @@ interface UserAction {
    * @throws OperatorError if the action doesn't apply to this user
    */
   run(
-    transaction: Database['kysely'],
+    transaction: Kysely,
     person: PersonWithPassword,
     context: { readonly options: UserOptions; readonly installation: RunningInstallation },
   ): Promise<string | undefined>;
@@ -145,7 +145,7 @@ export const userCommands = {
 
 /** @throws OperatorError if the new owner can't take over any of the keys */
 async function transferKeys(
-  transaction: Database['kysely'],
+  transaction: Kysely,
   { id, email }: PersonWithPassword,
   keysTo: string | undefined,
 ): Promise<ApiKeyTransfer> {

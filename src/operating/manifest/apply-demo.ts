@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { toGeneratedApiKey } from '../../accounts/access/api-key.ts';
 import { addApiKey } from '../../accounts/access/api-key-store.ts';
 import { tokenPermissions } from '../../accounts/access/token-operations.ts';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Database, Kysely } from '../../base/database/open-database.ts';
 import type { MasterKey } from '../../base/secrets/master-key.ts';
 import { OperatorError } from '../../base/values/errors.ts';
 import { lockInstallation } from '../change/change-lock-store.ts';
@@ -65,7 +65,7 @@ async function readDemo(environment: EnvironmentVariables): Promise<Manifest> {
 async function applyFirst(
   { key, dataDir }: DemoDependencies,
   contents: CompiledContents,
-  transaction: Database['kysely'],
+  transaction: Kysely,
 ): Promise<void> {
   const { applyInTransaction: applyWithin } = await import('./apply-manifest.ts');
   const { recordApply } = await import('./apply-manifest.ts');
@@ -84,10 +84,7 @@ async function applyFirst(
 }
 
 /** Creates the API key for the first send; demo files of earlier releases have none. */
-async function addDemoKey(
-  transaction: Database['kysely'],
-  text: string | undefined,
-): Promise<void> {
+async function addDemoKey(transaction: Kysely, text: string | undefined): Promise<void> {
   if (text === undefined) return;
   const { hash, hint } = toGeneratedApiKey(text);
   await addApiKey(transaction, {

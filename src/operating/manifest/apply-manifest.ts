@@ -5,7 +5,7 @@ import {
 } from '../../accounts/access/last-owner-store.ts';
 import { recordAuditEvent } from '../../accounts/audit/audit-store.ts';
 import { ClientSecretHasher } from '../../accounts/oauth/authenticate-client.ts';
-import type { Database, DatabaseTransaction } from '../../base/database/open-database.ts';
+import type { Database, DatabaseTransaction, Kysely } from '../../base/database/open-database.ts';
 import type { MasterKey } from '../../base/secrets/master-key.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { readTemplates, type TemplateRow } from '../../content/template/template-store.ts';
@@ -74,10 +74,7 @@ export async function applyManifest(
 }
 
 /** Compiles the templates whose published content is another one. */
-async function compileNew(
-  kysely: Database['kysely'],
-  { accounts }: Manifest,
-): Promise<CompiledContents> {
+async function compileNew(kysely: Kysely, { accounts }: Manifest): Promise<CompiledContents> {
   const contents = new CompiledContents();
   for (const { id, templates } of accounts) {
     const existing = templates.length === 0 ? [] : await readTemplates(kysely, id);

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readDatabaseClock } from '../../base/database/database-time-store.ts';
 import { findDatabaseProblems } from '../../base/database/find-database-problems.ts';
 import { migrate } from '../../base/database/migrate.ts';
-import { type Database, requireServer } from '../../base/database/open-database.ts';
+import { type Database, type Kysely, requireServer } from '../../base/database/open-database.ts';
 import { codeOf, isUnavailable } from '../../base/database/sqlstate.ts';
 import { readInstallationMove } from '../../base/secrets/installation-store.ts';
 import { OperatorError } from '../../base/values/errors.ts';
@@ -65,7 +65,7 @@ export interface MoveJob {
   readonly partBytes?: number;
   /** Writes an entry of the audit log. */
   record(
-    transaction: Database['kysely'],
+    transaction: Kysely,
     kind: string,
     detail: Readonly<Record<string, string | number>>,
   ): Promise<void>;
@@ -192,8 +192,7 @@ async function openTarget(
 ): Promise<MoveResult> {
   const rows = await readCopiedRows(target);
   const detail = { from: job.source.name, to: job.target.name, rows };
-  const record = (transaction: Database['kysely']) =>
-    job.record(transaction, 'installation_moved', detail);
+  const record = (transaction: Kysely) => job.record(transaction, 'installation_moved', detail);
   await closeSource(job.source.database, moveId, record);
   await finishArrival(job.target.database, record);
   return { moveId, tables, skipped, rows };

@@ -24,7 +24,7 @@ export interface DeliveryRoute {
 }
 
 /**
- * Maps recipients to envelope addresses; recipients with the same address share one RCPT. A redirect applies to every
+ * Maps recipients to envelope addresses; recipients with the same address share a transaction. A redirect applies to every
  * recipient, so DELIVERY_ALLOW has no effect then.
  */
 function routeRecipients(

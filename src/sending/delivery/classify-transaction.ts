@@ -60,7 +60,6 @@ const faultReasons: Readonly<Record<FaultKind, string>> = {
   closed: 'the server closed the connection',
   protocol: 'the server violated the SMTP protocol',
   source: 'no source address is available',
-  limit: 'it has to wait',
   database: 'Signalpost’s database did not respond in time',
 };
 

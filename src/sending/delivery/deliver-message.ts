@@ -163,7 +163,8 @@ export function createDelivery(dependencies: DeliveryDependencies): Attempt {
     const isRaw = message.templateId === rawTemplateId;
     if (isRaw) admission.transaction.cancel();
     const archive = archiveNumber(content);
-    const formOf = (first: number): MailForm => (first === archive ? 'archive' : 'recipients');
+    const formOf = (recipient: number): MailForm =>
+      recipient === archive ? 'archive' : 'recipients';
     const forms = new Map<MailForm, PreparedTransaction>();
     for (const [first = 0] of envelope.values()) {
       const form = formOf(first);
@@ -186,8 +187,8 @@ export function createDelivery(dependencies: DeliveryDependencies): Attempt {
       admission,
       admit,
       identity,
-      preparedFor(first) {
-        const prepared = forms.get(formOf(first));
+      preparedFor(recipient) {
+        const prepared = forms.get(formOf(recipient));
         if (prepared === undefined) throw new Error('a transaction without a prepared mail');
         return prepared;
       },

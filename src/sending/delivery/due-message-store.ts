@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../../base/database/open-database.ts';
+import type { Kysely } from '../../base/database/open-database.ts';
 import { allRows, firstRow } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { insertEvents } from '../../content/message/write-events.ts';
@@ -15,7 +15,7 @@ export interface SuppressionQuestion {
 
 /** Reads the suppressed addresses of several messages in one statement. */
 export async function readSuppressed(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   questions: readonly SuppressionQuestion[],
 ): Promise<(readonly string[])[]> {
   const rows = questions.flatMap(({ accountId, transactional, addresses }, place) =>
@@ -50,7 +50,7 @@ export interface DueDecision {
  * @returns false if the lease is lost
  */
 export async function saveDueDecision(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   message: ClaimedMessage,
   { templateVersion, suppressedCc, versionKept }: DueDecision,
 ): Promise<boolean> {

@@ -12,7 +12,7 @@ export interface SendingIdentity {
   sign(raw: Buffer, acceptedAt: Date): Buffer;
   /**
    * Address for MAIL FROM.
-   * @param recipient the first one of the transaction
+   * @param recipient the first one that the transaction's address stands for
    */
   returnPath(messageId: MessageId, recipient: number): string;
   /** The source address pool. */

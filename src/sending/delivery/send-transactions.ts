@@ -83,7 +83,7 @@ export interface TransactionContext {
   readonly admit: AdmitAddress;
   readonly identity: SendingIdentity;
   /** The mail of a transaction, by the number of its recipient. */
-  readonly preparedFor: (first: number) => PreparedTransaction;
+  readonly preparedFor: (recipient: number) => PreparedTransaction;
 }
 
 /**

@@ -57,8 +57,6 @@ export type FaultKind =
   | 'protocol'
   /** Ours: no source address is available now. */
   | 'source'
-  /** Ours: the destination's rate limit. */
-  | 'limit'
   /** Ours: permission to send the dot could not be recorded. */
   | 'database';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Database } from '../../../base/database/open-database.ts';
+import type { Database, Kysely } from '../../../base/database/open-database.ts';
 import type { PersonId } from '../../../base/values/ids.ts';
 import { hashToken } from '../../access/token-mint.ts';
 import { type BrowserProof, isKnownBrowser, saveKnownBrowser } from './browser-session-store.ts';
@@ -22,7 +22,7 @@ interface KnownPerson {
  * proved on their own counts for that; a provider could make as many browsers known as it likes.
  */
 export class KnownDevices {
-  readonly #kysely: Database['kysely'];
+  readonly #kysely: Kysely;
   readonly #ownCookie: HostCookie;
   readonly #providerCookie: HostCookie;
 

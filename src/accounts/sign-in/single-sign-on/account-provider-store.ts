@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database, Kysely } from '../../../base/database/open-database.ts';
+import type { Kysely } from '../../../base/database/open-database.ts';
 import { allRows, firstValue, run } from '../../../base/database/statements.ts';
 import type { MasterKey } from '../../../base/secrets/master-key.ts';
 import type { PurposeKeys } from '../../../base/secrets/purpose-keys.ts';
@@ -150,7 +150,7 @@ export function toMemberRules(
  * @param provider the installation's
  */
 export async function mustUseProvider(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   personId: PersonId,
   provider: SignInSettings['provider'],
 ): Promise<boolean> {
@@ -168,10 +168,7 @@ export async function mustUseProvider(
 }
 
 /** The link to the sign-in with an account's own provider; undefined if it has none. */
-export function findSignInLink(
-  kysely: Database['kysely'],
-  accountId: AccountId,
-): Promise<string | undefined> {
+export function findSignInLink(kysely: Kysely, accountId: AccountId): Promise<string | undefined> {
   return firstValue<string>(kysely)`
     select link from account_sign_in_provider where account_id = ${accountId}`;
 }

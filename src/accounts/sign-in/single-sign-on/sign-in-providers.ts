@@ -1,4 +1,4 @@
-import type { Database } from '../../../base/database/open-database.ts';
+import type { Kysely } from '../../../base/database/open-database.ts';
 import type { AccountId } from '../../../base/values/ids.ts';
 import { isOperator } from '../../access/operator-store.ts';
 import { readMemberships } from '../../account/membership-store.ts';
@@ -10,7 +10,7 @@ import type { SignInProvider } from './sign-in-provider.ts';
 
 /** The providers that people can sign in with: the installation's, and those of accounts. */
 export class SignInProviders {
-  readonly #kysely: Database['kysely'];
+  readonly #kysely: Kysely;
   readonly #store: AccountProviderStore;
   /** The installation's provider; undefined: none. */
   readonly installation: SignInProvider | undefined;

@@ -11,8 +11,8 @@ import {
 } from '../../../base/database/find-database-problems.ts';
 import { isSchemaCurrent } from '../../../base/database/migrate.ts';
 import {
-  type Database,
   describeServer,
+  type Kysely,
   requireServer,
 } from '../../../base/database/open-database.ts';
 import { isUnavailable } from '../../../base/database/sqlstate.ts';
@@ -25,7 +25,7 @@ import { checkMail } from './check-mail.ts';
 import { ask, type Checks, notChecked, stack } from './doctor-context.ts';
 
 /** What to do if there is no operator; undefined if there is one. */
-export async function adviseOnOperators(kysely: Database['kysely']): Promise<string | undefined> {
+export async function adviseOnOperators(kysely: Kysely): Promise<string | undefined> {
   if ((await listOperators(kysely)).length > 0) return undefined;
   return (await isSetUpOpen(kysely))
     ? 'This installation has no operator yet. For the link that creates the first one, run: signalpost set-up-link'

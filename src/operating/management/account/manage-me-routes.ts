@@ -5,7 +5,7 @@ import { readAccounts } from '../../../accounts/account/account-store.ts';
 import { readMemberships } from '../../../accounts/account/membership-store.ts';
 import { personFormats } from '../../../accounts/account/person-formats.ts';
 import { readFormats, readPerson } from '../../../accounts/account/person-store.ts';
-import type { Database } from '../../../base/database/open-database.ts';
+import type { Kysely } from '../../../base/database/open-database.ts';
 import { Flag, NamedObject, Nullable, strict, Text } from '../../../base/values/common-schemas.ts';
 import { canOperate } from '../access/admit-actor.ts';
 import { Problem } from '../answer/problem.ts';
@@ -87,7 +87,7 @@ export const signOutMe = defineOperation({
 });
 
 /** The caller's accounts with role and permissions; an API key has no role. */
-export async function readAccountAccess(kysely: Database['kysely'], actor: Principal) {
+export async function readAccountAccess(kysely: Kysely, actor: Principal) {
   if (actor.kind === 'key')
     return [{ accountId: actor.reach.accountId, role: null, granted: actor.scopes }];
   return (await readMemberships(kysely, actor)).map(({ accountId, role }) => ({

@@ -48,6 +48,7 @@ const ImportView = NamedObject('FileImport', progress);
 const ListedImportView = NamedObject('ListedFileImport', { id: Uuid, ...progress });
 
 const viewImport = viewOf(ImportView);
+const viewListed = viewOf(ListedImportView);
 
 /** Documentation of an endpoint. */
 type Described = Readonly<Record<'id' | 'summary', string>> & { readonly description?: string };
@@ -85,7 +86,7 @@ export function importRoutes<Item extends object>(routes: ImportRoutes<Item>): R
     async read(call) {
       await requireTarget?.(call);
       const found = await readImports(call.kysely, keyOf(call));
-      return found.map((one) => viewOf(ListedImportView)(one));
+      return found.map((one) => viewListed(one));
     },
   });
   const putImport = defineOperation({

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Database } from '../../../base/database/open-database.ts';
+import type { Kysely } from '../../../base/database/open-database.ts';
 import { allRows } from '../../../base/database/statements.ts';
 import type { AccountId } from '../../../base/values/ids.ts';
 import { toDomain } from '../../../content/message/message-sql.ts';
@@ -20,7 +20,7 @@ interface WaitingDestination {
 
 /** When an account's mail to a destination (`*` for all) was paused; undefined if it isn't. */
 export async function readPausedAt(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   accountId: AccountId,
   destination: string,
 ): Promise<Date | undefined> {
@@ -38,7 +38,7 @@ const maxQueueEntries = 10_000;
 
 /** Waiting messages by To domain, largest first, without those whose content was erased. */
 export async function readWaitingDestinations(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   accountId: AccountId,
 ): Promise<{ destinations: WaitingDestination[]; partial: boolean }> {
   // Messages that are simply queued have no reason; without coalesce, mode() would ignore them.

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { readEmails } from '../../../accounts/account/person-store.ts';
 import { hasSecondFactor } from '../../../accounts/account/second-factor-sql.ts';
-import type { Database } from '../../../base/database/open-database.ts';
+import type { Kysely } from '../../../base/database/open-database.ts';
 import { allRows, firstRow } from '../../../base/database/statements.ts';
 import type { AccountId, PersonId } from '../../../base/values/ids.ts';
 import { throttledPhrase } from '../../../sending/delivery/shaping/explain-throttle.ts';
@@ -37,7 +37,7 @@ export interface AttentionFacts {
 
 /** Reads the small tables of an account and its held queue entries in one statement, and who can send in another. */
 export async function readAttentionFacts(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   accountId: AccountId,
 ): Promise<AttentionFacts> {
   const facts = await firstRow<Omit<AttentionFacts, 'canProgramsSend'>>(kysely)`
@@ -64,7 +64,7 @@ const maxScannedEntries = 10_000;
 
 /** Throttled receivers that the account has mail queued for, largest backlog first. */
 export async function readThrottledReceivers(
-  kysely: Database['kysely'],
+  kysely: Kysely,
   accountId: AccountId,
 ): Promise<ThrottledReceiver[]> {
   return await allRows<ThrottledReceiver>(kysely)`
@@ -79,10 +79,7 @@ export async function readThrottledReceivers(
 }
 
 /** Whether a program has, or can get, what it needs to send. Tokens of the password grant need a user without second factor. */
-export async function canProgramsSend(
-  kysely: Database['kysely'],
-  accountId: AccountId,
-): Promise<boolean> {
+export async function canProgramsSend(kysely: Kysely, accountId: AccountId): Promise<boolean> {
   const row = await firstRow<{ can: boolean }>(kysely)`select
     exists (select from api_key k
       where k.account_id = ${accountId} and 'messages:send' = any (k.scopes) and (k.expires_at is null or k.expires_at > now()))
@@ -98,7 +95,7 @@ export async function canProgramsSend(
 }
 
 /** What an account has that sending needs; each only counts if it really works. */
-export async function readSendReadiness(kysely: Database['kysely'], accountId: AccountId) {
+export async function readSendReadiness(kysely: Kysely, accountId: AccountId) {
   const creators = await readEmails(kysely, await readCreators(kysely, accountId));
   const readiness = await firstRow<{ sender: boolean; template: boolean; message: boolean }>(
     kysely,
@@ -118,10 +115,7 @@ export async function readSendReadiness(kysely: Database['kysely'], accountId: A
 }
 
 /** Whose address is the sender of a published template without one of its own. */
-async function readCreators(
-  kysely: Database['kysely'],
-  accountId: AccountId,
-): Promise<(PersonId | null)[]> {
+async function readCreators(kysely: Kysely, accountId: AccountId): Promise<(PersonId | null)[]> {
   const rows = await allRows<{ id: PersonId | null }>(kysely)`
     select distinct created_by as id from template
     where account_id = ${accountId} and removed_at is null and published_version is not null`;

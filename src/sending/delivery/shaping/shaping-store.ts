@@ -1,5 +1,5 @@
 import { CompiledQuery } from 'kysely';
-import type { Database } from '../../../base/database/open-database.ts';
+import type { Database, Kysely } from '../../../base/database/open-database.ts';
 import type { ThrottleState } from './throttle-state.ts';
 
 /** What a node reports about a destination. */
@@ -142,7 +142,7 @@ export class ShapingStore {
   /** A destination's manual limits; undefined if the destination is unknown. */
   async readOverride(
     name: string,
-    kysely: Database['kysely'] = this.#database.kysely,
+    kysely: Kysely = this.#database.kysely,
   ): Promise<RateOverride | undefined> {
     const { rows } = await kysely.executeQuery<{ override: RateOverride }>(
       CompiledQuery.raw(`select ${override()} as override from destination where name = $1`, [
@@ -160,7 +160,7 @@ export class ShapingStore {
   async override(
     name: string,
     { rate, connections, messagesPerConnection }: RateOverride,
-    kysely: Database['kysely'] = this.#database.kysely,
+    kysely: Kysely = this.#database.kysely,
   ): Promise<boolean> {
     const { numAffectedRows } = await kysely.executeQuery(
       CompiledQuery.raw(

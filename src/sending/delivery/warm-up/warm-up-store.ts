@@ -1,6 +1,6 @@
 import { CompiledQuery } from 'kysely';
 import type { WarmUpSchedule } from '../../../accounts/sender/sending-domain.ts';
-import type { Database } from '../../../base/database/open-database.ts';
+import type { Database, Kysely } from '../../../base/database/open-database.ts';
 
 /** Warm-up plans and their usage, shared by all nodes. */
 export class WarmUpStore {
@@ -57,7 +57,7 @@ export class WarmUpStore {
 
   /** Sets or removes the plan of a source address. */
   async setSourcePlan(
-    transaction: Database['kysely'],
+    transaction: Kysely,
     address: string,
     warmUp: WarmUpSchedule | undefined,
   ): Promise<void> {
