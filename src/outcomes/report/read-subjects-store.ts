@@ -56,6 +56,8 @@ export async function readSubjects(
     })),
   );
   const refsById = new Map(refs.map((ref) => [ref.id, ref]));
+  // A directory that can't trust its cache, or doesn't find a version, asks the database: once for each, not for each message.
+  const localized = new Map<string, LoadedTemplate | undefined>();
   let turnStartedAt = performance.now();
   for (const source of sources) {
     const ref = refsById.get(source.id);
@@ -71,7 +73,13 @@ export async function readSubjects(
       subjects.set(source.id, { text, template: undefined });
       continue;
     }
-    const template = await templates.localized(accountId, templateId, version, locale ?? undefined);
+    const key = `${keyOf(ref)}/${locale}`;
+    if (!localized.has(key))
+      localized.set(
+        key,
+        await templates.localized(accountId, templateId, version, locale ?? undefined),
+      );
+    const template = localized.get(key);
     if (template === undefined) continue;
     const { fields } = template.compiled;
     const secret = new Set(secretNamesOf(template.compiled));

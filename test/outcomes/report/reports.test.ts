@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { newMessageId } from '../../../src/base/values/ids.ts';
+import { type MessageId, newMessageId, type TemplateId } from '../../../src/base/values/ids.ts';
 import { reportColumns } from '../../../src/content/message/event-kinds.ts';
 import type { StoredMessageStatus } from '../../../src/content/message/message-status-store.ts';
 import { EventFeed } from '../../../src/outcomes/feed/event-feed.ts';
@@ -11,6 +11,7 @@ import { findMessages } from '../../../src/outcomes/report/find-messages-store.t
 import { sumHistograms } from '../../../src/outcomes/report/histogram-store.ts';
 import { addHistograms, latencyOf } from '../../../src/outcomes/report/latency.ts';
 import { readReport } from '../../../src/outcomes/report/read-report-store.ts';
+import { readSubjects } from '../../../src/outcomes/report/read-subjects-store.ts';
 import { reportCsv } from '../../../src/outcomes/report/report-csv.ts';
 import {
   parseTimeZone,
@@ -589,4 +590,26 @@ test('the reason why a message has not arrived is a sentence with a next step', 
     status('uncertain', {}, { pending: [0], due_at: null, reason: 'ask' }),
   );
   assert.match(held.sentence, /held for review: ask/);
+});
+
+test('a template is looked up once for each language of its messages, not for each message', async () => {
+  const ids = [];
+  for (const variant of [undefined, undefined, 'de', 'de', undefined])
+    ids.push(await accept(variant === undefined ? {} : { variant }));
+  const asked: (string | undefined)[] = [];
+  const templates = {
+    version: () => undefined,
+    localized: (_account: unknown, _template: unknown, _version: unknown, locale?: string) => {
+      asked.push(locale);
+      return undefined;
+    },
+  };
+  const refs = ids.map((id) => ({
+    accountId: account,
+    id: id as MessageId,
+    templateId: 't1' as TemplateId,
+    version: 1,
+  }));
+  await readSubjects(kysely, templates, refs);
+  assert.deepEqual(asked.sort(), ['de-x-own', undefined]);
 });
