@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { maxAttachmentLimit } from '../../src/content/message/attachment.ts';
+import { maxAttachmentLimit } from '../../src/accounts/account/account-settings.ts';
 import { openDirectSubmission } from '../../test/support/direct-submission.ts';
 import { readInbox } from '../../test/support/inbox-client.ts';
 import { saveShop } from '../../test/support/shop.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { maxAttachmentLimit } from '../../src/content/message/attachment.ts';
+import { maxAttachmentLimit } from '../../src/accounts/account/account-settings.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { openDirectSubmission } from '../../test/support/direct-submission.ts';
 import { addSender, saveShop } from '../../test/support/shop.ts';

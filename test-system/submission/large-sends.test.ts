@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { maxAttachmentLimit } from '../../src/content/message/attachment.ts';
+import { maxAttachmentLimit } from '../../src/accounts/account/account-settings.ts';
 import { kibibyte, mebibyte, sendBodyBytes } from '../../src/host/http/limits/route-limits.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { bodyWithFile, fillingContent, findRest } from '../../test/support/fill-message.ts';

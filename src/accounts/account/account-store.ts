@@ -1,10 +1,11 @@
-import { type Selectable, sql } from 'kysely';
+import { type Insertable, type Selectable, sql } from 'kysely';
 import { announceChange } from '../../base/database/announce.ts';
 import type { Kysely, Tables } from '../../base/database/open-database.ts';
 import { hasRow } from '../../base/database/statements.ts';
 import type { EmailAddress } from '../../base/values/email-address.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { AccessPolicy, Account, Quota, RetentionDays } from './account.ts';
+import { type AccountSettings, columnOf, settingNames } from './account-settings.ts';
 
 /** Notification topic for accounts; the key is the account id. */
 export const accountTopic = 'account';
@@ -48,13 +49,21 @@ function toAccount(row: Selectable<Tables['account']>): Account {
     suspended: row.suspended_at !== null,
     retentionDays: row.retention_days as RetentionDays,
     ...(quota && { quota }),
-    ...(row.archive_address === null
-      ? {}
-      : { archiveAddress: row.archive_address as EmailAddress }),
-    ...(row.attachment_limit === null ? {} : { attachmentLimit: row.attachment_limit }),
+    ...settingsOf(row),
     ...(row.demo && { demo: true }),
     ...(policy && { policy }),
   };
+}
+
+/** Those without a value are missing. */
+function settingsOf(row: Selectable<Tables['account']>): AccountSettings {
+  const stored = settingNames.filter((name) => row[columnOf(name)] !== null);
+  const values: unknown[][] = stored.map((name) => [name, row[columnOf(name)]]);
+  return Object.fromEntries(values);
+}
+
+function columnsOf(settings: AccountSettings): Partial<Insertable<Tables['account']>> {
+  return Object.fromEntries(settingNames.map((name) => [columnOf(name), settings[name] ?? null]));
 }
 
 /** Undefined for one that asks nothing. */
@@ -87,8 +96,7 @@ export async function saveAccount(transaction: Kysely, account: Account): Promis
     retention_days: account.retentionDays,
     quota_per_hour: quota?.perHour ?? null,
     quota_per_day: quota?.perDay ?? null,
-    archive_address: account.archiveAddress ?? null,
-    attachment_limit: account.attachmentLimit ?? null,
+    ...columnsOf(account),
     sign_in: policy?.signIn ?? 'own-choice',
     second_factor: policy?.secondFactor ?? 'own-choice',
     sign_in_hours: policy?.signInHours ?? null,

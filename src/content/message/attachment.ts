@@ -1,7 +1,5 @@
 /** Max attachments of one message. */
 export const maxAttachments = 20;
-/** Max bytes of a message with attachments as sent, whatever the settings say. */
-export const maxAttachmentLimit = 25 * 1024 * 1024;
 
 /** An attachment as `message.content` describes it; its content is stored by its hash. */
 export interface AttachmentInfo {

@@ -1,7 +1,7 @@
+import { maxAttachmentLimit } from '../../accounts/account/account-settings.ts';
 import { minPasswordMemory } from '../../accounts/account/hash-password.ts';
 import { samplerNames } from '../../base/telemetry/trace-settings.ts';
 import { OperatorError } from '../../base/values/errors.ts';
-import { maxAttachmentLimit } from '../../content/message/attachment.ts';
 import { parseBackupTarget } from '../../host/backup/backup-target.ts';
 import { mebibyte } from '../../host/http/limits/route-limits.ts';
 import {

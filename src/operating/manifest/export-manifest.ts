@@ -1,3 +1,4 @@
+import { pickSettings } from '../../accounts/account/account-settings.ts';
 import { readAccount } from '../../accounts/account/account-store.ts';
 import { readIntegrations } from '../../accounts/oauth/integration-store.ts';
 import { readSenders } from '../../accounts/sender/sender-store.ts';
@@ -60,8 +61,7 @@ async function exportAccount(
 ): Promise<RawAccount | undefined> {
   const account = await readAccount(kysely, accountId);
   if (account === undefined) return undefined;
-  const { id, name, suspended, retentionDays, quota, archiveAddress, attachmentLimit } = account;
-  const { policy } = account;
+  const { id, name, suspended, retentionDays, quota, policy } = account;
   return {
     id,
     name,
@@ -69,8 +69,7 @@ async function exportAccount(
     suspended,
     retentionDays,
     quota,
-    archiveAddress,
-    attachmentLimit,
+    ...pickSettings(account),
     policy: policy && {
       ...policy,
       signInHours: policy.signInHours ?? null,

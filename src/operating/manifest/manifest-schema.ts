@@ -1,8 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { roles, secondFactorRules, signInRules } from '../../accounts/account/account.ts';
+import { givenSettings } from '../../accounts/account/account-settings.ts';
 import { maxPasswordLength } from '../../accounts/account/hash-password.ts';
 import { NamedObject, Nullable, StrictObject, strict } from '../../base/values/common-schemas.ts';
-import { maxAttachmentLimit } from '../../content/message/attachment.ts';
 import { type FieldValue, structureSchemas } from '../../content/template/field-value.ts';
 import { maxLocaleLength } from '../../content/template/locale.ts';
 import {
@@ -360,15 +360,6 @@ const QuotaSchema = Type.Object(
   },
 );
 
-const AttachmentLimitSchema = Nullable(
-  Type.Integer({
-    description:
-      'Max bytes of a message with attachments as sent, up to 26214400 (25 MiB); 0: no attachments. Null: `ATTACHMENT_LIMIT`.',
-    minimum: 0,
-    maximum: maxAttachmentLimit,
-  }),
-);
-
 const NetworksSchema = (who: string) =>
   Type.Optional(
     Type.Array(Type.String({ maxLength: 50 }), {
@@ -429,14 +420,7 @@ export const AccountSchema = Type.Object(
       Type.Enum([30, 90, 400], { description: 'How many days messages are kept. Default: 90.' }),
     ),
     quota: Type.Optional(QuotaSchema),
-    archiveAddress: Type.Optional(
-      Type.String({
-        description:
-          'Gets a blind copy of every message, except of templates with secret fields. Empty: none.',
-        maxLength: 320,
-      }),
-    ),
-    attachmentLimit: Type.Optional(AttachmentLimitSchema),
+    ...givenSettings,
     policy: Type.Optional(PolicySchema),
     users: Type.Optional(Type.Array(UserSchema, { maxItems: maxEntries })),
     senders: Type.Optional(Type.Array(SenderSchema, { maxItems: maxEntries })),

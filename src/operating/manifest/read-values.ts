@@ -1,7 +1,6 @@
 import { maxPasswordLength, minPasswordLength } from '../../accounts/account/hash-password.ts';
 import {
   type ComparableAddress,
-  type EmailAddress,
   normalizeAddress,
   parseEmailAddress,
 } from '../../base/values/email-address.ts';
@@ -24,19 +23,6 @@ export function parseManifestAddress(
   if (parsed.ok) return normalizeAddress(parsed.address);
   problems.add(path, `is not a valid email address: it ${parsed.reason}`);
   return text.toLowerCase() as ComparableAddress;
-}
-
-/** Keeps the case of the local part, which the receiving server may distinguish. Undefined for an empty text. */
-export function parseOptionalAddress(
-  text: string,
-  path: ManifestPath,
-  problems: ProblemCollector,
-): EmailAddress | undefined {
-  if (text === '') return undefined;
-  const parsed = parseEmailAddress(text);
-  if (parsed.ok) return parsed.address;
-  problems.add(path, `is not a valid email address: it ${parsed.reason}`);
-  return undefined;
 }
 
 /** Names appear in pages and headers, so control characters and unpaired surrogates are rejected. */

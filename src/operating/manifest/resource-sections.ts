@@ -1,5 +1,10 @@
 import type { AccessPolicy, Account } from '../../accounts/account/account.ts';
 import {
+  parseOptionalAddress,
+  parseSettings,
+  settingNames,
+} from '../../accounts/account/account-settings.ts';
+import {
   readAccount,
   saveAccount,
   toPolicy,
@@ -57,13 +62,7 @@ import type {
   RawSender,
 } from './manifest-schema.ts';
 import { maxCsvBytes, readContacts } from './read-contacts.ts';
-import {
-  type BuildContext,
-  checkSecret,
-  checkText,
-  parseManifestAddress,
-  parseOptionalAddress,
-} from './read-values.ts';
+import { type BuildContext, checkSecret, checkText, parseManifestAddress } from './read-values.ts';
 
 /** The settings of an account. */
 interface AccountSettings {
@@ -72,14 +71,13 @@ interface AccountSettings {
   readonly settings: Partial<Account> & Pick<Account, 'name'>;
 }
 
-const settingNames = [
+const memberNames = [
   'name',
   'addOns',
   'suspended',
   'retentionDays',
-  'archiveAddress',
   'quota',
-  'attachmentLimit',
+  ...settingNames,
   'policy',
 ] as const;
 
@@ -101,16 +99,7 @@ export const accountResource: ManifestResource<
       ...(raw.suspended !== undefined && { suspended: raw.suspended }),
       ...(raw.retentionDays && { retentionDays: raw.retentionDays }),
       ...(raw.quota && { quota: toQuota(raw.quota.perHour, raw.quota.perDay) }),
-      ...(raw.archiveAddress !== undefined && {
-        archiveAddress: parseOptionalAddress(
-          raw.archiveAddress,
-          [...path, 'archiveAddress'],
-          problems,
-        ),
-      }),
-      ...(raw.attachmentLimit !== undefined && {
-        attachmentLimit: raw.attachmentLimit ?? undefined,
-      }),
+      ...parseSettings(raw, (name, reason) => problems.add([...path, name], reason)),
       ...(raw.policy && { policy: buildPolicy(raw.policy, [...path, 'policy'], problems) }),
     },
   }),
@@ -132,7 +121,7 @@ export const accountResource: ManifestResource<
         await notifyOfAddress(transaction, id, 'archive-address-changed', security);
     };
     if (before === undefined) return { action: 'created', notes, run };
-    const changed = changedMembers(before, after, settingNames);
+    const changed = changedMembers(before, after, memberNames);
     return changed.length === 0
       ? { action: 'unchanged', notes }
       : { action: 'changed', notes, changed, run };
@@ -158,7 +147,9 @@ function buildPolicy(
     signInHours: raw.signInHours ?? undefined,
     peopleNetworks: networksOf('peopleNetworks'),
     programNetworks: networksOf('programNetworks'),
-    securityAddress: parseOptionalAddress(securityAddress, [...path, 'securityAddress'], problems),
+    securityAddress: parseOptionalAddress(securityAddress, (reason) =>
+      problems.add([...path, 'securityAddress'], reason),
+    ),
   });
 }
 

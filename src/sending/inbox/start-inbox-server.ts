@@ -1,4 +1,5 @@
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
+import { maxAttachmentLimit } from '../../accounts/account/account-settings.ts';
 import { isUnavailable } from '../../base/database/sqlstate.ts';
 import { ByteCollector } from '../../base/fairness/byte-collector.ts';
 import { isLostConnection } from '../../base/network/lost-connection.ts';
@@ -8,7 +9,6 @@ import {
   SmtpReplyError,
 } from '../../base/network/smtp-listener.ts';
 import type { Log } from '../../base/values/log.ts';
-import { maxAttachmentLimit } from '../../content/message/attachment.ts';
 import type { InboxArrivals } from './inbox-arrivals.ts';
 import type { InboxStore } from './inbox-store.ts';
 import { parseMail } from './parse-mail.ts';

@@ -1,6 +1,7 @@
 import { hostname as osHostname } from 'node:os';
 import { Counter, type Registry } from 'prom-client';
 import type { SMTPServerOptions, SMTPServerSession } from 'smtp-server';
+import { maxAttachmentLimit } from '../../accounts/account/account-settings.ts';
 import { type Holding, Limiter } from '../../base/fairness/limiter.ts';
 import { policies } from '../../base/fairness/policies.ts';
 import { LimitedSmtpServer } from '../../base/network/limited-smtp-server.ts';
@@ -16,7 +17,6 @@ import type { TraceSpan, Tracing } from '../../base/telemetry/tracing.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import { Fault } from '../../base/values/errors.ts';
 import type { Log } from '../../base/values/log.ts';
-import { maxAttachmentLimit } from '../../content/message/attachment.ts';
 import { tlsHandshakeOptions } from '../../host/http/tls/create-tls-server.ts';
 import type { LiveCertificate } from '../../host/http/tls/live-certificate.ts';
 import { MessageReceiver, tooLarge } from './receive-message.ts';

@@ -2,6 +2,11 @@ import { type Static, Type } from 'typebox';
 import { changeWithoutLockout } from '../../../accounts/access/last-owner-store.ts';
 import { personOf } from '../../../accounts/access/principal.ts';
 import type { Account } from '../../../accounts/account/account.ts';
+import {
+  givenSettings,
+  shownSettings,
+  showSettings,
+} from '../../../accounts/account/account-settings.ts';
 import { readAccount, readAccountPage } from '../../../accounts/account/account-store.ts';
 import { saveMembership } from '../../../accounts/account/membership-store.ts';
 import { readQuotaUsage } from '../../../accounts/account/quota-usage-store.ts';
@@ -14,7 +19,6 @@ import {
   Nullable,
   StrictObject,
   strict,
-  Text,
   Time,
   Whole,
 } from '../../../base/values/common-schemas.ts';
@@ -45,14 +49,7 @@ export const AccountView = NamedObject('Account', {
     },
     { ...strict, description: 'Max accepted messages; null: no limit.' },
   ),
-  archiveAddress: Text(
-    'Gets a blind copy of every message, except of templates with secret fields. Empty: none.',
-  ),
-  attachmentLimit: Nullable(
-    Whole(
-      'Max bytes of a message with attachments as sent; 0: no attachments. Null: the installation’s default.',
-    ),
-  ),
+  ...shownSettings,
 });
 
 export function viewAccount(account: Account) {
@@ -61,7 +58,7 @@ export function viewAccount(account: Account) {
     ...account,
     addOns: [...account.addOns].sort(),
     quota: { perHour, perDay },
-    archiveAddress: account.archiveAddress ?? '',
+    ...showSettings(account),
   });
 }
 
@@ -102,7 +99,7 @@ export const accountRoutes = resourceRoutes({
       'An omitted archive address stays unchanged; an empty one removes it. A change of it requires `policy:write` and a confirmation.',
     body: StrictObject({
       name: AccountSchema.properties.name,
-      archiveAddress: AccountSchema.properties.archiveAddress,
+      archiveAddress: givenSettings.archiveAddress,
     }),
     write: (call) => async (transaction, before) => {
       const { archiveAddress } = call.body;
@@ -142,8 +139,7 @@ export const anyAccountRoutes = resourceRoutes({
       suspended: AccountSchema.properties.suspended,
       retentionDays: AccountSchema.properties.retentionDays,
       quota: Type.Optional(QuotaBody),
-      archiveAddress: AccountSchema.properties.archiveAddress,
-      attachmentLimit: AccountSchema.properties.attachmentLimit,
+      ...givenSettings,
     }),
     write: (call) => async (transaction, before) => {
       const { accountId } = call.params;
