@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
-import { test } from 'node:test';
+import { buffer } from 'node:stream/consumers';
+import { after, test } from 'node:test';
 import { type CodeBlock, codeBlocks, markdownPages } from '../../test/support/markdown-pages.ts';
+import { runInProcess } from '../../test/support/run-command.ts';
 import { runSignalpost } from '../../test/support/run-signalpost.ts';
 import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 
 /**
- * Every `sh` block of the README and the guide runs here unchanged, page by page, on a newly started service. A `console`
- * block isn't run and needs a comment above it, `<!-- not run: … -->`, that says why.
+ * Every `sh` block of the README and the guide runs here unchanged, page by page, on a newly started service. Its commands run
+ * in this process: loading the program anew for each would take most of the time, and `test-system/command` starts it. A
+ * `console` block isn't run and needs a comment above it, `<!-- not run: … -->`, that says why.
  */
 const root = join(import.meta.dirname, '../..');
 const pages = markdownPages(root).filter(
@@ -34,11 +39,38 @@ const data = [
 const hasCurl = spawnSync('curl', ['--version']).error === undefined;
 
 const folder = temporaryFolder();
+/** Sends its arguments and environment to this process; prints the output, and fails if the command does. */
+const program = `#!/bin/sh
+{ printf '%s\\0' "$#" "$@"; env -0; } |
+  exec curl --silent --show-error --fail-with-body --unix-socket commands --data-binary @- http://commands
+`;
+
 const serviceUrl = hasCurl ? await startService() : '';
+
+async function runCommands(): Promise<void> {
+  const server = createServer(async (request, response) => {
+    const [count, ...words] = String(await buffer(request)).split('\0');
+    const args = words.splice(0, Number(count));
+    const environment = words.map((word) => /^([^=]+)=(.*)$/s.exec(word) ?? []);
+    const { code, out, err } = await runInProcess(
+      args,
+      Object.fromEntries(environment.map(([, name, value]) => [name, value])),
+    );
+    response.writeHead(code === 0 ? 200 : 500).end(code === 0 ? out : out + err);
+  }).listen(join(folder, 'commands'));
+  await once(server, 'listening');
+  const before = process.cwd();
+  process.chdir(folder);
+  after(() => {
+    process.chdir(before);
+    server.close();
+  });
+}
 
 async function startService(): Promise<string> {
   mkdirSync(join(folder, 'bin'));
-  symlinkSync(join(root, 'bin/signalpost'), join(folder, 'bin/signalpost'));
+  writeFileSync(join(folder, 'bin/signalpost'), program, { mode: 0o755 });
+  await runCommands();
   symlinkSync(join(root, 'demo'), join(folder, 'demo'));
   const environment = { DATA_DIR: join(folder, 'data'), PORT: '0', LOG_LEVEL: 'warn' };
   const [, url = ''] = await runSignalpost(['start'], environment).printed(/Service +(http:\S+)/);
