@@ -65,7 +65,7 @@ const table = {
   }),
 } satisfies Record<Name, unknown>;
 
-/** @param refuse is told which setting is wrong, and what, to follow its name */
+/** @param refuse gets the name of a setting that can’t be taken, and the reason, phrased to follow the name */
 export function parseSettings(
   given: { readonly [Each in Name]?: Static<(typeof table)[Each]['given']> | undefined },
   refuse: (name: Name, reason: string) => void,

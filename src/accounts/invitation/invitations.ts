@@ -59,8 +59,6 @@ export async function sendInvitation(
   return 'sent';
 }
 
-type Transaction = Kysely;
-
 /** What the invited person submits. */
 interface InvitationAcceptance {
   /** Required unless the person is established. */
@@ -120,7 +118,7 @@ export class Invitations {
   }
 
   async #accept(
-    transaction: Transaction,
+    transaction: Kysely,
     token: string,
     { name, locale, origin }: InvitationAcceptance,
     passwordHash: string | undefined,
@@ -145,7 +143,7 @@ export class Invitations {
 
   /** Creates the invited person, or sets the password of one that is not established. */
   async #savePerson(
-    transaction: Transaction,
+    transaction: Kysely,
     { personId, email, established }: OpenInvitation,
     name: string,
     passwordHash: string | undefined,
@@ -172,7 +170,7 @@ export class Invitations {
 }
 
 async function findActiveInvitation(
-  kysely: Transaction,
+  kysely: Kysely,
   hash: Buffer,
 ): Promise<OpenInvitation | undefined> {
   const open = await findInvitation(kysely, hash);
