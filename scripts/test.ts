@@ -35,10 +35,8 @@ const ownProcess = [
   'thread-priority',
   'tiny-pieces',
 ].map((name) => join('test-system', 'hostile', `${name}.test.ts`));
-/** Most files mainly wait for databases; those with browsers and other programs less. */
-const processes = Math.max(2, availableParallelism() + (folder === 'test-system' ? 1 : 2));
-/** Of the slow tests, so few that the last group doesn't run alone for long. */
-const filesPerGroup = folder === 'test-system' ? 4 : 96;
+/** More than processors, because most files mainly wait: for databases, timers and other programs. */
+const processes = availableParallelism() + 2;
 const onOtherServers = [
   'base',
   'content/message',
@@ -64,7 +62,7 @@ const files =
 setPriority(15);
 // Before the tests: several files would install them at the same time.
 if (folder === 'test-long') await installTools();
-const groups = await mkdtemp(join(tmpdir(), 'signalpost-test-groups-'));
+const queue = await mkdtemp(join(tmpdir(), 'signalpost-test-queue-'));
 
 const template = `signalpost_template_${process.pid}`;
 const postgres = await startTestPostgres();
@@ -82,7 +80,7 @@ try {
   process.exitCode = await run();
   await runAdminStatement(postgres.url, `drop database ${template} with (force)`);
 } finally {
-  await rm(groups, { recursive: true, force: true });
+  await rm(queue, { recursive: true, force: true });
   await postgres.stop();
 }
 
@@ -103,7 +101,7 @@ async function run(): Promise<number> {
       `--test-timeout=${folder === 'test' ? 600_000 : 1_800_000}`,
       ...options,
       // Patterns for names would have to match the names of files, too.
-      ...(options.length === 0 && folder !== 'test-long' ? await groupFiles(files) : files),
+      ...(options.length === 0 && folder !== 'test-long' ? await shareFiles(files) : files),
     ],
     {
       stdio: 'inherit',
@@ -133,33 +131,35 @@ async function selectDatabaseTests(all: readonly string[]): Promise<string[]> {
 }
 
 /**
- * Groups files that share a process one after another, each as a separate test: importing the service takes longer than most
- * files' tests.
+ * Writes the files with which the runner starts processes: each takes the next test file that none has taken until none is left,
+ * because importing the service takes longer than most files' tests.
+ * @returns them, and those that have a process alone
  */
-async function groupFiles(all: readonly string[]): Promise<string[]> {
-  const reader = JSON.stringify(new URL('test-runner/current-file.ts', import.meta.url).href);
+async function shareFiles(all: readonly string[]): Promise<string[]> {
   const alone = all.filter((file) => ownProcess.includes(file));
-  const together = all.filter((file) => !alone.includes(file));
-  const grouped = inGroups(together).map(async (group, index) => {
-    // The runner sorts files by name.
-    const file = join(groups, `group-${String(index + 1).padStart(3, '0')}.mjs`);
-    const tests = group.map((path) => [path, pathToFileURL(resolve(path)).href]);
+  const shared = spread(all.filter((file) => !alone.includes(file))).map((path) => [
+    path,
+    pathToFileURL(resolve(path)).href,
+  ]);
+  const reader = new URL('test-runner/current-file.ts', import.meta.url).href;
+  const list = JSON.stringify(shared);
+  const readers = Array.from({ length: Math.min(processes, shared.length) }, async (_, index) => {
+    const file = join(queue, `process-${index + 1}.mjs`);
     await writeFile(
       file,
-      `import { readFiles } from ${reader};\n\nvoid readFiles(${JSON.stringify(tests)});\n`,
+      `import { readFiles } from '${reader}';\n\nvoid readFiles(${list}, import.meta.dirname);\n`,
     );
     return file;
   });
-  return [...(await Promise.all(grouped)), ...alone];
+  return [...(await Promise.all(readers)), ...alone];
 }
 
-/** Neighbors are in different groups, because a folder's files tend to take equally long. */
-function inGroups(all: readonly string[]): string[][] {
-  const rounds = Math.ceil(all.length / filesPerGroup / processes);
-  const count = Math.min(all.length, processes * rounds);
-  return Array.from({ length: count }, (_, group) =>
-    all.filter((_file, index) => index % count === group),
-  );
+/** Moves neighbors apart, because a folder's files tend to wait or to compute alike. */
+function spread(all: readonly string[]): string[] {
+  const step = Math.ceil(Math.sqrt(all.length));
+  return Array.from({ length: step }, (_, first) =>
+    all.filter((_file, index) => index % step === first),
+  ).flat();
 }
 
 async function filesOf(name: string): Promise<string[]> {
