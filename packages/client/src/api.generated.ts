@@ -141,7 +141,7 @@ export type WebhookTest = { "eventId": string; "request": string; "status": numb
 
 export interface paths {
   "/token": {
-    post: { parameters: {  }; requestBody: { content: { "application/x-www-form-urlencoded": TokenForm } }; responses: { 200: { content: { "application/json": TokenResponse } }; 400: { content: { "application/json": OAuthError } }; 401: { content: { "application/json": OAuthError } }; 405: { content: { "application/json": OAuthError } }; 429: { content: { "application/json": OAuthError } }; 500: { content: { "application/json": OAuthError } }; 503: { content: { "application/json": OAuthError } } } };
+    post: { parameters: { query?: { "grant_type"?: string } }; requestBody: { content: { "application/x-www-form-urlencoded": TokenForm } }; responses: { 200: { content: { "application/json": TokenResponse } }; 400: { content: { "application/json": OAuthError } }; 401: { content: { "application/json": OAuthError } }; 405: { content: { "application/json": OAuthError } }; 429: { content: { "application/json": OAuthError } }; 500: { content: { "application/json": OAuthError } }; 503: { content: { "application/json": OAuthError } } } };
   };
   "/revoke": {
     post: { parameters: {  }; requestBody: { content: { "application/x-www-form-urlencoded": OwnTokenForm } }; responses: { 200: { content: { "application/json": Revoked } }; 400: { content: { "application/json": OAuthError } }; 401: { content: { "application/json": OAuthError } }; 405: { content: { "application/json": OAuthError } }; 500: { content: { "application/json": OAuthError } }; 503: { content: { "application/json": OAuthError } } } };

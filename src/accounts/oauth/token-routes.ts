@@ -39,13 +39,13 @@ export function registerTokenRoutes(http: Http, context: SessionContext): void {
     scope.post('/token', async (request, reply) => {
       const form = formOf(request);
       // RFC 6749 section 2.3.1: credentials must not be in the URL, where logs would record them.
-      const query = request.query as object;
+      const query = request.query as Readonly<Record<string, unknown>>;
       if (secretParameters.some((name) => Object.hasOwn(query, name)))
         throw new OAuthError('invalid_request', 'Send credentials in the form, never in the URL');
       const origin = originOf(request);
       const credentials = readClientCredentials(request.headers.authorization, form);
       const client = await context.clients.authenticate(credentials, origin);
-      const type = form.require('grant_type');
+      const type = form.get('grant_type') ?? grantTypeIn(query) ?? form.require('grant_type');
       if (!isGrantType(type))
         throw new OAuthError(
           'unsupported_grant_type',
@@ -68,6 +68,20 @@ export function registerTokenRoutes(http: Http, context: SessionContext): void {
     });
     refuseOtherMethods(scope, '/token', 'token');
   });
+}
+
+/**
+ * The grant type in the query, where the origin's own description of its interface puts it, so that clients made from that send it
+ * there. Names of query parameters match without regard to case.
+ * @throws OAuthError if it is repeated (RFC 6749 section 3.2)
+ */
+function grantTypeIn(query: Readonly<Record<string, unknown>>): string | undefined {
+  const values = Object.entries(query)
+    .filter(([name]) => name.toLowerCase() === 'grant_type')
+    .flatMap(([, value]) => value);
+  if (values.length > 1)
+    throw new OAuthError('invalid_request', 'The parameter grant_type is repeated');
+  return values[0] === undefined || values[0] === '' ? undefined : String(values[0]);
 }
 
 function isGrantType(text: string): text is GrantType {

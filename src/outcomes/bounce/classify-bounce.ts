@@ -2,7 +2,12 @@ import { causeAfterText, classifyReply } from '../../sending/delivery/classify-r
 import type { PermanentCause, TemporaryCause } from '../../sending/delivery/reply-rules.ts';
 
 /** What mail to a return path says. */
-export type FeedbackMail =
+export type FeedbackMail = Feedback & {
+  /** The addresses that a report names for its recipient, in lower case. */
+  readonly named?: readonly string[];
+};
+
+type Feedback =
   /** Delivery failed permanently. */
   | {
       readonly kind: 'bounce';

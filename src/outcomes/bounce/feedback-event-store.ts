@@ -12,6 +12,7 @@ import {
   archiveRecipient,
   ccAddresses,
   hasOneRecipient,
+  recipientAddress,
   toAddress,
 } from '../../content/message/message-sql.ts';
 import { insertEvents } from '../../content/message/write-events.ts';
@@ -28,6 +29,8 @@ export interface FeedbackEvent {
   readonly detail: Readonly<Record<string, unknown>>;
   /** Identifies the report, so that receiving it again changes nothing. */
   readonly report: string;
+  /** The addresses that the report names for its recipient, in lower case. */
+  readonly named?: readonly string[] | undefined;
 }
 
 export interface WrittenFeedback {
@@ -55,6 +58,17 @@ export async function writeFeedbackEvents(
   return { past, unmatched };
 }
 
+/** Whether a report names only other recipients than the one whose return path it came to, for whom alone it counts. */
+const namesAnother = `lower(${recipientAddress('m', 'i.recipient')}) <> all (i.named)`;
+
+/** The recipient of the message that it names, in the form of masked addresses. */
+const namedRecipient = `coalesce((
+  select case place when 0 then '<to>' else format('<cc %s>', place) end
+  from (
+    select 0 as place, ${toAddress('m')} as address
+    union all select place, address from ${ccAddresses('m')} with ordinality as c (address, place)) r
+  where lower(r.address) = any (i.named) limit 1), 'another address')`;
+
 /** Max events per statement; a relay may report thousands in one request. */
 const maxRowsPerStatement = 500;
 
@@ -70,12 +84,15 @@ async function writeSome(
     id: eventId(event),
     kind: event.kind,
     detail: event.detail,
+    named: event.named?.length === 0 ? undefined : event.named,
   }));
   // A report about mail of release 0.2 may have only the message ID, so each account is searched separately. It counts only
   // with an address of the message. With several recipients, an unknown address may be anybody's.
   const found = await allRows<{ id: string; fits: boolean }>(kysely)`
     with found as materialized (
-      select distinct on (m.account_id, m.id, i.id) m.account_id, m.id as message_id, m.retention_days, i.id, i.kind, i.detail,
+      select distinct on (m.account_id, m.id, i.id) m.account_id, m.id as message_id, m.retention_days, i.id, i.kind,
+        case when ${sql.raw(namesAnother)} then (i.detail::jsonb || jsonb_build_object('namedRecipient', ${sql.raw(namedRecipient)}))::json
+          else i.detail end as detail,
         coalesce(i.recipient, case
           when i.address = lower(${sql.raw(archiveCopyAddress('m'))}) then ${sql.raw(archiveRecipient('m'))}::smallint
           when i.address = lower(${sql.raw(toAddress('m'))})
@@ -84,7 +101,8 @@ async function writeSome(
             select c.place::smallint from ${sql.raw(ccAddresses('m'))} with ordinality as c (address, place)
             where lower(c.address) = i.address limit 1) end) as recipient
       from json_to_recordset(${storableJson(JSON.stringify(rows))}::json)
-        as i (message_id uuid, account_tag text, recipient smallint, address text, id uuid, kind text, detail json)
+        as i (message_id uuid, account_tag text, recipient smallint, address text, id uuid, kind text, detail json,
+          named text[])
       cross join lateral (${sql.raw(accountsWithTag('i.account_tag'))}) as a
       cross join lateral (
         select account_id, id, retention_days, content from message

@@ -8,6 +8,7 @@ import {
   walkParts,
 } from '../../base/mime/mime-entity.ts';
 import { parseMailboxes } from '../../base/mime/parse-mailboxes.ts';
+import { lowerCase } from '../../base/values/email-address.ts';
 import { htmlText } from '../../content/template/html-text.ts';
 import { textOf } from '../relay/json-fields.ts';
 import { readSes } from '../relay/read-ses.ts';
@@ -102,14 +103,14 @@ function fromStatus(
     recipients.find(({ action }) => action === 'delayed') ??
     recipients[0];
   if (worst === undefined) return undefined;
-  const { action, status, diagnostic } = worst;
+  const { action, status, diagnostic, named } = worst;
   if (action === 'failed') {
     const own =
       diagnostic === '' || /^(x-unknown|unknown)?$/i.test(diagnostic) ? words : diagnostic;
-    return classifyBounce(status, own, refusedAfterData(`${diagnostic}\n${words}`));
+    return { ...classifyBounce(status, own, refusedAfterData(`${diagnostic}\n${words}`)), named };
   }
   if (action === 'delayed')
-    return { kind: 'delay', status, diagnostic: sanitizeDiagnostic(diagnostic || words) };
+    return { kind: 'delay', status, diagnostic: sanitizeDiagnostic(diagnostic || words), named };
   return { kind: 'notice', what: action };
 }
 
@@ -142,7 +143,8 @@ function readComplaint(mail: MimeEntity, parts: readonly MimeEntity[]): Feedback
     // RFC 5965 section 7.3 and RFC 6591: these say nothing about what the recipient wants.
     if (['not-spam', 'auth-failure', 'dkim', 'dmarc'].includes(feedbackType))
       return { kind: 'notice', what: feedbackType };
-    return { kind: 'complaint', feedbackType, mailFrom: readMailFrom(fields, parts) };
+    const named = readNamed(fields, ['original-rcpt-to']);
+    return { kind: 'complaint', feedbackType, mailFrom: readMailFrom(fields, parts), named };
   }
   const loop = /^(staff@hotmail\.com|scomp@aol\.net|feedbackloop@|fbl@|abuse-?report@)/i;
   const from = parseMailboxes(headerOf(mail, 'from'), 1)[0]?.address ?? '';
@@ -268,6 +270,7 @@ interface RecipientStatus {
   readonly status: string | undefined;
   /** The diagnostic code's text without its type. */
   readonly diagnostic: string;
+  readonly named: readonly string[];
 }
 
 const maxGroups = 101;
@@ -297,10 +300,22 @@ export function readDeliveryStatus(text: string): RecipientStatus[] {
       const diagnostic = (group.get('diagnostic-code') ?? '')
         .slice(0, maxDiagnosticLength)
         .replace(/^[\w.-]{1,40}\s*;\s*/, '');
+      const named = readNamed(group, ['original-recipient', 'final-recipient']);
       const given = /^[a-z]{1,40}/.exec((group.get('action') ?? '').toLowerCase())?.[0];
-      if (given === 'expired') return { action: 'failed', status: status ?? expired, diagnostic };
-      return { action: given ?? actionOf(status), status, diagnostic };
+      if (given === 'expired')
+        return { action: 'failed', status: status ?? expired, diagnostic, named };
+      return { action: given ?? actionOf(status), status, diagnostic, named };
     });
+}
+
+/** Addresses in fields such as `rfc822; <ann@people.test>` (RFC 3464 section 2.3.1, RFC 5965 section 3.2), in lower case. */
+function readNamed(fields: MailFields, names: readonly string[]): string[] {
+  return names.flatMap((name) => {
+    const text = (fields.get(name) ?? '').slice(0, maxFieldLength).replace(/^[\w-]{1,40}\s*;/, '');
+    const [, address] =
+      /^\s{0,10}<?([^\s<>@\\;]{1,64}@[^\s<>@\\;]{1,255})>?\s{0,10}$/.exec(text) ?? [];
+    return address === undefined ? [] : lowerCase(address);
+  });
 }
 
 function actionOf(status: string | undefined): string {

@@ -53,7 +53,7 @@ export async function handleFeedbackMail(
   const named = report.kind === 'complaint' ? report.mailFrom : undefined;
   const about = path ?? (named === undefined ? undefined : readReturnPath(named));
   if (event === undefined || about === undefined) return undefined;
-  return { ...about, ...event, report: digest };
+  return { ...about, ...event, report: digest, named: report.named };
 }
 
 function eventOf(report: FeedbackMail): Pick<FeedbackEvent, 'kind' | 'detail'> | undefined {

@@ -303,6 +303,26 @@ test('a form with a charset is accepted, and a missing body is an empty form', a
   assertError(await postToken(service, {}, empty), 400, 'invalid_request');
 });
 
+test('4.1: grant_type may stand in the query where the form has none, and nothing else is read from there', async () => {
+  const someone = await world.addPerson();
+  const { grant_type: _, ...rest } = passwordFields(someone, client);
+  for (const name of ['grant_type', 'GRANT_TYPE']) {
+    const response = await postToken(service, rest, {}, `/token?${name}=password&scope=OTHER`);
+    assert.equal(response.status, 200, response.text);
+  }
+  const inForm = await postToken(
+    service,
+    passwordFields(someone, client),
+    {},
+    '/token?grant_type=other',
+  );
+  assert.equal(inForm.status, 200, inForm.text);
+  const unknown = await postToken(service, rest, {}, '/token?grant_type=other');
+  assertError(unknown, 400, 'unsupported_grant_type');
+  for (const query of ['', '?grant_type=', '?grant_type=password&grant_type=password'])
+    assertError(await postToken(service, rest, {}, `/token${query}`), 400, 'invalid_request');
+});
+
 test('RFC 6749 2.3.1: credentials in the query string are rejected', async () => {
   for (const [name, value] of Object.entries(fields)) {
     if (name === 'grant_type') continue;

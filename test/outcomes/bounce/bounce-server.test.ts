@@ -110,6 +110,56 @@ test('a complaint of a Cc recipient is recorded for that recipient', async () =>
   const [event] = await shop.events(id, 'complained');
   assert.equal(event?.recipient, 2);
   assert.equal(event?.detail.feedbackType, 'abuse');
+  assert.equal(event?.detail.namedRecipient, 'another address');
+});
+
+/** A report of one recipient (RFC 3464). */
+const statusOf = (...fields: string[]): Buffer =>
+  Buffer.from(
+    [
+      'Content-Type: multipart/report; report-type=delivery-status; boundary=b',
+      '',
+      '--b',
+      'Content-Type: message/delivery-status',
+      '',
+      'Reporting-MTA: dns; mx.people.test',
+      '',
+      ...fields,
+      'Action: failed',
+      'Status: 5.1.1',
+      '',
+      '--b--',
+    ].join('\r\n'),
+  );
+
+test('a report counts for the recipient whose return path it came to, and the event says whom else it names', async () => {
+  for (const [place, [fields, named]] of [
+    [['Final-Recipient: rfc822; Second@people.test'], undefined],
+    [
+      ['Original-Recipient: rfc822;second@people.test', 'Final-Recipient: rfc822; x@y.test'],
+      undefined,
+    ],
+    [['Final-Recipient: rfc822; first@people.test'], '<to>'],
+    [['Final-Recipient: rfc822; <third@people.test>'], '<cc 2>'],
+    [['Final-Recipient: rfc822; moved@elsewhere.test'], 'another address'],
+    [['Final-Recipient: LOCAL; second'], undefined],
+  ].entries() as ArrayIterator<[number, [string[], string | undefined]]>) {
+    const cc = [`second@people.test`, 'third@people.test'];
+    const { id } = await shop.send('note', { to: 'first@people.test', cc });
+    await deliver(pathOf(id, 1), statusOf(...fields));
+    const [event, ...others] = await shop.events(id, 'bounced');
+    assert.equal(event?.recipient, 1, `${place}`);
+    assert.equal(event?.detail.namedRecipient, named, fields.join());
+    assert.deepEqual(others, []);
+    await waitFor('the suppression', async () => {
+      const { rows } = await shop.database.pool.query<{ address: string }>(
+        'delete from suppression where message_id = $1 returning address',
+        [id],
+      );
+      assert.ok(rows.every(({ address }) => address === 'second@people.test'));
+      return rows.length > 0;
+    });
+  }
 });
 
 test('knowing the return path of a message is not enough to fill the table with bounces', async () => {

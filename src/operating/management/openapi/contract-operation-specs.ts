@@ -84,6 +84,7 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
       'Password, code or refresh grant. Initial requests are limited per user and client; refresh requests are not.',
     bearer: false,
     basic: true,
+    parameters: [queryParameter('grant_type', false, 'Read only if the form has none.')],
     body: { type: 'application/x-www-form-urlencoded', schema: TokenFormSchema },
     answers: {
       200: ['A new token pair.', TokenSchema],
