@@ -21,6 +21,7 @@ import { startTestPostgres } from './test-postgres.ts';
 const [folder = 'test', ...rest] = process.argv.slice(2);
 const testDatabase = 'test/support/test-database.ts';
 const testService = 'test/support/test-service.ts';
+const chromium = 'test-system/support/open-chromium.ts';
 /** Files that flood or measure their process. */
 const ownProcess = [
   'bodies',
@@ -39,6 +40,8 @@ const ownProcess = [
 const processes = Math.max(2, availableParallelism() + (folder === 'test-system' ? 1 : 2));
 /** Of the slow tests, so few that the last group doesn't run alone for long. */
 const filesPerGroup = folder === 'test-system' ? 4 : 96;
+/** Files that use a browser are together, and first: it takes seconds to start, and to compile the console for its first page. */
+const browserGroups = 2;
 const onOtherServers = [
   'base',
   'content/message',
@@ -139,8 +142,10 @@ async function selectDatabaseTests(all: readonly string[]): Promise<string[]> {
 async function groupFiles(all: readonly string[]): Promise<string[]> {
   const reader = JSON.stringify(new URL('test-runner/current-file.ts', import.meta.url).href);
   const alone = all.filter((file) => ownProcess.includes(file));
-  const together = all.filter((file) => !alone.includes(file));
-  const grouped = inGroups(together).map(async (group, index) => {
+  const browsing = await importingFiles(all, chromium);
+  const others = all.filter((file) => !alone.includes(file) && !browsing.includes(file));
+  const inBrowsers = dealOut(browsing, Math.min(browsing.length, browserGroups));
+  const grouped = [...inBrowsers, ...inGroups(others)].map(async (group, index) => {
     // The runner sorts files by name.
     const file = join(groups, `group-${String(index + 1).padStart(3, '0')}.mjs`);
     const tests = group.map((path) => [path, pathToFileURL(resolve(path)).href]);
@@ -153,10 +158,13 @@ async function groupFiles(all: readonly string[]): Promise<string[]> {
   return [...(await Promise.all(grouped)), ...alone];
 }
 
-/** Neighbors are in different groups, because a folder's files tend to take equally long. */
 function inGroups(all: readonly string[]): string[][] {
   const rounds = Math.ceil(all.length / filesPerGroup / processes);
-  const count = Math.min(all.length, processes * rounds);
+  return dealOut(all, Math.min(all.length, processes * rounds));
+}
+
+/** Neighbors are in different groups, because a folder's files tend to take equally long. */
+function dealOut(all: readonly string[], count: number): string[][] {
   return Array.from({ length: count }, (_, group) =>
     all.filter((_file, index) => index % count === group),
   );
