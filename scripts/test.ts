@@ -11,6 +11,7 @@ import { installTestClock } from '../test/support/test-clock.ts';
 import { installTools } from '../test-long/support/tools.ts';
 import { importingFiles } from './importing-files.ts';
 import { roleOf, runAdminStatement, withDatabase } from './scratch-database.ts';
+import { createTestDataFolders } from './test-data-folders.ts';
 import { startTestPostgres } from './test-postgres.ts';
 
 /**
@@ -21,6 +22,7 @@ import { startTestPostgres } from './test-postgres.ts';
 const [folder = 'test', ...rest] = process.argv.slice(2);
 const testDatabase = 'test/support/test-database.ts';
 const testService = 'test/support/test-service.ts';
+const copiedFolders = 'test/support/copy-data-folder.ts';
 const chromium = 'test-system/support/open-chromium.ts';
 /** Files that flood or measure their process. */
 const ownProcess = [
@@ -71,6 +73,10 @@ const groups = await mkdtemp(join(tmpdir(), 'signalpost-test-groups-'));
 
 const template = `signalpost_template_${process.pid}`;
 const postgres = await startTestPostgres();
+const dataFolders =
+  (await importingFiles(files, copiedFolders)).length > 0
+    ? await createTestDataFolders()
+    : undefined;
 try {
   await runAdminStatement(
     postgres.url,
@@ -86,6 +92,7 @@ try {
   await runAdminStatement(postgres.url, `drop database ${template} with (force)`);
 } finally {
   await rm(groups, { recursive: true, force: true });
+  await dataFolders?.remove();
   await postgres.stop();
 }
 
@@ -119,6 +126,7 @@ async function run(): Promise<number> {
         TEST_POSTGRES_URL: postgres.url,
         TEST_SERVICE_URL: postgres.serviceUrl,
         TEST_TEMPLATE_DATABASE: template,
+        ...(dataFolders && { TEST_DATA_FOLDERS: dataFolders.path }),
       },
     },
   );

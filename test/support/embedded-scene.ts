@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after } from 'node:test';
-import { promisify } from 'node:util';
 import { withClient } from '../../src/host/embedded-database/database-client.ts';
 import type { ConnectionSettings } from '../../src/host/embedded-database/database-password.ts';
 import type { EmbeddedDatabase } from '../../src/host/embedded-database/embedded-database.ts';
@@ -14,6 +13,7 @@ import {
   type EmbeddedOptions,
   startEmbeddedDatabase,
 } from '../../src/host/embedded-database/start-embedded-database.ts';
+import { copyDataFolder } from './copy-data-folder.ts';
 
 export const isRoot = process.getuid?.() === 0;
 
@@ -39,21 +39,9 @@ export async function embeddedTestFolder(): Promise<string> {
   return path;
 }
 
-let initialized: Promise<string> | undefined;
-
-/** A data folder that was started once; each call returns a separate copy. */
+/** A separate copy of a data folder that was started once. */
 export async function initializedFolder(): Promise<string> {
-  initialized ??= initializeFolder();
-  const path = await embeddedTestFolder();
-  // cp keeps the owner, which is PostgreSQL's user if the tests run as root.
-  await promisify(execFile)('cp', ['-a', `${await initialized}/.`, path]);
-  return path;
-}
-
-async function initializeFolder(): Promise<string> {
-  const path = await embeddedTestFolder();
-  await (await startEmbedded(path)).stop();
-  return path;
+  return copyDataFolder('initialized', await embeddedTestFolder());
 }
 
 /** Starts an embedded database; it stops at the end of the test file at the latest. */
