@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -19,15 +20,18 @@ export const isRoot = process.getuid?.() === 0;
 
 type Cleanup = () => Promise<unknown>;
 const cleanups: Cleanup[] = [];
+/** Outside all tests, where hooks belong to the file: those that share a process import this only once. */
+const inFile = AsyncLocalStorage.snapshot();
 
 /** Registers a cleanup for the end of the test file; the last one runs first. */
 function atEnd(cleanup: Cleanup): void {
+  if (cleanups.length === 0) inFile(after, runCleanups);
   cleanups.unshift(cleanup);
 }
 
-after(async () => {
-  for (const cleanup of cleanups) await cleanup();
-});
+async function runCleanups(): Promise<void> {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+}
 
 const silent = { info: () => undefined, warn: () => undefined };
 
