@@ -11,6 +11,7 @@ import { installTestClock } from '../test/support/test-clock.ts';
 import { installTools } from '../test-long/support/tools.ts';
 import { importingFiles } from './importing-files.ts';
 import { roleOf, runAdminStatement, withDatabase } from './scratch-database.ts';
+import { createTestDataFolders } from './test-data-folders.ts';
 import { startTestPostgres } from './test-postgres.ts';
 
 /**
@@ -21,6 +22,8 @@ import { startTestPostgres } from './test-postgres.ts';
 const [folder = 'test', ...rest] = process.argv.slice(2);
 const testDatabase = 'test/support/test-database.ts';
 const testService = 'test/support/test-service.ts';
+const copiedFolders = 'test/support/copy-data-folder.ts';
+const chromium = 'test-system/support/open-chromium.ts';
 /** Files that flood or measure their process. */
 const ownProcess = [
   'bodies',
@@ -37,6 +40,8 @@ const ownProcess = [
 ].map((name) => join('test-system', 'hostile', `${name}.test.ts`));
 /** More than processors, because most files mainly wait: for databases, timers and other programs. */
 const processes = availableParallelism() + 2;
+/** Files that use a browser are in these, and first: it takes seconds to start, and to compile the console for its first page. */
+const browserProcesses = 2;
 const onOtherServers = [
   'base',
   'content/message',
@@ -66,6 +71,10 @@ const queue = await mkdtemp(join(tmpdir(), 'signalpost-test-queue-'));
 
 const template = `signalpost_template_${process.pid}`;
 const postgres = await startTestPostgres();
+const dataFolders =
+  (await importingFiles(files, copiedFolders)).length > 0
+    ? await createTestDataFolders()
+    : undefined;
 try {
   await runAdminStatement(
     postgres.url,
@@ -81,6 +90,7 @@ try {
   await runAdminStatement(postgres.url, `drop database ${template} with (force)`);
 } finally {
   await rm(queue, { recursive: true, force: true });
+  await dataFolders?.remove();
   await postgres.stop();
 }
 
@@ -114,6 +124,7 @@ async function run(): Promise<number> {
         TEST_POSTGRES_URL: postgres.url,
         TEST_SERVICE_URL: postgres.serviceUrl,
         TEST_TEMPLATE_DATABASE: template,
+        ...(dataFolders && { TEST_DATA_FOLDERS: dataFolders.path }),
       },
     },
   );
@@ -137,7 +148,9 @@ async function selectDatabaseTests(all: readonly string[]): Promise<string[]> {
  */
 async function shareFiles(all: readonly string[]): Promise<string[]> {
   const alone = all.filter((file) => ownProcess.includes(file));
-  const shared = spread(all.filter((file) => !alone.includes(file))).map((path) => [
+  const browsing = await importingFiles(all, chromium);
+  const others = all.filter((file) => !alone.includes(file) && !browsing.includes(file));
+  const shared = [...spread(browsing), ...spread(others)].map((path) => [
     path,
     pathToFileURL(resolve(path)).href,
   ]);
@@ -145,9 +158,10 @@ async function shareFiles(all: readonly string[]): Promise<string[]> {
   const list = JSON.stringify(shared);
   const readers = Array.from({ length: Math.min(processes, shared.length) }, async (_, index) => {
     const file = join(queue, `process-${index + 1}.mjs`);
+    const first = index < browserProcesses ? 0 : browsing.length;
     await writeFile(
       file,
-      `import { readFiles } from '${reader}';\n\nvoid readFiles(${list}, import.meta.dirname);\n`,
+      `import { readFiles } from '${reader}';\n\nvoid readFiles(${list}, ${first}, import.meta.dirname);\n`,
     );
     return file;
   });

@@ -25,17 +25,19 @@ const endWithinMs = 120_000;
 /**
  * Reads test files one after another, each as a test, as long as there are some that no other process has taken.
  * @param files their paths and URLs
+ * @param first the index of the first that this process may take
  * @param folder where processes mark what they have taken
  */
 export async function readFiles(
   files: readonly (readonly [path: string, url: string])[],
+  first: number,
   folder: string,
 ): Promise<void> {
   // A test that ends the process must not hide what comes after it.
   const fail = () => process.exit(1);
   process.once('exit', fail);
   for (const [index, [path, url]] of files.entries())
-    if (take(join(folder, String(index))))
+    if (index >= first && take(join(folder, String(index))))
       await runner.test(path, async (context) => {
         file = context;
         defined.length = 0;

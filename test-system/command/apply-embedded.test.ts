@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { copyDataFolder } from '../../test/support/copy-data-folder.ts';
 import { getDemoToken } from '../../test/support/demo-token.ts';
 import { runInProcess } from '../../test/support/run-command.ts';
 import { runSignalpost } from '../../test/support/run-signalpost.ts';
@@ -23,7 +24,7 @@ accounts:
 `;
 writeFileSync(file, manifest);
 
-const dataDir = temporaryFolder();
+const dataDir = copyDataFolder('started');
 const environment = { DATA_DIR: dataDir, PORT: '0', ANN_PASSWORD: 'a very long password' };
 
 test('if no service is running, the database is started for the duration of the command', async () => {

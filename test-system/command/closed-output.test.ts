@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { copyDataFolder } from '../../test/support/copy-data-folder.ts';
 import { runSignalpost } from '../../test/support/run-signalpost.ts';
-import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 
-const dataDir = join(temporaryFolder(), 'data');
+const dataDir = copyDataFolder('started');
 
 test('a command whose reader stops reading, as head does, ends without an error', async () => {
   const command = runSignalpost(['--help'], {});
@@ -22,7 +22,7 @@ test('a service whose output is no longer read keeps running', async () => {
     assert.equal(service.child.exitCode, null, service.output.stderr);
     return addressIn(join(dataDir, 'service.json'));
   };
-  // As long as what is printed is waited for: a first start creates a database.
+  // As long as what is printed is waited for.
   const url = await waitFor('its address', readAddress, 120_000);
   assert.equal((await fetch(`${url}/readyz`)).status, 200);
   service.child.kill('SIGTERM');

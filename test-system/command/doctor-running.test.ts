@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { copyDataFolder } from '../../test/support/copy-data-folder.ts';
 import { runInProcess } from '../../test/support/run-command.ts';
 import { runSignalpost } from '../../test/support/run-signalpost.ts';
-import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 
-const dataDir = join(temporaryFolder(), 'data');
+const dataDir = copyDataFolder('started');
 const environment = { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' };
 
 async function doctor(settings: Record<string, string>): Promise<{ code: number; said: string }> {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { copyDataFolder } from '../../test/support/copy-data-folder.ts';
 import { runSignalpost } from '../../test/support/run-signalpost.ts';
 import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
@@ -33,7 +34,7 @@ for (const [args, signal, code] of [
   [['apply', manifest], 'SIGINT', 130],
 ] as const)
   test(`${args[0]} ended by ${signal} leaves no database running`, async () => {
-    const dataDir = join(folder, args[0]);
+    const dataDir = copyDataFolder('initialized', join(folder, args[0]));
     const command = runSignalpost(args, { DATA_DIR: dataDir, LOG_LEVEL: 'warn' });
     const database = await waitFor('the database', () => postmasterOf(dataDir));
     command.child.kill(signal);

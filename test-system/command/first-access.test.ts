@@ -3,14 +3,14 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { parseEnv } from 'node:util';
+import { copyDataFolder } from '../../test/support/copy-data-folder.ts';
 import { readInbox } from '../../test/support/inbox-client.ts';
 import { ManagementClient } from '../../test/support/management-client.ts';
 import { type Finished, runInProcess } from '../../test/support/run-command.ts';
 import { runSignalpost } from '../../test/support/run-signalpost.ts';
 import { sendRequest } from '../../test/support/send-request.ts';
-import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 
-const dataDir = join(temporaryFolder(), 'data');
+const dataDir = copyDataFolder('initialized');
 const environment = { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' };
 const service = runSignalpost(['start'], environment);
 after(() => service.child.kill('SIGTERM'));

@@ -11,7 +11,8 @@ import { TestAuthority } from '../../test/support/test-certificates.ts';
 
 const folder = temporaryFolder();
 // Setting up the demo compiles its templates.
-const environment = { DATA_DIR: join(folder, 'data'), PORT: '0', DEMO: '0', LOG_LEVEL: 'warn' };
+const dataDir = join(folder, 'data');
+const environment = { DATA_DIR: dataDir, PORT: '0', DEMO: '0', LOG_LEVEL: 'warn' };
 const address = /Service\s+(http:\/\/\S+)/;
 
 test('a start prints its URL, listens there, and SIGTERM ends it with 0', async () => {
@@ -29,8 +30,7 @@ for (const [what, stop] of [
   ['Ctrl-C in its terminal', (pid: number) => process.kill(-pid, 'SIGINT')],
 ] as const)
   test(`npm start is stopped gracefully by ${what}`, async () => {
-    const dataDir = join(folder, 'npm');
-    const service = runNpmStart({ ...environment, DATA_DIR: dataDir, LOG_LEVEL: 'info' });
+    const service = runNpmStart({ ...environment, LOG_LEVEL: 'info' });
     await service.printed(address);
     const { pid } = JSON.parse(readFileSync(join(dataDir, 'service.json'), 'utf8')) as {
       pid: number;

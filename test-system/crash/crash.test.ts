@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { copyDataFolder } from '../../test/support/copy-data-folder.ts';
 import { getDemoToken } from '../../test/support/demo-token.ts';
 import { readInbox } from '../../test/support/inbox-client.ts';
 import { type Running, runSignalpost } from '../../test/support/run-signalpost.ts';
 import { serviceTokens } from '../../test/support/service-tokens.ts';
-import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 
-const dataDir = join(temporaryFolder(), 'data');
+const dataDir = copyDataFolder('started');
 const environment = { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'error', ...serviceTokens };
 const requests = 1_000;
 

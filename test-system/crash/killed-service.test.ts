@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash, randomBytes } from 'node:crypto';
-import { afterEach, test } from 'node:test';
+import { test } from 'node:test';
 import { sweepAttachments } from '../../src/outcomes/retention/delete-old-store.ts';
 import { addKey } from '../../test/support/api-key.ts';
 import { startSink } from '../../test/support/mail-sink.ts';
 import { readSentMail } from '../../test/support/read-mail.ts';
-import { type Running, runSignalpost } from '../../test/support/run-signalpost.ts';
+import { runSignalpost } from '../../test/support/run-signalpost.ts';
 import { bodyWith, SendClient } from '../../test/support/send-client.ts';
 import { sendRequest, type TextResponse } from '../../test/support/send-request.ts';
 import { serviceTokens } from '../../test/support/service-tokens.ts';
@@ -34,26 +35,25 @@ interface Node {
   kill(): Promise<void>;
 }
 
-const running: Running[] = [];
+const inFile = AsyncLocalStorage.snapshot();
+let running: Promise<Node> | undefined;
 
-/** A service in one process of its own. */
-async function start(): Promise<Node> {
+/** The service in one process of its own, which runs until a test kills it, also after the end of the test that started it. */
+function start(): Promise<Node> {
+  running ??= inFile(startNode);
+  return running;
+}
+
+async function startNode(): Promise<Node> {
   const service = runSignalpost(['serve', '--processes', '1'], environment);
-  running.push(service);
   const [, url = ''] = await service.printed(/running at (http:\/\/\S+)/);
   const kill = async (): Promise<void> => {
+    running = undefined;
     service.child.kill('SIGKILL');
     await service.exit;
   };
   return { url, client: new SendClient({ url }, key), kill };
 }
-
-afterEach(async () => {
-  for (const service of running.splice(0)) {
-    service.child.kill('SIGKILL');
-    await service.exit;
-  }
-});
 
 let count = 0;
 

@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { after, test } from 'node:test';
+import { copyDataFolder } from '../../test/support/copy-data-folder.ts';
 import { type CodeBlock, codeBlocks, markdownPages } from '../../test/support/markdown-pages.ts';
 import { runInProcess } from '../../test/support/run-command.ts';
 import { runSignalpost } from '../../test/support/run-signalpost.ts';
@@ -72,7 +73,11 @@ async function startService(): Promise<string> {
   writeFileSync(join(folder, 'bin/signalpost'), program, { mode: 0o755 });
   await runCommands();
   symlinkSync(join(root, 'demo'), join(folder, 'demo'));
-  const environment = { DATA_DIR: join(folder, 'data'), PORT: '0', LOG_LEVEL: 'warn' };
+  const environment = {
+    DATA_DIR: copyDataFolder('started', join(folder, 'data')),
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+  };
   const [, url = ''] = await runSignalpost(['start'], environment).printed(/Service +(http:\S+)/);
   return url;
 }

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseEnv, promisify } from 'node:util';
 import { createClientApp } from '../../test/support/client-app.ts';
+import { copyDataFolder } from '../../test/support/copy-data-folder.ts';
 import { codeBlocks } from '../../test/support/markdown-pages.ts';
 import { runSignalpost } from '../../test/support/run-signalpost.ts';
-import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 
 /**
  * Every `ts` block of the page is a file of one app that has installed the packed client. All compile together, and each runs
@@ -25,7 +25,7 @@ const environment = await startService();
 
 /** @returns the environment of a reader who has started the service and created a key */
 async function startService(): Promise<NodeJS.Dict<string>> {
-  const data = join(temporaryFolder(), 'data');
+  const data = copyDataFolder('started');
   const settings = { DATA_DIR: data, PORT: '0', LOG_LEVEL: 'warn' };
   const [, url = ''] = await runSignalpost(['start'], settings).printed(/Service +(http:\S+)/);
   return {

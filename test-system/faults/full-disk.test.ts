@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { copyDataFolder } from '../../test/support/copy-data-folder.ts';
 import { getDemoToken } from '../../test/support/demo-token.ts';
 import { startSink } from '../../test/support/mail-sink.ts';
 import { runSignalpost } from '../../test/support/run-signalpost.ts';
@@ -16,6 +17,7 @@ test('a full disk loses no message that got a 200, and the service recovers when
   skip: !disk.canFill && 'only root can mount a separate disk for the database',
   timeout: 4 * timeoutMs,
 }, async () => {
+  copyDataFolder('started', dataDir);
   const sink = await startSink();
   const service = runSignalpost(['start'], {
     DATA_DIR: dataDir,

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { copyDataFolder } from '../../test/support/copy-data-folder.ts';
 import { type Running, runSignalpost } from '../../test/support/run-signalpost.ts';
 import { sendRequest } from '../../test/support/send-request.ts';
 import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 import { blockWith, runShell } from '../support/deployment.ts';
 
 const folder = temporaryFolder();
-const dataDir = join(folder, 'data');
+const dataDir = copyDataFolder('started', join(folder, 'data'));
 
 async function start(): Promise<{ readonly running: Running; readonly url: string }> {
   const running = runSignalpost(['start'], { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' });

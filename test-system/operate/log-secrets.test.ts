@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseEnv } from 'node:util';
+import { copyDataFolder } from '../../test/support/copy-data-folder.ts';
 import { readInbox } from '../../test/support/inbox-client.ts';
 import { runSignalpost } from '../../test/support/run-signalpost.ts';
-import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 
-const dataDir = join(temporaryFolder(), 'data');
+const dataDir = copyDataFolder('initialized');
 
 /** A client's typical calls: valid and invalid token requests and sends, and a message status. */
 async function useService(

@@ -30,6 +30,8 @@ export interface ConsoleVisit {
   /** Signs in with address and password, and waits for the first page. */
   signIn(email: string, password: string): Promise<void>;
   open(path: string): Promise<void>;
+  /** Goes to another page of the open console, as a link does: without loading the console again. */
+  move(path: string): Promise<void>;
   /** Waits until the page has all its data and shows it. */
   settle(): Promise<void>;
   /**
@@ -151,6 +153,16 @@ export async function visitConsole(
     },
     async open(path) {
       await page.goto(`${url}/console/${path}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+    },
+    async move(path) {
+      const target = `/console/${path}`.replace(/\/$/, '');
+      // After a click, nothing that moves would be counted as a layout shift (`hadRecentInput`).
+      await page.evaluate(`__TSR_ROUTER__.navigate({ href: '${target}' })`);
+      await page.waitForURL(url + target);
+      await page.waitForFunction(
+        '__TSR_ROUTER__.state.resolvedLocation === __TSR_ROUTER__.state.location',
+      );
       await page.getByRole('heading', { level: 1 }).waitFor();
     },
     async settle() {

@@ -4,12 +4,13 @@ import { saveMembership } from '../../src/accounts/account/membership-store.ts';
 import { setOperator } from '../../src/accounts/account/person-store.ts';
 import type { Database } from '../../src/base/database/open-database.ts';
 import { addPasskey } from '../../test/support/add-passkey.ts';
-import { password } from '../../test/support/session-world.ts';
 import { openShop, type Shop } from '../../test/support/shop.ts';
+import { signIn } from '../../test/support/sign-in.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { startTestService, type TestService } from '../../test/support/test-service.ts';
 import { type ConsoleVisit, visitConsole } from './console-visit.ts';
-import { newVisitor, openChromium, type VisitorOptions } from './open-chromium.ts';
+import { freePort } from './free-port.ts';
+import { keptVisitor, openChromium, type VisitorOptions } from './open-chromium.ts';
 
 /** The device of a window in which the owner is signed in. */
 interface WindowOptions extends VisitorOptions {
@@ -17,7 +18,7 @@ interface WindowOptions extends VisitorOptions {
   readonly separate?: boolean;
 }
 
-/** A shop whose owner uses the console: one database, service and browser per file. */
+/** A shop whose owner uses the console: one database and service per file, one browser per process. */
 export interface ConsoleWorld {
   readonly browser: Browser;
   readonly database: Database;
@@ -29,14 +30,22 @@ export interface ConsoleWorld {
   it(name: string, run: (visit: ConsoleVisit) => Promise<void>): void;
 }
 
+/** The port of one service after another: Chromium keeps what it loaded from a URL, and compiled. */
+let keptPort: Promise<number> | undefined;
+
 export async function openConsoleWorld(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<ConsoleWorld> {
-  const [{ url: databaseUrl, database }, browser] = await Promise.all([
+  keptPort ??= freePort();
+  const [{ url: databaseUrl, database }, browser, port] = await Promise.all([
     createTestDatabase(),
     openChromium(),
+    keptPort,
   ]);
-  const service = await startTestService({ databaseUrl, environment });
+  const service = await startTestService({
+    databaseUrl,
+    environment: { PORT: String(port), ...environment },
+  });
   const shop = await openShop(database);
   await saveMembership(database.kysely, {
     accountId: shop.id,
@@ -44,16 +53,15 @@ export async function openConsoleWorld(
     role: 'owner',
   });
   await setOperator(database.kysely, shop.owner.id, true);
-  // Password checks are slow on purpose, and so is compiling the console anew: the windows share a session and a cache.
-  const context = await newVisitor(browser);
-  const first = await visitConsole(browser, service.url, {}, context);
-  await first.signIn(shop.owner.email, password);
-  const session = await context.cookies();
+  const context = await keptVisitor(browser);
+  const [name = '', value = ''] = (await signIn(service, shop.owner.email)).split(/=(.*)/);
+  const session = [{ name, value, url: service.url, httpOnly: true, sameSite: 'Lax' as const }];
   // Operators need a second factor once mail leaves the machine.
   if (environment.DELIVERY !== undefined) await addPasskey(database, shop.owner.id);
   // Keeps the process of the other windows alive.
-  await first.page.goto(`${service.url}/healthz`);
-  const storage = await context.newCDPSession(first.page);
+  const [first = await context.newPage()] = context.pages();
+  await first.goto(`${service.url}/healthz`);
+  const storage = await context.newCDPSession(first);
   const world: ConsoleWorld = {
     browser,
     database,
@@ -73,7 +81,7 @@ export async function openConsoleWorld(
         return visit;
       }
       // After a failed test, its window is still open.
-      const left = context.pages().filter((page) => page !== first.page);
+      const left = context.pages().filter((page) => page !== first);
       await Promise.all(left.map((page) => page.close()));
       await context.clearCookies();
       await context.addCookies(session);

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Database, openDatabase } from '../../src/base/database/open-database.ts';
 import { findRunningEmbedded } from '../../src/host/embedded-database/find-running-embedded.ts';
+import { copyDataFolder } from '../../test/support/copy-data-folder.ts';
 import { getDemoToken } from '../../test/support/demo-token.ts';
 import { type Sink, startSink } from '../../test/support/mail-sink.ts';
 import { type Running, spawnRunning } from '../../test/support/run-signalpost.ts';
@@ -41,7 +42,11 @@ export class FaultScene {
   #token = '';
 
   private constructor(options: FaultSceneOptions, sink: Sink) {
-    this.dataDir = options.dataDir ?? join(temporaryFolder(), 'data');
+    this.dataDir =
+      options.dataDir ??
+      (options.environment?.DATABASE_URL === undefined
+        ? copyDataFolder('started')
+        : temporaryFolder());
     this.sink = sink;
     this.#options = options;
   }

@@ -18,15 +18,24 @@ const axeSource = readFileSync(
 );
 
 let opened: Promise<Browser> | undefined;
+let kept: Promise<BrowserContext> | undefined;
 
 /** The system's Chromium, one for all files of the process; what a file opened in it is closed at the end of the file. */
 export async function openChromium(): Promise<Browser> {
   opened ??= launchChromium();
   const browser = await opened;
   after(async () => {
-    await Promise.all(browser.contexts().map((context) => context.close()));
+    const other = await kept;
+    const left = browser.contexts().filter((context) => context !== other);
+    await Promise.all(left.map((context) => context.close()));
   });
   return browser;
+}
+
+/** A visitor whose cache all files of the process share: whoever uses it clears the rest. */
+export function keptVisitor(browser: Browser): Promise<BrowserContext> {
+  kept ??= newVisitor(browser);
+  return kept;
 }
 
 async function launchChromium(): Promise<Browser> {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { copyDataFolder } from './copy-data-folder.ts';
 import { type Finished, runInProcess } from './run-command.ts';
 import { type Running, runSignalpost } from './run-signalpost.ts';
 import { sendRequest } from './send-request.ts';
@@ -43,7 +44,9 @@ export class BackupScene {
     return out + err;
   }
 
+  /** Starts the service, the first time on a new database. */
   async start(): Promise<ScenicService> {
+    if (!existsSync(this.dataDir)) copyDataFolder('started', this.dataDir);
     const running = runSignalpost(['start'], this.environment);
     const [, url = ''] = await running.printed(/Service\s+(http:\/\/\S+)/);
     const text = readFileSync(join(this.dataDir, 'demo.env'), 'utf8');

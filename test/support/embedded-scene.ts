@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after } from 'node:test';
-import { promisify } from 'node:util';
 import { withClient } from '../../src/host/embedded-database/database-client.ts';
 import type { ConnectionSettings } from '../../src/host/embedded-database/database-password.ts';
 import type { EmbeddedDatabase } from '../../src/host/embedded-database/embedded-database.ts';
@@ -14,20 +14,24 @@ import {
   type EmbeddedOptions,
   startEmbeddedDatabase,
 } from '../../src/host/embedded-database/start-embedded-database.ts';
+import { copyDataFolder } from './copy-data-folder.ts';
 
 export const isRoot = process.getuid?.() === 0;
 
 type Cleanup = () => Promise<unknown>;
 const cleanups: Cleanup[] = [];
+/** Outside all tests, where hooks belong to the file: those that share a process import this only once. */
+const inFile = AsyncLocalStorage.snapshot();
 
 /** Registers a cleanup for the end of the test file; the last one runs first. */
 function atEnd(cleanup: Cleanup): void {
+  if (cleanups.length === 0) inFile(after, runCleanups);
   cleanups.unshift(cleanup);
 }
 
-after(async () => {
-  for (const cleanup of cleanups) await cleanup();
-});
+async function runCleanups(): Promise<void> {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+}
 
 const silent = { info: () => undefined, warn: () => undefined };
 
@@ -39,21 +43,9 @@ export async function embeddedTestFolder(): Promise<string> {
   return path;
 }
 
-let initialized: Promise<string> | undefined;
-
-/** A data folder that was started once; each call returns a separate copy. */
+/** A separate copy of a data folder that was started once. */
 export async function initializedFolder(): Promise<string> {
-  initialized ??= initializeFolder();
-  const path = await embeddedTestFolder();
-  // cp keeps the owner, which is PostgreSQL's user if the tests run as root.
-  await promisify(execFile)('cp', ['-a', `${await initialized}/.`, path]);
-  return path;
-}
-
-async function initializeFolder(): Promise<string> {
-  const path = await embeddedTestFolder();
-  await (await startEmbedded(path)).stop();
-  return path;
+  return copyDataFolder('initialized', await embeddedTestFolder());
 }
 
 /** Starts an embedded database; it stops at the end of the test file at the latest. */

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { roleOf, runAdminStatement, withDatabase } from '../../scripts/scratch-database.ts';
+import { copyDataFolder } from './copy-data-folder.ts';
 import { type Finished, runInProcess } from './run-command.ts';
 import { type Running, runSignalpost } from './run-signalpost.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -61,7 +62,10 @@ export class MoveScene {
   }
 
   async start(more: Readonly<Record<string, string>> = {}): Promise<MovedService> {
-    const running = runSignalpost(['start'], { ...this.environment, ...more });
+    const environment: Record<string, string> = { ...this.environment, ...more };
+    if (environment.DATABASE_URL === undefined && !existsSync(this.dataDir))
+      copyDataFolder('started', this.dataDir);
+    const running = runSignalpost(['start'], environment);
     const [, url = ''] = await running.printed(/Service\s+(http:\/\/\S+)/);
     const stop = async (): Promise<void> => {
       running.child.kill('SIGTERM');
