@@ -38,10 +38,10 @@ const ownProcess = [
   'thread-priority',
   'tiny-pieces',
 ].map((name) => join('test-system', 'hostile', `${name}.test.ts`));
-/** Most files mainly wait for databases; those with browsers and other programs less. */
-const processes = Math.max(2, availableParallelism() + (folder === 'test-system' ? 1 : 2));
-/** Of the slow tests, so few that the last group doesn't run alone for long. */
-const filesPerGroup = folder === 'test-system' ? 4 : 96;
+/** Most files mainly wait for databases and timers. */
+const processes = Math.max(2, availableParallelism() + 2);
+/** Of the slow tests, so few that the last group doesn't run alone for long: the files of `ownProcess` come after all groups. */
+const filesPerGroup = folder === 'test-system' ? 6 : 96;
 /** Files that use a browser are together, and first: it takes seconds to start, and to compile the console for its first page. */
 const browserGroups = 2;
 const onOtherServers = [
