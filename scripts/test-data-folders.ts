@@ -9,7 +9,7 @@ import { startEmbeddedDatabase } from '../src/host/embedded-database/start-embed
 const silent = { info: () => undefined, warn: () => undefined };
 
 /** Data folders that tests copy: a first start takes longer than most of what tests do with the service. */
-export interface TestDataFolders {
+interface TestDataFolders {
   /** Contains `initialized`, in which a database was started, and `started`, in which the service was, with its demo. */
   readonly path: string;
   remove(): Promise<void>;

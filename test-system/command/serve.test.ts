@@ -93,40 +93,6 @@ for (const [name, role, settings, message] of [
     assert.match(err, message);
   });
 
-test('a node runs a process per core, restarts one that dies, and stops all of them', async () => {
-  const node = runSignalpost(['serve', '--processes', '2'], environment);
-  const [, address] = await node.printed(/running at (http:\/\/\S+)/);
-  const before = await waitFor(
-    'two processes',
-    async () => {
-      const pids = await childrenOf(node.child.pid);
-      return pids.length === 2 && pids;
-    },
-    timeoutMs,
-  );
-  const [victim = 0] = before;
-  process.kill(victim, 'SIGKILL');
-  await waitFor(
-    'its replacement',
-    async () => {
-      const pids = await childrenOf(node.child.pid);
-      return pids.length === 2 && !pids.includes(victim);
-    },
-    timeoutMs,
-  );
-  await waitFor(
-    'an answer',
-    async () => {
-      const response = await fetch(`${address}/readyz`).catch(() => undefined);
-      return response?.status === 200;
-    },
-    timeoutMs,
-  );
-  node.child.kill('SIGTERM');
-  assert.equal(await node.exit, 0);
-  assert.equal(node.output.stdout.match(/running at/g)?.length, 1);
-});
-
 test('SIGTERM while the first of several processes starts ends the node with 0', async () => {
   const node = runSignalpost(['serve', '--processes', '2'], environment);
   const [first = 0] = await waitFor('the first process', async () => {
@@ -184,8 +150,18 @@ test('a node whose database is down stops with 0', async () => {
   assert.equal(await node.exit, 0, node.output.stderr);
 });
 
+test('a startup problem of a node with several processes is reported once', async () => {
+  const node = runSignalpost(['serve', '--processes', '2'], {
+    ...environment,
+    SIGNALPOST_KEY: Buffer.alloc(32, 8).toString('base64'),
+  });
+  assert.equal(await node.exit, 1);
+  assert.equal(node.output.stderr.match(/^signalpost:/gm)?.length, 1);
+});
+
+const node = runSignalpost(['serve', '--processes', '2'], { ...environment, ...serviceTokens });
+
 test('/metrics of a node with several processes shows all of them, whichever responds', async () => {
-  const node = runSignalpost(['serve', '--processes', '2'], { ...environment, ...serviceTokens });
   const [, address] = await node.printed(/running at (http:\/\/\S+)/);
   const read = async (): Promise<Map<string, number>> => {
     const response = await fetch(`${address}/metrics`, {
@@ -205,22 +181,10 @@ test('/metrics of a node with several processes shows all of them, whichever res
     assert.equal(response.get('signalpost_processes'), 2);
     assert.equal(response.get('signalpost_queue_entries'), 0);
   }
-  node.child.kill('SIGTERM');
-  assert.equal(await node.exit, 0);
-});
-
-test('a startup problem of a node with several processes is reported once', async () => {
-  const node = runSignalpost(['serve', '--processes', '2'], {
-    ...environment,
-    SIGNALPOST_KEY: Buffer.alloc(32, 8).toString('base64'),
-  });
-  assert.equal(await node.exit, 1);
-  assert.equal(node.output.stderr.match(/^signalpost:/gm)?.length, 1);
 });
 
 test('a port in use by another program is reported once, although the processes of a node share theirs', async () => {
-  const first = runSignalpost(['serve', '--processes', '1'], environment);
-  const [, address = ''] = await first.printed(/running at (http:\/\/\S+)/);
+  const [, address = ''] = await node.printed(/running at (http:\/\/\S+)/);
   const { port } = new URL(address);
   const second = runSignalpost(['serve', '--processes', '2'], { ...environment, PORT: port });
   assert.equal(await second.exit, 1);
@@ -228,6 +192,37 @@ test('a port in use by another program is reported once, although the processes 
     second.output.stderr,
     new RegExp(`^signalpost: Port ${port} on .* is already in use`),
   );
-  first.child.kill('SIGTERM');
-  assert.equal(await first.exit, 0);
+});
+
+test('a node runs a process per core, restarts one that dies, and stops all of them', async () => {
+  const [, address] = await node.printed(/running at (http:\/\/\S+)/);
+  const before = await waitFor(
+    'two processes',
+    async () => {
+      const pids = await childrenOf(node.child.pid);
+      return pids.length === 2 && pids;
+    },
+    timeoutMs,
+  );
+  const [victim = 0] = before;
+  process.kill(victim, 'SIGKILL');
+  await waitFor(
+    'its replacement',
+    async () => {
+      const pids = await childrenOf(node.child.pid);
+      return pids.length === 2 && !pids.includes(victim);
+    },
+    timeoutMs,
+  );
+  await waitFor(
+    'an answer',
+    async () => {
+      const response = await fetch(`${address}/readyz`).catch(() => undefined);
+      return response?.status === 200;
+    },
+    timeoutMs,
+  );
+  node.child.kill('SIGTERM');
+  assert.equal(await node.exit, 0);
+  assert.equal(node.output.stdout.match(/running at/g)?.length, 1);
 });

@@ -15,14 +15,32 @@ const dataDir = join(folder, 'data');
 const environment = { DATA_DIR: dataDir, PORT: '0', DEMO: '0', LOG_LEVEL: 'warn' };
 const address = /Service\s+(http:\/\/\S+)/;
 
-test('a start prints its URL, listens there, and SIGTERM ends it with 0', async () => {
-  const service = runSignalpost(['start'], environment);
-  const [, url] = await service.printed(address);
+const first = runSignalpost(['start'], environment);
+
+test('a start prints its URL and listens there', async () => {
+  const [, url] = await first.printed(address);
   const response = await fetch(`${url}/readyz`);
   assert.equal(response.status, 200);
   assert.deepEqual(await response.json(), { status: 'ready' });
-  service.child.kill('SIGTERM');
-  assert.equal(await service.exit, 0);
+});
+
+test('a second service on the same folder ends with a message and 1', async () => {
+  const second = runSignalpost(['start'], environment);
+  assert.equal(await second.exit, 1);
+  assert.match(
+    second.output.stderr,
+    /^signalpost: Another Signalpost .* is already running on .*\n$/,
+  );
+});
+
+test('after kill -9 of the service, the next start recovers, and SIGTERM ends it with 0', async () => {
+  first.child.kill('SIGKILL');
+  await first.exit;
+  const second = runSignalpost(['start'], environment);
+  const [, url] = await second.printed(address);
+  assert.equal((await fetch(`${url}/readyz`)).status, 200);
+  second.child.kill('SIGTERM');
+  assert.equal(await second.exit, 0);
 });
 
 for (const [what, stop] of [
@@ -41,31 +59,6 @@ for (const [what, stop] of [
     assert.equal(existsSync(join(dataDir, 'database', 'postmaster.pid')), false);
     assert.match(service.output.stdout + service.output.stderr, /"msg":"stopping"/);
   });
-
-test('a second service on the same folder ends with a message and 1', async () => {
-  const first = runSignalpost(['start'], environment);
-  await first.printed(address);
-  const second = runSignalpost(['start'], environment);
-  assert.equal(await second.exit, 1);
-  assert.match(
-    second.output.stderr,
-    /^signalpost: Another Signalpost .* is already running on .*\n$/,
-  );
-  first.child.kill('SIGTERM');
-  await first.exit;
-});
-
-test('after kill -9 of the service, the next start recovers', async () => {
-  const first = runSignalpost(['start'], environment);
-  await first.printed(address);
-  first.child.kill('SIGKILL');
-  await first.exit;
-  const second = runSignalpost(['start'], environment);
-  const [, url] = await second.printed(address);
-  assert.equal((await fetch(`${url}/readyz`)).status, 200);
-  second.child.kill('SIGTERM');
-  assert.equal(await second.exit, 0);
-});
 
 test('SIGTERM during the start ends it with 0', async () => {
   const service = runSignalpost(['start'], {

@@ -286,7 +286,7 @@ it('settings: an operator sets a quota and sees its usage; a negative quota is r
   await card.getByLabel('Recipients per day').fill('2');
   await card.getByRole('button', { name: 'Save' }).click();
   await card.getByText(/^Today: \d of 2 recipients$/).waitFor();
-  await visit.open(`${shop.id}/templates/t-0001`);
+  await visit.move(`${shop.id}/templates/t-0001`);
   const dialog = page.getByRole('dialog');
   // Only messages accepted since the quota was set count.
   for (const to of ['one', 'two']) {
@@ -295,7 +295,7 @@ it('settings: an operator sets a quota and sees its usage; a negative quota is r
     await dialog.getByRole('button', { name: 'Send a test' }).click();
     await page.getByRole('link', { name: 'Open the message' }).click();
     await page.waitForURL(/messages\/[\w-]{36}$/);
-    await visit.open(`${shop.id}/templates/t-0001`);
+    await visit.move(`${shop.id}/templates/t-0001`);
   }
   await page.getByRole('button', { name: 'Send a test' }).click();
   await dialog.getByLabel('To').fill('three@people.test');
@@ -320,7 +320,7 @@ it('settings: a missing add-on is flagged and can be added there; two operators 
   await visit.open(`${shop.id}`);
   const attention = page.getByRole('region', { name: 'Needs attention' });
   await attention.getByText(/doesn’t have the transactional add-on/).waitFor();
-  await visit.open(`${shop.id}/settings`);
+  await visit.move(`${shop.id}/settings`);
   const card = page.getByRole('region', { name: 'Operator controls' });
   const addOn = card.getByRole('checkbox', { name: 'Transactional add-on' });
   await addOn.waitFor();
@@ -383,7 +383,7 @@ it('team: the last owner keeps the role; a user is invited with a role, which th
   await dialog.getByLabel('Type vic@shop.test to confirm').fill('vic@shop.test');
   await dialog.getByRole('button', { name: 'Cancel invitation' }).click();
   await row.waitFor({ state: 'detached' });
-  await visit.open(`${shop.id}/audit`);
+  await visit.move(`${shop.id}/audit`);
   await page.getByText(/created user “vic@shop\.test”$/).waitFor();
   await page.getByLabel('Search').fill('nothing like this');
   await page.getByText('No matching events').waitFor();
@@ -687,12 +687,12 @@ test('a viewer sees no buttons that would be refused, and an explanation on page
       return (await page.getByRole('link', { name: 'OAuth apps' }).count()) === 0;
     });
     assert.equal(await page.getByRole('button', { name: /Add|Edit|Remove/ }).count(), 0);
-    await visit.open(`${shop.id}/templates`);
+    await visit.move(`${shop.id}/templates`);
     await page.getByRole('link', { name: 't-0001' }).waitFor();
     assert.equal(await page.getByRole('button', { name: /New|Actions/ }).count(), 0);
     // Pages that aren't in the menu are opened by URL.
     for (const path of ['keys', 'integrations', 'webhooks', 'inbox', 'team', 'audit']) {
-      await visit.open(`${shop.id}/${path}`);
+      await visit.move(`${shop.id}/${path}`);
       const alert = page.getByRole('alert', { name: 'Permission denied' });
       await alert.first().waitFor();
       const useless = page.getByRole('button', { name: /Add|New|Register|Try again/ });

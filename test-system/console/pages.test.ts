@@ -126,6 +126,7 @@ it('every page is accessible, fits the screen, does not shift, keeps text and fo
   }
   await page.setViewportSize(viewportOf({ phone: true }));
   await visit.open(shop.id);
+  await requireStill(visit, 'the console on a phone');
   for (const path of pages) {
     await visit.move(`${shop.id}/${path}`);
     await requireStill(visit, `${path} on a phone`);
@@ -684,13 +685,13 @@ it('the account of the demo data says so, and how it is removed', async (visit) 
   await database.pool.query('update account set demo = true where id = $1', [made.id]);
   await visit.open(made.id);
   await visit.page.getByText('Made-up messages').getByText('bin/signalpost demo clear').waitFor();
-  await visit.open(`${made.id}/reports`);
+  await visit.move(`${made.id}/reports`);
   const figures = visit.page.getByRole('region', { name: 'Last 30 days' });
   await figures.getByText('Delivered', { exact: true }).first().waitFor();
   await visit.open(shop.id);
   await visit.page.getByRole('heading', { name: 'Activity' }).waitFor();
   assert.equal(await visit.page.getByText('Made-up messages').count(), 0);
-  await visit.open(`${shop.id}/reports`);
+  await visit.move(`${shop.id}/reports`);
   await figures.getByText('Captured', { exact: true }).first().waitFor();
 });
 

@@ -196,7 +196,7 @@ it('suppressions: an address is suppressed, and a test message to it is rejected
   await dialog.getByLabel('Address').fill('no@people.test');
   await dialog.getByRole('button', { name: 'Suppress an address' }).click();
   await page.getByRole('cell', { name: 'no@people.test', exact: true }).waitFor();
-  await visit.open(`${shop.id}/templates/t-0001`);
+  await visit.move(`${shop.id}/templates/t-0001`);
   await page.getByRole('button', { name: 'Send a test' }).click();
   await dialog.getByLabel('To').fill('no@people.test');
   await dialog.getByRole('button', { name: 'Send a test' }).click();

@@ -30,7 +30,7 @@ it('replies: an empty log explains itself; a reply is found by its sender and le
   await page.waitForURL(/messages\/replies$/);
   await page.getByText('No replies yet').waitFor();
   await visit.look('replies-empty');
-  await visit.open(`${shop.id}/messages/${id}`);
+  await visit.move(`${shop.id}/messages/${id}`);
   const address = page.getByTitle(/^r-[a-z2-7]{52}@bounces\.shop\.test$/);
   const to = (await address.getAttribute('title')) ?? '';
   await reply(to, plainReply({ Subject: 'Re: order' }, 'It arrived'));

@@ -81,7 +81,7 @@ it('scheduled messages: one is sent now once that is confirmed', async (visit) =
     .getByRole('row', { name: /now@people\.test/ })
     .getByText('Scheduled', { exact: true })
     .waitFor();
-  await visit.open(`${shop.id}/messages/${id}`);
+  await visit.move(`${shop.id}/messages/${id}`);
   await page.getByRole('button', { name: 'Send now' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('It’s sent to now@people.test right away.').waitFor();

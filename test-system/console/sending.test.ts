@@ -70,7 +70,7 @@ it('domains: the records on the page are published and verified; keys are rotate
      values ($1, 'aaa@other.test', '{}', now())`,
     [shop.id],
   );
-  await visit.open(`${shop.id}/templates`);
+  await visit.move(`${shop.id}/templates`);
   await page.getByRole('button', { name: 'New template' }).click();
   await dialog.getByRole('radio', { name: 'Welcome' }).click();
   await dialog.getByRole('button', { name: 'Create template' }).click();
@@ -181,7 +181,7 @@ it('senders: an operator marks an address as verified once that is confirmed, an
   await visit.look('sender-mark');
   await dialog.getByRole('button', { name: 'Mark as verified' }).click();
   await row.getByText('Verified', { exact: true }).waitFor();
-  await visit.open(`${shop.id}/audit`);
+  await visit.move(`${shop.id}/audit`);
   await page
     .getByText(/ sender “marked@other\.test”/)
     .first()
@@ -223,7 +223,7 @@ it('destinations: mail to a paused domain is shown as waiting and is sent once t
   await pausing.getByLabel('Domain').fill('held.test');
   await pausing.getByRole('button', { name: 'Pause', exact: true }).click();
   await page.getByText('Paused', { exact: true }).waitFor();
-  await page.goto(`${service.url}/console/${shop.id}/templates/t-0001`);
+  await visit.move(`${shop.id}/templates/t-0001`);
   await page.getByRole('button', { name: 'Send a test' }).click();
   await page.getByRole('dialog').getByLabel('To').fill('bob@held.test');
   await page.getByRole('dialog').getByRole('button', { name: 'Send a test' }).click();

@@ -3,14 +3,14 @@ import { after, test } from 'node:test';
 import { migrate } from '../../src/base/database/migrate.ts';
 import { openDatabase } from '../../src/base/database/open-database.ts';
 import { startEmbeddedDatabase } from '../../src/host/embedded-database/start-embedded-database.ts';
+import { copyDataFolder } from '../../test/support/copy-data-folder.ts';
 import { bodyWith, SendClient } from '../../test/support/send-client.ts';
 import { getToken, openShop } from '../../test/support/shop.ts';
-import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 import { startTestService } from '../../test/support/test-service.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 
 const embedded = await startEmbeddedDatabase({
-  dataDir: `${temporaryFolder()}/data`,
+  dataDir: copyDataFolder('initialized'),
   log: { info: () => undefined, warn: () => undefined },
 });
 after(() => embedded.stop());

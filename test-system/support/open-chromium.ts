@@ -41,7 +41,7 @@ export function keptVisitor(browser: Browser): Promise<BrowserContext> {
 async function launchChromium(): Promise<Browser> {
   const browser = await chromium.launch({
     timeout: 120_000,
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell',
     args: [
       '--no-sandbox',
       '--disable-gpu',
