@@ -83,7 +83,7 @@ async function started(running: Running) {
 
 for (const [way, options] of Object.entries(ways)) {
   test(`${way}, a folder with spaces, quotes and other letters runs with the service's options`, async () => {
-    const checkout = makeCheckout(`a folder with "quotes", % and Ünïcode 信号 `);
+    const checkout = makeCheckout('a folder with "quotes", % and Ünïcode 信号 ');
     const words = ['two words', '', '"', 'back\\slash\\', '$HOME', '%PATH%', 'é信'];
     const running = launch(checkout, ['show', ...words], { options });
     const said = await started(running);
