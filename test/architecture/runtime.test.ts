@@ -65,3 +65,8 @@ test('the image, and the unit that has little memory, set the variables of the l
     assert.match(page, new RegExp(`^Environment=.*\\b${name}=${value}\\b`, 'm'));
   }
 });
+
+test('the page about startup failures names the Node that the launcher requires', () => {
+  const page = readFileSync(join(root, 'docs/operate/troubleshoot.md'), 'utf8');
+  assert.ok(page.includes(`| Node ${runtime.oldestNode} or later is required |`));
+});
