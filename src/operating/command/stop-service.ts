@@ -9,7 +9,8 @@ const duplicateSignalMs = 500;
 
 /**
  * Aborts at the first SIGTERM, SIGINT or SIGHUP; a second one, after a moment, ends the process at once. A parent
- * process can send the message `stop` instead, which never counts as a second signal.
+ * process can send the message `stop` instead, which never counts as a second signal. The end of its channel, such as that of a
+ * killed `bin/launch.js`, is one, too.
  */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
@@ -23,6 +24,8 @@ export function stopSignal(): AbortSignal {
   process.on('message', (message) => {
     if (message === 'stop') stop();
   });
+  if (process.connected === false) stop();
+  else process.once('disconnect', stop);
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, onSignal);
   return controller.signal;
 }

@@ -16,6 +16,7 @@ import {
 } from '../../../host/http/limits/limit-connections.ts';
 import { formatBytes } from '../../../host/http/limits/route-limits.ts';
 import { type CertificateFiles, readCertificate } from '../../../host/http/tls/live-certificate.ts';
+import { isOlderVersion, readOldestNode } from '../read-version.ts';
 import { ask, type Checks, notChecked } from './doctor-context.ts';
 import { listPasswordOnly, readDomainStates, readServerVersion } from './production-store.ts';
 
@@ -32,7 +33,6 @@ const timeKeepers = [
 
 /** PostgreSQL's five-year support: https://www.postgresql.org/support/versioning/ */
 const oldestSupported = 15;
-const oldestNode = 24;
 
 /** What real use needs in addition, for `doctor --production`: each problem with its fix and the page about it. */
 export const productionChecks: Checks = {
@@ -196,11 +196,11 @@ export const productionChecks: Checks = {
   },
   async versions(context) {
     const server = await ask(context, readServerVersion);
-    const node = process.versions.node;
+    const { node } = process.versions;
+    const oldestNode = await readOldestNode();
     const finding = `Node ${node}${server === undefined ? '' : `, PostgreSQL ${server}`}`;
     const isOld =
-      Number.parseInt(node, 10) < oldestNode ||
-      Number.parseInt(server ?? '99', 10) < oldestSupported;
+      isOlderVersion(node, oldestNode) || Number.parseInt(server ?? '99', 10) < oldestSupported;
     return isOld
       ? problem(
           finding,
