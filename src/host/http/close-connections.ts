@@ -37,9 +37,10 @@ const minAgeMs = 500;
 /**
  * While the server closes, ends each connection after the response in progress, and those that have brought no request
  * (browsers open some in advance) or are still in their TLS handshake after half a second. Node itself closes only those that
- * are idle at the start and would keep the others open until they time out.
+ * are idle at the start, new ones included, and would keep the others open until they time out.
  */
 export function closeFinishedConnections(http: FastifyInstance, rawSockets: RawSockets): void {
+  const { server } = http;
   const open = new Map<Socket, number>();
   const handshakes = new Set<Socket>();
   const track = (socket: Socket): void => {
@@ -49,11 +50,11 @@ export function closeFinishedConnections(http: FastifyInstance, rawSockets: RawS
       handshakes.delete(socket);
     });
   };
-  http.server.on('connection', (socket: Socket) => {
+  server.on('connection', (socket: Socket) => {
     track(socket);
     if (rawSockets.isActive) handshakes.add(socket);
   });
-  http.server.on('secureConnection', (secured: TLSSocket) => {
+  server.on('secureConnection', (secured: TLSSocket) => {
     const raw = rawSockets.below(secured);
     if (raw !== undefined) {
       open.delete(raw);
@@ -61,10 +62,17 @@ export function closeFinishedConnections(http: FastifyInstance, rawSockets: RawS
     }
     track(secured);
   });
+  const closeIdle = server.closeIdleConnections.bind(server);
+  // For Node, a connection that has brought no request yet is idle, too. The server also calls this as it closes.
+  server.closeIdleConnections = () => {
+    const latest = performance.now() - minAgeMs;
+    for (const [socket, openedAt] of open) if (socket.bytesRead === 0 && openedAt >= latest) return;
+    closeIdle();
+  };
   let sweep: NodeJS.Timeout | undefined;
   http.addHook('preClose', async () => {
     sweep = setInterval(() => {
-      http.server.closeIdleConnections();
+      server.closeIdleConnections();
       const latest = performance.now() - minAgeMs;
       for (const [socket, openedAt] of open)
         if ((socket.bytesRead === 0 || handshakes.has(socket)) && openedAt < latest)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { createLog } from '../../../src/base/values/log.ts';
 import { createHttp } from '../../../src/host/http/create-http.ts';
@@ -53,4 +54,18 @@ test('a request in progress gets its response, and then its connection closes', 
   incoming.resume();
   await closing;
   assert.ok(performance.now() - started < 5_000);
+});
+
+test('a connection that was opened just before the server closes still brings its request', async () => {
+  const { http, port } = await startServer();
+  const accepted = once(http.server, 'connection');
+  const fresh = connect(port, '127.0.0.1');
+  await accepted;
+  const closing = http.close();
+  await waitFor('the server to stop listening', () => !http.server.listening);
+  fresh.end('GET /nothing HTTP/1.1\r\nHost: shop.test\r\n\r\n');
+  const answer = await text(fresh);
+  assert.match(answer, /^HTTP\/1\.1 404 /);
+  assert.match(answer, /^connection: close\r$/im);
+  await closing;
 });
