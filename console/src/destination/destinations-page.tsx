@@ -3,13 +3,13 @@ import '../domain/domain-texts.ts';
 import './destination-texts.ts';
 import { Button, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Destination } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { localProblem } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
+import { useGet } from '../api/use-get.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { Field } from '../components/field.tsx';
@@ -27,12 +27,7 @@ import { DestinationTabs } from './destination-tabs.tsx';
 
 /** Where mail waits: the queue by destination, with pause, resume, retry and cancel. */
 export function DestinationsPage() {
-  const accountId = useAccountId();
-  const queue = useQuery({
-    queryKey: ['queue', accountId],
-    queryFn: () => api.get('/accounts/{accountId}/queue', { accountId }),
-    refetchInterval: 5_000,
-  });
+  const queue = useGet('/accounts/{accountId}/queue', { refetchInterval: 5_000 });
   const paused = queue.data?.paused ?? [];
   const waiting = queue.data?.destinations ?? [];
   const partial = queue.data?.partial === true;

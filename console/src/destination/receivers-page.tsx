@@ -1,13 +1,13 @@
+import { useRefresh } from '../api/use-refresh.ts';
 import { Note } from '../components/note.tsx';
 import './destination-texts.ts';
 import { Button, NumberInput, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useSettings } from '../account/use-settings.ts';
 import { putUnchanged } from '../api/if-unchanged.ts';
 import type { Receiver } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { useGet } from '../api/use-get.ts';
 import { dialogOf } from '../components/dialog-of.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
 import { ListBody } from '../components/list-body.tsx';
@@ -22,11 +22,7 @@ import { OnlyDirect } from './only-direct.tsx';
 
 /** For operators: how fast receivers take mail, learned or set. */
 export function ReceiversPage() {
-  const receivers = useQuery({
-    queryKey: ['receivers'],
-    queryFn: () => api.get('/installation/receivers'),
-    refetchInterval: 5_000,
-  });
+  const receivers = useGet('/installation/receivers', { refetchInterval: 5_000 });
   const settings = useSettings();
   const delivery = settings.data?.delivery;
   const items = receivers.data?.items ?? [];
@@ -157,8 +153,8 @@ const ReceiverDialog = dialogOf(ReceiverForm, ({ receiver }) =>
 );
 
 function ReceiverForm({ close, ...props }: ReceiverDialogProps) {
-  const client = useQueryClient();
   const { name, label } = props.receiver;
+  const refresh = useRefresh('/installation/receivers');
   const { values, change, edit, save } = useForm({
     stored: settingsOf(props.receiver),
     toValues: ({ rate, connections, messagesPerConnection }): Values => ({
@@ -175,7 +171,7 @@ function ReceiverForm({ close, ...props }: ReceiverDialogProps) {
         messagesPerConnection: numberOf(values.messagesPerConnection),
       };
       const saved = await putUnchanged(path, params, stored, body);
-      await client.invalidateQueries({ queryKey: ['receivers'] });
+      await refresh();
       showNotice(text('receivers.saved', { name: label }));
       return saved;
     },

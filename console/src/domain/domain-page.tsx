@@ -1,3 +1,4 @@
+import { useRefresh } from '../api/use-refresh.ts';
 import { useDialog } from '../components/use-dialog.ts';
 import './domain-texts.ts';
 import {
@@ -21,6 +22,7 @@ import type { DomainDetail, DomainRecord } from '../api/management.generated.ts'
 import { api } from '../api/management.ts';
 import { isNotFound } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
+import { keyOf, useGet } from '../api/use-get.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { CopyButton } from '../components/copy-field.tsx';
@@ -43,15 +45,14 @@ import { WarmUpCard } from './warm-up-card.tsx';
 import { withCode } from './with-code.tsx';
 import { zoneFile } from './zone-file.ts';
 
+const domainPath = '/accounts/{accountId}/domains/{domain}';
+
 /** A sending domain with the records to publish and what was found for each. */
 export function DomainPage() {
   const account = useAccountId();
   const { domain: name = '' } = useParams({ strict: false });
-  const domain = useQuery({
-    queryKey: ['domains', account, name],
-    queryFn: () =>
-      api.get('/accounts/{accountId}/domains/{domain}', { accountId: account, domain: name }),
-    // Polls, because the service also checks the records on its own.
+  const domain = useGet(domainPath, {
+    params: { domain: name }, // Polls, because the service also checks the records on its own.
     refetchInterval: ({ state }) => (state.data?.state === 'verified' ? false : liveCheckMs),
   });
   const live = useLiveCheck(domain.data);
@@ -111,12 +112,12 @@ function useLiveCheck(domain: DomainDetail | undefined): boolean {
   const may = useMay();
   const client = useQueryClient();
   const enabled = domain !== undefined && domain.state !== 'verified' && may('domains:write');
+  const path = { accountId: account, domain: domain?.domain ?? '' };
   useQuery({
-    queryKey: ['domains', account, domain?.domain, 'live check'],
+    queryKey: [...keyOf(domainPath, path), 'live check'],
     queryFn: async () => {
-      const path = { accountId: account, domain: domain?.domain ?? '' };
       const checked = await api.post('/accounts/{accountId}/domains/{domain}/check', path);
-      client.setQueryData(['domains', account, checked.domain], checked);
+      client.setQueryData(keyOf(domainPath, path), checked);
       return checked.checkedAt;
     },
     enabled,
@@ -292,11 +293,12 @@ function DomainActions({ domain: { domain, state } }: { domain: DomainDetail }) 
   const account = useAccountId();
   const may = useMay();
   const client = useQueryClient();
+  const refresh = useRefresh('domains');
   const navigate = useNavigate();
   const rotation = useDialog();
   const removal = useDialog();
   const params = { path: { accountId: account, domain } };
-  const show = (found: DomainDetail) => client.setQueryData(['domains', account, domain], found);
+  const show = (found: DomainDetail) => client.setQueryData(keyOf(domainPath, params.path), found);
   const check = useAction({
     mutationFn: () => api.post('/accounts/{accountId}/domains/{domain}/check', params.path),
     onSuccess(found) {
@@ -315,10 +317,9 @@ function DomainActions({ domain: { domain, state } }: { domain: DomainDetail }) 
   }
 
   async function remove() {
-    const resourcePath = '/accounts/{accountId}/domains/{domain}';
-    await deleteUnchanged(resourcePath, params.path, { state });
+    await deleteUnchanged(domainPath, params.path, { state });
     await navigate({ to: '/$account/domains', params: { account } });
-    await client.invalidateQueries({ queryKey: ['domains', account] });
+    await refresh();
   }
 
   if (!may('domains:write')) return null;

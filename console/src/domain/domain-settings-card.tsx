@@ -1,13 +1,12 @@
 import './domain.css';
 import { Button, Select, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import { putUnchanged } from '../api/if-unchanged.ts';
 import type { Domain } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { useGet } from '../api/use-get.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { showNotice } from '../components/notices.tsx';
@@ -54,10 +53,7 @@ function DomainSettingsDialog({ domain, close }: { domain: string; close: () => 
   const refresh = useRefresh('domains');
   const path = '/accounts/{accountId}/domains/{domain}/settings';
   const params = { accountId, domain };
-  const settings = useQuery({
-    queryKey: ['domains', accountId, domain, 'settings'],
-    queryFn: () => api.get(path, params),
-  });
+  const settings = useGet(path, { params });
 
   const { values, change, edit, save } = useForm({
     stored: settings.data,

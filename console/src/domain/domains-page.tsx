@@ -3,7 +3,6 @@ import './domain-texts.ts';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
-import type { Domain } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { localProblem } from '../api/problem.ts';
@@ -21,10 +20,7 @@ import { isDomainName } from './domain-name.ts';
 export function DomainsPage() {
   const accountId = useAccountId();
   const { button: add, dialog } = useAddDialog(text('domains.add'), 'domains:write', 'new-domain');
-  const pages = usePages<Domain>({
-    queryKey: ['domains', accountId],
-    read: (cursor) => api.get('/accounts/{accountId}/domains', { accountId }, { cursor }),
-  });
+  const pages = usePages('/accounts/{accountId}/domains');
   return (
     <AreaList
       area="domains"

@@ -1,12 +1,12 @@
 import { useDialog } from '../components/use-dialog.ts';
 import './inbox.css';
 import { Alert, Button, Code, Stack, Tabs } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { InboxMessage } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
+import { useGet } from '../api/use-get.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { Facts } from '../components/facts.tsx';
@@ -23,13 +23,8 @@ import { useInbox } from './use-inbox.ts';
 export function MailPage() {
   const account = useAccountId();
   const { mail = '' } = useParams({ strict: false });
-  const message = useQuery({
-    queryKey: ['mail', account, mail],
-    queryFn: () =>
-      api.get('/accounts/{accountId}/inbox/messages/{inboxMessageId}', {
-        accountId: account,
-        inboxMessageId: mail,
-      }),
+  const message = useGet('/accounts/{accountId}/inbox/messages/{inboxMessageId}', {
+    params: { inboxMessageId: mail },
     staleTime: Number.POSITIVE_INFINITY,
   });
   const { data } = message;

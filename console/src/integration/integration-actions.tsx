@@ -1,12 +1,12 @@
 import { Button, Group, List, Modal, NumberInput, Skeleton, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { deleteUnchanged, putUnchanged } from '../api/if-unchanged.ts';
 import type { ClientSecret, Integration } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
+import { useGet } from '../api/use-get.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { Note } from '../components/note.tsx';
@@ -108,12 +108,9 @@ interface ConsentsDialogProps {
 
 /** The consents to an integration; people revoke their own consent on their own page. */
 function ConsentsDialog({ opened, close, integration }: ConsentsDialogProps) {
-  const accountId = useAccountId();
   const { clientId, name } = integration;
-  const consents = useQuery({
-    queryKey: ['consents', accountId, clientId],
-    queryFn: () =>
-      api.get('/accounts/{accountId}/integrations/{clientId}/consents', { accountId, clientId }),
+  const consents = useGet('/accounts/{accountId}/integrations/{clientId}/consents', {
+    params: { clientId },
     enabled: opened,
   });
   return (
@@ -156,14 +153,8 @@ function AllowanceDialog({ opened, close, integration }: AllowanceDialogProps) {
 }
 
 function AllowanceUses({ clientId }: { clientId: string }) {
-  const accountId = useAccountId();
-  const uses = useQuery({
-    queryKey: ['allowance-uses', accountId, clientId],
-    queryFn: () =>
-      api.get('/accounts/{accountId}/integrations/{clientId}/allowance-uses', {
-        accountId,
-        clientId,
-      }),
+  const uses = useGet('/accounts/{accountId}/integrations/{clientId}/allowance-uses', {
+    params: { clientId },
     refetchInterval: 10_000,
   });
   const items = uses.data?.items ?? [];
@@ -195,12 +186,10 @@ function AllowanceUses({ clientId }: { clientId: string }) {
 }
 
 function AllowanceForm({ clientId }: { clientId: string }) {
-  const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('integrations');
   const path = '/installation/integrations/{clientId}/allowance';
   const params = { clientId };
-  const queryKey = ['allowance', clientId];
-  const current = useQuery({ queryKey, queryFn: () => api.get(path, params) });
+  const current = useGet(path, { params });
   const { values, change, saving, error, submit } = useForm({
     stored: current.data,
     toValues: (stored) => ({ perHour: (stored?.perHour ?? '') as number | string }),
@@ -209,12 +198,9 @@ function AllowanceForm({ clientId }: { clientId: string }) {
       showNotice(text('allowance.saved'));
       return now;
     },
-    reload: () =>
-      Promise.all(
-        [queryKey, ['integrations', accountId], ['allowance-uses', accountId, clientId]].map(
-          (key) => client.invalidateQueries({ queryKey: key }),
-        ),
-      ),
+    async reload() {
+      await Promise.all([current.refetch(), refresh()]);
+    },
   });
 
   return (

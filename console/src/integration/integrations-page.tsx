@@ -4,8 +4,7 @@ import './integration-texts.ts';
 import { Group } from '@mantine/core';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
-import type { ClientSecret, Integration } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
+import type { ClientSecret } from '../api/management.generated.ts';
 import { usePages } from '../api/pages.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { PageAnchor } from '../components/links.tsx';
@@ -23,10 +22,7 @@ export function IntegrationsPage() {
   const may = useMay();
   const { button: add, dialog } = useAddDialog(text('integrations.add'), 'integrations:write');
   const [secret, setSecret] = useState<ClientSecret>();
-  const pages = usePages<Integration>({
-    queryKey: ['integrations', accountId],
-    read: (cursor) => api.get('/accounts/{accountId}/integrations', { accountId }, { cursor }),
-  });
+  const pages = usePages('/accounts/{accountId}/integrations');
   return (
     <AreaList
       area="integrations"

@@ -13,11 +13,10 @@ import {
   Textarea,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccount, useAccountId } from '../account/use-me.ts';
 import { api } from '../api/management.ts';
-import { readAll } from '../api/pages.ts';
+import { useAll } from '../api/pages.ts';
 import { reasonFor } from '../api/problem.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { dialogOf } from '../components/dialog-of.tsx';
@@ -159,14 +158,7 @@ function ApiKeyForm({ close, show }: ApiKeyDialogProps) {
 
 /** The account's published templates. */
 function useTemplateIds(): string[] {
-  const accountId = useAccountId();
-  const { data } = useQuery({
-    queryKey: ['templates', accountId, 'for keys'],
-    queryFn: () =>
-      readAll((cursor) =>
-        api.get('/accounts/{accountId}/templates', { accountId }, { cursor, limit: 500 }),
-      ),
-  });
+  const { data } = useAll('/accounts/{accountId}/templates', { query: { limit: 500 } });
   const published = data?.filter(({ publishedVersion }) => publishedVersion !== null);
   return published?.map(({ id }) => id) ?? [];
 }

@@ -2,8 +2,6 @@ import { TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import { createNew } from '../api/if-unchanged.ts';
-import type { ContactList } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { AreaList } from '../components/area-list.tsx';
@@ -20,10 +18,7 @@ import { text } from '../texts/text.ts';
 export function ListsPage() {
   const accountId = useAccountId();
   const { button: add, dialog } = useAddDialog(text('lists.add'), 'lists:write', 'new-list');
-  const pages = usePages<ContactList>({
-    queryKey: ['lists', accountId],
-    read: (cursor) => api.get('/accounts/{accountId}/lists', { accountId }, { cursor }),
-  });
+  const pages = usePages('/accounts/{accountId}/lists');
   return (
     <AreaList
       area="lists"

@@ -22,7 +22,7 @@ interface PausedAlertProps {
 function PausedAlert({ paused, domain }: PausedAlertProps) {
   const account = useAccountId();
   const may = useMay();
-  const refresh = useRefresh('message');
+  const refresh = useRefresh('messages');
   const destination = paused === 'account' ? '*' : domain;
   const resume = useAction({
     mutationFn: (name: string) =>

@@ -1,12 +1,12 @@
 import './message.css';
 import { Button, Code, Group, Skeleton, Stack, Tabs, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useLocation, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
+import { useGet } from '../api/use-get.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
@@ -42,9 +42,8 @@ export function MessagePage() {
   const isBelowScheduled = useLocation({
     select: ({ pathname }) => pathname.includes('/scheduled/'),
   });
-  const message = useQuery({
-    queryKey: ['message', accountId, messageId],
-    queryFn: () => api.get('/accounts/{accountId}/messages/{messageId}', { accountId, messageId }),
+  const message = useGet('/accounts/{accountId}/messages/{messageId}', {
+    params: { messageId },
     refetchInterval: ({ state }) => pollMs(state.data),
   });
   const { data } = message;
@@ -112,7 +111,7 @@ export function MessagePage() {
 function MessageActions({ message }: { message: Message }) {
   const account = useAccountId();
   const may = useMay();
-  const refresh = useRefresh('message');
+  const refresh = useRefresh('messages');
   const navigate = useNavigate();
   const [canceling, setCanceling] = useState(false);
   const [resending, setResending] = useState(false);
@@ -200,13 +199,10 @@ function MessageActions({ message }: { message: Message }) {
 
 /** The message, rendered again from its version and values; viewing it doesn't count as an open. */
 function useRenderedMessage(messageId: string, enabled: boolean) {
-  const accountId = useAccountId();
-  return useQuery({
-    queryKey: ['rendered', accountId, messageId],
-    queryFn: () =>
-      api.get('/accounts/{accountId}/messages/{messageId}/rendered', { accountId, messageId }),
+  return useGet('/accounts/{accountId}/messages/{messageId}/rendered', {
+    params: { messageId },
     enabled,
-    staleTime: Number.POSITIVE_INFINITY,
+    staleTime: 'static',
   });
 }
 

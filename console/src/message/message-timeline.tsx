@@ -1,9 +1,8 @@
 import { Code, Text, Timeline, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
+import { useGet } from '../api/use-get.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { Note } from '../components/note.tsx';
 import { TimeText } from '../components/time-text.tsx';
@@ -127,16 +126,10 @@ function Event({ event, message, person }: EventProps & { person: string | undef
 
 /** Who rescheduled a message, by the new send time in seconds, as far as the audit log has it and the person may see it. */
 function usePersons({ messageId, acceptedAt, events }: Message): ReadonlyMap<number, string> {
-  const accountId = useAccountId();
   const may = useMay();
-  const { data } = useQuery({
-    queryKey: ['message', accountId, messageId, 'persons', events.length],
-    queryFn: () =>
-      api.get(
-        '/accounts/{accountId}/audit',
-        { accountId },
-        { kind: 'schedule_move', search: messageId, from: acceptedAt, limit: 100 },
-      ),
+  const { data } = useGet('/accounts/{accountId}/audit', {
+    revision: events.length,
+    query: { kind: 'schedule_move', search: messageId, from: acceptedAt, limit: 100 },
     enabled: may('audit:read') && events.some(({ kind }) => kind === 'move-asked'),
     staleTime: Number.POSITIVE_INFINITY,
   });

@@ -1,12 +1,12 @@
 import { Button, Group, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { SavedFilter } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
+import { useGet } from '../api/use-get.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { PageAnchor } from '../components/links.tsx';
@@ -22,12 +22,7 @@ interface FiltersProps {
 const maxNameLength = 60;
 
 function useSavedFilters() {
-  const accountId = useAccountId();
-  return useQuery({
-    queryKey: ['saved-filters', accountId],
-    queryFn: () => api.get('/accounts/{accountId}/saved-filters', { accountId }),
-    staleTime: 60_000,
-  });
+  return useGet('/accounts/{accountId}/saved-filters', { staleTime: 60_000 });
 }
 
 /** Links to the filters that the person has saved; nothing if there are none. */

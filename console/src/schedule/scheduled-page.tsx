@@ -6,7 +6,6 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { ScheduledMessage } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
@@ -22,17 +21,12 @@ const route = getRouteApi('/$account/scheduled');
 
 /** Messages whose send time is ahead; filters are in the URL, so they can be shared. */
 export function ScheduledPage() {
-  const accountId = useAccountId();
   const may = useMay();
   const filters = readScheduleFilters(route.useSearch());
   const navigate = route.useNavigate();
-  const pages = usePages<ScheduledMessage>({
-    queryKey: ['scheduled', accountId, filters],
+  const pages = usePages('/accounts/{accountId}/scheduled-messages', {
+    query: { ...filters, limit: 50 },
     refetchInterval: 15_000,
-    read(cursor) {
-      const query = { ...filters, limit: 50, ...(cursor !== undefined && { cursor }) };
-      return api.get('/accounts/{accountId}/scheduled-messages', { accountId }, query);
-    },
   });
   const filtered = Object.keys(filters).length > 0;
   // Empties the fields too.

@@ -4,7 +4,6 @@ import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import { deleteUnchanged } from '../api/if-unchanged.ts';
 import type { Sender } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { AreaList } from '../components/area-list.tsx';
@@ -25,11 +24,8 @@ import { useSenderLink } from './use-sender-link.ts';
 
 /** The senders of the account. */
 export function SendersPage() {
-  const accountId = useAccountId();
   const { button: add, dialog } = useAddDialog(text('senders.add'), 'senders:write', 'new-sender');
-  const pages = usePages<Sender>({
-    queryKey: ['senders', accountId],
-    read: (cursor) => api.get('/accounts/{accountId}/senders', { accountId }, { cursor }),
+  const pages = usePages('/accounts/{accountId}/senders', {
     // A confirmation link is opened elsewhere.
     refetchInterval: 5_000,
   });

@@ -7,12 +7,12 @@ import {
   Stack,
   Textarea,
 } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { putUnchanged } from '../api/if-unchanged.ts';
 import type { AccessPolicy } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { keyOf, useGet } from '../api/use-get.ts';
 import { Field } from '../components/field.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
@@ -38,11 +38,7 @@ export function PolicySettings() {
   const accountId = useAccountId();
   const may = useMay();
   const params = { accountId };
-  const policy = useQuery({
-    queryKey: ['policy', accountId],
-    queryFn: () => api.get('/accounts/{accountId}/policy', params),
-    enabled: may('policy:write'),
-  });
+  const policy = useGet('/accounts/{accountId}/policy', { params, enabled: may('policy:write') });
   if (!may('policy:write')) return null;
   return (
     <SectionCard
@@ -76,7 +72,7 @@ function PolicyForm({ policy }: { policy: AccessPolicy | undefined }) {
         peopleNetworks: values.peopleNetworks.filter(Boolean),
         programNetworks: values.programNetworks.filter(Boolean),
       });
-      client.setQueryData(['policy', accountId], now);
+      client.setQueryData(keyOf('/accounts/{accountId}/policy', params), now);
       showNotice(text('policy.saved'));
       return now;
     },

@@ -1,7 +1,7 @@
+import { useRefresh } from '../api/use-refresh.ts';
 import { Note } from '../components/note.tsx';
 import './settings-texts.ts';
 import { Anchor, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { useAccount, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import { putUnchanged } from '../api/if-unchanged.ts';
@@ -52,7 +52,6 @@ function profileOf({ name, archiveAddress }: Pick<MyAccount, 'name' | 'archiveAd
 
 function AccountSettings({ account }: { account: MyAccount }) {
   const may = useMay();
-  const client = useQueryClient();
   const params = { accountId: account.id };
   const { values, change, changed, saving, error, submit, reset } = useForm({
     stored: profileOf(account),
@@ -65,12 +64,7 @@ function AccountSettings({ account }: { account: MyAccount }) {
       return now;
     },
     // Keeps the operator settings in sync with the new name.
-    reload: () =>
-      Promise.all(
-        [['me'], ['installation-account', account.id]].map((queryKey) =>
-          client.invalidateQueries({ queryKey }),
-        ),
-      ),
+    reload: useRefresh('/me', '/installation/accounts/{accountId}'),
   });
 
   if (!may('account:write')) return null;

@@ -1,8 +1,7 @@
 import { Button, Group, NativeSelect } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { Suppression } from '../api/management.generated.ts';
@@ -19,8 +18,7 @@ import { TimeText } from '../components/time-text.tsx';
 import { UndoButton } from '../components/undo-button.tsx';
 import { useAddDialog } from '../components/use-add-dialog.tsx';
 import { useDialog } from '../components/use-dialog.ts';
-import { ImportDialog } from '../import/import-dialog.tsx';
-import { ImportsPanel } from '../import/imports-panel.tsx';
+import { Imports } from '../import/imports.tsx';
 import { text, textOr } from '../texts/text.ts';
 import {
   readSuppressionFilters,
@@ -47,11 +45,7 @@ export function SuppressionsPage() {
   const importer = useDialog();
   const filters = readSuppressionFilters(route.useSearch());
   const { contains, reason } = filters;
-  const pages = usePages<Suppression>({
-    queryKey: ['suppressions', accountId, filters],
-    read: (cursor) =>
-      api.get('/accounts/{accountId}/suppressions', { accountId }, { cursor, ...filters }),
-  });
+  const pages = usePages('/accounts/{accountId}/suppressions', { query: filters });
   const filtered = contains !== undefined || reason !== undefined;
   return (
     <>
@@ -71,7 +65,11 @@ export function SuppressionsPage() {
           {text('suppressions.export')}
         </Button>
       </PageHeading>
-      <SuppressionImports chooseAnother={importer.open} />
+      <Imports
+        dialog={importer}
+        title={text('suppressions.importTitle')}
+        hint={text('suppressions.importHint')}
+      />
       {(filtered || pages.items.length > 0 || pages.isPlaceholderData) && (
         <Filters filters={filters} />
       )}
@@ -114,7 +112,6 @@ export function SuppressionsPage() {
         ]}
       />
       <SuppressionDialog {...dialog} />
-      <ImportSuppressionsDialog {...importer.props} />
     </>
   );
 }
@@ -232,56 +229,5 @@ function SuppressionDialog(props: { opened: boolean; close: () => void }) {
         data-autofocus
       />
     </FormDialog>
-  );
-}
-
-/** Uploads a file of suppressions; its import then appears on the page. */
-function useSendSuppressions() {
-  const accountId = useAccountId();
-  const refresh = useRefresh('suppression-imports');
-  return async (importId: string, file: File) => {
-    await api.put(
-      '/accounts/{accountId}/suppressions-imports/{importId}',
-      { accountId, importId },
-      file,
-      { query: { name: file.name.slice(0, 200) } },
-    );
-    await refresh();
-  };
-}
-
-/** Imports suppressions from a file. */
-function ImportSuppressionsDialog(dialog: { opened: boolean; close: () => void }) {
-  return (
-    <ImportDialog
-      {...dialog}
-      title={text('suppressions.importTitle')}
-      hint={text('suppressions.importHint')}
-      send={useSendSuppressions()}
-    />
-  );
-}
-
-/** The recent imports of suppressions. @param chooseAnother imports another file than one that failed */
-function SuppressionImports({ chooseAnother }: { chooseAnother: () => void }) {
-  const accountId = useAccountId();
-  const client = useQueryClient();
-  const may = useMay();
-  const send = useSendSuppressions();
-  const done = useCallback(
-    () => client.invalidateQueries({ queryKey: ['suppressions', accountId] }),
-    [client, accountId],
-  );
-  return (
-    <ImportsPanel
-      queryKey={['suppression-imports', accountId]}
-      read={() => api.get('/accounts/{accountId}/suppressions-imports', { accountId })}
-      send={may('suppressions:write') ? send : undefined}
-      chooseAnother={chooseAnother}
-      rejectedHref={(importId) =>
-        `/manage/v1/accounts/${accountId}/suppressions-imports/${importId}/rejected`
-      }
-      done={done}
-    />
   );
 }

@@ -31,14 +31,10 @@ const roleChoices = roles.map((value) => ({ value, label: text(`role.${value}`) 
 
 /** The users of the account and their roles. */
 export function TeamPage() {
-  const accountId = useAccountId();
   const { button: add, dialog } = useAddDialog(text('team.invite'), 'users:write', 'invite');
   const { data: me } = useMe();
   const [failure, setFailure] = useState<RoleFailure>();
-  const pages = usePages<User>({
-    queryKey: ['users', accountId],
-    read: (cursor) => api.get('/accounts/{accountId}/users', { accountId }, { cursor }),
-  });
+  const pages = usePages('/accounts/{accountId}/users');
   const owners = pages.items.filter(({ role, invitation }) => role === 'owner' && !invitation);
   const isOnlyOwner = ({ email }: User) =>
     !pages.hasNextPage && owners.length === 1 && owners[0]?.email === email;

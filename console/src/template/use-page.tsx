@@ -20,6 +20,7 @@ import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import type { TemplateContent, TemplateField } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
+import { keyOf } from '../api/use-get.ts';
 import { CodeSample } from '../components/code-sample.tsx';
 import { CopyField } from '../components/copy-field.tsx';
 import { Icon } from '../components/icon.tsx';
@@ -267,7 +268,7 @@ function useArrivedMessage() {
   const { accountId, templateId } = useTemplatePath();
   const may = useMay();
   return useQuery({
-    queryKey: ['messages', accountId, 'latest of', templateId],
+    queryKey: [...keyOf('/accounts/{accountId}/messages', { accountId }), 'latest of', templateId],
     queryFn: async () => {
       const { items } = await api.get(
         '/accounts/{accountId}/messages',

@@ -1,7 +1,7 @@
 import { SegmentedControl, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { WebhookDelivery } from '../api/management.generated.ts';
-import type { usePages } from '../api/pages.ts';
+import type { Pages } from '../api/pages.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { LoadMore } from '../components/load-more.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
@@ -14,7 +14,7 @@ import { deliveryStates, type FilteredState, readWebhookFilters } from './webhoo
 const route = getRouteApi('/$account/webhooks/$webhook');
 
 interface DeliveryListProps {
-  log: ReturnType<typeof usePages<WebhookDelivery>>;
+  log: Pages<WebhookDelivery>;
   /** The event that is shown. */
   shown: string | undefined;
   paused: boolean;

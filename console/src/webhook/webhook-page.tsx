@@ -1,6 +1,5 @@
 import { Alert, Button, Code, Group, Paper, Text, Title } from '@mantine/core';
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
@@ -34,6 +33,7 @@ import { WebhookDialog } from './webhook-dialog.tsx';
 import { readWebhookFilters } from './webhook-filters.ts';
 import { kindsText, WebhookBadge } from './webhooks-page.tsx';
 import './webhook.css';
+import { useGet } from '../api/use-get.ts';
 
 const route = getRouteApi('/$account/webhooks/$webhook');
 
@@ -52,9 +52,8 @@ function useWebhook() {
   const accountId = useAccountId();
   const { webhook: webhookId } = route.useParams();
   const params = { path: { accountId, webhookId } };
-  return useQuery({
-    queryKey: ['webhooks', accountId, webhookId],
-    queryFn: () => api.get('/accounts/{accountId}/webhooks/{webhookId}', params.path),
+  return useGet('/accounts/{accountId}/webhooks/{webhookId}', {
+    params: params.path,
     refetchInterval: 10_000,
   });
 }
@@ -277,16 +276,10 @@ function failingTitle(since: string, events: readonly WebhookDelivery[]): string
 }
 
 function useLog(webhookId: string, state: WebhookDelivery['state'] | undefined) {
-  const accountId = useAccountId();
-  return usePages<WebhookDelivery>({
-    queryKey: ['webhooks', accountId, webhookId, 'log', state],
+  return usePages('/accounts/{accountId}/webhooks/{webhookId}/deliveries', {
+    params: { webhookId },
+    query: { ...(state && { state }) },
     refetchInterval: 5_000,
-    read: (cursor) =>
-      api.get(
-        '/accounts/{accountId}/webhooks/{webhookId}/deliveries',
-        { accountId, webhookId },
-        { cursor, ...(state && { state }) },
-      ),
   });
 }
 

@@ -15,6 +15,7 @@ import { text } from '../../texts/text.ts';
 import { loadImages } from '../template-images.ts';
 import { useTemplate, useTemplatePath } from '../use-template.ts';
 import { TestDialog } from './test-dialog.tsx';
+import { useTakeStored } from './use-draft.ts';
 import type { EditedDraft } from './use-save-draft.ts';
 
 /** Whether the draft is saved. */
@@ -42,9 +43,11 @@ export function EditorActions({ draft, menu }: EditorActionsProps) {
   const publish = usePublish(draft);
   const [testing, test] = useDisclosure();
   useRequestedDialog('send-test', test.open);
+  const takeStored = useTakeStored();
+  const refreshTemplates = useRefresh('templates');
   async function refresh() {
-    await client.resetQueries({ queryKey: ['draft', path.accountId, path.templateId] });
-    await client.invalidateQueries({ queryKey: ['templates', path.accountId] });
+    await takeStored();
+    await refreshTemplates();
   }
   const discard = useAction({
     async mutationFn() {
@@ -125,7 +128,7 @@ interface PublishOptions {
 /** Publishes the draft and shows how to send with it. */
 function usePublish(draft: EditedDraft) {
   const path = useTemplatePath();
-  const refresh = useRefresh('templates', 'versions');
+  const refresh = useRefresh('templates');
   const navigate = useNavigate();
   return useAction({
     mutationFn: async (body: PublishOptions) => {

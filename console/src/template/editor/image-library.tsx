@@ -41,17 +41,8 @@ export function ImageLibrary({ opened, close, insert }: ImageLibraryProps) {
 }
 
 function HostedImageList({ close, insert }: Omit<ImageLibraryProps, 'opened'>) {
-  const accountId = useAccountId();
   const { data: settings } = useSettings();
-  const pages = usePages<HostedImage>({
-    queryKey: ['hosted-images', accountId],
-    read: (cursor) =>
-      api.get(
-        '/accounts/{accountId}/images',
-        { accountId },
-        { limit: 20, ...(cursor && { cursor }) },
-      ),
-  });
+  const pages = usePages('/accounts/{accountId}/images', { query: { limit: 20 } });
   return (
     <Stack gap="xs">
       <ProblemAlert error={pages.error} retry={() => pages.refetch()} />
@@ -91,7 +82,7 @@ function HostedImageLine({
 }) {
   const accountId = useAccountId();
   const may = useMay();
-  const refresh = useRefresh('hosted-images');
+  const refresh = useRefresh('images');
   const [removing, setRemoving] = useState(false);
   const { sha256, filename, size, url } = image;
   return (
