@@ -2,7 +2,6 @@ import { useDialog } from '../components/use-dialog.ts';
 import '../domain/domain-texts.ts';
 import './destination-texts.ts';
 import { Button, Group, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Destination } from '../api/management.generated.ts';
@@ -136,7 +135,7 @@ function usePause() {
 /** Pauses mail to any domain, even if none is queued. */
 function PauseDomain() {
   const may = useMay();
-  const [opened, dialog] = useDisclosure();
+  const dialog = useDialog();
   const [destination, setDestination] = useState('');
   const pause = usePause();
   if (!may('queue:control')) return null;
@@ -146,8 +145,7 @@ function PauseDomain() {
         {text('destinations.pauseDomain')}
       </Button>
       <FormDialog
-        opened={opened}
-        close={dialog.close}
+        {...dialog.props}
         title={text('destinations.pauseDomain')}
         action={text('destinations.pause')}
         submit={async () => {

@@ -155,7 +155,7 @@ const ReceiverDialog = dialogOf(ReceiverForm, ({ receiver }) =>
 function ReceiverForm({ close, ...props }: ReceiverDialogProps) {
   const { name, label } = props.receiver;
   const refresh = useRefresh('/installation/receivers');
-  const { values, change, edit, save } = useForm({
+  const { values, change, dialog } = useForm({
     stored: settingsOf(props.receiver),
     toValues: ({ rate, connections, messagesPerConnection }): Values => ({
       rate: rate ?? '',
@@ -178,12 +178,7 @@ function ReceiverForm({ close, ...props }: ReceiverDialogProps) {
   });
 
   return (
-    <DialogForm
-      close={close}
-      action={text('receivers.save')}
-      submit={save}
-      isChanged={edit.isChanged}
-    >
+    <DialogForm close={close} action={text('receivers.save')} {...dialog}>
       {(error) => (
         <>
           <Note size="sm">{text('receivers.changeHint')}</Note>

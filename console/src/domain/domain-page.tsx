@@ -49,7 +49,6 @@ const domainPath = '/accounts/{accountId}/domains/{domain}';
 
 /** A sending domain with the records to publish and what was found for each. */
 export function DomainPage() {
-  const account = useAccountId();
   const { domain: name = '' } = useParams({ strict: false });
   const domain = useGet(domainPath, {
     params: { domain: name }, // Polls, because the service also checks the records on its own.
@@ -58,7 +57,7 @@ export function DomainPage() {
   const live = useLiveCheck(domain.data);
   return (
     <>
-      <PageAnchor to="/$account/domains" params={{ account }} size="sm">
+      <PageAnchor to="/$account/domains" size="sm">
         {text('domains.all')}
       </PageAnchor>
       <PageHeading
@@ -71,9 +70,7 @@ export function DomainPage() {
         {domain.data !== undefined && <DomainActions domain={domain.data} />}
       </PageHeading>
       <PageProblem error={domain.error} icon="domains" name={name} retry={() => domain.refetch()}>
-        <PageButton to="/$account/domains" params={{ account }}>
-          {text('domains.all')}
-        </PageButton>
+        <PageButton to="/$account/domains">{text('domains.all')}</PageButton>
       </PageProblem>
       {domain.isPending && <RowsSkeleton />}
       {domain.data !== undefined && (

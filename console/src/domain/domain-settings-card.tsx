@@ -55,7 +55,7 @@ function DomainSettingsDialog({ domain, close }: { domain: string; close: () => 
   const params = { accountId, domain };
   const settings = useGet(path, { params });
 
-  const { values, change, edit, save } = useForm({
+  const { values, change, dialog } = useForm({
     stored: settings.data,
     toValues: (stored): Values => ({
       trackingHost: stored?.trackingHost ?? '',
@@ -79,8 +79,7 @@ function DomainSettingsDialog({ domain, close }: { domain: string; close: () => 
       close={close}
       title={text('domainSettings.title')}
       action={text('domainSettings.save')}
-      submit={save}
-      isChanged={edit.isChanged}
+      {...dialog}
     >
       {(error) =>
         settings.data !== undefined && (

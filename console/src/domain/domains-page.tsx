@@ -18,7 +18,6 @@ import { isDomainName } from './domain-name.ts';
 
 /** The sending domains of the account. */
 export function DomainsPage() {
-  const accountId = useAccountId();
   const { button: add, dialog } = useAddDialog(text('domains.add'), 'domains:write', 'new-domain');
   const pages = usePages('/accounts/{accountId}/domains');
   return (
@@ -31,7 +30,7 @@ export function DomainsPage() {
         {
           title: text('domains.domain'),
           cell: ({ domain }) => (
-            <PageAnchor to="/$account/domains/$domain" params={{ account: accountId, domain }}>
+            <PageAnchor to="/$account/domains/$domain" params={{ domain }}>
               {domain}
             </PageAnchor>
           ),

@@ -39,6 +39,8 @@ export function useForm<Stored, Values extends object>(options: FormOptions<Stor
     saving: edit.isSaving,
     error: edit.error,
     save: send,
+    /** For a `DialogForm`. */
+    dialog: { submit: send, isChanged: edit.isChanged },
     /** For the `onSubmit` of an inline form, which shows the error. */
     submit(event: FormEvent) {
       event.preventDefault();

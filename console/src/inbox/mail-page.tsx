@@ -21,7 +21,6 @@ import { useInbox } from './use-inbox.ts';
 
 /** A captured mail: rendered, plain text, headers and source. */
 export function MailPage() {
-  const account = useAccountId();
   const { mail = '' } = useParams({ strict: false });
   const message = useGet('/accounts/{accountId}/inbox/messages/{inboxMessageId}', {
     params: { inboxMessageId: mail },
@@ -30,7 +29,7 @@ export function MailPage() {
   const { data } = message;
   return (
     <Stack gap={0}>
-      <PageAnchor to="/$account/inbox" params={{ account }} size="sm">
+      <PageAnchor to="/$account/inbox" size="sm">
         {text('inbox.back')}
       </PageAnchor>
       <PageHeading
@@ -41,9 +40,7 @@ export function MailPage() {
         {data !== undefined && <MailActions mail={data} />}
       </PageHeading>
       <PageProblem error={message.error} icon="inbox">
-        <PageButton to="/$account/inbox" params={{ account }}>
-          {text('inbox.back')}
-        </PageButton>
+        <PageButton to="/$account/inbox">{text('inbox.back')}</PageButton>
       </PageProblem>
       {message.isPending && <RowsSkeleton />}
       {data !== undefined && <Mail mail={data} />}
@@ -53,7 +50,6 @@ export function MailPage() {
 
 /** Steps to the mail that was captured after and before this one. */
 function Neighbors({ mail }: { mail: string }) {
-  const account = useAccountId();
   const { items } = useInbox('');
   const index = items.findIndex(({ id }) => id === mail);
   if (index === -1) return null;
@@ -70,7 +66,7 @@ function Neighbors({ mail }: { mail: string }) {
             {text(`inbox.${name}`)}
           </Button>
         ) : (
-          <PageButton key={name} to="/$account/inbox/$mail" params={{ account, mail: neighbor.id }}>
+          <PageButton key={name} to="/$account/inbox/$mail" params={{ mail: neighbor.id }}>
             {text(`inbox.${name}`)}
           </PageButton>
         ),

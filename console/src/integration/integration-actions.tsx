@@ -1,5 +1,4 @@
 import { Button, Group, List, Modal, NumberInput, Skeleton, Stack, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { deleteUnchanged, putUnchanged } from '../api/if-unchanged.ts';
 import type { ClientSecret, Integration } from '../api/management.generated.ts';
@@ -15,6 +14,7 @@ import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowMenu, type RowMenuItem } from '../components/row-menu.tsx';
 import { Rows } from '../components/rows.tsx';
 import { TimeText } from '../components/time-text.tsx';
+import { useDialog } from '../components/use-dialog.ts';
 import { useForm } from '../form/use-form.ts';
 import { RotateDialog } from '../key/rotate-dialog.tsx';
 import { text } from '../texts/text.ts';
@@ -30,11 +30,11 @@ export function IntegrationActions({ integration, show }: IntegrationActionsProp
   const accountId = useAccountId();
   const may = useMay();
   const refresh = useRefresh('integrations');
-  const [changing, change] = useDisclosure();
-  const [consents, consent] = useDisclosure();
-  const [allowance, allow] = useDisclosure();
-  const [removing, remove] = useDisclosure();
-  const [rotating, rotate] = useDisclosure();
+  const change = useDialog();
+  const consent = useDialog();
+  const allow = useDialog();
+  const remove = useDialog();
+  const rotate = useDialog();
   const { clientId, name, redirectUri, requirePkce, disabled } = integration;
   const resourcePath = '/accounts/{accountId}/integrations/{clientId}';
   const params = { accountId, clientId };
@@ -77,19 +77,17 @@ export function IntegrationActions({ integration, show }: IntegrationActionsProp
         ]}
       />
       <ProblemAlert error={toggle.error} onRefreshed={toggle.reset} />
-      <ConsentsDialog opened={consents} close={consent.close} integration={integration} />
-      <AllowanceDialog opened={allowance} close={allow.close} integration={integration} />
-      <IntegrationDialog opened={changing} close={change.close} integration={integration} />
+      <ConsentsDialog {...consent.props} integration={integration} />
+      <AllowanceDialog {...allow.props} integration={integration} />
+      <IntegrationDialog {...change.props} integration={integration} />
       <RotateDialog
-        opened={rotating}
-        close={rotate.close}
+        {...rotate.props}
         title={text('integrations.rotate')}
         texts="integrations"
         rotate={rotateSecret}
       />
       <ConfirmByName
-        opened={removing}
-        close={remove.close}
+        {...remove.props}
         title={text('integrations.removeTitle')}
         consequence={text('integrations.removeConsequence')}
         name={clientId}

@@ -3,7 +3,7 @@ import { Note } from '../components/note.tsx';
 import './integration-texts.ts';
 import { Group } from '@mantine/core';
 import { useState } from 'react';
-import { useAccountId, useMay } from '../account/use-me.ts';
+import { useMay } from '../account/use-me.ts';
 import type { ClientSecret } from '../api/management.generated.ts';
 import { usePages } from '../api/pages.ts';
 import { CopyField } from '../components/copy-field.tsx';
@@ -18,7 +18,6 @@ import { SecretDialog } from './secret-dialog.tsx';
 
 /** OAuth apps: programs of others, which act for people who approve them. */
 export function IntegrationsPage() {
-  const accountId = useAccountId();
   const may = useMay();
   const { button: add, dialog } = useAddDialog(text('integrations.add'), 'integrations:write');
   const [secret, setSecret] = useState<ClientSecret>();
@@ -72,7 +71,7 @@ export function IntegrationsPage() {
       {may('keys:read') && (
         <Note size="sm" mt="md">
           {text('integrations.forOwn')}{' '}
-          <PageAnchor to="/$account/keys" params={{ account: accountId }} underline="always">
+          <PageAnchor to="/$account/keys" underline="always">
             {text('integrations.useKey')}
           </PageAnchor>
         </Note>

@@ -28,7 +28,6 @@ import { RotateDialog } from './rotate-dialog.tsx';
 
 /** API keys, for the account's own systems. */
 export function KeysPage() {
-  const accountId = useAccountId();
   const may = useMay();
   const { button: add, dialog } = useAddDialog(text('keys.add'), 'keys:write', 'new-key');
   const [created, setCreated] = useState<CreatedKey>();
@@ -62,11 +61,7 @@ export function KeysPage() {
       {may('integrations:read') && (
         <Note size="sm" mt="md">
           {text('keys.forOthers')}{' '}
-          <PageAnchor
-            to="/$account/integrations"
-            params={{ account: accountId }}
-            underline="always"
-          >
+          <PageAnchor to="/$account/integrations" underline="always">
             {text('keys.useApp')}
           </PageAnchor>
         </Note>

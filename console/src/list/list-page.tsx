@@ -1,5 +1,5 @@
 import { Box, Button, Group, Input, Textarea, TextInput } from '@mantine/core';
-import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
+import { useDebouncedValue } from '@mantine/hooks';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
@@ -36,7 +36,7 @@ export function ListPage() {
   const may = useMay();
   const refresh = useRefresh('lists');
   const navigate = useNavigate();
-  const [opened, dialog] = useDisclosure();
+  const dialog = useDialog();
   const importer = useDialog();
   const removal = useDialog();
   const [typed, setTyped] = useState('');
@@ -73,7 +73,7 @@ export function ListPage() {
   ];
   return (
     <>
-      <PageAnchor to="/$account/lists" params={{ account: accountId }} size="sm">
+      <PageAnchor to="/$account/lists" size="sm">
         {text('lists.back')}
       </PageAnchor>
       <PageHeading
@@ -99,9 +99,7 @@ export function ListPage() {
         {more.length > 0 && <RowMenu name={list.data?.name ?? listId} items={more} onPage />}
       </PageHeading>
       <PageProblem error={list.error} icon="lists">
-        <PageButton to="/$account/lists" params={{ account: accountId }}>
-          {text('lists.back')}
-        </PageButton>
+        <PageButton to="/$account/lists">{text('lists.back')}</PageButton>
       </PageProblem>
       {may('contacts:read') && (
         <>
@@ -140,7 +138,7 @@ export function ListPage() {
           />
         </>
       )}
-      <ContactDialog opened={opened} close={dialog.close} listId={listId} />
+      <ContactDialog {...dialog.props} listId={listId} />
       <ConfirmByName
         {...removal.props}
         title={text('lists.removeTitle')}
@@ -157,7 +155,7 @@ function ContactActions({ listId, contact }: { listId: string; contact: Contact 
   const accountId = useAccountId();
   const may = useMay();
   const refresh = useRefresh('lists');
-  const [changing, change] = useDisclosure();
+  const change = useDialog();
   if (!may('contacts:write')) return null;
   const resourcePath = '/accounts/{accountId}/lists/{listId}/contacts/{email}';
   const path = { accountId, listId, email: contact.email };
@@ -177,7 +175,7 @@ function ContactActions({ listId, contact }: { listId: string; contact: Contact 
           await refresh();
         }}
       />
-      <ContactDialog opened={changing} close={change.close} listId={listId} contact={contact} />
+      <ContactDialog {...change.props} listId={listId} contact={contact} />
     </Group>
   );
 }
@@ -201,7 +199,7 @@ const ContactDialog = dialogOf(ContactForm, ({ contact }) =>
 function ContactForm({ listId, close, ...props }: ContactDialogProps) {
   const accountId = useAccountId();
   const refresh = useRefresh('lists');
-  const { values, change, stored, edit, save } = useForm({
+  const { values, change, stored, dialog } = useForm({
     stored: props.contact as EditedContact | undefined,
     toValues: (contact) => ({
       email: contact?.email ?? '',
@@ -219,7 +217,7 @@ function ContactForm({ listId, close, ...props }: ContactDialogProps) {
   });
 
   return (
-    <DialogForm close={close} action={text('save')} submit={save} isChanged={edit.isChanged}>
+    <DialogForm close={close} action={text('save')} {...dialog}>
       {(error) => (
         <>
           <Field

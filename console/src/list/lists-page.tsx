@@ -16,7 +16,6 @@ import { text } from '../texts/text.ts';
 
 /** The contact lists of the account. */
 export function ListsPage() {
-  const accountId = useAccountId();
   const { button: add, dialog } = useAddDialog(text('lists.add'), 'lists:write', 'new-list');
   const pages = usePages('/accounts/{accountId}/lists');
   return (
@@ -30,7 +29,7 @@ export function ListsPage() {
           title: text('lists.name'),
           cell: ({ id, name, description }) => (
             <div>
-              <PageAnchor to="/$account/lists/$list" params={{ account: accountId, list: id }}>
+              <PageAnchor to="/$account/lists/$list" params={{ list: id }}>
                 {name}
               </PageAnchor>
               <Note>{description}</Note>

@@ -32,7 +32,6 @@ function describeSender(from: unknown): string | null {
 
 /** The template with the version that the message uses, or will use: some take the latest one at their send time. */
 function TemplateLink({ message }: { message: Message }) {
-  const accountId = useAccountId();
   const may = useMay();
   const { templateId, templateVersion, content, state } = message;
   const changes = content?.templateVersion === 'due' && !isFinalMessageState(state);
@@ -44,10 +43,7 @@ function TemplateLink({ message }: { message: Message }) {
   const key = changes ? 'message.templateLatest' : 'message.template';
   return (
     <Group gap="0 8px">
-      <PageAnchor
-        to="/$account/templates/$template"
-        params={{ account: accountId, template: templateId }}
-      >
+      <PageAnchor to="/$account/templates/$template" params={{ template: templateId }}>
         {templateId}
       </PageAnchor>
       <Text span inherit c="dimmed">

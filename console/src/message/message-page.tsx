@@ -1,7 +1,6 @@
 import './message.css';
 import { Button, Code, Group, Skeleton, Stack, Tabs, Text, Title } from '@mantine/core';
 import { useLocation, useNavigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
@@ -18,6 +17,7 @@ import { PageProblem } from '../components/page-problem.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { StateBadge } from '../components/state-badge.tsx';
+import { useDialog } from '../components/use-dialog.ts';
 import { MessageReplies } from '../reply/message-replies.tsx';
 import { ScheduledActions, SchedulePanel } from '../schedule/schedule-panel.tsx';
 import { showImages, useImageUrls } from '../template/template-images.ts';
@@ -36,7 +36,6 @@ function pollMs(message: Message | undefined): number {
 
 /** A message: state, explanation, events and content. */
 export function MessagePage() {
-  const accountId = useAccountId();
   const { message: messageId = '' } = useParams({ strict: false });
   // The page that the menu marks.
   const isBelowScheduled = useLocation({
@@ -54,11 +53,11 @@ export function MessagePage() {
   return (
     <>
       {isBelowScheduled ? (
-        <PageAnchor to="/$account/scheduled" params={{ account: accountId }} size="sm">
+        <PageAnchor to="/$account/scheduled" size="sm">
           {text('message.backToScheduled')}
         </PageAnchor>
       ) : (
-        <PageAnchor to="/$account/messages" params={{ account: accountId }} size="sm">
+        <PageAnchor to="/$account/messages" size="sm">
           {text('message.back')}
         </PageAnchor>
       )}
@@ -77,9 +76,7 @@ export function MessagePage() {
         {data !== undefined && <MessageActions message={data} />}
       </PageHeading>
       <PageProblem error={message.error} icon="messages" retry={() => message.refetch()}>
-        <PageButton to="/$account/messages" params={{ account: accountId }}>
-          {text('message.back')}
-        </PageButton>
+        <PageButton to="/$account/messages">{text('message.back')}</PageButton>
       </PageProblem>
       {message.isPending && <RowsSkeleton />}
       {data !== undefined && (
@@ -113,8 +110,8 @@ function MessageActions({ message }: { message: Message }) {
   const may = useMay();
   const refresh = useRefresh('messages');
   const navigate = useNavigate();
-  const [canceling, setCanceling] = useState(false);
-  const [resending, setResending] = useState(false);
+  const cancelation = useDialog();
+  const resending = useDialog();
   const path = { accountId: account, messageId: message.messageId };
 
   const control = useAction({
@@ -153,7 +150,7 @@ function MessageActions({ message }: { message: Message }) {
           </Button>
         )}
         {waiting && (
-          <Button variant="default" className="destructive" onClick={() => setCanceling(true)}>
+          <Button variant="default" className="destructive" onClick={cancelation.open}>
             {text('message.cancel')}
           </Button>
         )}
@@ -162,15 +159,14 @@ function MessageActions({ message }: { message: Message }) {
             variant="default"
             disabled={isContentErased(message)}
             title={isContentErased(message) ? text('message.noResend') : undefined}
-            onClick={() => setResending(true)}
+            onClick={resending.open}
           >
             {text('message.resend')}
           </Button>
         )}
       </Group>
       <ConfirmByName
-        opened={canceling}
-        close={() => setCanceling(false)}
+        {...cancelation.props}
         title={text('message.cancelTitle')}
         consequence={text('message.cancelConsequence')}
         name={message.recipients[0]?.address ?? 'cancel'}
@@ -179,8 +175,7 @@ function MessageActions({ message }: { message: Message }) {
         confirm={() => control.mutateAsync('cancel')}
       />
       <Confirm
-        opened={resending}
-        close={() => setResending(false)}
+        {...resending.props}
         title={text('message.resendTitle')}
         consequence={text('message.resendConsequence', { to })}
         action={text('message.resend')}

@@ -1,6 +1,6 @@
 import { Code, Text, Timeline, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { useAccountId, useMay } from '../account/use-me.ts';
+import { useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
 import { useGet } from '../api/use-get.ts';
 import { PageAnchor } from '../components/links.tsx';
@@ -64,7 +64,6 @@ interface EventProps {
 
 /** The name of an event; that of a reply leads to it. */
 function EventTitle({ event, message, captured }: EventProps & { captured: boolean }) {
-  const account = useAccountId();
   const { replyId } = parseEventDetail(event.detail);
   if (captured && event.kind === 'delivered') return text('state.captured');
   const name = isReply(event, true) ? text('replies.automatic') : eventName(event.kind);
@@ -72,7 +71,7 @@ function EventTitle({ event, message, captured }: EventProps & { captured: boole
   return (
     <PageAnchor
       to="/$account/messages/$message"
-      params={{ account, message: message.messageId }}
+      params={{ message: message.messageId }}
       hash={replyAnchor(replyId)}
       underline="always"
     >

@@ -63,9 +63,7 @@ export function MessagesPage() {
           action: filtered ? (
             <SearchRecipients filters={filters} />
           ) : (
-            <PageAnchor to="/$account/templates" params={{ account: accountId }}>
-              {text('messages.toTemplates')}
-            </PageAnchor>
+            <PageAnchor to="/$account/templates">{text('messages.toTemplates')}</PageAnchor>
           ),
         }}
       />
@@ -215,11 +213,10 @@ function LineState({ line }: { line: MessageLine }) {
 }
 
 function MessageLink({ line }: { line: MessageLine }) {
-  const account = useAccountId();
   return (
     <PageAnchor
       to="/$account/messages/$message"
-      params={{ account, message: line.id }}
+      params={{ message: line.id }}
       className="cut"
       title={line.to ?? undefined}
     >

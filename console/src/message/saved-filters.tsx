@@ -1,5 +1,4 @@
 import { Button, Group, TextInput } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { SavedFilter } from '../api/management.generated.ts';
@@ -12,6 +11,7 @@ import { FormDialog } from '../components/form-dialog.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
+import { useDialog } from '../components/use-dialog.ts';
 import { text } from '../texts/text.ts';
 import type { MessageFilters } from './message-filters.ts';
 
@@ -45,7 +45,6 @@ function ViewLink(props: FiltersProps & { account: string; name: string; query: 
   return (
     <PageAnchor
       to="/$account/messages"
-      params={{ account: props.account }}
       search={props.query}
       className="view-link"
       data-active={active || undefined}
@@ -65,7 +64,7 @@ function isSame(one: MessageFilters, other: MessageFilters): boolean {
 /** Saves the filters under a name, or deletes them if they are saved. */
 export function SavedFilterAction({ filters }: FiltersProps) {
   const items = useSavedFilters().data?.items;
-  const [opened, dialog] = useDisclosure();
+  const dialog = useDialog();
   if (items === undefined) return null;
   const saved = items.find(({ query }) => isSame(query, filters));
   if (saved !== undefined) return <DeleteFilter filter={saved} />;
@@ -74,7 +73,7 @@ export function SavedFilterAction({ filters }: FiltersProps) {
       <Button variant="subtle" size="compact-sm" onClick={dialog.open}>
         {text('messages.saveFilter')}
       </Button>
-      <SaveDialog opened={opened} close={dialog.close} filters={filters} />
+      <SaveDialog {...dialog.props} filters={filters} />
     </>
   );
 }

@@ -1,7 +1,6 @@
 import { Button, Checkbox, Code, Group } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useAccountId } from '../account/use-me.ts';
 import type { ReplySummary } from '../api/management.generated.ts';
 import { usePages } from '../api/pages.ts';
 import { reasonFor } from '../api/problem.ts';
@@ -142,13 +141,12 @@ function ReplySender({ reply }: { reply: ReplySummary }) {
 
 /** The subject and the beginning of a reply; it leads to the message, which shows all of it. */
 function ReplyLink({ reply }: { reply: ReplySummary }) {
-  const account = useAccountId();
   const { replyId, messageId: message, subject, preview } = reply;
   return (
     <div className="reply-line">
       <PageAnchor
         to="/$account/messages/$message"
-        params={{ account, message }}
+        params={{ message }}
         hash={replyAnchor(replyId)}
         className="cut"
         title={subject ?? undefined}

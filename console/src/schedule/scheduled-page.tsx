@@ -4,7 +4,7 @@ import { Badge, Button, CloseButton, Code, Group, Stack, TextInput } from '@mant
 import { useDebouncedCallback } from '@mantine/hooks';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useAccountId, useMay } from '../account/use-me.ts';
+import { useMay } from '../account/use-me.ts';
 import type { ScheduledMessage } from '../api/management.generated.ts';
 import { usePages } from '../api/pages.ts';
 import { PageAnchor } from '../components/links.tsx';
@@ -143,11 +143,10 @@ const tagColumn: Column<ScheduledMessage> = {
 };
 
 function ScheduledLink({ message: { messageId, to } }: { message: ScheduledMessage }) {
-  const account = useAccountId();
   return (
     <PageAnchor
       to="/$account/scheduled/$message"
-      params={{ account, message: messageId }}
+      params={{ message: messageId }}
       className="cut"
       title={to ?? undefined}
     >

@@ -1,5 +1,4 @@
 import { Button, Group, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import { deleteUnchanged } from '../api/if-unchanged.ts';
@@ -85,13 +84,12 @@ function DisplayNames({ names }: { names: readonly string[] }) {
 
 /** The state of the sender's domain with a link to it, or one to set it up. */
 function SenderDomain({ sender: { sendingDomain, domainState } }: { sender: Sender }) {
-  const account = useAccountId();
   const may = useMay();
   if (sendingDomain !== null && domainState !== null)
     return (
       <PageAnchor
         to="/$account/domains/$domain"
-        params={{ account, domain: sendingDomain }}
+        params={{ domain: sendingDomain }}
         title={sendingDomain}
         underline="never"
       >
@@ -100,7 +98,7 @@ function SenderDomain({ sender: { sendingDomain, domainState } }: { sender: Send
     );
   if (!may('domains:write')) return null;
   return (
-    <PageAnchor to="/$account/domains" params={{ account }} size="sm">
+    <PageAnchor to="/$account/domains" size="sm">
       {text('senders.domain.none')}
     </PageAnchor>
   );
@@ -133,13 +131,12 @@ function SenderState({ sender }: { sender: Sender }) {
 
 /** Where the confirmation link is if mail stays on this machine. */
 function InboxHint() {
-  const account = useAccountId();
   const may = useMay();
   if (!may('inbox:read')) return null;
   return (
     <Text size="xs">
       {text('senders.inInbox')}{' '}
-      <PageAnchor to="/$account/inbox" params={{ account }} underline="always">
+      <PageAnchor to="/$account/inbox" underline="always">
         {text('senders.openInbox')}
       </PageAnchor>
     </Text>
@@ -153,7 +150,7 @@ function SenderActions({ sender }: { sender: Sender }) {
   const { data: settings } = useSettings();
   const refresh = useRefresh('senders');
   const { data: me } = useMe();
-  const [changing, change] = useDisclosure();
+  const change = useDialog();
   const verification = useDialog();
   const removal = useDialog();
   const link = useSenderLink();
@@ -203,7 +200,7 @@ function SenderActions({ sender }: { sender: Sender }) {
         confirm={remove}
       />
       <ProblemAlert error={link.error} />
-      <SenderDialog opened={changing} close={change.close} sender={sender} />
+      <SenderDialog {...change.props} sender={sender} />
     </>
   );
 }

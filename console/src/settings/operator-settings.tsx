@@ -8,7 +8,6 @@ import {
   Paper,
   Title,
 } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useMe } from '../account/use-me.ts';
 import type { Account } from '../api/management.generated.ts';
 import { localProblem, reasonFor } from '../api/problem.ts';
@@ -18,6 +17,7 @@ import { Note } from '../components/note.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { SaveButton } from '../components/save-button.tsx';
 import { SectionCard } from '../components/section-card.tsx';
+import { useDialog } from '../components/use-dialog.ts';
 import { useForm } from '../form/use-form.ts';
 import { text } from '../texts/text.ts';
 import {
@@ -149,7 +149,7 @@ function isValid({ attachments, size }: OperatorInput): boolean {
 export function SuspendCard() {
   const { account, update, reload } = useInstallationAccount();
   const { data: me } = useMe();
-  const [confirming, confirmation] = useDisclosure();
+  const confirmation = useDialog();
   const { suspended = false } = account ?? {};
   const save = useAction({
     mutationFn: (to: boolean) => update({ suspended }, { suspended: to }),
@@ -177,8 +177,7 @@ export function SuspendCard() {
       </Group>
       <ProblemAlert error={save.error} onRefreshed={save.reset} />
       <Confirm
-        opened={confirming}
-        close={confirmation.close}
+        {...confirmation.props}
         title={text('operate.suspendTitle')}
         consequence={text('operate.suspendConsequence')}
         action={text('operate.suspend')}

@@ -96,10 +96,7 @@ export function SuppressionsPage() {
             title: text('suppressions.message'),
             cell: ({ messageId }) =>
               messageId !== null && (
-                <PageAnchor
-                  to="/$account/messages/$message"
-                  params={{ account: accountId, message: messageId }}
-                >
+                <PageAnchor to="/$account/messages/$message" params={{ message: messageId }}>
                   {text('suppressions.showMessage')}
                 </PageAnchor>
               ),

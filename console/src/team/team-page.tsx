@@ -1,5 +1,4 @@
 import { Alert, Button, Group, NativeSelect, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
@@ -20,6 +19,7 @@ import { RowMenu } from '../components/row-menu.tsx';
 import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { useAddDialog } from '../components/use-add-dialog.tsx';
+import { useDialog } from '../components/use-dialog.ts';
 import { text } from '../texts/text.ts';
 import { KeyTransferChoice, revokesKeys, useKeyTransfer } from './key-transfer.tsx';
 
@@ -231,7 +231,7 @@ function RemoveUser({ user }: { user: User }) {
   const may = useMay();
   const refresh = useRefresh('users', 'keys');
   const keys = useKeyTransfer(user);
-  const [opened, dialog] = useDisclosure();
+  const dialog = useDialog();
   if (!may('users:write') || !keys.isLoaded) return null;
   async function remove() {
     const { email, name, role } = user;
@@ -247,8 +247,7 @@ function RemoveUser({ user }: { user: User }) {
         items={[{ label: action, color: 'red', choose: dialog.open }]}
       />
       <ConfirmByName
-        opened={opened}
-        close={dialog.close}
+        {...dialog.props}
         title={text(isInvited ? 'team.withdrawTitle' : 'team.removeTitle')}
         consequence={text(isInvited ? 'team.withdrawConsequence' : 'team.removeConsequence')}
         name={user.email}

@@ -69,7 +69,6 @@ export function TemplatesPage() {
 }
 
 function TemplateCard({ template }: { template: Template }) {
-  const account = useAccountId();
   const { id, name, subject, publishedVersion, hasDraft, changedAt } = template;
   const sample = useSample(id);
   return (
@@ -80,7 +79,7 @@ function TemplateCard({ template }: { template: Template }) {
       <Group justify="space-between" wrap="nowrap" mt="sm" align="flex-start">
         <PageAnchor
           to="/$account/templates/$template"
-          params={{ account, template: id }}
+          params={{ template: id }}
           fw={600}
           className="breakable"
           dir="auto"

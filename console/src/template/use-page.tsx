@@ -41,7 +41,6 @@ import { useTemplate, useTemplatePath, useVersion } from './use-template.ts';
 /** Sends with the published version: a key, code that runs as it is, and what arrived. */
 export function UsePage() {
   const { data: template, error } = useTemplate();
-  const accountId = useAccountId();
   const version = useVersion(template?.publishedVersion);
   return (
     <TemplateTabs page="use">
@@ -50,7 +49,7 @@ export function UsePage() {
         <Alert color="yellow" title={text('use.unpublished')}>
           <PageAnchor
             to="/$account/templates/$template"
-            params={{ account: accountId, template: template.id }}
+            params={{ template: template.id }}
             underline="always"
           >
             {text('use.publish')}
@@ -193,7 +192,7 @@ function FieldNames({ fields }: { fields: readonly TemplateField[] }) {
  * @param isAwaited whether there is a key to send it with
  */
 function ArrivalCard({ isAwaited }: { isAwaited: boolean }) {
-  const { accountId, templateId } = useTemplatePath();
+  const { templateId } = useTemplatePath();
   const may = useMay();
   const { data: settings } = useSettings();
   const { data: message } = useArrivedMessage();
@@ -230,17 +229,13 @@ function ArrivalCard({ isAwaited }: { isAwaited: boolean }) {
               <Group gap="md" fz="sm">
                 <PageAnchor
                   to="/$account/messages/$message"
-                  params={{ account: accountId, message: message.id }}
+                  params={{ message: message.id }}
                   underline="always"
                 >
                   {text('use.showMessage')}
                 </PageAnchor>
                 {settings?.delivery === 'inbox' && may('domains:write') && (
-                  <PageAnchor
-                    to="/$account/domains"
-                    params={{ account: accountId }}
-                    underline="always"
-                  >
+                  <PageAnchor to="/$account/domains" underline="always">
                     {text('use.next')}
                   </PageAnchor>
                 )}

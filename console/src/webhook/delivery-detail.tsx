@@ -88,7 +88,6 @@ export function DeliveryPanel({ webhookId, eventId, paused, onPage }: DeliveryDe
 }
 
 function EventFacts({ detail, paused }: { detail: WebhookDeliveryDetail; paused: boolean }) {
-  const accountId = useAccountId();
   const { eventId, messageId, at, address, nextAt, state } = detail;
   const next = paused
     ? text('webhooks.onResume')
@@ -102,7 +101,7 @@ function EventFacts({ detail, paused }: { detail: WebhookDeliveryDetail; paused:
           <PageAnchor
             key="message"
             to="/$account/messages/$message"
-            params={{ account: accountId, message: messageId }}
+            params={{ message: messageId }}
           >
             {messageId}
           </PageAnchor>,

@@ -55,12 +55,12 @@ interface DeliveryItemProps {
 function DeliveryItem({ delivery, isShown, paused }: DeliveryItemProps) {
   const { kind, at, address, state, attempts, lastStatus, nextAt } = delivery;
   const { state: filter } = readWebhookFilters(route.useSearch());
-  const { account, webhook } = route.useParams();
+  const { webhook } = route.useParams();
   return (
     <li>
       <PageAnchor
         to="/$account/webhooks/$webhook"
-        params={{ account, webhook }}
+        params={{ webhook }}
         search={{ ...(filter && { state: filter }), event: delivery.eventId }}
         resetScroll={false}
         aria-current={isShown ? 'true' : undefined}

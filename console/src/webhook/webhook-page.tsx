@@ -1,5 +1,5 @@
 import { Alert, Button, Code, Group, Paper, Text, Title } from '@mantine/core';
-import { useDisclosure, useMediaQuery } from '@mantine/hooks';
+import { useMediaQuery } from '@mantine/hooks';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
@@ -59,12 +59,11 @@ function useWebhook() {
 }
 
 function WholePage({ webhook }: { webhook: ReturnType<typeof useWebhook> }) {
-  const accountId = useAccountId();
   // What opens the dialog can go while it is open: an event arrives, or requests succeed again.
-  const [testing, test] = useDisclosure();
+  const test = useDialog();
   return (
     <>
-      <PageAnchor to="/$account/webhooks" params={{ account: accountId }} size="sm">
+      <PageAnchor to="/$account/webhooks" size="sm">
         {text('webhooks.all')}
       </PageAnchor>
       <PageHeading
@@ -75,14 +74,12 @@ function WholePage({ webhook }: { webhook: ReturnType<typeof useWebhook> }) {
         {webhook.data !== undefined && <WebhookActions webhook={webhook.data} test={test.open} />}
       </PageHeading>
       <PageProblem error={webhook.error} icon="webhooks">
-        <PageButton to="/$account/webhooks" params={{ account: accountId }}>
-          {text('webhooks.all')}
-        </PageButton>
+        <PageButton to="/$account/webhooks">{text('webhooks.all')}</PageButton>
       </PageProblem>
       {webhook.data !== undefined && (
         <>
           <WebhookBody webhook={webhook.data} test={test.open} />
-          <TestEventDialog opened={testing} close={test.close} webhook={webhook.data} />
+          <TestEventDialog {...test.props} webhook={webhook.data} />
         </>
       )}
     </>
@@ -113,13 +110,12 @@ function EventPage({
   webhook: Webhook;
   eventId: string;
 }) {
-  const account = useAccountId();
   const { state } = readWebhookFilters(route.useSearch());
   return (
     <section aria-label={text('webhooks.event')}>
       <PageAnchor
         to="/$account/webhooks/$webhook"
-        params={{ account, webhook: id }}
+        params={{ webhook: id }}
         search={state === undefined ? {} : { state }}
         size="sm"
         className="breakable"
@@ -299,8 +295,8 @@ function WebhookActions({ webhook, test }: WebhookPartProps) {
   const may = useMay();
   const refresh = useRefresh('webhooks');
   const navigate = route.useNavigate();
-  const [changing, change] = useDisclosure();
-  const [replaying, replay] = useDisclosure();
+  const change = useDialog();
+  const replay = useDialog();
   const removal = useDialog();
   const rotation = useRotation(webhook);
   const { id: webhookId, url, kinds, pausedAt } = webhook;
@@ -343,8 +339,8 @@ function WebhookActions({ webhook, test }: WebhookPartProps) {
         ]}
       />
       <ProblemAlert error={pause.error} onRefreshed={pause.reset} />
-      <WebhookDialog opened={changing} close={change.close} webhook={webhook} />
-      <ReplayDialog opened={replaying} close={replay.close} webhookId={webhookId} />
+      <WebhookDialog {...change.props} webhook={webhook} />
+      <ReplayDialog {...replay.props} webhookId={webhookId} />
       <ConfirmByName
         {...removal.props}
         title={text('webhooks.removeTitle')}
@@ -363,7 +359,7 @@ function useRotation({ id: webhookId, previousUntil }: Webhook) {
   const accountId = useAccountId();
   const refresh = useRefresh('webhooks');
   const [secret, setSecret] = useState<string>();
-  const [rotating, rotation] = useDisclosure();
+  const rotation = useDialog();
   const twice = previousUntil !== null && Date.parse(previousUntil) > Date.now();
 
   async function rotate() {
@@ -379,8 +375,7 @@ function useRotation({ id: webhookId, previousUntil }: Webhook) {
   const dialogs = (
     <>
       <Confirm
-        opened={rotating}
-        close={rotation.close}
+        {...rotation.props}
         title={text('webhooks.rotateTitle')}
         consequence={text(twice ? 'webhooks.rotateTwiceHint' : 'webhooks.rotateHint')}
         action={text('webhooks.rotate')}

@@ -1,6 +1,5 @@
 import { Group, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useAccountId } from '../account/use-me.ts';
 import type { Webhook } from '../api/management.generated.ts';
 import { usePages } from '../api/pages.ts';
 import { AreaList } from '../components/area-list.tsx';
@@ -31,7 +30,6 @@ export function kindsText({ kinds }: Webhook): string {
 
 /** The webhooks of the account. */
 export function WebhooksPage() {
-  const accountId = useAccountId();
   const { button: add, dialog } = useAddDialog(
     text('webhooks.add'),
     'webhooks:write',
@@ -52,7 +50,7 @@ export function WebhooksPage() {
             <div>
               <PageAnchor
                 to="/$account/webhooks/$webhook"
-                params={{ account: accountId, webhook: webhook.id }}
+                params={{ webhook: webhook.id }}
                 className="breakable"
               >
                 {withoutQuery(webhook.url)}

@@ -10,6 +10,7 @@ import { useAction } from '../../api/use-action.ts';
 import { useRefresh } from '../../api/use-refresh.ts';
 import { showNotice } from '../../components/notices.tsx';
 import { ProblemAlert } from '../../components/problem-alert.tsx';
+import { useDialog } from '../../components/use-dialog.ts';
 import { useRequestedDialog } from '../../layout/requested-dialog.ts';
 import { text } from '../../texts/text.ts';
 import { loadImages } from '../template-images.ts';
@@ -41,7 +42,7 @@ export function EditorActions({ draft, menu }: EditorActionsProps) {
   const { data: template } = useTemplate();
   const [publishing, publishDialog] = useDisclosure();
   const publish = usePublish(draft);
-  const [testing, test] = useDisclosure();
+  const test = useDialog();
   useRequestedDialog('send-test', test.open);
   const takeStored = useTakeStored();
   const refreshTemplates = useRefresh('templates');
@@ -113,7 +114,7 @@ export function EditorActions({ draft, menu }: EditorActionsProps) {
         )}
       </Group>
       <PublishDialog opened={publishing} close={publishDialog.close} publish={publish} />
-      <TestDialog opened={testing} close={test.close} draft={draft} />
+      <TestDialog {...test.props} draft={draft} />
     </>
   );
 }

@@ -129,7 +129,6 @@ interface TestOutcomeProps {
 
 /** Follows a test message until it arrives or fails. */
 function TestOutcome({ sent: { to, messageId }, close, again }: TestOutcomeProps) {
-  const { accountId } = useTemplatePath();
   const may = useMay();
   const canRead = may('messages:read');
   const { data: message, error } = useGet('/accounts/{accountId}/messages/{messageId}', {
@@ -159,7 +158,7 @@ function TestOutcome({ sent: { to, messageId }, close, again }: TestOutcomeProps
         {canRead ? (
           <PageButton
             to="/$account/messages/$message"
-            params={{ account: accountId, message: messageId }}
+            params={{ message: messageId }}
             variant="filled"
           >
             {text('editor.testMessage')}
