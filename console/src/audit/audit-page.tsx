@@ -1,3 +1,4 @@
+import { choicesOf } from '../components/choices-of.ts';
 import { Note } from '../components/note.tsx';
 import './audit-texts.ts';
 import './audit-texts.ts';
@@ -206,7 +207,7 @@ function AuditFilterBar({ filters, change }: AuditFilterBarProps) {
           onChange={(event) => change({ thing: event.currentTarget.value as FilteredThing })}
           data={[
             { value: '', label: text('audit.anything') },
-            ...shownThings.map((value) => ({ value, label: text(`audit.thing.${value}`) })),
+            ...choicesOf(shownThings, (value) => text(`audit.thing.${value}`)),
           ]}
         />
         <NativeSelect
@@ -220,10 +221,9 @@ function AuditFilterBar({ filters, change }: AuditFilterBarProps) {
           }}
           data={[
             { value: '', label: text('messages.anyPeriod') },
-            ...Object.keys(auditPeriods).map((value) => ({
-              value,
-              label: textOr(`messages.period.${value}`, value),
-            })),
+            ...choicesOf(Object.keys(auditPeriods), (value) =>
+              textOr(`messages.period.${value}`, value),
+            ),
             { value: 'custom', label: text('audit.customPeriod') },
           ]}
         />

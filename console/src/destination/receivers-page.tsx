@@ -11,7 +11,6 @@ import { useGet } from '../api/use-get.ts';
 import { dialogOf } from '../components/dialog-of.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
 import { ListBody } from '../components/list-body.tsx';
-import { showNotice } from '../components/notices.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { useForm } from '../form/use-form.ts';
@@ -154,7 +153,6 @@ const ReceiverDialog = dialogOf(ReceiverForm, ({ receiver }) =>
 
 function ReceiverForm({ close, ...props }: ReceiverDialogProps) {
   const { name, label } = props.receiver;
-  const refresh = useRefresh('/installation/receivers');
   const { values, change, dialog } = useForm({
     stored: settingsOf(props.receiver),
     toValues: ({ rate, connections, messagesPerConnection }): Values => ({
@@ -162,7 +160,7 @@ function ReceiverForm({ close, ...props }: ReceiverDialogProps) {
       connections: connections ?? '',
       messagesPerConnection: messagesPerConnection ?? '',
     }),
-    async save({ values, stored }) {
+    save({ values, stored }) {
       const path = '/installation/receivers/{receiver}/settings';
       const params = { receiver: name };
       const body = {
@@ -170,11 +168,10 @@ function ReceiverForm({ close, ...props }: ReceiverDialogProps) {
         connections: numberOf(values.connections),
         messagesPerConnection: numberOf(values.messagesPerConnection),
       };
-      const saved = await putUnchanged(path, params, stored, body);
-      await refresh();
-      showNotice(text('receivers.saved', { name: label }));
-      return saved;
+      return putUnchanged(path, params, stored, body);
     },
+    notice: text('receivers.saved', { name: label }),
+    reload: useRefresh('/installation/receivers'),
   });
 
   return (

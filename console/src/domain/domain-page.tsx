@@ -1,4 +1,5 @@
 import { useRefresh } from '../api/use-refresh.ts';
+import { choicesOf } from '../components/choices-of.ts';
 import { useDialog } from '../components/use-dialog.ts';
 import './domain-texts.ts';
 import {
@@ -206,10 +207,9 @@ function Records({ domain }: { domain: DomainDetail }) {
             label={text('domains.provider')}
             value={choice}
             onChange={(event) => setChosen(event.currentTarget.value as ProviderChoice)}
-            data={[...providerNames, 'other' as const].map((value) => ({
-              value,
-              label: text(`domains.provider.${value}`),
-            }))}
+            data={choicesOf([...providerNames, 'other' as const], (value) =>
+              text(`domains.provider.${value}`),
+            )}
           />
           <CopyButton value={zoneFile(now)} large>
             {text('domains.copyAll')}

@@ -9,7 +9,6 @@ import { reasonFor } from '../api/problem.ts';
 import { useGet } from '../api/use-get.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
-import { showNotice } from '../components/notices.tsx';
 import { SectionCard } from '../components/section-card.tsx';
 import { editedFields } from '../form/edit.ts';
 import { useForm } from '../form/use-form.ts';
@@ -50,7 +49,6 @@ interface Values {
 /** Edits the tracking host and source pool, with conflict detection. */
 function DomainSettingsDialog({ domain, close }: { domain: string; close: () => void }) {
   const accountId = useAccountId();
-  const refresh = useRefresh('domains');
   const path = '/accounts/{accountId}/domains/{domain}/settings';
   const params = { accountId, domain };
   const settings = useGet(path, { params });
@@ -61,16 +59,15 @@ function DomainSettingsDialog({ domain, close }: { domain: string; close: () => 
       trackingHost: stored?.trackingHost ?? '',
       sourcePool: stored?.sourcePool ?? '',
     }),
-    async save({ values, seen, stored }) {
+    save({ values, seen, stored }) {
       const { trackingHost, ...others } = editedFields(seen, values);
       const host = trackingHost?.trim();
       // Only operators may send a source pool.
       const body = { ...others, ...(host !== undefined && { trackingHost: host || null }) };
-      const saved = await putUnchanged(path, params, stored ?? {}, body);
-      await refresh();
-      showNotice(text('domainSettings.saved', { domain }));
-      return saved;
+      return putUnchanged(path, params, stored ?? {}, body);
     },
+    notice: text('domainSettings.saved', { domain }),
+    reload: useRefresh('domains'),
   });
 
   return (

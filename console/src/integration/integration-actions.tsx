@@ -9,7 +9,6 @@ import { useGet } from '../api/use-get.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { Note } from '../components/note.tsx';
-import { showNotice } from '../components/notices.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowMenu, type RowMenuItem } from '../components/row-menu.tsx';
 import { Rows } from '../components/rows.tsx';
@@ -98,14 +97,14 @@ export function IntegrationActions({ integration, show }: IntegrationActionsProp
   );
 }
 
-interface ConsentsDialogProps {
+interface DialogProps {
   opened: boolean;
   close: () => void;
   integration: Integration;
 }
 
 /** The consents to an integration; people revoke their own consent on their own page. */
-function ConsentsDialog({ opened, close, integration }: ConsentsDialogProps) {
+function ConsentsDialog({ opened, close, integration }: DialogProps) {
   const { clientId, name } = integration;
   const consents = useGet('/accounts/{accountId}/integrations/{clientId}/consents', {
     params: { clientId },
@@ -129,14 +128,8 @@ function ConsentsDialog({ opened, close, integration }: ConsentsDialogProps) {
   );
 }
 
-interface AllowanceDialogProps {
-  opened: boolean;
-  close: () => void;
-  integration: Integration;
-}
-
 /** Remaining initial token requests per user; operators can change the limit. */
-function AllowanceDialog({ opened, close, integration }: AllowanceDialogProps) {
+function AllowanceDialog({ opened, close, integration }: DialogProps) {
   const { clientId, name, allowance } = integration;
   const { data: me } = useMe();
   return (
@@ -191,11 +184,9 @@ function AllowanceForm({ clientId }: { clientId: string }) {
   const { values, change, saving, error, submit } = useForm({
     stored: current.data,
     toValues: (stored) => ({ perHour: (stored?.perHour ?? '') as number | string }),
-    async save({ values: { perHour }, stored }) {
-      const now = await putUnchanged(path, params, stored ?? {}, { perHour: Number(perHour) });
-      showNotice(text('allowance.saved'));
-      return now;
-    },
+    save: ({ values: { perHour }, stored }) =>
+      putUnchanged(path, params, stored ?? {}, { perHour: Number(perHour) }),
+    notice: text('allowance.saved'),
     async reload() {
       await Promise.all([current.refetch(), refresh()]);
     },

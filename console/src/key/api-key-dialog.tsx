@@ -19,6 +19,7 @@ import { api } from '../api/management.ts';
 import { useAll } from '../api/pages.ts';
 import { reasonFor } from '../api/problem.ts';
 import { useRefresh } from '../api/use-refresh.ts';
+import { choicesOf } from '../components/choices-of.ts';
 import { dialogOf } from '../components/dialog-of.tsx';
 import { Field } from '../components/field.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
@@ -108,10 +109,7 @@ function ApiKeyForm({ close, show }: ApiKeyDialogProps) {
               label={text('keys.expires')}
               value={String(days)}
               onChange={(event) => setDays(Number(event.currentTarget.value))}
-              data={lifetimes.map((value) => ({
-                value: String(value),
-                label: text(`keys.lifetime.${value}`),
-              }))}
+              data={choicesOf(lifetimes, (value) => text(`keys.lifetime.${value}`))}
             />
           </Group>
           <KeyScopeChoice

@@ -198,22 +198,20 @@ const ContactDialog = dialogOf(ContactForm, ({ contact }) =>
 
 function ContactForm({ listId, close, ...props }: ContactDialogProps) {
   const accountId = useAccountId();
-  const refresh = useRefresh('lists');
   const { values, change, stored, dialog } = useForm({
     stored: props.contact as EditedContact | undefined,
     toValues: (contact) => ({
       email: contact?.email ?? '',
       rows: contact === undefined ? [blankRow] : rowsOf(contact.fields),
     }),
-    async save({ values, stored: contact }) {
+    save({ values, stored: contact }) {
       const params = { accountId, listId, email: values.email.trim() };
       const body = { fields: fieldsIn(values.rows) };
-      const saved = await (contact === undefined
+      return contact === undefined
         ? createNew('email', contactPath, params, body)
-        : putUnchanged(contactPath, params, { fields: contact.fields }, body));
-      await refresh();
-      return saved;
+        : putUnchanged(contactPath, params, { fields: contact.fields }, body);
     },
+    reload: useRefresh('lists'),
   });
 
   return (

@@ -192,15 +192,6 @@ function MessageActions({ message }: { message: Message }) {
   );
 }
 
-/** The message, rendered again from its version and values; viewing it doesn't count as an open. */
-function useRenderedMessage(messageId: string, enabled: boolean) {
-  return useGet('/accounts/{accountId}/messages/{messageId}/rendered', {
-    params: { messageId },
-    enabled,
-    staleTime: 'static',
-  });
-}
-
 /** Of the content, in pixels: that of a mail of a line. */
 const minHeight = 64;
 
@@ -209,7 +200,12 @@ function RenderedMessagePanel({ message }: { message: Message }) {
   const accountId = useAccountId();
   const { messageId } = message;
   const erased = isContentErased(message);
-  const rendered = useRenderedMessage(messageId, !erased);
+  // Rendered again from its version and values; viewing it doesn't count as an open.
+  const rendered = useGet('/accounts/{accountId}/messages/{messageId}/rendered', {
+    params: { messageId },
+    enabled: !erased,
+    staleTime: 'static',
+  });
   const { data } = rendered;
   const images = useImageUrls({ accountId, messageId }, data?.images);
   return (

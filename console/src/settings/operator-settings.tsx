@@ -12,6 +12,7 @@ import { useMe } from '../account/use-me.ts';
 import type { Account } from '../api/management.generated.ts';
 import { localProblem, reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
+import { choicesOf } from '../components/choices-of.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { Note } from '../components/note.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
@@ -108,10 +109,7 @@ function OperatorForm({ account }: { account: Account | undefined }) {
           }
           error={reasonFor(error, 'retentionDays')}
           disabled={reading}
-          data={retentionChoices.map((days) => ({
-            value: String(days),
-            label: text('settings.days', { count: days }),
-          }))}
+          data={choicesOf(retentionChoices, (days) => text('settings.days', { count: days }))}
         />
       </Box>
       <SaveButton changed={changed} saving={saving} />

@@ -9,7 +9,6 @@ import type { Backup, MyAccount, Settings } from '../api/management.generated.ts
 import { localProblem, reasonFor } from '../api/problem.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { Facts } from '../components/facts.tsx';
-import { showNotice } from '../components/notices.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
@@ -59,10 +58,9 @@ function AccountSettings({ account }: { account: MyAccount }) {
     async save({ values, seen }) {
       if (values.name.trim() === '') throw localProblem('name', text('settings.nameBlank'));
       const body = { ...values, archiveAddress: values.archiveAddress.trim() };
-      const now = await putUnchanged('/accounts/{accountId}', params, seen, body);
-      showNotice(text('settings.saved'));
-      return now;
+      return putUnchanged('/accounts/{accountId}', params, seen, body);
     },
+    notice: text('settings.saved'),
     // Keeps the operator settings in sync with the new name.
     reload: useRefresh('/me', '/installation/accounts/{accountId}'),
   });

@@ -17,6 +17,7 @@ import type { SignInProvider } from '../api/management.generated.ts';
 import { api, ifNone } from '../api/management.ts';
 import { isNotFound, reasonFor } from '../api/problem.ts';
 import { keyOf } from '../api/use-get.ts';
+import { choicesOf } from '../components/choices-of.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { EditedRows } from '../components/edited-rows.tsx';
 import { showNotice } from '../components/notices.tsx';
@@ -213,7 +214,7 @@ function MemberRules({ rules, change, error }: MemberRulesProps) {
           <>
             <NativeSelect
               aria-label={text('provider.rule.role', { number })}
-              data={roles.map((value) => ({ value, label: text(`role.${value}`) }))}
+              data={choicesOf(roles, (value) => text(`role.${value}`))}
               value={role}
               onChange={(event) => set({ role: event.currentTarget.value as Rule['role'] })}
             />

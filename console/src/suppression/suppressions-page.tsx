@@ -8,6 +8,7 @@ import type { Suppression } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { useRefresh } from '../api/use-refresh.ts';
+import { choicesOf } from '../components/choices-of.ts';
 import { Field } from '../components/field.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { PageAnchor } from '../components/links.tsx';
@@ -148,7 +149,7 @@ function Filters({ filters }: { filters: SuppressionFilters }) {
         onChange={(event) => change({ reason: event.currentTarget.value })}
         data={[
           { value: '', label: text('suppressions.anyReason') },
-          ...suppressionReasonCodes.map((value) => ({ value, label: nameOf(value) })),
+          ...choicesOf(suppressionReasonCodes, nameOf),
         ]}
       />
     </Group>

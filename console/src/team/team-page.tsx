@@ -8,6 +8,7 @@ import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { useAction } from '../api/use-action.ts';
 import { useRefresh } from '../api/use-refresh.ts';
+import { choicesOf } from '../components/choices-of.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { Field } from '../components/field.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
@@ -27,7 +28,7 @@ type Role = User['role'];
 
 const roles: readonly Role[] = ['owner', 'developer', 'marketer', 'viewer', 'service'];
 
-const roleChoices = roles.map((value) => ({ value, label: text(`role.${value}`) }));
+const roleChoices = choicesOf(roles, (value) => text(`role.${value}`));
 
 /** The users of the account and their roles. */
 export function TeamPage() {

@@ -2,6 +2,7 @@ import { SegmentedControl, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { WebhookDelivery } from '../api/management.generated.ts';
 import type { Pages } from '../api/pages.ts';
+import { choicesOf } from '../components/choices-of.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { LoadMore } from '../components/load-more.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
@@ -113,7 +114,7 @@ export function StateFilter() {
       }
       data={[
         { value: '', label: text('webhooks.allStates') },
-        ...deliveryStates.map((value) => ({ value, label: text(`webhooks.delivery.${value}`) })),
+        ...choicesOf(deliveryStates, (value) => text(`webhooks.delivery.${value}`)),
       ]}
     />
   );

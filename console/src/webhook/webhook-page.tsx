@@ -49,11 +49,9 @@ export function WebhookPage() {
 }
 
 function useWebhook() {
-  const accountId = useAccountId();
   const { webhook: webhookId } = route.useParams();
-  const params = { path: { accountId, webhookId } };
   return useGet('/accounts/{accountId}/webhooks/{webhookId}', {
-    params: params.path,
+    params: { webhookId },
     refetchInterval: 10_000,
   });
 }
@@ -137,7 +135,11 @@ function WebhookBody({ webhook, test }: WebhookPartProps) {
   const { state, event } = readWebhookFilters(route.useSearch());
   const { id: webhookId, pausedAt, pausedReason, failingSince, previousUntil } = webhook;
   const paused = pausedAt !== null;
-  const log = useLog(webhookId, state);
+  const log = usePages('/accounts/{accountId}/webhooks/{webhookId}/deliveries', {
+    params: { webhookId },
+    query: { ...(state && { state }) },
+    refetchInterval: 5_000,
+  });
   const shown = event ?? log.items[0]?.eventId;
   return (
     <>
@@ -269,14 +271,6 @@ function failingTitle(since: string, events: readonly WebhookDelivery[]): string
   return status === 0
     ? text('webhooks.silentTitle', { time })
     : text('webhooks.failingWith', { time, status: String(status) });
-}
-
-function useLog(webhookId: string, state: WebhookDelivery['state'] | undefined) {
-  return usePages('/accounts/{accountId}/webhooks/{webhookId}/deliveries', {
-    params: { webhookId },
-    query: { ...(state && { state }) },
-    refetchInterval: 5_000,
-  });
 }
 
 /** The main action of a webhook without events. */

@@ -4,6 +4,7 @@ import { useMay, useMe } from '../../account/use-me.ts';
 import type { paths } from '../../api/management.generated.ts';
 import { api } from '../../api/management.ts';
 import { useGet } from '../../api/use-get.ts';
+import { choicesOf } from '../../components/choices-of.ts';
 import { Field } from '../../components/field.tsx';
 import { DialogForm } from '../../components/form-dialog.tsx';
 import { JsonArea } from '../../components/json-area.tsx';
@@ -107,7 +108,7 @@ function TestForm({ close, draft, onSent }: TestFormProps) {
                 locale: nameLocale(draft.content.locale),
               }),
             },
-            ...locales.map((value) => ({ value, label: nameLocale(value) })),
+            ...choicesOf(locales, nameLocale),
           ]}
         />
       )}
