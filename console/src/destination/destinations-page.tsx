@@ -183,10 +183,10 @@ function DestinationActions({ row, partial, paused, held }: DestinationActionsPr
   const pause = usePause();
   const { destination } = row;
   const body = destination === '*' ? {} : { destination };
-  const params = { path: { accountId } };
+  const params = { accountId };
   const cancelDialog = useDialog();
   const retry = useAction({
-    mutationFn: () => api.post('/accounts/{accountId}/queue/retry', params.path, body),
+    mutationFn: () => api.post('/accounts/{accountId}/queue/retry', params, body),
     onSuccess: refresh,
   });
   if (!may('queue:control')) return null;
@@ -225,7 +225,7 @@ function DestinationActions({ row, partial, paused, held }: DestinationActionsPr
             name={destination}
             action={text('destinations.cancel')}
             confirm={async () => {
-              await api.post('/accounts/{accountId}/queue/cancel', params.path, body);
+              await api.post('/accounts/{accountId}/queue/cancel', params, body);
               await refresh();
             }}
           />

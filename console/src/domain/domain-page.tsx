@@ -52,7 +52,8 @@ const domainPath = '/accounts/{accountId}/domains/{domain}';
 export function DomainPage() {
   const { domain: name = '' } = useParams({ strict: false });
   const domain = useGet(domainPath, {
-    params: { domain: name }, // Polls, because the service also checks the records on its own.
+    params: { domain: name },
+    // Polls, because the service also checks the records on its own.
     refetchInterval: ({ state }) => (state.data?.state === 'verified' ? false : liveCheckMs),
   });
   const live = useLiveCheck(domain.data);
@@ -294,10 +295,10 @@ function DomainActions({ domain: { domain, state } }: { domain: DomainDetail }) 
   const navigate = useNavigate();
   const rotation = useDialog();
   const removal = useDialog();
-  const params = { path: { accountId: account, domain } };
-  const show = (found: DomainDetail) => client.setQueryData(keyOf(domainPath, params.path), found);
+  const params = { accountId: account, domain };
+  const show = (found: DomainDetail) => client.setQueryData(keyOf(domainPath, params), found);
   const check = useAction({
-    mutationFn: () => api.post('/accounts/{accountId}/domains/{domain}/check', params.path),
+    mutationFn: () => api.post('/accounts/{accountId}/domains/{domain}/check', params),
     onSuccess(found) {
       show(found);
       const problems = requiredProblems(found);
@@ -309,12 +310,12 @@ function DomainActions({ domain: { domain, state } }: { domain: DomainDetail }) 
     },
   });
   async function rotate() {
-    show(await api.post('/accounts/{accountId}/domains/{domain}/rotate-keys', params.path));
+    show(await api.post('/accounts/{accountId}/domains/{domain}/rotate-keys', params));
     showNotice(text('domains.rotated'));
   }
 
   async function remove() {
-    await deleteUnchanged(domainPath, params.path, { state });
+    await deleteUnchanged(domainPath, params, { state });
     await navigate({ to: '/$account/domains', params: { account } });
     await refresh();
   }

@@ -52,15 +52,9 @@ export function MessagePage() {
   const isAnswered = data?.events.some((event) => isReply(event, false)) ?? false;
   return (
     <>
-      {isBelowScheduled ? (
-        <PageAnchor to="/$account/scheduled" size="sm">
-          {text('message.backToScheduled')}
-        </PageAnchor>
-      ) : (
-        <PageAnchor to="/$account/messages" size="sm">
-          {text('message.back')}
-        </PageAnchor>
-      )}
+      <PageAnchor to={isBelowScheduled ? '/$account/scheduled' : '/$account/messages'} size="sm">
+        {text(isBelowScheduled ? 'message.backToScheduled' : 'message.back')}
+      </PageAnchor>
       <PageHeading
         title={data?.recipients[0]?.address ?? text('message.title')}
         {...(subject && {

@@ -205,9 +205,9 @@ function ResendInvitation({ user }: { user: User }) {
   const accountId = useAccountId();
   const may = useMay();
   const refresh = useRefresh('users');
-  const params = { path: { accountId, email: user.email } };
+  const params = { accountId, email: user.email };
   const resend = useAction({
-    mutationFn: () => api.post('/accounts/{accountId}/users/{email}/invitation', params.path),
+    mutationFn: () => api.post('/accounts/{accountId}/users/{email}/invitation', params),
     onSuccess: refresh,
   });
   if (!may('users:write')) return null;

@@ -29,16 +29,16 @@ export function TemplateMenu({ template, onPage = false, children }: TemplateMen
   const navigate = useNavigate();
   const duplicate = useDialog();
   const { id, name, publishedVersion, hasDraft } = template;
-  const params = { path: { accountId, templateId: id } };
+  const params = { accountId, templateId: id };
   const path = '/accounts/{accountId}/templates/{templateId}';
 
   const remove = useAction({
-    mutationFn: () => deleteUnchanged(path, params.path, { name, publishedVersion, hasDraft }),
+    mutationFn: () => deleteUnchanged(path, params, { name, publishedVersion, hasDraft }),
     async onSuccess() {
       await navigate({ to: '/$account/templates', params: { account: accountId } });
       await refresh();
       showNotice(text('undo.removed', { name }), async () => {
-        await createNew('id', path, params.path, { name });
+        await createNew('id', path, params, { name });
         await refresh();
       });
     },

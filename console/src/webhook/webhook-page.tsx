@@ -294,17 +294,17 @@ function WebhookActions({ webhook, test }: WebhookPartProps) {
   const removal = useDialog();
   const rotation = useRotation(webhook);
   const { id: webhookId, url, kinds, pausedAt } = webhook;
-  const params = { path: { accountId, webhookId } };
+  const params = { accountId, webhookId };
   const paused = pausedAt !== null;
   const pause = useAction({
     mutationFn: (action: 'pause' | 'resume') =>
-      api.post(`/accounts/{accountId}/webhooks/{webhookId}/${action}`, params.path),
+      api.post(`/accounts/{accountId}/webhooks/{webhookId}/${action}`, params),
     onSuccess: refresh,
   });
 
   async function remove() {
     const resourcePath = '/accounts/{accountId}/webhooks/{webhookId}';
-    await deleteUnchanged(resourcePath, params.path, { url, kinds, pausedAt });
+    await deleteUnchanged(resourcePath, params, { url, kinds, pausedAt });
     await navigate({ to: '/$account/webhooks', params: { account: accountId } });
     await refresh();
   }
@@ -357,11 +357,8 @@ function useRotation({ id: webhookId, previousUntil }: Webhook) {
   const twice = previousUntil !== null && Date.parse(previousUntil) > Date.now();
 
   async function rotate() {
-    const params = { path: { accountId, webhookId } };
-    const rotated = await api.post(
-      '/accounts/{accountId}/webhooks/{webhookId}/secret',
-      params.path,
-    );
+    const params = { accountId, webhookId };
+    const rotated = await api.post('/accounts/{accountId}/webhooks/{webhookId}/secret', params);
     await refresh();
     setSecret(rotated.secret);
   }
