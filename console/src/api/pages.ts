@@ -27,7 +27,7 @@ interface PagesOptions {
   readonly enabled?: boolean;
 }
 
-export type Pages<Item> = UseInfiniteQueryResult<InfiniteData<Page<Item>>> & {
+export type LoadedPages<Item> = UseInfiniteQueryResult<InfiniteData<Page<Item>>> & {
   readonly items: readonly Item[];
 };
 
@@ -35,8 +35,11 @@ export type Pages<Item> = UseInfiniteQueryResult<InfiniteData<Page<Item>>> & {
 export function usePages<Path extends ListPath>(
   path: Path,
   ...options: GetArguments<Path, PagesOptions>
-): Pages<ItemOf<Path>>;
-export function usePages(path: ListPath, options: PagesOptions & AnyGiven = {}): Pages<unknown> {
+): LoadedPages<ItemOf<Path>>;
+export function usePages(
+  path: ListPath,
+  options: PagesOptions & AnyGiven = {},
+): LoadedPages<unknown> {
   const { queryKey, readPage } = useListPath(path, options);
   const pages = useInfiniteQuery({
     ...options,

@@ -1,7 +1,7 @@
 import { SegmentedControl, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { WebhookDelivery } from '../api/management.generated.ts';
-import type { Pages } from '../api/pages.ts';
+import type { LoadedPages } from '../api/pages.ts';
 import { choicesOf } from '../components/choices-of.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { LoadMore } from '../components/load-more.tsx';
@@ -15,7 +15,7 @@ import { deliveryStates, type FilteredState, readWebhookFilters } from './webhoo
 const route = getRouteApi('/$account/webhooks/$webhook');
 
 interface DeliveryListProps {
-  log: Pages<WebhookDelivery>;
+  log: LoadedPages<WebhookDelivery>;
   /** The event that is shown. */
   shown: string | undefined;
   paused: boolean;
