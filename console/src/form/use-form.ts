@@ -1,4 +1,5 @@
 import { type FormEvent, useReducer, useState } from 'react';
+import { EditConflict } from '../api/if-unchanged.ts';
 import { showNotice } from '../components/notices.tsx';
 import { Edit, type SendEdit } from './edit.ts';
 import { useUnsaved } from './unsaved.ts';
@@ -11,7 +12,7 @@ interface FormOptions<Stored, Values> {
   readonly save: SendEdit<Stored, Values>;
   /** Says that it is saved. */
   readonly notice?: string;
-  /** Reads what else shows the resource. What was typed counts as saved before. */
+  /** Reads what else shows the resource, after a save or a conflict. What was typed counts as saved before. */
   readonly reload?: () => Promise<unknown>;
 }
 
@@ -28,7 +29,8 @@ export function useForm<Stored, Values extends object>(options: FormOptions<Stor
       if (notice !== undefined) showNotice(notice);
       return now;
     } finally {
-      await reload?.();
+      // Other failures say of nothing that has changed.
+      if (edit.error === null || edit.error instanceof EditConflict) await reload?.();
     }
   }
   return {
