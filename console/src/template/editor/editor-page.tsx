@@ -9,7 +9,7 @@ import { useInitialContent } from './use-draft.ts';
 
 /** The editor of a template, once its content is loaded. */
 export function EditorPage() {
-  const { accountId: templateId } = useTemplatePath();
+  const { templateId } = useTemplatePath();
   const { data: initial, error } = useInitialContent();
   if (initial !== undefined) return <Editor key={templateId} initial={initial} />;
   return (
