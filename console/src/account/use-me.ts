@@ -2,10 +2,11 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import type { MyAccount } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
+import { keyOf } from '../api/use-get.ts';
 import { chooseFormats } from '../format/formats.ts';
 
 const meQuery = {
-  queryKey: ['me'],
+  queryKey: keyOf('/me'),
   async queryFn() {
     const me = await api.get('/me');
     if (me.person !== null) chooseFormats(me.person.formats);

@@ -1,11 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
-import { api } from '../api/management.ts';
+import { useGet } from '../api/use-get.ts';
 
 /** The settings of the installation. */
 export function useSettings() {
-  return useQuery({
-    queryKey: ['settings'],
-    queryFn: () => api.get('/installation/settings'),
-    staleTime: 300_000,
-  });
+  return useGet('/installation/settings', { staleTime: 300_000 });
 }

@@ -1,15 +1,15 @@
+import { choicesOf } from '../components/choices-of.ts';
 import { Note } from '../components/note.tsx';
 import './audit-texts.ts';
 import './audit-texts.ts';
 import { Box, Button, Group, NativeSelect, Text, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { AuditEvent } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
+import { useGet } from '../api/use-get.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
@@ -38,9 +38,9 @@ export function AuditPage() {
   const filters = readAuditFilters(route.useSearch());
   const navigate = route.useNavigate();
   const query = auditQuery(filters);
-  const pages = usePages<AuditEvent>({
-    queryKey: ['audit', accountId, filters],
-    read: (cursor) => api.get('/accounts/{accountId}/audit', { accountId }, { ...query, cursor }),
+  const pages = usePages('/accounts/{accountId}/audit', {
+    query: () => auditQuery(filters),
+    revision: filters,
   });
   const filtered = Object.keys(filters).length > 0;
   const file = new URLSearchParams(query as Record<string, string>);
@@ -161,15 +161,13 @@ const selectWidth = { base: 'calc(50% - 5px)', xs: 146 };
 
 /** Filters by free text, person, thing and period. */
 function AuditFilterBar({ filters, change }: AuditFilterBarProps) {
-  const accountId = useAccountId();
   const may = useMay();
   const [typed, setTyped] = useState(filters.search ?? '');
   const [custom, setCustom] = useState(false);
   const isCustom = custom || filters.from !== undefined || filters.until !== undefined;
   const find = useDebouncedCallback((search: string) => change({ search }), 250);
-  const users = useQuery({
-    queryKey: ['users', accountId, 'audit'],
-    queryFn: () => api.get('/accounts/{accountId}/users', { accountId }, { limit: maxPeople }),
+  const users = useGet('/accounts/{accountId}/users', {
+    query: { limit: maxPeople },
     enabled: may('users:read'),
     staleTime: 60_000,
   });
@@ -209,7 +207,7 @@ function AuditFilterBar({ filters, change }: AuditFilterBarProps) {
           onChange={(event) => change({ thing: event.currentTarget.value as FilteredThing })}
           data={[
             { value: '', label: text('audit.anything') },
-            ...shownThings.map((value) => ({ value, label: text(`audit.thing.${value}`) })),
+            ...choicesOf(shownThings, (value) => text(`audit.thing.${value}`)),
           ]}
         />
         <NativeSelect
@@ -223,10 +221,9 @@ function AuditFilterBar({ filters, change }: AuditFilterBarProps) {
           }}
           data={[
             { value: '', label: text('messages.anyPeriod') },
-            ...Object.keys(auditPeriods).map((value) => ({
-              value,
-              label: textOr(`messages.period.${value}`, value),
-            })),
+            ...choicesOf(Object.keys(auditPeriods), (value) =>
+              textOr(`messages.period.${value}`, value),
+            ),
             { value: 'custom', label: text('audit.customPeriod') },
           ]}
         />

@@ -1,5 +1,4 @@
 import { Group } from '@mantine/core';
-import { useAccountId } from '../account/use-me.ts';
 import { type TextKey, text } from '../texts/text.ts';
 import { PageAnchor } from './links.tsx';
 
@@ -18,14 +17,12 @@ export interface PageTab {
 
 /** Links between the pages about one thing, one for each question. */
 export function PageTabs({ label, tabs }: { label: TextKey; tabs: readonly PageTab[] }) {
-  const account = useAccountId();
   return (
     <Group component="nav" gap={0} mb="md" className="page-tabs" aria-label={text(label)}>
       {tabs.map(({ to, name }) => (
         <PageAnchor
           key={to}
           to={to}
-          params={{ account }}
           className="page-tab"
           underline="never"
           activeOptions={{ exact: true, includeSearch: false }}

@@ -2,14 +2,13 @@ import { useDialog } from '../components/use-dialog.ts';
 import '../domain/domain-texts.ts';
 import './destination-texts.ts';
 import { Button, Group, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Destination } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { localProblem } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
+import { useGet } from '../api/use-get.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { Field } from '../components/field.tsx';
@@ -27,12 +26,7 @@ import { DestinationTabs } from './destination-tabs.tsx';
 
 /** Where mail waits: the queue by destination, with pause, resume, retry and cancel. */
 export function DestinationsPage() {
-  const accountId = useAccountId();
-  const queue = useQuery({
-    queryKey: ['queue', accountId],
-    queryFn: () => api.get('/accounts/{accountId}/queue', { accountId }),
-    refetchInterval: 5_000,
-  });
+  const queue = useGet('/accounts/{accountId}/queue', { refetchInterval: 5_000 });
   const paused = queue.data?.paused ?? [];
   const waiting = queue.data?.destinations ?? [];
   const partial = queue.data?.partial === true;
@@ -141,7 +135,7 @@ function usePause() {
 /** Pauses mail to any domain, even if none is queued. */
 function PauseDomain() {
   const may = useMay();
-  const [opened, dialog] = useDisclosure();
+  const dialog = useDialog();
   const [destination, setDestination] = useState('');
   const pause = usePause();
   if (!may('queue:control')) return null;
@@ -151,8 +145,7 @@ function PauseDomain() {
         {text('destinations.pauseDomain')}
       </Button>
       <FormDialog
-        opened={opened}
-        close={dialog.close}
+        {...dialog.props}
         title={text('destinations.pauseDomain')}
         action={text('destinations.pause')}
         submit={async () => {
@@ -190,10 +183,10 @@ function DestinationActions({ row, partial, paused, held }: DestinationActionsPr
   const pause = usePause();
   const { destination } = row;
   const body = destination === '*' ? {} : { destination };
-  const params = { path: { accountId } };
+  const params = { accountId };
   const cancelDialog = useDialog();
   const retry = useAction({
-    mutationFn: () => api.post('/accounts/{accountId}/queue/retry', params.path, body),
+    mutationFn: () => api.post('/accounts/{accountId}/queue/retry', params, body),
     onSuccess: refresh,
   });
   if (!may('queue:control')) return null;
@@ -232,7 +225,7 @@ function DestinationActions({ row, partial, paused, held }: DestinationActionsPr
             name={destination}
             action={text('destinations.cancel')}
             confirm={async () => {
-              await api.post('/accounts/{accountId}/queue/cancel', params.path, body);
+              await api.post('/accounts/{accountId}/queue/cancel', params, body);
               await refresh();
             }}
           />

@@ -1,17 +1,16 @@
+import { useRefresh } from '../api/use-refresh.ts';
 import { Note } from '../components/note.tsx';
 import './destination-texts.ts';
 import { Button, NumberInput, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useSettings } from '../account/use-settings.ts';
 import { putUnchanged } from '../api/if-unchanged.ts';
 import type { Receiver } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { useGet } from '../api/use-get.ts';
 import { dialogOf } from '../components/dialog-of.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
 import { ListBody } from '../components/list-body.tsx';
-import { showNotice } from '../components/notices.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { useForm } from '../form/use-form.ts';
@@ -22,11 +21,7 @@ import { OnlyDirect } from './only-direct.tsx';
 
 /** For operators: how fast receivers take mail, learned or set. */
 export function ReceiversPage() {
-  const receivers = useQuery({
-    queryKey: ['receivers'],
-    queryFn: () => api.get('/installation/receivers'),
-    refetchInterval: 5_000,
-  });
+  const receivers = useGet('/installation/receivers', { refetchInterval: 5_000 });
   const settings = useSettings();
   const delivery = settings.data?.delivery;
   const items = receivers.data?.items ?? [];
@@ -157,16 +152,15 @@ const ReceiverDialog = dialogOf(ReceiverForm, ({ receiver }) =>
 );
 
 function ReceiverForm({ close, ...props }: ReceiverDialogProps) {
-  const client = useQueryClient();
   const { name, label } = props.receiver;
-  const { values, change, edit, save } = useForm({
+  const { values, change, dialog } = useForm({
     stored: settingsOf(props.receiver),
     toValues: ({ rate, connections, messagesPerConnection }): Values => ({
       rate: rate ?? '',
       connections: connections ?? '',
       messagesPerConnection: messagesPerConnection ?? '',
     }),
-    async save({ values, stored }) {
+    save({ values, stored }) {
       const path = '/installation/receivers/{receiver}/settings';
       const params = { receiver: name };
       const body = {
@@ -174,20 +168,14 @@ function ReceiverForm({ close, ...props }: ReceiverDialogProps) {
         connections: numberOf(values.connections),
         messagesPerConnection: numberOf(values.messagesPerConnection),
       };
-      const saved = await putUnchanged(path, params, stored, body);
-      await client.invalidateQueries({ queryKey: ['receivers'] });
-      showNotice(text('receivers.saved', { name: label }));
-      return saved;
+      return putUnchanged(path, params, stored, body);
     },
+    notice: text('receivers.saved', { name: label }),
+    reload: useRefresh('/installation/receivers'),
   });
 
   return (
-    <DialogForm
-      close={close}
-      action={text('receivers.save')}
-      submit={save}
-      isChanged={edit.isChanged}
-    >
+    <DialogForm close={close} action={text('receivers.save')} {...dialog}>
       {(error) => (
         <>
           <Note size="sm">{text('receivers.changeHint')}</Note>

@@ -4,7 +4,6 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import { useSettings } from '../account/use-settings.ts';
 import type { TlsDay } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
@@ -30,10 +29,7 @@ export function TlsPage() {
   const settings = useSettings();
   const delivery = settings.data?.delivery;
   const filtered = Object.keys(query).length > 0;
-  const pages = usePages<TlsDay>({
-    queryKey: ['tls-results', query],
-    read: (cursor) => api.get('/installation/tls-results', {}, { ...query, cursor }),
-  });
+  const pages = usePages('/installation/tls-results', { query });
   const isEmpty = pages.items.length === 0 && !pages.isPlaceholderData && pages.error === null;
   return (
     <>

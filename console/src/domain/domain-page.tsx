@@ -1,3 +1,5 @@
+import { useRefresh } from '../api/use-refresh.ts';
+import { choicesOf } from '../components/choices-of.ts';
 import { useDialog } from '../components/use-dialog.ts';
 import './domain-texts.ts';
 import {
@@ -21,6 +23,7 @@ import type { DomainDetail, DomainRecord } from '../api/management.generated.ts'
 import { api } from '../api/management.ts';
 import { isNotFound } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
+import { keyOf, useGet } from '../api/use-get.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { CopyButton } from '../components/copy-field.tsx';
@@ -43,21 +46,20 @@ import { WarmUpCard } from './warm-up-card.tsx';
 import { withCode } from './with-code.tsx';
 import { zoneFile } from './zone-file.ts';
 
+const domainPath = '/accounts/{accountId}/domains/{domain}';
+
 /** A sending domain with the records to publish and what was found for each. */
 export function DomainPage() {
-  const account = useAccountId();
   const { domain: name = '' } = useParams({ strict: false });
-  const domain = useQuery({
-    queryKey: ['domains', account, name],
-    queryFn: () =>
-      api.get('/accounts/{accountId}/domains/{domain}', { accountId: account, domain: name }),
+  const domain = useGet(domainPath, {
+    params: { domain: name },
     // Polls, because the service also checks the records on its own.
     refetchInterval: ({ state }) => (state.data?.state === 'verified' ? false : liveCheckMs),
   });
   const live = useLiveCheck(domain.data);
   return (
     <>
-      <PageAnchor to="/$account/domains" params={{ account }} size="sm">
+      <PageAnchor to="/$account/domains" size="sm">
         {text('domains.all')}
       </PageAnchor>
       <PageHeading
@@ -70,9 +72,7 @@ export function DomainPage() {
         {domain.data !== undefined && <DomainActions domain={domain.data} />}
       </PageHeading>
       <PageProblem error={domain.error} icon="domains" name={name} retry={() => domain.refetch()}>
-        <PageButton to="/$account/domains" params={{ account }}>
-          {text('domains.all')}
-        </PageButton>
+        <PageButton to="/$account/domains">{text('domains.all')}</PageButton>
       </PageProblem>
       {domain.isPending && <RowsSkeleton />}
       {domain.data !== undefined && (
@@ -111,12 +111,12 @@ function useLiveCheck(domain: DomainDetail | undefined): boolean {
   const may = useMay();
   const client = useQueryClient();
   const enabled = domain !== undefined && domain.state !== 'verified' && may('domains:write');
+  const path = { accountId: account, domain: domain?.domain ?? '' };
   useQuery({
-    queryKey: ['domains', account, domain?.domain, 'live check'],
+    queryKey: [...keyOf(domainPath, path), 'live check'],
     queryFn: async () => {
-      const path = { accountId: account, domain: domain?.domain ?? '' };
       const checked = await api.post('/accounts/{accountId}/domains/{domain}/check', path);
-      client.setQueryData(['domains', account, checked.domain], checked);
+      client.setQueryData(keyOf(domainPath, path), checked);
       return checked.checkedAt;
     },
     enabled,
@@ -208,10 +208,9 @@ function Records({ domain }: { domain: DomainDetail }) {
             label={text('domains.provider')}
             value={choice}
             onChange={(event) => setChosen(event.currentTarget.value as ProviderChoice)}
-            data={[...providerNames, 'other' as const].map((value) => ({
-              value,
-              label: text(`domains.provider.${value}`),
-            }))}
+            data={choicesOf([...providerNames, 'other' as const], (value) =>
+              text(`domains.provider.${value}`),
+            )}
           />
           <CopyButton value={zoneFile(now)} large>
             {text('domains.copyAll')}
@@ -292,13 +291,14 @@ function DomainActions({ domain: { domain, state } }: { domain: DomainDetail }) 
   const account = useAccountId();
   const may = useMay();
   const client = useQueryClient();
+  const refresh = useRefresh('domains');
   const navigate = useNavigate();
   const rotation = useDialog();
   const removal = useDialog();
-  const params = { path: { accountId: account, domain } };
-  const show = (found: DomainDetail) => client.setQueryData(['domains', account, domain], found);
+  const params = { accountId: account, domain };
+  const show = (found: DomainDetail) => client.setQueryData(keyOf(domainPath, params), found);
   const check = useAction({
-    mutationFn: () => api.post('/accounts/{accountId}/domains/{domain}/check', params.path),
+    mutationFn: () => api.post('/accounts/{accountId}/domains/{domain}/check', params),
     onSuccess(found) {
       show(found);
       const problems = requiredProblems(found);
@@ -310,15 +310,14 @@ function DomainActions({ domain: { domain, state } }: { domain: DomainDetail }) 
     },
   });
   async function rotate() {
-    show(await api.post('/accounts/{accountId}/domains/{domain}/rotate-keys', params.path));
+    show(await api.post('/accounts/{accountId}/domains/{domain}/rotate-keys', params));
     showNotice(text('domains.rotated'));
   }
 
   async function remove() {
-    const resourcePath = '/accounts/{accountId}/domains/{domain}';
-    await deleteUnchanged(resourcePath, params.path, { state });
+    await deleteUnchanged(domainPath, params, { state });
     await navigate({ to: '/$account/domains', params: { account } });
-    await client.invalidateQueries({ queryKey: ['domains', account] });
+    await refresh();
   }
 
   if (!may('domains:write')) return null;

@@ -1,16 +1,14 @@
 import './domain.css';
 import { Button, Select, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import { putUnchanged } from '../api/if-unchanged.ts';
 import type { Domain } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { useGet } from '../api/use-get.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
-import { showNotice } from '../components/notices.tsx';
 import { SectionCard } from '../components/section-card.tsx';
 import { editedFields } from '../form/edit.ts';
 import { useForm } from '../form/use-form.ts';
@@ -51,30 +49,25 @@ interface Values {
 /** Edits the tracking host and source pool, with conflict detection. */
 function DomainSettingsDialog({ domain, close }: { domain: string; close: () => void }) {
   const accountId = useAccountId();
-  const refresh = useRefresh('domains');
   const path = '/accounts/{accountId}/domains/{domain}/settings';
   const params = { accountId, domain };
-  const settings = useQuery({
-    queryKey: ['domains', accountId, domain, 'settings'],
-    queryFn: () => api.get(path, params),
-  });
+  const settings = useGet(path, { params });
 
-  const { values, change, edit, save } = useForm({
+  const { values, change, dialog } = useForm({
     stored: settings.data,
     toValues: (stored): Values => ({
       trackingHost: stored?.trackingHost ?? '',
       sourcePool: stored?.sourcePool ?? '',
     }),
-    async save({ values, seen, stored }) {
+    save({ values, seen, stored }) {
       const { trackingHost, ...others } = editedFields(seen, values);
       const host = trackingHost?.trim();
       // Only operators may send a source pool.
       const body = { ...others, ...(host !== undefined && { trackingHost: host || null }) };
-      const saved = await putUnchanged(path, params, stored ?? {}, body);
-      await refresh();
-      showNotice(text('domainSettings.saved', { domain }));
-      return saved;
+      return putUnchanged(path, params, stored ?? {}, body);
     },
+    notice: text('domainSettings.saved', { domain }),
+    reload: useRefresh('domains'),
   });
 
   return (
@@ -83,8 +76,7 @@ function DomainSettingsDialog({ domain, close }: { domain: string; close: () => 
       close={close}
       title={text('domainSettings.title')}
       action={text('domainSettings.save')}
-      submit={save}
-      isChanged={edit.isChanged}
+      {...dialog}
     >
       {(error) =>
         settings.data !== undefined && (

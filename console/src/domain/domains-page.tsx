@@ -3,7 +3,6 @@ import './domain-texts.ts';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
-import type { Domain } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { localProblem } from '../api/problem.ts';
@@ -19,12 +18,8 @@ import { isDomainName } from './domain-name.ts';
 
 /** The sending domains of the account. */
 export function DomainsPage() {
-  const accountId = useAccountId();
   const { button: add, dialog } = useAddDialog(text('domains.add'), 'domains:write', 'new-domain');
-  const pages = usePages<Domain>({
-    queryKey: ['domains', accountId],
-    read: (cursor) => api.get('/accounts/{accountId}/domains', { accountId }, { cursor }),
-  });
+  const pages = usePages('/accounts/{accountId}/domains');
   return (
     <AreaList
       area="domains"
@@ -35,7 +30,7 @@ export function DomainsPage() {
         {
           title: text('domains.domain'),
           cell: ({ domain }) => (
-            <PageAnchor to="/$account/domains/$domain" params={{ account: accountId, domain }}>
+            <PageAnchor to="/$account/domains/$domain" params={{ domain }}>
               {domain}
             </PageAnchor>
           ),

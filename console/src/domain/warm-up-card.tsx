@@ -97,7 +97,7 @@ const WarmUpDialog = dialogOf(WarmUpForm, () => text('warmUp.begin'));
 function WarmUpForm({ domain: shown, close }: { domain: Domain; close: () => void }) {
   const accountId = useAccountId();
   const refresh = useRefresh('domains');
-  const { values, change, edit, save } = useForm({
+  const { values, change, dialog } = useForm({
     stored: { warmUp: shown.warmUp },
     toValues: newWarmUp,
     async save({ values, stored: { warmUp } }) {
@@ -118,12 +118,7 @@ function WarmUpForm({ domain: shown, close }: { domain: Domain; close: () => voi
   const plan = planOf(values);
 
   return (
-    <DialogForm
-      close={close}
-      action={text('warmUp.begin')}
-      submit={save}
-      isChanged={edit.isChanged}
-    >
+    <DialogForm close={close} action={text('warmUp.begin')} {...dialog}>
       {(error) => (
         <>
           <TextInput

@@ -60,7 +60,7 @@ export function InboxPage() {
             title: text('inbox.subject'),
             cell: ({ id, subject, beginning, from }) => (
               <div className="mail-subject">
-                <PageAnchor to="/$account/inbox/$mail" params={{ account: accountId, mail: id }}>
+                <PageAnchor to="/$account/inbox/$mail" params={{ mail: id }}>
                   {subject}
                 </PageAnchor>
                 <Note truncate>{snippetOf({ beginning, subject, from })}</Note>

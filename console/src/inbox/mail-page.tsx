@@ -1,12 +1,12 @@
 import { useDialog } from '../components/use-dialog.ts';
 import './inbox.css';
 import { Alert, Button, Code, Stack, Tabs } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { InboxMessage } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
+import { useGet } from '../api/use-get.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { Facts } from '../components/facts.tsx';
@@ -21,21 +21,15 @@ import { useInbox } from './use-inbox.ts';
 
 /** A captured mail: rendered, plain text, headers and source. */
 export function MailPage() {
-  const account = useAccountId();
   const { mail = '' } = useParams({ strict: false });
-  const message = useQuery({
-    queryKey: ['mail', account, mail],
-    queryFn: () =>
-      api.get('/accounts/{accountId}/inbox/messages/{inboxMessageId}', {
-        accountId: account,
-        inboxMessageId: mail,
-      }),
+  const message = useGet('/accounts/{accountId}/inbox/messages/{inboxMessageId}', {
+    params: { inboxMessageId: mail },
     staleTime: Number.POSITIVE_INFINITY,
   });
   const { data } = message;
   return (
     <Stack gap={0}>
-      <PageAnchor to="/$account/inbox" params={{ account }} size="sm">
+      <PageAnchor to="/$account/inbox" size="sm">
         {text('inbox.back')}
       </PageAnchor>
       <PageHeading
@@ -46,9 +40,7 @@ export function MailPage() {
         {data !== undefined && <MailActions mail={data} />}
       </PageHeading>
       <PageProblem error={message.error} icon="inbox">
-        <PageButton to="/$account/inbox" params={{ account }}>
-          {text('inbox.back')}
-        </PageButton>
+        <PageButton to="/$account/inbox">{text('inbox.back')}</PageButton>
       </PageProblem>
       {message.isPending && <RowsSkeleton />}
       {data !== undefined && <Mail mail={data} />}
@@ -58,7 +50,6 @@ export function MailPage() {
 
 /** Steps to the mail that was captured after and before this one. */
 function Neighbors({ mail }: { mail: string }) {
-  const account = useAccountId();
   const { items } = useInbox('');
   const index = items.findIndex(({ id }) => id === mail);
   if (index === -1) return null;
@@ -75,7 +66,7 @@ function Neighbors({ mail }: { mail: string }) {
             {text(`inbox.${name}`)}
           </Button>
         ) : (
-          <PageButton key={name} to="/$account/inbox/$mail" params={{ account, mail: neighbor.id }}>
+          <PageButton key={name} to="/$account/inbox/$mail" params={{ mail: neighbor.id }}>
             {text(`inbox.${name}`)}
           </PageButton>
         ),

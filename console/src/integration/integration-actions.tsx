@@ -1,20 +1,19 @@
 import { Button, Group, List, Modal, NumberInput, Skeleton, Stack, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { deleteUnchanged, putUnchanged } from '../api/if-unchanged.ts';
 import type { ClientSecret, Integration } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
+import { useGet } from '../api/use-get.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { Note } from '../components/note.tsx';
-import { showNotice } from '../components/notices.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowMenu, type RowMenuItem } from '../components/row-menu.tsx';
 import { Rows } from '../components/rows.tsx';
 import { TimeText } from '../components/time-text.tsx';
+import { useDialog } from '../components/use-dialog.ts';
 import { useForm } from '../form/use-form.ts';
 import { RotateDialog } from '../key/rotate-dialog.tsx';
 import { text } from '../texts/text.ts';
@@ -30,11 +29,11 @@ export function IntegrationActions({ integration, show }: IntegrationActionsProp
   const accountId = useAccountId();
   const may = useMay();
   const refresh = useRefresh('integrations');
-  const [changing, change] = useDisclosure();
-  const [consents, consent] = useDisclosure();
-  const [allowance, allow] = useDisclosure();
-  const [removing, remove] = useDisclosure();
-  const [rotating, rotate] = useDisclosure();
+  const change = useDialog();
+  const consent = useDialog();
+  const allow = useDialog();
+  const remove = useDialog();
+  const rotate = useDialog();
   const { clientId, name, redirectUri, requirePkce, disabled } = integration;
   const resourcePath = '/accounts/{accountId}/integrations/{clientId}';
   const params = { accountId, clientId };
@@ -77,19 +76,17 @@ export function IntegrationActions({ integration, show }: IntegrationActionsProp
         ]}
       />
       <ProblemAlert error={toggle.error} onRefreshed={toggle.reset} />
-      <ConsentsDialog opened={consents} close={consent.close} integration={integration} />
-      <AllowanceDialog opened={allowance} close={allow.close} integration={integration} />
-      <IntegrationDialog opened={changing} close={change.close} integration={integration} />
+      <ConsentsDialog {...consent.props} integration={integration} />
+      <AllowanceDialog {...allow.props} integration={integration} />
+      <IntegrationDialog {...change.props} integration={integration} />
       <RotateDialog
-        opened={rotating}
-        close={rotate.close}
+        {...rotate.props}
         title={text('integrations.rotate')}
         texts="integrations"
         rotate={rotateSecret}
       />
       <ConfirmByName
-        opened={removing}
-        close={remove.close}
+        {...remove.props}
         title={text('integrations.removeTitle')}
         consequence={text('integrations.removeConsequence')}
         name={clientId}
@@ -100,20 +97,17 @@ export function IntegrationActions({ integration, show }: IntegrationActionsProp
   );
 }
 
-interface ConsentsDialogProps {
+interface DialogProps {
   opened: boolean;
   close: () => void;
   integration: Integration;
 }
 
 /** The consents to an integration; people revoke their own consent on their own page. */
-function ConsentsDialog({ opened, close, integration }: ConsentsDialogProps) {
-  const accountId = useAccountId();
+function ConsentsDialog({ opened, close, integration }: DialogProps) {
   const { clientId, name } = integration;
-  const consents = useQuery({
-    queryKey: ['consents', accountId, clientId],
-    queryFn: () =>
-      api.get('/accounts/{accountId}/integrations/{clientId}/consents', { accountId, clientId }),
+  const consents = useGet('/accounts/{accountId}/integrations/{clientId}/consents', {
+    params: { clientId },
     enabled: opened,
   });
   return (
@@ -134,14 +128,8 @@ function ConsentsDialog({ opened, close, integration }: ConsentsDialogProps) {
   );
 }
 
-interface AllowanceDialogProps {
-  opened: boolean;
-  close: () => void;
-  integration: Integration;
-}
-
 /** Remaining initial token requests per user; operators can change the limit. */
-function AllowanceDialog({ opened, close, integration }: AllowanceDialogProps) {
+function AllowanceDialog({ opened, close, integration }: DialogProps) {
   const { clientId, name, allowance } = integration;
   const { data: me } = useMe();
   return (
@@ -156,14 +144,8 @@ function AllowanceDialog({ opened, close, integration }: AllowanceDialogProps) {
 }
 
 function AllowanceUses({ clientId }: { clientId: string }) {
-  const accountId = useAccountId();
-  const uses = useQuery({
-    queryKey: ['allowance-uses', accountId, clientId],
-    queryFn: () =>
-      api.get('/accounts/{accountId}/integrations/{clientId}/allowance-uses', {
-        accountId,
-        clientId,
-      }),
+  const uses = useGet('/accounts/{accountId}/integrations/{clientId}/allowance-uses', {
+    params: { clientId },
     refetchInterval: 10_000,
   });
   const items = uses.data?.items ?? [];
@@ -195,26 +177,19 @@ function AllowanceUses({ clientId }: { clientId: string }) {
 }
 
 function AllowanceForm({ clientId }: { clientId: string }) {
-  const accountId = useAccountId();
-  const client = useQueryClient();
+  const refresh = useRefresh('integrations');
   const path = '/installation/integrations/{clientId}/allowance';
   const params = { clientId };
-  const queryKey = ['allowance', clientId];
-  const current = useQuery({ queryKey, queryFn: () => api.get(path, params) });
+  const current = useGet(path, { params });
   const { values, change, saving, error, submit } = useForm({
     stored: current.data,
     toValues: (stored) => ({ perHour: (stored?.perHour ?? '') as number | string }),
-    async save({ values: { perHour }, stored }) {
-      const now = await putUnchanged(path, params, stored ?? {}, { perHour: Number(perHour) });
-      showNotice(text('allowance.saved'));
-      return now;
+    save: ({ values: { perHour }, stored }) =>
+      putUnchanged(path, params, stored ?? {}, { perHour: Number(perHour) }),
+    notice: text('allowance.saved'),
+    async reload() {
+      await Promise.all([current.refetch(), refresh()]);
     },
-    reload: () =>
-      Promise.all(
-        [queryKey, ['integrations', accountId], ['allowance-uses', accountId, clientId]].map(
-          (key) => client.invalidateQueries({ queryKey: key }),
-        ),
-      ),
   });
 
   return (

@@ -41,7 +41,7 @@ export const IntegrationDialog = dialogOf(IntegrationForm, ({ integration }) =>
 function IntegrationForm({ show, close, ...props }: IntegrationDialogProps) {
   const accountId = useAccountId();
   const refresh = useRefresh('integrations');
-  const { values, change, stored, edit, save } = useForm({
+  const { values, change, stored, dialog } = useForm({
     stored: props.integration,
     toValues,
     async save({ values, seen, stored: integration }) {
@@ -73,8 +73,7 @@ function IntegrationForm({ show, close, ...props }: IntegrationDialogProps) {
     <DialogForm
       close={close}
       action={text(stored === undefined ? 'integrations.register' : 'save')}
-      submit={save}
-      isChanged={edit.isChanged}
+      {...dialog}
     >
       <Stack gap="sm">
         <Field

@@ -3,9 +3,8 @@ import { Note } from '../components/note.tsx';
 import './integration-texts.ts';
 import { Group } from '@mantine/core';
 import { useState } from 'react';
-import { useAccountId, useMay } from '../account/use-me.ts';
-import type { ClientSecret, Integration } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
+import { useMay } from '../account/use-me.ts';
+import type { ClientSecret } from '../api/management.generated.ts';
 import { usePages } from '../api/pages.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { PageAnchor } from '../components/links.tsx';
@@ -19,14 +18,10 @@ import { SecretDialog } from './secret-dialog.tsx';
 
 /** OAuth apps: programs of others, which act for people who approve them. */
 export function IntegrationsPage() {
-  const accountId = useAccountId();
   const may = useMay();
   const { button: add, dialog } = useAddDialog(text('integrations.add'), 'integrations:write');
   const [secret, setSecret] = useState<ClientSecret>();
-  const pages = usePages<Integration>({
-    queryKey: ['integrations', accountId],
-    read: (cursor) => api.get('/accounts/{accountId}/integrations', { accountId }, { cursor }),
-  });
+  const pages = usePages('/accounts/{accountId}/integrations');
   return (
     <AreaList
       area="integrations"
@@ -76,7 +71,7 @@ export function IntegrationsPage() {
       {may('keys:read') && (
         <Note size="sm" mt="md">
           {text('integrations.forOwn')}{' '}
-          <PageAnchor to="/$account/keys" params={{ account: accountId }} underline="always">
+          <PageAnchor to="/$account/keys" underline="always">
             {text('integrations.useKey')}
           </PageAnchor>
         </Note>

@@ -13,13 +13,13 @@ import {
   Textarea,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccount, useAccountId } from '../account/use-me.ts';
 import { api } from '../api/management.ts';
-import { readAll } from '../api/pages.ts';
+import { useAll } from '../api/pages.ts';
 import { reasonFor } from '../api/problem.ts';
 import { useRefresh } from '../api/use-refresh.ts';
+import { choicesOf } from '../components/choices-of.ts';
 import { dialogOf } from '../components/dialog-of.tsx';
 import { Field } from '../components/field.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
@@ -109,10 +109,7 @@ function ApiKeyForm({ close, show }: ApiKeyDialogProps) {
               label={text('keys.expires')}
               value={String(days)}
               onChange={(event) => setDays(Number(event.currentTarget.value))}
-              data={lifetimes.map((value) => ({
-                value: String(value),
-                label: text(`keys.lifetime.${value}`),
-              }))}
+              data={choicesOf(lifetimes, (value) => text(`keys.lifetime.${value}`))}
             />
           </Group>
           <KeyScopeChoice
@@ -159,14 +156,7 @@ function ApiKeyForm({ close, show }: ApiKeyDialogProps) {
 
 /** The account's published templates. */
 function useTemplateIds(): string[] {
-  const accountId = useAccountId();
-  const { data } = useQuery({
-    queryKey: ['templates', accountId, 'for keys'],
-    queryFn: () =>
-      readAll((cursor) =>
-        api.get('/accounts/{accountId}/templates', { accountId }, { cursor, limit: 500 }),
-      ),
-  });
+  const { data } = useAll('/accounts/{accountId}/templates', { query: { limit: 500 } });
   const published = data?.filter(({ publishedVersion }) => publishedVersion !== null);
   return published?.map(({ id }) => id) ?? [];
 }

@@ -1,3 +1,4 @@
+import { keyOf } from '../api/use-get.ts';
 import { AreaList } from '../components/area-list.tsx';
 import { Note } from '../components/note.tsx';
 import { useDialog } from '../components/use-dialog.ts';
@@ -27,14 +28,10 @@ import { RotateDialog } from './rotate-dialog.tsx';
 
 /** API keys, for the account's own systems. */
 export function KeysPage() {
-  const accountId = useAccountId();
   const may = useMay();
   const { button: add, dialog } = useAddDialog(text('keys.add'), 'keys:write', 'new-key');
   const [created, setCreated] = useState<CreatedKey>();
-  const pages = usePages<ApiKey>({
-    queryKey: ['keys', accountId],
-    read: () => api.get('/accounts/{accountId}/keys', { accountId }),
-  });
+  const pages = usePages('/accounts/{accountId}/keys');
   return (
     <AreaList
       area="keys"
@@ -64,11 +61,7 @@ export function KeysPage() {
       {may('integrations:read') && (
         <Note size="sm" mt="md">
           {text('keys.forOthers')}{' '}
-          <PageAnchor
-            to="/$account/integrations"
-            params={{ account: accountId }}
-            underline="always"
-          >
+          <PageAnchor to="/$account/integrations" underline="always">
             {text('keys.useApp')}
           </PageAnchor>
         </Note>
@@ -218,18 +211,16 @@ function TryKey({ keyText, templateId }: { keyText: string; templateId: string }
 /** Samples of the required fields; undefined while loading. */
 function useSamples(templateId: string): Readonly<Record<string, unknown>> | undefined {
   const accountId = useAccountId();
+  const templatePath = '/accounts/{accountId}/templates/{templateId}';
+  const path = { accountId, templateId };
   const { data, isPending } = useQuery({
-    queryKey: ['templates', accountId, templateId, 'samples'],
+    queryKey: [...keyOf(templatePath, path), 'samples'],
     queryFn: async () => {
-      const path = { accountId, templateId };
-      const { publishedVersion } = await api.get(
-        '/accounts/{accountId}/templates/{templateId}',
-        path,
-      );
-      const { fields } = await api.get(
-        '/accounts/{accountId}/templates/{templateId}/versions/{version}',
-        { ...path, version: publishedVersion ?? 1 },
-      );
+      const { publishedVersion } = await api.get(templatePath, path);
+      const { fields } = await api.get(`${templatePath}/versions/{version}`, {
+        ...path,
+        version: publishedVersion ?? 1,
+      });
       return fields.filter(({ required }) => required);
     },
     retry: false,

@@ -1,5 +1,6 @@
 import { NativeSelect, Text } from '@mantine/core';
 import { useState } from 'react';
+import { choicesOf } from '../components/choices-of.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { text } from '../texts/text.ts';
 
@@ -24,10 +25,7 @@ export function RotateDialog({ texts, rotate, ...dialog }: RotateDialogProps) {
         label={text(`${texts}.overlap`)}
         value={String(overlapHours)}
         onChange={(event) => setOverlap(Number(event.currentTarget.value))}
-        data={overlaps.map((hours) => ({
-          value: String(hours),
-          label: text(`${texts}.overlap.${hours}`),
-        }))}
+        data={choicesOf(overlaps, (hours) => text(`${texts}.overlap.${hours}`))}
       />
     </FormDialog>
   );

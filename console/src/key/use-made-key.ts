@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
 import { api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import type { KeyScope } from './key-scopes.ts';
 
 /**
@@ -11,6 +12,7 @@ import type { KeyScope } from './key-scopes.ts';
 export function useMadeKey(name: string, more: readonly KeyScope[] = []) {
   const accountId = useAccountId();
   const client = useQueryClient();
+  const refresh = useRefresh('keys');
   const queryKey = ['made key', accountId, more];
   const { data } = useQuery<string | null>({
     queryKey,
@@ -27,7 +29,7 @@ export function useMadeKey(name: string, more: readonly KeyScope[] = []) {
       ),
     onSuccess: async ({ key }) => {
       client.setQueryData(queryKey, key);
-      await client.invalidateQueries({ queryKey: ['keys', accountId] });
+      await refresh();
     },
   });
   return { key: data ?? undefined, make };

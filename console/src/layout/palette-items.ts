@@ -1,10 +1,9 @@
 import { useDebouncedValue } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import type { MessageLine } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { signOut } from '../api/sign-in.ts';
+import { useGet } from '../api/use-get.ts';
 import type { IconName } from '../components/icon.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { shownStates } from '../message/message-states.ts';
@@ -75,24 +74,12 @@ export function usePaletteItems(
   const schemeSwitch = useSchemeSwitch();
   const { data: me } = useMe();
   const [contains] = useDebouncedValue(typed, 120);
-  const templates = useQuery({
-    queryKey: ['templates', account, 'palette', contains],
-    queryFn: () =>
-      api.get(
-        '/accounts/{accountId}/templates',
-        { accountId: account },
-        { contains, limit: maxFound },
-      ),
+  const templates = useGet('/accounts/{accountId}/templates', {
+    query: { contains, limit: maxFound },
     enabled: contains !== '' && may('templates:read'),
   });
-  const messages = useQuery({
-    queryKey: ['messages', account, 'palette', contains],
-    queryFn: () =>
-      api.get(
-        '/accounts/{accountId}/messages',
-        { accountId: account },
-        { search: contains, limit: maxFound },
-      ),
+  const messages = useGet('/accounts/{accountId}/messages', {
+    query: { search: contains, limit: maxFound },
     enabled: contains.length >= minSearchLength && may('messages:read'),
   });
   const things = usePaletteThings(contains);

@@ -36,10 +36,9 @@ const maxShown = 4;
 
 async function readThings(accountId: string, kind: Kind): Promise<Thing[]> {
   const path = { accountId };
-  const params = { path, query: { limit } };
   switch (kind) {
     case 'domains': {
-      const { items } = await api.get('/accounts/{accountId}/domains', params.path);
+      const { items } = await api.get('/accounts/{accountId}/domains', path, { limit });
       return items.map(({ domain }) => ({
         id: domain,
         name: domain,
@@ -47,11 +46,11 @@ async function readThings(accountId: string, kind: Kind): Promise<Thing[]> {
       }));
     }
     case 'senders': {
-      const { items } = await api.get('/accounts/{accountId}/senders', params.path);
+      const { items } = await api.get('/accounts/{accountId}/senders', path, { limit });
       return items.map(({ address }) => ({ id: address, name: address }));
     }
     case 'lists': {
-      const { items } = await api.get('/accounts/{accountId}/lists', params.path);
+      const { items } = await api.get('/accounts/{accountId}/lists', path, { limit });
       return items.map(({ id, name }) => ({ id, name, detail: id, to: '/$account/lists/$list' }));
     }
     case 'webhooks': {
@@ -63,7 +62,7 @@ async function readThings(accountId: string, kind: Kind): Promise<Thing[]> {
       return items.map(({ id, name, hint }) => ({ id, name, detail: `…${hint ?? ''}` }));
     }
     case 'team': {
-      const { items } = await api.get('/accounts/{accountId}/users', params.path);
+      const { items } = await api.get('/accounts/{accountId}/users', path, { limit });
       return items.map(({ email, name }) => ({ id: email, name: name || email, detail: email }));
     }
   }

@@ -1,13 +1,12 @@
 import { Button, Center, Loader, Stack, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
 import { Suspense, useEffect, useSyncExternalStore } from 'react';
 import { readLastAccount } from '../account/last-account.ts';
 import { useMe } from '../account/use-me.ts';
-import { api } from '../api/management.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { goToSignIn, signOut } from '../api/sign-in.ts';
 import { useAction } from '../api/use-action.ts';
+import { useGet } from '../api/use-get.ts';
 import { lazyComponent } from '../components/lazy-component.ts';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { text } from '../texts/text.ts';
@@ -30,11 +29,7 @@ export function StartPage() {
   const fragment = useSyncExternalStore(onFragmentChange, () => location.hash);
   const code = setUpCode.exec(fragment)?.[1];
   const signedOut = me.error instanceof ApiProblem && me.error.status === 401;
-  const setUp = useQuery({
-    queryKey: ['set-up'],
-    queryFn: () => api.get('/set-up'),
-    enabled: signedOut || code !== undefined,
-  });
+  const setUp = useGet('/set-up', { enabled: signedOut || code !== undefined });
   const closed = signedOut && setUp.data?.open === false;
   useEffect(() => {
     if (closed) goToSignIn(code === undefined ? {} : { failed: 'set-up-done' });

@@ -1,14 +1,13 @@
 import { Box, Button, Group, Input, Textarea, TextInput } from '@mantine/core';
-import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useDebouncedValue } from '@mantine/hooks';
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { useCallback, useState } from 'react';
+import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { createNew, deleteUnchanged, putUnchanged } from '../api/if-unchanged.ts';
 import type { Contact } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { reasonFor } from '../api/problem.ts';
+import { useGet } from '../api/use-get.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { dialogOf } from '../components/dialog-of.tsx';
@@ -26,8 +25,7 @@ import { UndoButton } from '../components/undo-button.tsx';
 import { useDialog } from '../components/use-dialog.ts';
 import { useForm } from '../form/use-form.ts';
 import { formatNumber } from '../format/format-number.ts';
-import { ImportDialog } from '../import/import-dialog.tsx';
-import { ImportsPanel } from '../import/imports-panel.tsx';
+import { Imports } from '../import/imports.tsx';
 import { text } from '../texts/text.ts';
 import { type FieldRow, fieldsIn, rowsOf } from './contact-fields.ts';
 
@@ -38,24 +36,17 @@ export function ListPage() {
   const may = useMay();
   const refresh = useRefresh('lists');
   const navigate = useNavigate();
-  const [opened, dialog] = useDisclosure();
+  const dialog = useDialog();
   const importer = useDialog();
   const removal = useDialog();
   const [typed, setTyped] = useState('');
   const [startsWith] = useDebouncedValue(typed.trim(), 250);
   const path = { accountId, listId };
-  const list = useQuery({
-    queryKey: ['lists', accountId, listId],
-    queryFn: () => api.get('/accounts/{accountId}/lists/{listId}', path),
-  });
-  const pages = usePages<Contact>({
-    queryKey: ['contacts', accountId, listId, startsWith],
+  const list = useGet('/accounts/{accountId}/lists/{listId}', { params: path });
+  const pages = usePages('/accounts/{accountId}/lists/{listId}/contacts', {
+    params: path,
+    query: { ...(startsWith !== '' && { startsWith }) },
     enabled: may('contacts:read'),
-    read: (cursor) =>
-      api.get('/accounts/{accountId}/lists/{listId}/contacts', path, {
-        cursor,
-        ...(startsWith !== '' && { startsWith }),
-      }),
   });
   const names = [...new Set(pages.items.flatMap(({ fields }) => Object.keys(fields)))].slice(0, 6);
 
@@ -63,8 +54,8 @@ export function ListPage() {
     const { name = '', size = 0 } = list.data ?? {};
     const resourcePath = '/accounts/{accountId}/lists/{listId}';
     await deleteUnchanged(resourcePath, path, { name, size });
-    await refresh();
     await navigate({ to: '/$account/lists', params: { account: accountId } });
+    await refresh();
   }
 
   const more: readonly RowMenuItem[] = [
@@ -82,7 +73,7 @@ export function ListPage() {
   ];
   return (
     <>
-      <PageAnchor to="/$account/lists" params={{ account: accountId }} size="sm">
+      <PageAnchor to="/$account/lists" size="sm">
         {text('lists.back')}
       </PageAnchor>
       <PageHeading
@@ -108,13 +99,16 @@ export function ListPage() {
         {more.length > 0 && <RowMenu name={list.data?.name ?? listId} items={more} onPage />}
       </PageHeading>
       <PageProblem error={list.error} icon="lists">
-        <PageButton to="/$account/lists" params={{ account: accountId }}>
-          {text('lists.back')}
-        </PageButton>
+        <PageButton to="/$account/lists">{text('lists.back')}</PageButton>
       </PageProblem>
       {may('contacts:read') && (
         <>
-          <ContactImports listId={listId} chooseAnother={importer.open} />
+          <Imports
+            dialog={importer}
+            title={text('contacts.importTitle')}
+            hint={text('contacts.importHint')}
+            listId={listId}
+          />
           {(typed !== '' || pages.items.length > 0 || pages.isPlaceholderData) && (
             <Box component="search" mb="md">
               <SearchField name={text('contacts.find')} value={typed} change={setTyped} maw={360} />
@@ -144,8 +138,7 @@ export function ListPage() {
           />
         </>
       )}
-      <ContactDialog opened={opened} close={dialog.close} listId={listId} />
-      <ImportContactsDialog {...importer.props} listId={listId} />
+      <ContactDialog {...dialog.props} listId={listId} />
       <ConfirmByName
         {...removal.props}
         title={text('lists.removeTitle')}
@@ -161,16 +154,11 @@ export function ListPage() {
 function ContactActions({ listId, contact }: { listId: string; contact: Contact }) {
   const accountId = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
-  const [changing, change] = useDisclosure();
+  const refresh = useRefresh('lists');
+  const change = useDialog();
   if (!may('contacts:write')) return null;
   const resourcePath = '/accounts/{accountId}/lists/{listId}/contacts/{email}';
   const path = { accountId, listId, email: contact.email };
-  async function refresh() {
-    await client.invalidateQueries({ queryKey: ['contacts', accountId, listId] });
-    await client.invalidateQueries({ queryKey: ['lists', accountId] });
-  }
-
   return (
     <Group gap={4} wrap="nowrap">
       <Button size="compact-sm" variant="subtle" onClick={change.open}>
@@ -187,67 +175,8 @@ function ContactActions({ listId, contact }: { listId: string; contact: Contact 
           await refresh();
         }}
       />
-      <ContactDialog opened={changing} close={change.close} listId={listId} contact={contact} />
+      <ContactDialog {...change.props} listId={listId} contact={contact} />
     </Group>
-  );
-}
-
-/** Uploads a file into a list; its import then appears on the page. */
-function useSendContacts(listId: string) {
-  const accountId = useAccountId();
-  const client = useQueryClient();
-  return async (importId: string, file: File) => {
-    await api.put(
-      '/accounts/{accountId}/lists/{listId}/imports/{importId}',
-      { accountId, listId, importId },
-      file,
-      { query: { name: file.name.slice(0, 200) } },
-    );
-    await client.invalidateQueries({ queryKey: ['contact-imports', accountId, listId] });
-  };
-}
-
-/** Imports contacts into a list. */
-function ImportContactsDialog(props: { opened: boolean; close: () => void; listId: string }) {
-  const { listId, ...dialog } = props;
-  return (
-    <ImportDialog
-      {...dialog}
-      title={text('contacts.importTitle')}
-      hint={text('contacts.importHint')}
-      send={useSendContacts(listId)}
-    />
-  );
-}
-
-interface ContactImportsProps {
-  listId: string;
-  /** Imports another file than one that failed. */
-  chooseAnother: () => void;
-}
-
-/** The recent imports into a list. */
-function ContactImports({ listId, chooseAnother }: ContactImportsProps) {
-  const accountId = useAccountId();
-  const client = useQueryClient();
-  const may = useMay();
-  const send = useSendContacts(listId);
-  const path = { accountId, listId };
-  const done = useCallback(async () => {
-    await client.invalidateQueries({ queryKey: ['contacts', accountId, listId] });
-    await client.invalidateQueries({ queryKey: ['lists', accountId] });
-  }, [client, accountId, listId]);
-  return (
-    <ImportsPanel
-      queryKey={['contact-imports', accountId, listId]}
-      read={() => api.get('/accounts/{accountId}/lists/{listId}/imports', path)}
-      send={may('contacts:write') ? send : undefined}
-      chooseAnother={chooseAnother}
-      rejectedHref={(importId) =>
-        `/manage/v1/accounts/${accountId}/lists/${listId}/imports/${importId}/rejected`
-      }
-      done={done}
-    />
   );
 }
 
@@ -269,27 +198,24 @@ const ContactDialog = dialogOf(ContactForm, ({ contact }) =>
 
 function ContactForm({ listId, close, ...props }: ContactDialogProps) {
   const accountId = useAccountId();
-  const client = useQueryClient();
-  const { values, change, stored, edit, save } = useForm({
+  const { values, change, stored, dialog } = useForm({
     stored: props.contact as EditedContact | undefined,
     toValues: (contact) => ({
       email: contact?.email ?? '',
       rows: contact === undefined ? [blankRow] : rowsOf(contact.fields),
     }),
-    async save({ values, stored: contact }) {
+    save({ values, stored: contact }) {
       const params = { accountId, listId, email: values.email.trim() };
       const body = { fields: fieldsIn(values.rows) };
-      const saved = await (contact === undefined
+      return contact === undefined
         ? createNew('email', contactPath, params, body)
-        : putUnchanged(contactPath, params, { fields: contact.fields }, body));
-      await client.invalidateQueries({ queryKey: ['contacts', accountId, listId] });
-      await client.invalidateQueries({ queryKey: ['lists', accountId] });
-      return saved;
+        : putUnchanged(contactPath, params, { fields: contact.fields }, body);
     },
+    reload: useRefresh('lists'),
   });
 
   return (
-    <DialogForm close={close} action={text('save')} submit={save} isChanged={edit.isChanged}>
+    <DialogForm close={close} action={text('save')} {...dialog}>
       {(error) => (
         <>
           <Field

@@ -2,8 +2,6 @@ import { TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import { createNew } from '../api/if-unchanged.ts';
-import type { ContactList } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { AreaList } from '../components/area-list.tsx';
@@ -18,12 +16,8 @@ import { text } from '../texts/text.ts';
 
 /** The contact lists of the account. */
 export function ListsPage() {
-  const accountId = useAccountId();
   const { button: add, dialog } = useAddDialog(text('lists.add'), 'lists:write', 'new-list');
-  const pages = usePages<ContactList>({
-    queryKey: ['lists', accountId],
-    read: (cursor) => api.get('/accounts/{accountId}/lists', { accountId }, { cursor }),
-  });
+  const pages = usePages('/accounts/{accountId}/lists');
   return (
     <AreaList
       area="lists"
@@ -35,7 +29,7 @@ export function ListsPage() {
           title: text('lists.name'),
           cell: ({ id, name, description }) => (
             <div>
-              <PageAnchor to="/$account/lists/$list" params={{ account: accountId, list: id }}>
+              <PageAnchor to="/$account/lists/$list" params={{ list: id }}>
                 {name}
               </PageAnchor>
               <Note>{description}</Note>

@@ -22,7 +22,7 @@ interface PausedAlertProps {
 function PausedAlert({ paused, domain }: PausedAlertProps) {
   const account = useAccountId();
   const may = useMay();
-  const refresh = useRefresh('message');
+  const refresh = useRefresh('messages');
   const destination = paused === 'account' ? '*' : domain;
   const resume = useAction({
     mutationFn: (name: string) =>
@@ -37,9 +37,7 @@ function PausedAlert({ paused, domain }: PausedAlertProps) {
       <Text size="sm">
         {text(`why.paused.${paused}`, { domain: domain ?? text('messages.erased') })}{' '}
         {paused !== 'message' && (
-          <PageAnchor to="/$account/destinations" params={{ account }}>
-            {text('why.toDestinations')}
-          </PageAnchor>
+          <PageAnchor to="/$account/destinations">{text('why.toDestinations')}</PageAnchor>
         )}
       </Text>
       {paused !== 'message' && destination !== undefined && may('queue:control') && (
@@ -65,7 +63,6 @@ const capturedId = /Stored as ([0-9a-f-]{36})/;
 export function DeliveredNote({ message }: { message: Message }) {
   const { events } = message;
   const captured = useCaptured(message);
-  const account = useAccountId();
   const may = useMay();
   const delivered = events.findLast(({ kind }) => kind === 'delivered');
   const mail = capturedId.exec(parseEventDetail(delivered?.detail).reply ?? '')?.[1];
@@ -73,7 +70,7 @@ export function DeliveredNote({ message }: { message: Message }) {
     <Text size="sm" c="dimmed" role="status" className="delivered-note">
       {text(captured ? 'why.captured' : 'why.state.delivered')}{' '}
       {captured && mail !== undefined && may('inbox:read') && (
-        <PageAnchor to="/$account/inbox/$mail" params={{ account, mail }} underline="always">
+        <PageAnchor to="/$account/inbox/$mail" params={{ mail }} underline="always">
           {text('why.openInInbox')}
         </PageAnchor>
       )}

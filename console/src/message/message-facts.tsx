@@ -2,13 +2,13 @@ import { Anchor, Code, Group, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
+import { useGet } from '../api/use-get.ts';
 import { CopyAddress, CopyField } from '../components/copy-field.tsx';
 import { Facts } from '../components/facts.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { StateBadge } from '../components/state-badge.tsx';
 import { formatSize } from '../format/format-number.ts';
 import { nameLocale } from '../format/name-locale.ts';
-import { useTemplateAt } from '../template/use-template.ts';
 import { text } from '../texts/text.ts';
 import { isFinalMessageState, waitOf } from './message-states.ts';
 
@@ -32,19 +32,18 @@ function describeSender(from: unknown): string | null {
 
 /** The template with the version that the message uses, or will use: some take the latest one at their send time. */
 function TemplateLink({ message }: { message: Message }) {
-  const accountId = useAccountId();
   const may = useMay();
   const { templateId, templateVersion, content, state } = message;
   const changes = content?.templateVersion === 'due' && !isFinalMessageState(state);
-  const template = useTemplateAt({ accountId, templateId }, changes && may('templates:read'));
+  const template = useGet('/accounts/{accountId}/templates/{templateId}', {
+    params: { templateId },
+    enabled: changes && may('templates:read'),
+  });
   const version = changes ? (template.data?.publishedVersion ?? templateVersion) : templateVersion;
   const key = changes ? 'message.templateLatest' : 'message.template';
   return (
     <Group gap="0 8px">
-      <PageAnchor
-        to="/$account/templates/$template"
-        params={{ account: accountId, template: templateId }}
-      >
+      <PageAnchor to="/$account/templates/$template" params={{ template: templateId }}>
         {templateId}
       </PageAnchor>
       <Text span inherit c="dimmed">

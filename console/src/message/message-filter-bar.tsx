@@ -10,6 +10,7 @@ import {
 } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
+import { choicesOf } from '../components/choices-of.ts';
 import { Icon } from '../components/icon.tsx';
 import { Note } from '../components/note.tsx';
 import { text, textOr } from '../texts/text.ts';
@@ -51,10 +52,7 @@ export function MessageFilterBar() {
           onChange={(event) => change({ state: event.currentTarget.value })}
           data={[
             { value: '', label: text('messages.anyState') },
-            ...shownStates.map((state) => ({
-              value: state,
-              label: text(`state.${state}`),
-            })),
+            ...choicesOf(shownStates, (state) => text(`state.${state}`)),
           ]}
         />
         <NativeSelect
@@ -63,10 +61,9 @@ export function MessageFilterBar() {
           onChange={(event) => change({ period: event.currentTarget.value })}
           data={[
             { value: '', label: text('messages.anyPeriod') },
-            ...Object.keys(messagePeriods).map((value) => ({
-              value,
-              label: textOr(`messages.period.${value}`, value),
-            })),
+            ...choicesOf(Object.keys(messagePeriods), (value) =>
+              textOr(`messages.period.${value}`, value),
+            ),
           ]}
         />
       </Group>

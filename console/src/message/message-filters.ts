@@ -80,7 +80,7 @@ export function messageQuery({ period, state, ...rest }: MessageFilters) {
   return { ...rest, state: state as MessageLine['state'] | undefined, from: periodStart(period) };
 }
 
-/** The start of a period, rounded to the minute so the query key is stable. */
+/** The start of a period, rounded to the minute. */
 function periodStart(period: string | undefined, now = Date.now()): string | undefined {
   const hours = messagePeriods[period as keyof typeof messagePeriods] as number | undefined;
   if (hours === undefined) return undefined;

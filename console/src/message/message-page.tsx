@@ -1,12 +1,11 @@
 import './message.css';
 import { Button, Code, Group, Skeleton, Stack, Tabs, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useLocation, useNavigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
+import { useGet } from '../api/use-get.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
@@ -18,6 +17,7 @@ import { PageProblem } from '../components/page-problem.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { StateBadge } from '../components/state-badge.tsx';
+import { useDialog } from '../components/use-dialog.ts';
 import { MessageReplies } from '../reply/message-replies.tsx';
 import { ScheduledActions, SchedulePanel } from '../schedule/schedule-panel.tsx';
 import { showImages, useImageUrls } from '../template/template-images.ts';
@@ -36,15 +36,13 @@ function pollMs(message: Message | undefined): number {
 
 /** A message: state, explanation, events and content. */
 export function MessagePage() {
-  const accountId = useAccountId();
   const { message: messageId = '' } = useParams({ strict: false });
   // The page that the menu marks.
   const isBelowScheduled = useLocation({
     select: ({ pathname }) => pathname.includes('/scheduled/'),
   });
-  const message = useQuery({
-    queryKey: ['message', accountId, messageId],
-    queryFn: () => api.get('/accounts/{accountId}/messages/{messageId}', { accountId, messageId }),
+  const message = useGet('/accounts/{accountId}/messages/{messageId}', {
+    params: { messageId },
     refetchInterval: ({ state }) => pollMs(state.data),
   });
   const { data } = message;
@@ -54,15 +52,9 @@ export function MessagePage() {
   const isAnswered = data?.events.some((event) => isReply(event, false)) ?? false;
   return (
     <>
-      {isBelowScheduled ? (
-        <PageAnchor to="/$account/scheduled" params={{ account: accountId }} size="sm">
-          {text('message.backToScheduled')}
-        </PageAnchor>
-      ) : (
-        <PageAnchor to="/$account/messages" params={{ account: accountId }} size="sm">
-          {text('message.back')}
-        </PageAnchor>
-      )}
+      <PageAnchor to={isBelowScheduled ? '/$account/scheduled' : '/$account/messages'} size="sm">
+        {text(isBelowScheduled ? 'message.backToScheduled' : 'message.back')}
+      </PageAnchor>
       <PageHeading
         title={data?.recipients[0]?.address ?? text('message.title')}
         {...(subject && {
@@ -78,9 +70,7 @@ export function MessagePage() {
         {data !== undefined && <MessageActions message={data} />}
       </PageHeading>
       <PageProblem error={message.error} icon="messages" retry={() => message.refetch()}>
-        <PageButton to="/$account/messages" params={{ account: accountId }}>
-          {text('message.back')}
-        </PageButton>
+        <PageButton to="/$account/messages">{text('message.back')}</PageButton>
       </PageProblem>
       {message.isPending && <RowsSkeleton />}
       {data !== undefined && (
@@ -112,10 +102,10 @@ export function MessagePage() {
 function MessageActions({ message }: { message: Message }) {
   const account = useAccountId();
   const may = useMay();
-  const refresh = useRefresh('message');
+  const refresh = useRefresh('messages');
   const navigate = useNavigate();
-  const [canceling, setCanceling] = useState(false);
-  const [resending, setResending] = useState(false);
+  const cancelation = useDialog();
+  const resending = useDialog();
   const path = { accountId: account, messageId: message.messageId };
 
   const control = useAction({
@@ -154,7 +144,7 @@ function MessageActions({ message }: { message: Message }) {
           </Button>
         )}
         {waiting && (
-          <Button variant="default" className="destructive" onClick={() => setCanceling(true)}>
+          <Button variant="default" className="destructive" onClick={cancelation.open}>
             {text('message.cancel')}
           </Button>
         )}
@@ -163,15 +153,14 @@ function MessageActions({ message }: { message: Message }) {
             variant="default"
             disabled={isContentErased(message)}
             title={isContentErased(message) ? text('message.noResend') : undefined}
-            onClick={() => setResending(true)}
+            onClick={resending.open}
           >
             {text('message.resend')}
           </Button>
         )}
       </Group>
       <ConfirmByName
-        opened={canceling}
-        close={() => setCanceling(false)}
+        {...cancelation.props}
         title={text('message.cancelTitle')}
         consequence={text('message.cancelConsequence')}
         name={message.recipients[0]?.address ?? 'cancel'}
@@ -180,8 +169,7 @@ function MessageActions({ message }: { message: Message }) {
         confirm={() => control.mutateAsync('cancel')}
       />
       <Confirm
-        opened={resending}
-        close={() => setResending(false)}
+        {...resending.props}
         title={text('message.resendTitle')}
         consequence={text('message.resendConsequence', { to })}
         action={text('message.resend')}
@@ -198,18 +186,6 @@ function MessageActions({ message }: { message: Message }) {
   );
 }
 
-/** The message, rendered again from its version and values; viewing it doesn't count as an open. */
-function useRenderedMessage(messageId: string, enabled: boolean) {
-  const accountId = useAccountId();
-  return useQuery({
-    queryKey: ['rendered', accountId, messageId],
-    queryFn: () =>
-      api.get('/accounts/{accountId}/messages/{messageId}/rendered', { accountId, messageId }),
-    enabled,
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-}
-
 /** Of the content, in pixels: that of a mail of a line. */
 const minHeight = 64;
 
@@ -218,7 +194,12 @@ function RenderedMessagePanel({ message }: { message: Message }) {
   const accountId = useAccountId();
   const { messageId } = message;
   const erased = isContentErased(message);
-  const rendered = useRenderedMessage(messageId, !erased);
+  // Rendered again from its version and values; viewing it doesn't count as an open.
+  const rendered = useGet('/accounts/{accountId}/messages/{messageId}/rendered', {
+    params: { messageId },
+    enabled: !erased,
+    staleTime: 'static',
+  });
   const { data } = rendered;
   const images = useImageUrls({ accountId, messageId }, data?.images);
   return (

@@ -1,9 +1,8 @@
 import { Code, Text, Timeline, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { useAccountId, useMay } from '../account/use-me.ts';
+import { useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
+import { useGet } from '../api/use-get.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { Note } from '../components/note.tsx';
 import { TimeText } from '../components/time-text.tsx';
@@ -65,7 +64,6 @@ interface EventProps {
 
 /** The name of an event; that of a reply leads to it. */
 function EventTitle({ event, message, captured }: EventProps & { captured: boolean }) {
-  const account = useAccountId();
   const { replyId } = parseEventDetail(event.detail);
   if (captured && event.kind === 'delivered') return text('state.captured');
   const name = isReply(event, true) ? text('replies.automatic') : eventName(event.kind);
@@ -73,7 +71,7 @@ function EventTitle({ event, message, captured }: EventProps & { captured: boole
   return (
     <PageAnchor
       to="/$account/messages/$message"
-      params={{ account, message: message.messageId }}
+      params={{ message: message.messageId }}
       hash={replyAnchor(replyId)}
       underline="always"
     >
@@ -127,16 +125,10 @@ function Event({ event, message, person }: EventProps & { person: string | undef
 
 /** Who rescheduled a message, by the new send time in seconds, as far as the audit log has it and the person may see it. */
 function usePersons({ messageId, acceptedAt, events }: Message): ReadonlyMap<number, string> {
-  const accountId = useAccountId();
   const may = useMay();
-  const { data } = useQuery({
-    queryKey: ['message', accountId, messageId, 'persons', events.length],
-    queryFn: () =>
-      api.get(
-        '/accounts/{accountId}/audit',
-        { accountId },
-        { kind: 'schedule_move', search: messageId, from: acceptedAt, limit: 100 },
-      ),
+  const { data } = useGet('/accounts/{accountId}/audit', {
+    revision: events.length,
+    query: { kind: 'schedule_move', search: messageId, from: acceptedAt, limit: 100 },
     enabled: may('audit:read') && events.some(({ kind }) => kind === 'move-asked'),
     staleTime: Number.POSITIVE_INFINITY,
   });

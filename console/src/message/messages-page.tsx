@@ -4,7 +4,6 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { MessageLine } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
@@ -28,13 +27,10 @@ export function MessagesPage() {
   const accountId = useAccountId();
   const filters = readMessageFilters(route.useSearch());
   const [live, setLive] = useState(true);
-  const pages = usePages<MessageLine>({
-    queryKey: ['messages', accountId, filters],
+  const pages = usePages('/accounts/{accountId}/messages', {
+    query: () => ({ ...messageQuery(filters), limit: 50 }),
+    revision: filters,
     refetchInterval: live ? 4_000 : false,
-    read(cursor) {
-      const query = { ...messageQuery(filters), cursor, limit: 50 };
-      return api.get('/accounts/{accountId}/messages', { accountId }, query);
-    },
   });
   const filtered = Object.keys(filters).length > 0;
   const { columns, ...picker } = useMessageColumns();
@@ -67,9 +63,7 @@ export function MessagesPage() {
           action: filtered ? (
             <SearchRecipients filters={filters} />
           ) : (
-            <PageAnchor to="/$account/templates" params={{ account: accountId }}>
-              {text('messages.toTemplates')}
-            </PageAnchor>
+            <PageAnchor to="/$account/templates">{text('messages.toTemplates')}</PageAnchor>
           ),
         }}
       />
@@ -219,11 +213,10 @@ function LineState({ line }: { line: MessageLine }) {
 }
 
 function MessageLink({ line }: { line: MessageLine }) {
-  const account = useAccountId();
   return (
     <PageAnchor
       to="/$account/messages/$message"
-      params={{ account, message: line.id }}
+      params={{ message: line.id }}
       className="cut"
       title={line.to ?? undefined}
     >

@@ -1,17 +1,17 @@
 import { Button, Group, TextInput } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { SavedFilter } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
+import { useGet } from '../api/use-get.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { PageAnchor } from '../components/links.tsx';
 import { showNotice } from '../components/notices.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
+import { useDialog } from '../components/use-dialog.ts';
 import { text } from '../texts/text.ts';
 import type { MessageFilters } from './message-filters.ts';
 
@@ -22,12 +22,7 @@ interface FiltersProps {
 const maxNameLength = 60;
 
 function useSavedFilters() {
-  const accountId = useAccountId();
-  return useQuery({
-    queryKey: ['saved-filters', accountId],
-    queryFn: () => api.get('/accounts/{accountId}/saved-filters', { accountId }),
-    staleTime: 60_000,
-  });
+  return useGet('/accounts/{accountId}/saved-filters', { staleTime: 60_000 });
 }
 
 /** Links to the filters that the person has saved; nothing if there are none. */
@@ -50,7 +45,6 @@ function ViewLink(props: FiltersProps & { account: string; name: string; query: 
   return (
     <PageAnchor
       to="/$account/messages"
-      params={{ account: props.account }}
       search={props.query}
       className="view-link"
       data-active={active || undefined}
@@ -70,7 +64,7 @@ function isSame(one: MessageFilters, other: MessageFilters): boolean {
 /** Saves the filters under a name, or deletes them if they are saved. */
 export function SavedFilterAction({ filters }: FiltersProps) {
   const items = useSavedFilters().data?.items;
-  const [opened, dialog] = useDisclosure();
+  const dialog = useDialog();
   if (items === undefined) return null;
   const saved = items.find(({ query }) => isSame(query, filters));
   if (saved !== undefined) return <DeleteFilter filter={saved} />;
@@ -79,7 +73,7 @@ export function SavedFilterAction({ filters }: FiltersProps) {
       <Button variant="subtle" size="compact-sm" onClick={dialog.open}>
         {text('messages.saveFilter')}
       </Button>
-      <SaveDialog opened={opened} close={dialog.close} filters={filters} />
+      <SaveDialog {...dialog.props} filters={filters} />
     </>
   );
 }

@@ -1,6 +1,5 @@
 import { Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { useAccountId } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import type { Attention } from '../api/management.generated.ts';
 import { Icon } from '../components/icon.tsx';
@@ -69,28 +68,23 @@ type Page = (typeof pages)[keyof typeof pages];
 
 /** Leads to the affected item, or else to its page. */
 function AttentionLink({ item: { kind, subject, webhookId } }: { item: Attention }) {
-  const account = useAccountId();
   const style = { size: 'sm', underline: 'always' } as const;
   if (webhookId !== null)
     return (
-      <PageAnchor
-        to="/$account/webhooks/$webhook"
-        params={{ account, webhook: webhookId }}
-        {...style}
-      >
+      <PageAnchor to="/$account/webhooks/$webhook" params={{ webhook: webhookId }} {...style}>
         {text('overview.openWebhook')}
       </PageAnchor>
     );
   if (kind.startsWith('domain-') && subject !== null)
     return (
-      <PageAnchor to="/$account/domains/$domain" params={{ account, domain: subject }} {...style}>
+      <PageAnchor to="/$account/domains/$domain" params={{ domain: subject }} {...style}>
         {text('overview.openDomain', { domain: subject })}
       </PageAnchor>
     );
   const to: Page | undefined = pages[kind as keyof typeof pages];
   if (to === undefined) return null;
   return (
-    <PageAnchor to={to} params={{ account }} {...style}>
+    <PageAnchor to={to} {...style}>
       {text(`nav.${to.replace('/$account/', '')}` as TextKey)}
     </PageAnchor>
   );

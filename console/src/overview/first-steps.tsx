@@ -1,6 +1,6 @@
 import { Anchor, Button, Group, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { useAccountId, useMay } from '../account/use-me.ts';
+import { useMay } from '../account/use-me.ts';
 import type { SendReadiness } from '../api/management.generated.ts';
 import { Icon } from '../components/icon.tsx';
 import { PageAnchor } from '../components/links.tsx';
@@ -70,7 +70,6 @@ function StepAction({ step }: { step: Step }): ReactNode {
 
 /** Keys are made, and messages sent, on the page of a template. */
 function UseTemplate({ step }: { step: 'key' | 'message' }) {
-  const account = useAccountId();
   const may = useMay();
   const { data: templates } = useTemplates();
   const template = templates?.items.find(({ publishedVersion }) => publishedVersion !== null);
@@ -81,7 +80,7 @@ function UseTemplate({ step }: { step: 'key' | 'message' }) {
     <div>
       <PageAnchor
         to="/$account/templates/$template/use"
-        params={{ account, template: template.id }}
+        params={{ template: template.id }}
         underline="never"
       >
         <Button component="span">{text(step === 'key' ? 'steps.makeKey' : 'steps.send')}</Button>

@@ -1,6 +1,6 @@
 import { Anchor, SegmentedControl, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
 import { Suspense, useState } from 'react';
-import { useAccount, useAccountId } from '../account/use-me.ts';
+import { useAccount } from '../account/use-me.ts';
 import type { Report } from '../api/management.generated.ts';
 import { lazyComponent } from '../components/lazy-component.ts';
 import { PageAnchor } from '../components/links.tsx';
@@ -80,7 +80,6 @@ interface LatestMessagesProps {
 
 /** The latest messages. */
 function LatestMessages({ hidesEmpty = false }: LatestMessagesProps) {
-  const account = useAccountId();
   const messages = useLatestMessages();
   const items = messages.data?.items ?? [];
   if (hidesEmpty && items.length === 0 && messages.error === null) return null;
@@ -90,7 +89,7 @@ function LatestMessages({ hidesEmpty = false }: LatestMessagesProps) {
       title={text('overview.recent')}
       action={
         items.length > 0 && (
-          <PageAnchor to="/$account/messages" params={{ account }} size="sm">
+          <PageAnchor to="/$account/messages" size="sm">
             {text('overview.allMessages')}
           </PageAnchor>
         )
@@ -111,7 +110,7 @@ function LatestMessages({ hidesEmpty = false }: LatestMessagesProps) {
           <div key={line.id} className="line latest-line">
             <PageAnchor
               to="/$account/messages/$message"
-              params={{ account, message: line.id }}
+              params={{ message: line.id }}
               size="sm"
               truncate
               display="block"

@@ -1,9 +1,8 @@
 import { Anchor, Group, Paper, Skeleton, Stack, Tabs, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { Message, Reply, ReplySummary } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
+import { useGet } from '../api/use-get.ts';
 import { MailFrame } from '../components/mail-frame.tsx';
 import { Note } from '../components/note.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
@@ -28,12 +27,10 @@ export function replyAnchor(replyId: string): string {
 export function MessageReplies({ message }: { message: Message }) {
   const count = message.events.filter(({ kind }) => kind === 'replied').length;
   const hasReplies = count > 0;
-  const accountId = useAccountId();
   const { messageId } = message;
-  const replies = useQuery({
-    queryKey: ['replies', accountId, messageId, message.events.length],
-    queryFn: () =>
-      api.get('/accounts/{accountId}/replies', { accountId }, { messageId, limit: maxReplies }),
+  const replies = useGet('/accounts/{accountId}/replies', {
+    query: { messageId, limit: maxReplies },
+    revision: message.events.length,
     enabled: hasReplies,
   });
   if (!hasReplies) return null;
@@ -74,11 +71,9 @@ interface ReplyItemProps {
 function ReplyItem({ reply, isShown }: ReplyItemProps) {
   const [isOpen, setOpen] = useState(false);
   const isErased = reply.subject === null;
-  const accountId = useAccountId();
   const { replyId } = reply;
-  const read = useQuery({
-    queryKey: ['reply', accountId, replyId],
-    queryFn: () => api.get('/accounts/{accountId}/replies/{replyId}', { accountId, replyId }),
+  const read = useGet('/accounts/{accountId}/replies/{replyId}', {
+    params: { replyId },
     enabled: !isErased && (isShown || isOpen),
   });
   const { data } = read;

@@ -1,9 +1,7 @@
 import { Button, Checkbox, Code, Group } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useAccountId } from '../account/use-me.ts';
 import type { ReplySummary } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { reasonFor } from '../api/problem.ts';
 import { EmptyState } from '../components/empty-state.tsx';
@@ -27,14 +25,11 @@ const route = getRouteApi('/$account/messages/replies');
 
 /** All replies, each with its message. */
 export function RepliesPage() {
-  const accountId = useAccountId();
   const { from } = readReplyFilters(route.useSearch());
   const navigate = route.useNavigate();
-  const pages = usePages<ReplySummary>({
-    queryKey: ['replies', accountId, { from }],
+  const pages = usePages('/accounts/{accountId}/replies', {
+    query: { from, limit: 50 },
     refetchInterval: 15_000,
-    read: (cursor) =>
-      api.get('/accounts/{accountId}/replies', { accountId }, { cursor, from, limit: 50 }),
   });
   const [typed, setTyped] = useState(from ?? '');
   const [hidesAutomatic, setHidesAutomatic] = useState(false);
@@ -146,13 +141,12 @@ function ReplySender({ reply }: { reply: ReplySummary }) {
 
 /** The subject and the beginning of a reply; it leads to the message, which shows all of it. */
 function ReplyLink({ reply }: { reply: ReplySummary }) {
-  const account = useAccountId();
   const { replyId, messageId: message, subject, preview } = reply;
   return (
     <div className="reply-line">
       <PageAnchor
         to="/$account/messages/$message"
-        params={{ account, message }}
+        params={{ message }}
         hash={replyAnchor(replyId)}
         className="cut"
         title={subject ?? undefined}

@@ -11,6 +11,7 @@ import {
 import { getRouteApi } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
 import type { ReportRow } from '../api/management.generated.ts';
+import { choicesOf } from '../components/choices-of.ts';
 import { ListBody } from '../components/list-body.tsx';
 import { Note } from '../components/note.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
@@ -89,17 +90,14 @@ export function ReportsPage() {
           label={text('reports.period')}
           value={String(days)}
           onChange={(event) => choose({ days: Number(event.currentTarget.value) })}
-          data={reportDayOptions.map((count) => ({
-            value: String(count),
-            label: text('reports.days', { count }),
-          }))}
+          data={choicesOf(reportDayOptions, (count) => text('reports.days', { count }))}
         />
         <NativeSelect
           {...filterWidth}
           label={text('reports.group')}
           value={group}
           onChange={(event) => choose({ group: event.currentTarget.value as ReportGroupOption })}
-          data={reportGroupOptions.map((value) => ({ value, label: text(`reports.by.${value}`) }))}
+          data={choicesOf(reportGroupOptions, (value) => text(`reports.by.${value}`))}
         />
         {canFilter(group, 'template') && (
           <KeySelect
@@ -253,10 +251,7 @@ function KeySelect({ label, any, period, group, value = '', choose }: KeySelectP
       label={label}
       value={value}
       onChange={(event) => choose(event.currentTarget.value)}
-      data={[
-        { value: '', label: any },
-        ...shown.map((key) => ({ value: key, label: nameOf(group, key) })),
-      ]}
+      data={[{ value: '', label: any }, ...choicesOf(shown, (key) => nameOf(group, key))]}
     />
   );
 }

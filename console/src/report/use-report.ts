@@ -1,6 +1,6 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useAccountId, useMay } from '../account/use-me.ts';
-import { api } from '../api/management.ts';
+import { keepPreviousData } from '@tanstack/react-query';
+import { useMay } from '../account/use-me.ts';
+import { useGet } from '../api/use-get.ts';
 import { hourZone } from './plot-points.ts';
 
 /** What report rows can be grouped by. */
@@ -52,14 +52,12 @@ export function useReport(
   group: ReportGroupOption,
   { enabled = true, ...filters }: ReportOptions = {},
 ) {
-  const accountId = useAccountId();
   const may = useMay();
   const timeZone =
     group === 'hour' ? hourZone(period).name : Intl.DateTimeFormat().resolvedOptions().timeZone;
   const query = { ...period, ...filters, group, timeZone };
-  return useQuery({
-    queryKey: ['report', accountId, query],
-    queryFn: () => api.get('/accounts/{accountId}/reports', { accountId }, query),
+  return useGet('/accounts/{accountId}/reports', {
+    query,
     enabled: enabled && may('reports:read'),
     refetchInterval: 30_000,
     placeholderData: keepPreviousData,

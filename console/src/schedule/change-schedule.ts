@@ -1,7 +1,7 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useAccountId } from '../account/use-me.ts';
 import type { ScheduleChange } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { text } from '../texts/text.ts';
 
 /** One message, or all with a tag or external ID. */
@@ -13,14 +13,8 @@ export type Selection =
 /** Moves and cancels scheduled messages. */
 export function useScheduleChanges() {
   const accountId = useAccountId();
-  const client = useQueryClient();
   const params = { accountId };
-  const refresh = () =>
-    Promise.all(
-      ['scheduled', 'message'].map((name) =>
-        client.invalidateQueries({ queryKey: [name, accountId] }),
-      ),
-    );
+  const refresh = useRefresh('scheduled-messages', 'messages');
   return {
     async move(selection: Selection, sendAt: string): Promise<ScheduleChange> {
       const body = { ...selection, sendAt };

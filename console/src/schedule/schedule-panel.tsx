@@ -1,8 +1,7 @@
 import { Box, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { useAccountId, useMay } from '../account/use-me.ts';
+import { useMay } from '../account/use-me.ts';
 import type { Message } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
+import { useGet } from '../api/use-get.ts';
 import { Facts } from '../components/facts.tsx';
 import { Note } from '../components/note.tsx';
 import { formatDistance, formatExactTime, formatToMinuteInZone } from '../format/format-time.ts';
@@ -12,17 +11,14 @@ import { ScheduleActions } from './schedule-actions.tsx';
 
 /** The schedule of a message; undefined for other messages. */
 function useSchedule(message: Message) {
-  const accountId = useAccountId();
   const may = useMay();
   const { messageId, content, state } = message;
   const isWaiting = state === 'queued' && waitOf(message) !== 'canceling';
   const isScheduled = may('queue:read') && typeof content?.sendAt === 'string' && isWaiting;
-  const scheduled = useQuery({
-    queryKey: ['scheduled', accountId, messageId],
+  const scheduled = useGet('/accounts/{accountId}/scheduled-messages', {
+    query: { messageId },
     enabled: isScheduled,
     refetchInterval: 15_000,
-    queryFn: () =>
-      api.get('/accounts/{accountId}/scheduled-messages', { accountId }, { messageId }),
   });
   return isScheduled ? scheduled.data?.items[0] : undefined;
 }

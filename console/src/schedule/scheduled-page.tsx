@@ -4,9 +4,8 @@ import { Badge, Button, CloseButton, Code, Group, Stack, TextInput } from '@mant
 import { useDebouncedCallback } from '@mantine/hooks';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useAccountId, useMay } from '../account/use-me.ts';
+import { useMay } from '../account/use-me.ts';
 import type { ScheduledMessage } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
@@ -22,17 +21,12 @@ const route = getRouteApi('/$account/scheduled');
 
 /** Messages whose send time is ahead; filters are in the URL, so they can be shared. */
 export function ScheduledPage() {
-  const accountId = useAccountId();
   const may = useMay();
   const filters = readScheduleFilters(route.useSearch());
   const navigate = route.useNavigate();
-  const pages = usePages<ScheduledMessage>({
-    queryKey: ['scheduled', accountId, filters],
+  const pages = usePages('/accounts/{accountId}/scheduled-messages', {
+    query: { ...filters, limit: 50 },
     refetchInterval: 15_000,
-    read(cursor) {
-      const query = { ...filters, limit: 50, ...(cursor !== undefined && { cursor }) };
-      return api.get('/accounts/{accountId}/scheduled-messages', { accountId }, query);
-    },
   });
   const filtered = Object.keys(filters).length > 0;
   // Empties the fields too.
@@ -149,11 +143,10 @@ const tagColumn: Column<ScheduledMessage> = {
 };
 
 function ScheduledLink({ message: { messageId, to } }: { message: ScheduledMessage }) {
-  const account = useAccountId();
   return (
     <PageAnchor
       to="/$account/scheduled/$message"
-      params={{ account, message: messageId }}
+      params={{ message: messageId }}
       className="cut"
       title={to ?? undefined}
     >

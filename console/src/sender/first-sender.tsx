@@ -1,6 +1,6 @@
 import { Alert, Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { useAccount, useAccountId, useMay, useMe } from '../account/use-me.ts';
+import { useAccount, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import type { Sender } from '../api/management.generated.ts';
 import { reasonFor } from '../api/problem.ts';
@@ -15,7 +15,6 @@ import { useSenderLink } from './use-sender-link.ts';
 
 /** The step to the first verified sender: an address to confirm, or a domain. */
 export function FirstSender() {
-  const account = useAccountId();
   const may = useMay();
   const senders = useSenders();
   const [adding, setAdding] = useState(false);
@@ -38,7 +37,7 @@ export function FirstSender() {
         ))}
       <Text size="sm">
         {text('steps.domainInstead')}{' '}
-        <PageAnchor to="/$account/domains" params={{ account }} underline="always">
+        <PageAnchor to="/$account/domains" underline="always">
           {text('steps.domain')}
         </PageAnchor>
       </Text>
@@ -47,7 +46,6 @@ export function FirstSender() {
 }
 
 function WaitingSender({ sender: { address, linkExpiresAt } }: { sender: Sender }) {
-  const account = useAccountId();
   const may = useMay();
   const { data: settings } = useSettings();
   const link = useSenderLink();
@@ -65,12 +63,7 @@ function WaitingSender({ sender: { address, linkExpiresAt } }: { sender: Sender 
         )}
         <Group gap="xs">
           {isCaptured && (
-            <PageButton
-              to="/$account/inbox"
-              params={{ account }}
-              size="compact-sm"
-              variant="filled"
-            >
+            <PageButton to="/$account/inbox" size="compact-sm" variant="filled">
               {text('steps.openInbox')}
             </PageButton>
           )}

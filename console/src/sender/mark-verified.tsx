@@ -1,22 +1,22 @@
 import { Button } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useAccountId, useMe } from '../account/use-me.ts';
 import { putUnchanged } from '../api/if-unchanged.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { Confirm } from '../components/confirm.tsx';
+import { useDialog } from '../components/use-dialog.ts';
 import { text } from '../texts/text.ts';
 
 /** Lets operators skip the confirmation of a sender, after asking. */
 export function MarkVerified({ address }: { address: string }) {
   const { data: me } = useMe();
-  const [opened, dialog] = useDisclosure();
+  const dialog = useDialog();
   if (me?.operator !== true) return null;
   return (
     <>
       <Button size="compact-sm" variant="subtle" onClick={dialog.open}>
         {text('senders.verify')}
       </Button>
-      <MarkVerifiedDialog address={address} opened={opened} close={dialog.close} />
+      <MarkVerifiedDialog address={address} {...dialog.props} />
     </>
   );
 }

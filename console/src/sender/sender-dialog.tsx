@@ -32,7 +32,7 @@ function SenderForm({ close, ...props }: SenderDialogProps) {
   const accountId = useAccountId();
   const refresh = useRefresh('senders');
   const { add, sendsLink } = useAddSender();
-  const { values, change, stored, edit, save } = useForm({
+  const { values, change, stored, dialog } = useForm({
     stored: props.sender,
     toValues,
     async save({ values, seen, stored: sender }) {
@@ -51,8 +51,7 @@ function SenderForm({ close, ...props }: SenderDialogProps) {
     <DialogForm
       close={close}
       action={text(isNew && sendsLink ? 'senders.addAndConfirm' : 'save')}
-      submit={save}
-      isChanged={edit.isChanged}
+      {...dialog}
     >
       {(error) => (
         <>

@@ -1,10 +1,8 @@
 import { Button, Group, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import { deleteUnchanged } from '../api/if-unchanged.ts';
 import type { Sender } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { AreaList } from '../components/area-list.tsx';
@@ -25,11 +23,8 @@ import { useSenderLink } from './use-sender-link.ts';
 
 /** The senders of the account. */
 export function SendersPage() {
-  const accountId = useAccountId();
   const { button: add, dialog } = useAddDialog(text('senders.add'), 'senders:write', 'new-sender');
-  const pages = usePages<Sender>({
-    queryKey: ['senders', accountId],
-    read: (cursor) => api.get('/accounts/{accountId}/senders', { accountId }, { cursor }),
+  const pages = usePages('/accounts/{accountId}/senders', {
     // A confirmation link is opened elsewhere.
     refetchInterval: 5_000,
   });
@@ -89,13 +84,12 @@ function DisplayNames({ names }: { names: readonly string[] }) {
 
 /** The state of the sender's domain with a link to it, or one to set it up. */
 function SenderDomain({ sender: { sendingDomain, domainState } }: { sender: Sender }) {
-  const account = useAccountId();
   const may = useMay();
   if (sendingDomain !== null && domainState !== null)
     return (
       <PageAnchor
         to="/$account/domains/$domain"
-        params={{ account, domain: sendingDomain }}
+        params={{ domain: sendingDomain }}
         title={sendingDomain}
         underline="never"
       >
@@ -104,7 +98,7 @@ function SenderDomain({ sender: { sendingDomain, domainState } }: { sender: Send
     );
   if (!may('domains:write')) return null;
   return (
-    <PageAnchor to="/$account/domains" params={{ account }} size="sm">
+    <PageAnchor to="/$account/domains" size="sm">
       {text('senders.domain.none')}
     </PageAnchor>
   );
@@ -137,13 +131,12 @@ function SenderState({ sender }: { sender: Sender }) {
 
 /** Where the confirmation link is if mail stays on this machine. */
 function InboxHint() {
-  const account = useAccountId();
   const may = useMay();
   if (!may('inbox:read')) return null;
   return (
     <Text size="xs">
       {text('senders.inInbox')}{' '}
-      <PageAnchor to="/$account/inbox" params={{ account }} underline="always">
+      <PageAnchor to="/$account/inbox" underline="always">
         {text('senders.openInbox')}
       </PageAnchor>
     </Text>
@@ -157,7 +150,7 @@ function SenderActions({ sender }: { sender: Sender }) {
   const { data: settings } = useSettings();
   const refresh = useRefresh('senders');
   const { data: me } = useMe();
-  const [changing, change] = useDisclosure();
+  const change = useDialog();
   const verification = useDialog();
   const removal = useDialog();
   const link = useSenderLink();
@@ -207,7 +200,7 @@ function SenderActions({ sender }: { sender: Sender }) {
         confirm={remove}
       />
       <ProblemAlert error={link.error} />
-      <SenderDialog opened={changing} close={change.close} sender={sender} />
+      <SenderDialog {...change.props} sender={sender} />
     </>
   );
 }

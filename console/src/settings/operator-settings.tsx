@@ -8,16 +8,17 @@ import {
   Paper,
   Title,
 } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useMe } from '../account/use-me.ts';
 import type { Account } from '../api/management.generated.ts';
 import { localProblem, reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
+import { choicesOf } from '../components/choices-of.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { Note } from '../components/note.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { SaveButton } from '../components/save-button.tsx';
 import { SectionCard } from '../components/section-card.tsx';
+import { useDialog } from '../components/use-dialog.ts';
 import { useForm } from '../form/use-form.ts';
 import { text } from '../texts/text.ts';
 import {
@@ -108,10 +109,7 @@ function OperatorForm({ account }: { account: Account | undefined }) {
           }
           error={reasonFor(error, 'retentionDays')}
           disabled={reading}
-          data={retentionChoices.map((days) => ({
-            value: String(days),
-            label: text('settings.days', { count: days }),
-          }))}
+          data={choicesOf(retentionChoices, (days) => text('settings.days', { count: days }))}
         />
       </Box>
       <SaveButton changed={changed} saving={saving} />
@@ -149,7 +147,7 @@ function isValid({ attachments, size }: OperatorInput): boolean {
 export function SuspendCard() {
   const { account, update, reload } = useInstallationAccount();
   const { data: me } = useMe();
-  const [confirming, confirmation] = useDisclosure();
+  const confirmation = useDialog();
   const { suspended = false } = account ?? {};
   const save = useAction({
     mutationFn: (to: boolean) => update({ suspended }, { suspended: to }),
@@ -177,8 +175,7 @@ export function SuspendCard() {
       </Group>
       <ProblemAlert error={save.error} onRefreshed={save.reset} />
       <Confirm
-        opened={confirming}
-        close={confirmation.close}
+        {...confirmation.props}
         title={text('operate.suspendTitle')}
         consequence={text('operate.suspendConsequence')}
         action={text('operate.suspend')}

@@ -7,14 +7,14 @@ import {
   Stack,
   Textarea,
 } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { putUnchanged } from '../api/if-unchanged.ts';
 import type { AccessPolicy } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { useGet } from '../api/use-get.ts';
+import { useRefresh } from '../api/use-refresh.ts';
+import { choicesOf } from '../components/choices-of.ts';
 import { Field } from '../components/field.tsx';
-import { showNotice } from '../components/notices.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { SaveButton } from '../components/save-button.tsx';
 import { SectionCard } from '../components/section-card.tsx';
@@ -38,11 +38,7 @@ export function PolicySettings() {
   const accountId = useAccountId();
   const may = useMay();
   const params = { accountId };
-  const policy = useQuery({
-    queryKey: ['policy', accountId],
-    queryFn: () => api.get('/accounts/{accountId}/policy', params),
-    enabled: may('policy:write'),
-  });
+  const policy = useGet('/accounts/{accountId}/policy', { params, enabled: may('policy:write') });
   if (!may('policy:write')) return null;
   return (
     <SectionCard
@@ -64,22 +60,19 @@ export function PolicySettings() {
 /** Shows no values while the policy loads, to reserve its space. */
 function PolicyForm({ policy }: { policy: AccessPolicy | undefined }) {
   const accountId = useAccountId();
-  const client = useQueryClient();
   const address = useMe().data?.address;
   const params = { accountId };
   const { values, change, changed, saving, error, submit, reset } = useForm({
     stored: policy ?? emptyPolicy,
     toValues: (stored) => stored,
-    async save({ values, seen }) {
-      const now = await putUnchanged('/accounts/{accountId}/policy', params, seen, {
+    save: ({ values, seen }) =>
+      putUnchanged('/accounts/{accountId}/policy', params, seen, {
         ...values,
         peopleNetworks: values.peopleNetworks.filter(Boolean),
         programNetworks: values.programNetworks.filter(Boolean),
-      });
-      client.setQueryData(['policy', accountId], now);
-      showNotice(text('policy.saved'));
-      return now;
-    },
+      }),
+    notice: text('policy.saved'),
+    reload: useRefresh('policy'),
   });
   const reading = policy === undefined;
   const lockout = reasonFor(error, 'secondFactor');
@@ -104,7 +97,7 @@ function PolicyForm({ policy }: { policy: AccessPolicy | undefined }) {
           <NativeSelect
             label={text('policy.signIn')}
             description={text('policy.signInHint')}
-            data={signInRules.map((value) => ({ value, label: text(`policy.signIn.${value}`) }))}
+            data={choicesOf(signInRules, (value) => text(`policy.signIn.${value}`))}
             value={values.signIn}
             onChange={(event) =>
               change({ signIn: event.currentTarget.value as AccessPolicy['signIn'] })
@@ -115,7 +108,7 @@ function PolicyForm({ policy }: { policy: AccessPolicy | undefined }) {
           <NativeSelect
             label={text('policy.secondFactor')}
             description={text('policy.secondFactorHint')}
-            data={rules.map((value) => ({ value, label: text(`policy.rule.${value}`) }))}
+            data={choicesOf(rules, (value) => text(`policy.rule.${value}`))}
             value={values.secondFactor}
             onChange={(event) =>
               change({ secondFactor: event.currentTarget.value as AccessPolicy['secondFactor'] })

@@ -1,12 +1,13 @@
 import './settings-texts.ts';
 import { Button, Group, NumberInput, Stack, TextInput } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccount, useAccountId, useMay } from '../account/use-me.ts';
 import { putUnchanged } from '../api/if-unchanged.ts';
 import type { RetentionRule } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
+import { useGet } from '../api/use-get.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { showNotice } from '../components/notices.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
@@ -28,14 +29,9 @@ export function PrivacyPage() {
 }
 
 function PrivacySettings() {
-  const accountId = useAccountId();
   const { account } = useAccount();
   const may = useMay();
-  const rule = useQuery({
-    queryKey: ['retention-rule', accountId],
-    queryFn: () => api.get('/accounts/{accountId}/retention-rule', { accountId }),
-    enabled: may('privacy:read'),
-  });
+  const rule = useGet('/accounts/{accountId}/retention-rule', { enabled: may('privacy:read') });
   if (!may('privacy:read')) return null;
   return (
     <Stack gap="lg" maw={760}>
@@ -66,17 +62,14 @@ const emptyRule: RetentionRule = { contentDays: null, addressDays: null, engagem
 function RuleForm({ rule }: { rule: RetentionRule | undefined }) {
   const accountId = useAccountId();
   const may = useMay();
-  const client = useQueryClient();
   const params = { accountId };
   const { values, change, changed, saving, error, submit, reset } = useForm({
     stored: rule ?? emptyRule,
     toValues: (stored) => stored,
-    async save({ values: body, seen }) {
-      const now = await putUnchanged('/accounts/{accountId}/retention-rule', params, seen, body);
-      client.setQueryData(['retention-rule', accountId], now);
-      showNotice(text('privacy.saved'));
-      return now;
-    },
+    save: ({ values: body, seen }) =>
+      putUnchanged('/accounts/{accountId}/retention-rule', params, seen, body),
+    notice: text('privacy.saved'),
+    reload: useRefresh('retention-rule'),
   });
 
   return (

@@ -1,9 +1,8 @@
 import { Note } from '../components/note.tsx';
 import './settings-texts.ts';
 import { Alert, Group, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import type { ServiceProcess } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
+import { useGet } from '../api/use-get.ts';
 import { ListBody } from '../components/list-body.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { Tag } from '../components/tag.tsx';
@@ -16,11 +15,7 @@ import { SettingsTabs } from './settings-tabs.tsx';
 
 /** For operators: the processes on all machines, with what they do and how busy they are. */
 export function ProcessesPage() {
-  const processes = useQuery({
-    queryKey: ['processes'],
-    queryFn: () => api.get('/installation/processes'),
-    refetchInterval: 5_000,
-  });
+  const processes = useGet('/installation/processes', { refetchInterval: 5_000 });
   const items = processes.data?.items ?? [];
   return (
     <>

@@ -1,9 +1,8 @@
 import { NumberInput, Progress, SimpleGrid, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useMe } from '../account/use-me.ts';
 import type { MyAccount, QuotaWindow } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { localProblem, reasonFor } from '../api/problem.ts';
+import { useGet } from '../api/use-get.ts';
 import { Note } from '../components/note.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { SaveButton } from '../components/save-button.tsx';
@@ -18,11 +17,7 @@ import { useInstallationAccount } from './use-installation-account.ts';
 /** The quota and its usage; operators can change it. */
 export function QuotaSettings({ account }: { account: MyAccount }) {
   const { data: me } = useMe();
-  const use = useQuery({
-    queryKey: ['quota-use', account.id],
-    queryFn: () => api.get('/accounts/{accountId}/quota-use', { accountId: account.id }),
-    refetchInterval: 15_000,
-  });
+  const use = useGet('/accounts/{accountId}/quota-use', { refetchInterval: 15_000 });
   const isLimited = account.quota.perHour !== null || account.quota.perDay !== null;
   return (
     <SectionCard

@@ -1,7 +1,7 @@
+import { useRefresh } from '../api/use-refresh.ts';
 import { Note } from '../components/note.tsx';
 import './settings-texts.ts';
 import { Anchor, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { useAccount, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import { putUnchanged } from '../api/if-unchanged.ts';
@@ -9,7 +9,6 @@ import type { Backup, MyAccount, Settings } from '../api/management.generated.ts
 import { localProblem, reasonFor } from '../api/problem.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { Facts } from '../components/facts.tsx';
-import { showNotice } from '../components/notices.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
@@ -52,7 +51,6 @@ function profileOf({ name, archiveAddress }: Pick<MyAccount, 'name' | 'archiveAd
 
 function AccountSettings({ account }: { account: MyAccount }) {
   const may = useMay();
-  const client = useQueryClient();
   const params = { accountId: account.id };
   const { values, change, changed, saving, error, submit, reset } = useForm({
     stored: profileOf(account),
@@ -60,17 +58,11 @@ function AccountSettings({ account }: { account: MyAccount }) {
     async save({ values, seen }) {
       if (values.name.trim() === '') throw localProblem('name', text('settings.nameBlank'));
       const body = { ...values, archiveAddress: values.archiveAddress.trim() };
-      const now = await putUnchanged('/accounts/{accountId}', params, seen, body);
-      showNotice(text('settings.saved'));
-      return now;
+      return putUnchanged('/accounts/{accountId}', params, seen, body);
     },
+    notice: text('settings.saved'),
     // Keeps the operator settings in sync with the new name.
-    reload: () =>
-      Promise.all(
-        [['me'], ['installation-account', account.id]].map((queryKey) =>
-          client.invalidateQueries({ queryKey }),
-        ),
-      ),
+    reload: useRefresh('/me', '/installation/accounts/{accountId}'),
   });
 
   if (!may('account:write')) return null;

@@ -16,6 +16,8 @@ import { deleteUnchanged, putUnchanged } from '../api/if-unchanged.ts';
 import type { SignInProvider } from '../api/management.generated.ts';
 import { api, ifNone } from '../api/management.ts';
 import { isNotFound, reasonFor } from '../api/problem.ts';
+import { keyOf } from '../api/use-get.ts';
+import { choicesOf } from '../components/choices-of.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { EditedRows } from '../components/edited-rows.tsx';
 import { showNotice } from '../components/notices.tsx';
@@ -30,12 +32,11 @@ import { text } from '../texts/text.ts';
 export function SignInProviderSettings() {
   const accountId = useAccountId();
   const may = useMay();
-  const params = { path: { accountId } };
   const provider = useQuery({
-    queryKey: ['sign-in-provider', accountId],
+    queryKey: keyOf(providerPath, { accountId }),
     queryFn: async (): Promise<SignInProvider | null> => {
       try {
-        return await api.get('/accounts/{accountId}/sign-in-provider', params.path);
+        return await api.get(providerPath, { accountId });
       } catch (error) {
         if (isNotFound(error)) return null;
         throw error;
@@ -64,7 +65,7 @@ function ProviderForm({ provider }: { provider: SignInProvider | null }) {
   const client = useQueryClient();
   const params = { accountId };
   const reload = (now: SignInProvider | null) =>
-    client.setQueryData(['sign-in-provider', accountId], now);
+    client.setQueryData(keyOf(providerPath, params), now);
   const [setsUp, setSetsUp] = useState(false);
   const { values, change, changed, stored, saving, error, submit, reset } = useForm({
     stored: provider,
@@ -213,7 +214,7 @@ function MemberRules({ rules, change, error }: MemberRulesProps) {
           <>
             <NativeSelect
               aria-label={text('provider.rule.role', { number })}
-              data={roles.map((value) => ({ value, label: text(`role.${value}`) }))}
+              data={choicesOf(roles, (value) => text(`role.${value}`))}
               value={role}
               onChange={(event) => set({ role: event.currentTarget.value as Rule['role'] })}
             />

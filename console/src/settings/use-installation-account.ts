@@ -1,8 +1,8 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useAccountId, useMe } from '../account/use-me.ts';
 import { putUnchanged } from '../api/if-unchanged.ts';
 import type { Account } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
+import { useGet } from '../api/use-get.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { showNotice } from '../components/notices.tsx';
 import { text } from '../texts/text.ts';
 
@@ -26,14 +26,8 @@ const path = '/installation/accounts/{accountId}';
 export function useInstallationAccount() {
   const accountId = useAccountId();
   const { data: me } = useMe();
-  const client = useQueryClient();
   const params = { accountId };
-  const queryKey = ['installation-account', accountId];
-  const accountQuery = useQuery({
-    queryKey,
-    queryFn: () => api.get(path, params),
-    enabled: me?.operator === true,
-  });
+  const accountQuery = useGet(path, { params, enabled: me?.operator === true });
   const account = accountQuery.data;
 
   /** @param seen what the person saw of what they change */
@@ -44,11 +38,6 @@ export function useInstallationAccount() {
     return now;
   }
 
-  const reload = () =>
-    Promise.all(
-      [queryKey, ['me'], ['quota-use', accountId], ['attention', accountId]].map((key) =>
-        client.invalidateQueries({ queryKey: key }),
-      ),
-    );
+  const reload = useRefresh(path, '/me', 'quota-use', 'attention');
   return { account, update, reload, error: accountQuery.error };
 }

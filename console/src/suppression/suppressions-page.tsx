@@ -1,14 +1,14 @@
 import { Button, Group, NativeSelect } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import { ifUnchanged } from '../api/if-unchanged.ts';
 import type { Suppression } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { useRefresh } from '../api/use-refresh.ts';
+import { choicesOf } from '../components/choices-of.ts';
 import { Field } from '../components/field.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
 import { PageAnchor } from '../components/links.tsx';
@@ -19,8 +19,7 @@ import { TimeText } from '../components/time-text.tsx';
 import { UndoButton } from '../components/undo-button.tsx';
 import { useAddDialog } from '../components/use-add-dialog.tsx';
 import { useDialog } from '../components/use-dialog.ts';
-import { ImportDialog } from '../import/import-dialog.tsx';
-import { ImportsPanel } from '../import/imports-panel.tsx';
+import { Imports } from '../import/imports.tsx';
 import { text, textOr } from '../texts/text.ts';
 import {
   readSuppressionFilters,
@@ -47,11 +46,7 @@ export function SuppressionsPage() {
   const importer = useDialog();
   const filters = readSuppressionFilters(route.useSearch());
   const { contains, reason } = filters;
-  const pages = usePages<Suppression>({
-    queryKey: ['suppressions', accountId, filters],
-    read: (cursor) =>
-      api.get('/accounts/{accountId}/suppressions', { accountId }, { cursor, ...filters }),
-  });
+  const pages = usePages('/accounts/{accountId}/suppressions', { query: filters });
   const filtered = contains !== undefined || reason !== undefined;
   return (
     <>
@@ -71,7 +66,11 @@ export function SuppressionsPage() {
           {text('suppressions.export')}
         </Button>
       </PageHeading>
-      <SuppressionImports chooseAnother={importer.open} />
+      <Imports
+        dialog={importer}
+        title={text('suppressions.importTitle')}
+        hint={text('suppressions.importHint')}
+      />
       {(filtered || pages.items.length > 0 || pages.isPlaceholderData) && (
         <Filters filters={filters} />
       )}
@@ -98,10 +97,7 @@ export function SuppressionsPage() {
             title: text('suppressions.message'),
             cell: ({ messageId }) =>
               messageId !== null && (
-                <PageAnchor
-                  to="/$account/messages/$message"
-                  params={{ account: accountId, message: messageId }}
-                >
+                <PageAnchor to="/$account/messages/$message" params={{ message: messageId }}>
                   {text('suppressions.showMessage')}
                 </PageAnchor>
               ),
@@ -114,7 +110,6 @@ export function SuppressionsPage() {
         ]}
       />
       <SuppressionDialog {...dialog} />
-      <ImportSuppressionsDialog {...importer.props} />
     </>
   );
 }
@@ -154,7 +149,7 @@ function Filters({ filters }: { filters: SuppressionFilters }) {
         onChange={(event) => change({ reason: event.currentTarget.value })}
         data={[
           { value: '', label: text('suppressions.anyReason') },
-          ...suppressionReasonCodes.map((value) => ({ value, label: nameOf(value) })),
+          ...choicesOf(suppressionReasonCodes, nameOf),
         ]}
       />
     </Group>
@@ -232,56 +227,5 @@ function SuppressionDialog(props: { opened: boolean; close: () => void }) {
         data-autofocus
       />
     </FormDialog>
-  );
-}
-
-/** Uploads a file of suppressions; its import then appears on the page. */
-function useSendSuppressions() {
-  const accountId = useAccountId();
-  const refresh = useRefresh('suppression-imports');
-  return async (importId: string, file: File) => {
-    await api.put(
-      '/accounts/{accountId}/suppressions-imports/{importId}',
-      { accountId, importId },
-      file,
-      { query: { name: file.name.slice(0, 200) } },
-    );
-    await refresh();
-  };
-}
-
-/** Imports suppressions from a file. */
-function ImportSuppressionsDialog(dialog: { opened: boolean; close: () => void }) {
-  return (
-    <ImportDialog
-      {...dialog}
-      title={text('suppressions.importTitle')}
-      hint={text('suppressions.importHint')}
-      send={useSendSuppressions()}
-    />
-  );
-}
-
-/** The recent imports of suppressions. @param chooseAnother imports another file than one that failed */
-function SuppressionImports({ chooseAnother }: { chooseAnother: () => void }) {
-  const accountId = useAccountId();
-  const client = useQueryClient();
-  const may = useMay();
-  const send = useSendSuppressions();
-  const done = useCallback(
-    () => client.invalidateQueries({ queryKey: ['suppressions', accountId] }),
-    [client, accountId],
-  );
-  return (
-    <ImportsPanel
-      queryKey={['suppression-imports', accountId]}
-      read={() => api.get('/accounts/{accountId}/suppressions-imports', { accountId })}
-      send={may('suppressions:write') ? send : undefined}
-      chooseAnother={chooseAnother}
-      rejectedHref={(importId) =>
-        `/manage/v1/accounts/${accountId}/suppressions-imports/${importId}/rejected`
-      }
-      done={done}
-    />
   );
 }

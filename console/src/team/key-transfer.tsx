@@ -1,8 +1,7 @@
 import { Checkbox, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useAccount, useAccountId, useMay, useMe } from '../account/use-me.ts';
-import type { ApiKey, User } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
+import { useAccount, useMay, useMe } from '../account/use-me.ts';
+import type { User } from '../api/management.generated.ts';
 import { usePages } from '../api/pages.ts';
 import { text } from '../texts/text.ts';
 
@@ -27,17 +26,12 @@ export function revokesKeys(before: User['role'], after: User['role']): boolean 
 }
 
 export function useKeyTransfer({ email }: User): KeyTransfer {
-  const accountId = useAccountId();
   const may = useMay();
   const { account } = useAccount();
   const me = useMe().data?.person?.email;
   const [transfer, setTransfer] = useState(false);
   const enabled = may('keys:read') && may('users:write');
-  const pages = usePages<ApiKey>({
-    queryKey: ['keys', accountId],
-    enabled,
-    read: () => api.get('/accounts/{accountId}/keys', { accountId }),
-  });
+  const pages = usePages('/accounts/{accountId}/keys', { enabled });
   const count = pages.items.filter(({ createdBy }) => createdBy === email).length;
   const own = me === email;
   const canTransfer = me !== undefined && !own && account?.role === 'owner';

@@ -1,5 +1,4 @@
 import { Alert, Button, Group, NativeSelect, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
@@ -9,6 +8,7 @@ import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
 import { useAction } from '../api/use-action.ts';
 import { useRefresh } from '../api/use-refresh.ts';
+import { choicesOf } from '../components/choices-of.ts';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
 import { Field } from '../components/field.tsx';
 import { FormDialog } from '../components/form-dialog.tsx';
@@ -20,6 +20,7 @@ import { RowMenu } from '../components/row-menu.tsx';
 import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { useAddDialog } from '../components/use-add-dialog.tsx';
+import { useDialog } from '../components/use-dialog.ts';
 import { text } from '../texts/text.ts';
 import { KeyTransferChoice, revokesKeys, useKeyTransfer } from './key-transfer.tsx';
 
@@ -27,18 +28,14 @@ type Role = User['role'];
 
 const roles: readonly Role[] = ['owner', 'developer', 'marketer', 'viewer', 'service'];
 
-const roleChoices = roles.map((value) => ({ value, label: text(`role.${value}`) }));
+const roleChoices = choicesOf(roles, (value) => text(`role.${value}`));
 
 /** The users of the account and their roles. */
 export function TeamPage() {
-  const accountId = useAccountId();
   const { button: add, dialog } = useAddDialog(text('team.invite'), 'users:write', 'invite');
   const { data: me } = useMe();
   const [failure, setFailure] = useState<RoleFailure>();
-  const pages = usePages<User>({
-    queryKey: ['users', accountId],
-    read: (cursor) => api.get('/accounts/{accountId}/users', { accountId }, { cursor }),
-  });
+  const pages = usePages('/accounts/{accountId}/users');
   const owners = pages.items.filter(({ role, invitation }) => role === 'owner' && !invitation);
   const isOnlyOwner = ({ email }: User) =>
     !pages.hasNextPage && owners.length === 1 && owners[0]?.email === email;
@@ -208,9 +205,9 @@ function ResendInvitation({ user }: { user: User }) {
   const accountId = useAccountId();
   const may = useMay();
   const refresh = useRefresh('users');
-  const params = { path: { accountId, email: user.email } };
+  const params = { accountId, email: user.email };
   const resend = useAction({
-    mutationFn: () => api.post('/accounts/{accountId}/users/{email}/invitation', params.path),
+    mutationFn: () => api.post('/accounts/{accountId}/users/{email}/invitation', params),
     onSuccess: refresh,
   });
   if (!may('users:write')) return null;
@@ -235,7 +232,7 @@ function RemoveUser({ user }: { user: User }) {
   const may = useMay();
   const refresh = useRefresh('users', 'keys');
   const keys = useKeyTransfer(user);
-  const [opened, dialog] = useDisclosure();
+  const dialog = useDialog();
   if (!may('users:write') || !keys.isLoaded) return null;
   async function remove() {
     const { email, name, role } = user;
@@ -251,8 +248,7 @@ function RemoveUser({ user }: { user: User }) {
         items={[{ label: action, color: 'red', choose: dialog.open }]}
       />
       <ConfirmByName
-        opened={opened}
-        close={dialog.close}
+        {...dialog.props}
         title={text(isInvited ? 'team.withdrawTitle' : 'team.removeTitle')}
         consequence={text(isInvited ? 'team.withdrawConsequence' : 'team.removeConsequence')}
         name={user.email}

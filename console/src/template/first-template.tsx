@@ -1,6 +1,6 @@
 import { Button, SimpleGrid, Stack, Text, UnstyledButton } from '@mantine/core';
 import { useState } from 'react';
-import { useAccountId, useMay } from '../account/use-me.ts';
+import { useMay } from '../account/use-me.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { Note } from '../components/note.tsx';
 import { useTemplates } from '../overview/use-overview.ts';
@@ -10,7 +10,6 @@ import { blankStarter, useStarters } from './starter-choice.tsx';
 
 /** The step to the first template: continue with the existing one, or start from a ready-made one. */
 export function FirstTemplate() {
-  const account = useAccountId();
   const may = useMay();
   const { data: templates } = useTemplates();
   const starters = useStarters();
@@ -21,7 +20,7 @@ export function FirstTemplate() {
     return (
       <PageAnchor
         to="/$account/templates/$template"
-        params={{ account, template: begun.id }}
+        params={{ template: begun.id }}
         underline="never"
       >
         <Button component="span">{text('steps.continue', { name: begun.name })}</Button>

@@ -1,7 +1,5 @@
 import { Box, Radio, ScrollArea, SimpleGrid, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { useAccountId } from '../account/use-me.ts';
-import { api } from '../api/management.ts';
+import { useGet } from '../api/use-get.ts';
 import { MailFrame } from '../components/mail-frame.tsx';
 import { Note } from '../components/note.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
@@ -13,12 +11,7 @@ export const blankStarter = '';
 
 /** The starters that a new template can begin with. */
 export function useStarters() {
-  const accountId = useAccountId();
-  return useQuery({
-    queryKey: ['starters', accountId],
-    queryFn: () => api.get('/accounts/{accountId}/template-starters', { accountId }),
-    staleTime: 300_000,
-  });
+  return useGet('/accounts/{accountId}/template-starters', { staleTime: 300_000 });
 }
 
 interface StarterChoiceProps {
@@ -60,14 +53,8 @@ export function StarterChoice({ value, change }: StarterChoiceProps) {
 
 /** The email of a starter with its samples. */
 export function StarterPreview({ starter }: { starter: string }) {
-  const accountId = useAccountId();
-  const preview = useQuery({
-    queryKey: ['starters', accountId, starter],
-    queryFn: () =>
-      api.get('/accounts/{accountId}/template-starters/{starterId}', {
-        accountId,
-        starterId: starter,
-      }),
+  const preview = useGet('/accounts/{accountId}/template-starters/{starterId}', {
+    params: { starterId: starter },
     enabled: starter !== blankStarter,
     staleTime: 300_000,
   });

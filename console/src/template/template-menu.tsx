@@ -1,5 +1,4 @@
 import { ActionIcon, Menu } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
@@ -10,6 +9,7 @@ import { useAction } from '../api/use-action.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { Icon } from '../components/icon.tsx';
 import { showNotice } from '../components/notices.tsx';
+import { useDialog } from '../components/use-dialog.ts';
 import { text } from '../texts/text.ts';
 import { NameTemplateDialog } from './name-template-dialog.tsx';
 
@@ -27,18 +27,18 @@ export function TemplateMenu({ template, onPage = false, children }: TemplateMen
   const may = useMay();
   const refresh = useRefresh('templates');
   const navigate = useNavigate();
-  const [duplicating, duplicate] = useDisclosure();
+  const duplicate = useDialog();
   const { id, name, publishedVersion, hasDraft } = template;
-  const params = { path: { accountId, templateId: id } };
+  const params = { accountId, templateId: id };
   const path = '/accounts/{accountId}/templates/{templateId}';
 
   const remove = useAction({
-    mutationFn: () => deleteUnchanged(path, params.path, { name, publishedVersion, hasDraft }),
+    mutationFn: () => deleteUnchanged(path, params, { name, publishedVersion, hasDraft }),
     async onSuccess() {
       await navigate({ to: '/$account/templates', params: { account: accountId } });
       await refresh();
       showNotice(text('undo.removed', { name }), async () => {
-        await createNew('id', path, params.path, { name });
+        await createNew('id', path, params, { name });
         await refresh();
       });
     },
@@ -79,7 +79,7 @@ export function TemplateMenu({ template, onPage = false, children }: TemplateMen
           )}
         </Menu.Dropdown>
       </Menu>
-      <DuplicateDialog opened={duplicating} close={duplicate.close} template={template} />
+      <DuplicateDialog {...duplicate.props} template={template} />
     </>
   );
 }

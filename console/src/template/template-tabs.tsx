@@ -47,7 +47,7 @@ export function TemplateTabs({ page, choose, state, actions, children }: Templat
     );
   return (
     <>
-      <PageAnchor to="/$account/templates" params={{ account }} size="sm">
+      <PageAnchor to="/$account/templates" size="sm">
         {text('templates.all')}
       </PageAnchor>
       <div className="template-bar" data-page={page === 'preview' ? 'edit' : page}>

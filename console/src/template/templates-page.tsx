@@ -26,7 +26,6 @@ import { TemplateMenu } from './template-menu.tsx';
 
 /** The templates of the account, with thumbnails. */
 export function TemplatesPage() {
-  const accountId = useAccountId();
   const { button: add, dialog } = useAddDialog(
     text('templates.add'),
     'templates:write',
@@ -34,14 +33,8 @@ export function TemplatesPage() {
   );
   const [typed, setTyped] = useState('');
   const [contains] = useDebouncedValue(typed.trim(), 250);
-  const pages = usePages<Template>({
-    queryKey: ['templates', accountId, { contains }],
-    read: (cursor) =>
-      api.get(
-        '/accounts/{accountId}/templates',
-        { accountId },
-        { cursor, limit: 24, ...(contains !== '' && { contains }) },
-      ),
+  const pages = usePages('/accounts/{accountId}/templates', {
+    query: { limit: 24, ...(contains !== '' && { contains }) },
   });
   return (
     <>
@@ -76,7 +69,6 @@ export function TemplatesPage() {
 }
 
 function TemplateCard({ template }: { template: Template }) {
-  const account = useAccountId();
   const { id, name, subject, publishedVersion, hasDraft, changedAt } = template;
   const sample = useSample(id);
   return (
@@ -87,7 +79,7 @@ function TemplateCard({ template }: { template: Template }) {
       <Group justify="space-between" wrap="nowrap" mt="sm" align="flex-start">
         <PageAnchor
           to="/$account/templates/$template"
-          params={{ account, template: id }}
+          params={{ template: id }}
           fw={600}
           className="breakable"
           dir="auto"

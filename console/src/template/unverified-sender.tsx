@@ -1,6 +1,5 @@
 import './editor-texts.ts';
 import { Alert, Text } from '@mantine/core';
-import { useAccountId } from '../account/use-me.ts';
 import type { Sender } from '../api/management.generated.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { useSenders } from '../overview/use-overview.ts';
@@ -25,7 +24,6 @@ interface UnverifiedSenderProps {
 
 /** Warns if the template's sender isn't verified, with a link to fix it. */
 export function UnverifiedSender({ sender }: UnverifiedSenderProps) {
-  const account = useAccountId();
   const { data: template } = useTemplate();
   const { data: senders } = useSenders();
   const from = sender ?? template?.createdBy;
@@ -42,7 +40,7 @@ export function UnverifiedSender({ sender }: UnverifiedSenderProps) {
           {text('editor.senderUnverified', { sender: from })}
         </Text>{' '}
         {text('editor.senderUnverifiedHint')}{' '}
-        <PageAnchor to="/$account/senders" params={{ account }} inherit underline="always">
+        <PageAnchor to="/$account/senders" inherit underline="always">
           {text('editor.senderVerify')}
         </PageAnchor>
       </Text>

@@ -20,6 +20,7 @@ import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import type { TemplateContent, TemplateField } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
+import { keyOf } from '../api/use-get.ts';
 import { CodeSample } from '../components/code-sample.tsx';
 import { CopyField } from '../components/copy-field.tsx';
 import { Icon } from '../components/icon.tsx';
@@ -40,7 +41,6 @@ import { useTemplate, useTemplatePath, useVersion } from './use-template.ts';
 /** Sends with the published version: a key, code that runs as it is, and what arrived. */
 export function UsePage() {
   const { data: template, error } = useTemplate();
-  const accountId = useAccountId();
   const version = useVersion(template?.publishedVersion);
   return (
     <TemplateTabs page="use">
@@ -49,7 +49,7 @@ export function UsePage() {
         <Alert color="yellow" title={text('use.unpublished')}>
           <PageAnchor
             to="/$account/templates/$template"
-            params={{ account: accountId, template: template.id }}
+            params={{ template: template.id }}
             underline="always"
           >
             {text('use.publish')}
@@ -192,7 +192,7 @@ function FieldNames({ fields }: { fields: readonly TemplateField[] }) {
  * @param isAwaited whether there is a key to send it with
  */
 function ArrivalCard({ isAwaited }: { isAwaited: boolean }) {
-  const { accountId, templateId } = useTemplatePath();
+  const { templateId } = useTemplatePath();
   const may = useMay();
   const { data: settings } = useSettings();
   const { data: message } = useArrivedMessage();
@@ -229,17 +229,13 @@ function ArrivalCard({ isAwaited }: { isAwaited: boolean }) {
               <Group gap="md" fz="sm">
                 <PageAnchor
                   to="/$account/messages/$message"
-                  params={{ account: accountId, message: message.id }}
+                  params={{ message: message.id }}
                   underline="always"
                 >
                   {text('use.showMessage')}
                 </PageAnchor>
                 {settings?.delivery === 'inbox' && may('domains:write') && (
-                  <PageAnchor
-                    to="/$account/domains"
-                    params={{ account: accountId }}
-                    underline="always"
-                  >
+                  <PageAnchor to="/$account/domains" underline="always">
                     {text('use.next')}
                   </PageAnchor>
                 )}
@@ -267,7 +263,7 @@ function useArrivedMessage() {
   const { accountId, templateId } = useTemplatePath();
   const may = useMay();
   return useQuery({
-    queryKey: ['messages', accountId, 'latest of', templateId],
+    queryKey: [...keyOf('/accounts/{accountId}/messages', { accountId }), 'latest of', templateId],
     queryFn: async () => {
       const { items } = await api.get(
         '/accounts/{accountId}/messages',

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useAccountId } from '../account/use-me.ts';
-import { api } from '../api/management.ts';
+import { getQuery, useGet } from '../api/use-get.ts';
 
 export interface TemplatePath {
   readonly accountId: string;
@@ -17,18 +17,7 @@ export function useTemplatePath(): TemplatePath {
 
 /** The current template. */
 export function useTemplate() {
-  return useTemplateAt(useTemplatePath());
-}
-
-export function useTemplateAt(path: TemplatePath, enabled = true) {
-  return useQuery({ ...templateQuery(path), enabled });
-}
-
-export function templateQuery(path: TemplatePath) {
-  return {
-    queryKey: ['templates', path.accountId, path.templateId],
-    queryFn: () => api.get('/accounts/{accountId}/templates/{templateId}', path),
-  };
+  return useGet('/accounts/{accountId}/templates/{templateId}', { params: useTemplatePath() });
 }
 
 /** A version of the current template with its content; disabled without a number. */
@@ -39,12 +28,10 @@ export function useVersion(version: number | null | undefined) {
 
 export function versionQuery(path: TemplatePath, version: number) {
   return {
-    queryKey: ['version', path.accountId, path.templateId, version],
-    queryFn: () =>
-      api.get('/accounts/{accountId}/templates/{templateId}/versions/{version}', {
-        ...path,
-        version,
-      }),
+    ...getQuery('/accounts/{accountId}/templates/{templateId}/versions/{version}', {
+      ...path,
+      version,
+    }),
     // Published versions are immutable.
     staleTime: 300_000,
   };

@@ -25,7 +25,7 @@ interface VersionActionsProps {
 export function VersionActions({ version: { version, published }, ...props }: VersionActionsProps) {
   const may = useMay();
   const path = useTemplatePath();
-  const refresh = useRefresh('templates', 'versions');
+  const refresh = useRefresh('templates');
   const [opened, dialog] = useDisclosure();
   const { data: template } = useTemplate();
   const [seen, setSeen] = useState<number | null>(null);

@@ -2,7 +2,6 @@ import { Note } from '../components/note.tsx';
 import './editor-texts.ts';
 import './editor-texts.ts';
 import { Group, Modal, NativeSelect, SegmentedControl, Skeleton, Stack } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
 import { useMay } from '../account/use-me.ts';
@@ -11,8 +10,8 @@ import type {
   TemplateVariant,
   TemplateVersion,
 } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
 import { usePages } from '../api/pages.ts';
+import { useGet } from '../api/use-get.ts';
 import { lazyComponent } from '../components/lazy-component.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { ListBody } from '../components/list-body.tsx';
@@ -42,11 +41,7 @@ export function VersionsPage() {
   const path = useTemplatePath();
   const { shown } = readVersionFilters(route.useSearch());
   const navigate = route.useNavigate();
-  const pages = usePages<TemplateVersion>({
-    queryKey: ['versions', path.accountId, path.templateId],
-    read: (cursor) =>
-      api.get('/accounts/{accountId}/templates/{templateId}/versions', path, { cursor }),
-  });
+  const pages = usePages('/accounts/{accountId}/templates/{templateId}/versions', { params: path });
   const { data: template } = useTemplate();
   const publishers = usePublishers(pages.items);
   const [chosen, choose] = useState<Pair>();
@@ -122,17 +117,12 @@ export function VersionsPage() {
 
 /** Who published versions, as far as the audit log has it and the person may see it. */
 function usePublishers(versions: readonly TemplateVersion[]): ReadonlyMap<number, string> {
-  const { accountId, templateId } = useTemplatePath();
+  const { templateId } = useTemplatePath();
   const may = useMay();
   const from = versions.at(-1)?.createdAt;
-  const { data } = useQuery({
-    queryKey: ['versions', accountId, templateId, 'publishers', from, versions.length],
-    queryFn: () =>
-      api.get(
-        '/accounts/{accountId}/audit',
-        { accountId },
-        { kind: 'template_published', search: templateId, from, limit: 100 },
-      ),
+  const { data } = useGet('/accounts/{accountId}/audit', {
+    revision: versions.length,
+    query: { kind: 'template_published', search: templateId, from, limit: 100 },
     enabled: from !== undefined && may('audit:read'),
   });
   const events = data?.items.filter(({ detail }) => detail.id === templateId) ?? [];

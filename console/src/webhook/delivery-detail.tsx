@@ -1,9 +1,9 @@
 import { Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useAccountId, useMay } from '../account/use-me.ts';
 import type { WebhookDeliveryDetail } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { useAction } from '../api/use-action.ts';
+import { useGet } from '../api/use-get.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { CopyField } from '../components/copy-field.tsx';
 import { Facts } from '../components/facts.tsx';
@@ -31,10 +31,8 @@ export function DeliveryPanel({ webhookId, eventId, paused, onPage }: DeliveryDe
   const may = useMay();
   const refresh = useRefresh('webhooks');
   const params = { accountId, webhookId, eventId };
-  const detail = useQuery({
-    queryKey: ['webhooks', accountId, webhookId, 'event', eventId],
-    queryFn: () =>
-      api.get('/accounts/{accountId}/webhooks/{webhookId}/deliveries/{eventId}', params),
+  const detail = useGet('/accounts/{accountId}/webhooks/{webhookId}/deliveries/{eventId}', {
+    params,
     refetchInterval: ({ state }) => (state.data?.state === 'pending' ? 2_000 : false),
   });
   const replay = useAction({
@@ -90,7 +88,6 @@ export function DeliveryPanel({ webhookId, eventId, paused, onPage }: DeliveryDe
 }
 
 function EventFacts({ detail, paused }: { detail: WebhookDeliveryDetail; paused: boolean }) {
-  const accountId = useAccountId();
   const { eventId, messageId, at, address, nextAt, state } = detail;
   const next = paused
     ? text('webhooks.onResume')
@@ -104,7 +101,7 @@ function EventFacts({ detail, paused }: { detail: WebhookDeliveryDetail; paused:
           <PageAnchor
             key="message"
             to="/$account/messages/$message"
-            params={{ account: accountId, message: messageId }}
+            params={{ message: messageId }}
           >
             {messageId}
           </PageAnchor>,

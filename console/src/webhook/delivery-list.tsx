@@ -1,7 +1,8 @@
 import { SegmentedControl, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { WebhookDelivery } from '../api/management.generated.ts';
-import type { usePages } from '../api/pages.ts';
+import type { LoadedPages } from '../api/pages.ts';
+import { choicesOf } from '../components/choices-of.ts';
 import { PageAnchor } from '../components/links.tsx';
 import { LoadMore } from '../components/load-more.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
@@ -14,7 +15,7 @@ import { deliveryStates, type FilteredState, readWebhookFilters } from './webhoo
 const route = getRouteApi('/$account/webhooks/$webhook');
 
 interface DeliveryListProps {
-  log: ReturnType<typeof usePages<WebhookDelivery>>;
+  log: LoadedPages<WebhookDelivery>;
   /** The event that is shown. */
   shown: string | undefined;
   paused: boolean;
@@ -55,12 +56,12 @@ interface DeliveryItemProps {
 function DeliveryItem({ delivery, isShown, paused }: DeliveryItemProps) {
   const { kind, at, address, state, attempts, lastStatus, nextAt } = delivery;
   const { state: filter } = readWebhookFilters(route.useSearch());
-  const { account, webhook } = route.useParams();
+  const { webhook } = route.useParams();
   return (
     <li>
       <PageAnchor
         to="/$account/webhooks/$webhook"
-        params={{ account, webhook }}
+        params={{ webhook }}
         search={{ ...(filter && { state: filter }), event: delivery.eventId }}
         resetScroll={false}
         aria-current={isShown ? 'true' : undefined}
@@ -113,7 +114,7 @@ export function StateFilter() {
       }
       data={[
         { value: '', label: text('webhooks.allStates') },
-        ...deliveryStates.map((value) => ({ value, label: text(`webhooks.delivery.${value}`) })),
+        ...choicesOf(deliveryStates, (value) => text(`webhooks.delivery.${value}`)),
       ]}
     />
   );

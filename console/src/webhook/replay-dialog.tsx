@@ -4,6 +4,7 @@ import { useAccountId } from '../account/use-me.ts';
 import { api } from '../api/management.ts';
 import { localProblem, reasonFor } from '../api/problem.ts';
 import { useRefresh } from '../api/use-refresh.ts';
+import { choicesOf } from '../components/choices-of.ts';
 import { dialogOf } from '../components/dialog-of.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
 import { text } from '../texts/text.ts';
@@ -53,10 +54,7 @@ function ReplayForm({ close, webhookId }: ReplayDialogProps) {
             label={text('webhooks.period')}
             value={String(hours)}
             onChange={(event) => setHours(Number(event.currentTarget.value))}
-            data={periods.map((value) => ({
-              value: String(value),
-              label: text(`webhooks.period.${value}`),
-            }))}
+            data={choicesOf(periods, (value) => text(`webhooks.period.${value}`))}
             data-autofocus
           />
           {hours === 0 && (

@@ -1,8 +1,6 @@
 import { Progress, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { useAccountId } from '../account/use-me.ts';
 import type { WebhookReplay } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
+import { useGet } from '../api/use-get.ts';
 import { formatTime } from '../format/format-time.ts';
 import { text } from '../texts/text.ts';
 
@@ -17,11 +15,8 @@ function isOld({ createdAt }: WebhookReplay): boolean {
 
 /** The progress of the latest replay of a period. */
 export function ReplayProgress({ webhookId, paused }: { webhookId: string; paused: boolean }) {
-  const accountId = useAccountId();
-  const replays = useQuery({
-    queryKey: ['webhooks', accountId, webhookId, 'replays'],
-    queryFn: () =>
-      api.get('/accounts/{accountId}/webhooks/{webhookId}/replays', { accountId, webhookId }),
+  const replays = useGet('/accounts/{accountId}/webhooks/{webhookId}/replays', {
+    params: { webhookId },
     refetchInterval: ({ state }) => (state.data?.items.some(isRunning) ? 1_000 : false),
   });
   const [latest] = replays.data?.items ?? [];

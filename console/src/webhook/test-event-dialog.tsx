@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useAccountId } from '../account/use-me.ts';
 import type { Webhook, WebhookTest } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
+import { choicesOf } from '../components/choices-of.ts';
 import { dialogOf } from '../components/dialog-of.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
 import { Note } from '../components/note.tsx';
@@ -47,7 +48,7 @@ function TestEventForm({ close, webhook }: TestEventDialogProps) {
         description={text('webhooks.testHint')}
         value={kind}
         onChange={(event) => setKind(event.currentTarget.value as typeof kind)}
-        data={shownWebhookKinds.map((value) => ({ value, label: eventName(value) }))}
+        data={choicesOf(shownWebhookKinds, eventName)}
         data-autofocus
       />
       {result !== undefined && (

@@ -57,7 +57,7 @@ export const WebhookDialog = dialogOf(
 function WebhookForm({ close, show, ...props }: WebhookDialogProps) {
   const accountId = useAccountId();
   const reload = useRefresh('webhooks');
-  const { values, change, stored, edit, save } = useForm({
+  const { values, change, stored, dialog } = useForm({
     stored: props.webhook as EditedWebhook | undefined,
     toValues,
     async save({ values, seen, stored: webhook }) {
@@ -86,8 +86,7 @@ function WebhookForm({ close, show, ...props }: WebhookDialogProps) {
     <DialogForm
       close={close}
       action={text(stored === undefined ? 'webhooks.add' : 'save')}
-      submit={save}
-      isChanged={edit.isChanged}
+      {...dialog}
     >
       {(error) => (
         <>

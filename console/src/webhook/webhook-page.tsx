@@ -1,6 +1,5 @@
 import { Alert, Button, Code, Group, Paper, Text, Title } from '@mantine/core';
-import { useDisclosure, useMediaQuery } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
+import { useMediaQuery } from '@mantine/hooks';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAccountId, useMay } from '../account/use-me.ts';
@@ -34,6 +33,7 @@ import { WebhookDialog } from './webhook-dialog.tsx';
 import { readWebhookFilters } from './webhook-filters.ts';
 import { kindsText, WebhookBadge } from './webhooks-page.tsx';
 import './webhook.css';
+import { useGet } from '../api/use-get.ts';
 
 const route = getRouteApi('/$account/webhooks/$webhook');
 
@@ -49,23 +49,19 @@ export function WebhookPage() {
 }
 
 function useWebhook() {
-  const accountId = useAccountId();
   const { webhook: webhookId } = route.useParams();
-  const params = { path: { accountId, webhookId } };
-  return useQuery({
-    queryKey: ['webhooks', accountId, webhookId],
-    queryFn: () => api.get('/accounts/{accountId}/webhooks/{webhookId}', params.path),
+  return useGet('/accounts/{accountId}/webhooks/{webhookId}', {
+    params: { webhookId },
     refetchInterval: 10_000,
   });
 }
 
 function WholePage({ webhook }: { webhook: ReturnType<typeof useWebhook> }) {
-  const accountId = useAccountId();
   // What opens the dialog can go while it is open: an event arrives, or requests succeed again.
-  const [testing, test] = useDisclosure();
+  const test = useDialog();
   return (
     <>
-      <PageAnchor to="/$account/webhooks" params={{ account: accountId }} size="sm">
+      <PageAnchor to="/$account/webhooks" size="sm">
         {text('webhooks.all')}
       </PageAnchor>
       <PageHeading
@@ -76,14 +72,12 @@ function WholePage({ webhook }: { webhook: ReturnType<typeof useWebhook> }) {
         {webhook.data !== undefined && <WebhookActions webhook={webhook.data} test={test.open} />}
       </PageHeading>
       <PageProblem error={webhook.error} icon="webhooks">
-        <PageButton to="/$account/webhooks" params={{ account: accountId }}>
-          {text('webhooks.all')}
-        </PageButton>
+        <PageButton to="/$account/webhooks">{text('webhooks.all')}</PageButton>
       </PageProblem>
       {webhook.data !== undefined && (
         <>
           <WebhookBody webhook={webhook.data} test={test.open} />
-          <TestEventDialog opened={testing} close={test.close} webhook={webhook.data} />
+          <TestEventDialog {...test.props} webhook={webhook.data} />
         </>
       )}
     </>
@@ -114,13 +108,12 @@ function EventPage({
   webhook: Webhook;
   eventId: string;
 }) {
-  const account = useAccountId();
   const { state } = readWebhookFilters(route.useSearch());
   return (
     <section aria-label={text('webhooks.event')}>
       <PageAnchor
         to="/$account/webhooks/$webhook"
-        params={{ account, webhook: id }}
+        params={{ webhook: id }}
         search={state === undefined ? {} : { state }}
         size="sm"
         className="breakable"
@@ -142,7 +135,11 @@ function WebhookBody({ webhook, test }: WebhookPartProps) {
   const { state, event } = readWebhookFilters(route.useSearch());
   const { id: webhookId, pausedAt, pausedReason, failingSince, previousUntil } = webhook;
   const paused = pausedAt !== null;
-  const log = useLog(webhookId, state);
+  const log = usePages('/accounts/{accountId}/webhooks/{webhookId}/deliveries', {
+    params: { webhookId },
+    query: { ...(state && { state }) },
+    refetchInterval: 5_000,
+  });
   const shown = event ?? log.items[0]?.eventId;
   return (
     <>
@@ -276,20 +273,6 @@ function failingTitle(since: string, events: readonly WebhookDelivery[]): string
     : text('webhooks.failingWith', { time, status: String(status) });
 }
 
-function useLog(webhookId: string, state: WebhookDelivery['state'] | undefined) {
-  const accountId = useAccountId();
-  return usePages<WebhookDelivery>({
-    queryKey: ['webhooks', accountId, webhookId, 'log', state],
-    refetchInterval: 5_000,
-    read: (cursor) =>
-      api.get(
-        '/accounts/{accountId}/webhooks/{webhookId}/deliveries',
-        { accountId, webhookId },
-        { cursor, ...(state && { state }) },
-      ),
-  });
-}
-
 /** The main action of a webhook without events. */
 function TestEventButton({ test, compact }: { test: () => void; compact?: boolean }) {
   const may = useMay();
@@ -306,22 +289,22 @@ function WebhookActions({ webhook, test }: WebhookPartProps) {
   const may = useMay();
   const refresh = useRefresh('webhooks');
   const navigate = route.useNavigate();
-  const [changing, change] = useDisclosure();
-  const [replaying, replay] = useDisclosure();
+  const change = useDialog();
+  const replay = useDialog();
   const removal = useDialog();
   const rotation = useRotation(webhook);
   const { id: webhookId, url, kinds, pausedAt } = webhook;
-  const params = { path: { accountId, webhookId } };
+  const params = { accountId, webhookId };
   const paused = pausedAt !== null;
   const pause = useAction({
     mutationFn: (action: 'pause' | 'resume') =>
-      api.post(`/accounts/{accountId}/webhooks/{webhookId}/${action}`, params.path),
+      api.post(`/accounts/{accountId}/webhooks/{webhookId}/${action}`, params),
     onSuccess: refresh,
   });
 
   async function remove() {
     const resourcePath = '/accounts/{accountId}/webhooks/{webhookId}';
-    await deleteUnchanged(resourcePath, params.path, { url, kinds, pausedAt });
+    await deleteUnchanged(resourcePath, params, { url, kinds, pausedAt });
     await navigate({ to: '/$account/webhooks', params: { account: accountId } });
     await refresh();
   }
@@ -350,8 +333,8 @@ function WebhookActions({ webhook, test }: WebhookPartProps) {
         ]}
       />
       <ProblemAlert error={pause.error} onRefreshed={pause.reset} />
-      <WebhookDialog opened={changing} close={change.close} webhook={webhook} />
-      <ReplayDialog opened={replaying} close={replay.close} webhookId={webhookId} />
+      <WebhookDialog {...change.props} webhook={webhook} />
+      <ReplayDialog {...replay.props} webhookId={webhookId} />
       <ConfirmByName
         {...removal.props}
         title={text('webhooks.removeTitle')}
@@ -370,15 +353,12 @@ function useRotation({ id: webhookId, previousUntil }: Webhook) {
   const accountId = useAccountId();
   const refresh = useRefresh('webhooks');
   const [secret, setSecret] = useState<string>();
-  const [rotating, rotation] = useDisclosure();
+  const rotation = useDialog();
   const twice = previousUntil !== null && Date.parse(previousUntil) > Date.now();
 
   async function rotate() {
-    const params = { path: { accountId, webhookId } };
-    const rotated = await api.post(
-      '/accounts/{accountId}/webhooks/{webhookId}/secret',
-      params.path,
-    );
+    const params = { accountId, webhookId };
+    const rotated = await api.post('/accounts/{accountId}/webhooks/{webhookId}/secret', params);
     await refresh();
     setSecret(rotated.secret);
   }
@@ -386,8 +366,7 @@ function useRotation({ id: webhookId, previousUntil }: Webhook) {
   const dialogs = (
     <>
       <Confirm
-        opened={rotating}
-        close={rotation.close}
+        {...rotation.props}
         title={text('webhooks.rotateTitle')}
         consequence={text(twice ? 'webhooks.rotateTwiceHint' : 'webhooks.rotateHint')}
         action={text('webhooks.rotate')}

@@ -1,8 +1,6 @@
 import { Group, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useAccountId } from '../account/use-me.ts';
-import type { ListedWebhook, Webhook } from '../api/management.generated.ts';
-import { api } from '../api/management.ts';
+import type { Webhook } from '../api/management.generated.ts';
 import { usePages } from '../api/pages.ts';
 import { AreaList } from '../components/area-list.tsx';
 import { PageAnchor } from '../components/links.tsx';
@@ -32,18 +30,13 @@ export function kindsText({ kinds }: Webhook): string {
 
 /** The webhooks of the account. */
 export function WebhooksPage() {
-  const accountId = useAccountId();
   const { button: add, dialog } = useAddDialog(
     text('webhooks.add'),
     'webhooks:write',
     'new-webhook',
   );
   const [secret, setSecret] = useState<string>();
-  const pages = usePages<ListedWebhook>({
-    queryKey: ['webhooks', accountId],
-    refetchInterval: 10_000,
-    read: () => api.get('/accounts/{accountId}/webhooks', { accountId }),
-  });
+  const pages = usePages('/accounts/{accountId}/webhooks', { refetchInterval: 10_000 });
   return (
     <AreaList
       area="webhooks"
@@ -57,7 +50,7 @@ export function WebhooksPage() {
             <div>
               <PageAnchor
                 to="/$account/webhooks/$webhook"
-                params={{ account: accountId, webhook: webhook.id }}
+                params={{ webhook: webhook.id }}
                 className="breakable"
               >
                 {withoutQuery(webhook.url)}

@@ -10,11 +10,13 @@ import { useAction } from '../../api/use-action.ts';
 import { useRefresh } from '../../api/use-refresh.ts';
 import { showNotice } from '../../components/notices.tsx';
 import { ProblemAlert } from '../../components/problem-alert.tsx';
+import { useDialog } from '../../components/use-dialog.ts';
 import { useRequestedDialog } from '../../layout/requested-dialog.ts';
 import { text } from '../../texts/text.ts';
 import { loadImages } from '../template-images.ts';
 import { useTemplate, useTemplatePath } from '../use-template.ts';
 import { TestDialog } from './test-dialog.tsx';
+import { useTakeStored } from './use-draft.ts';
 import type { EditedDraft } from './use-save-draft.ts';
 
 /** Whether the draft is saved. */
@@ -40,11 +42,13 @@ export function EditorActions({ draft, menu }: EditorActionsProps) {
   const { data: template } = useTemplate();
   const [publishing, publishDialog] = useDisclosure();
   const publish = usePublish(draft);
-  const [testing, test] = useDisclosure();
+  const test = useDialog();
   useRequestedDialog('send-test', test.open);
+  const takeStored = useTakeStored();
+  const refreshTemplates = useRefresh('templates');
   async function refresh() {
-    await client.resetQueries({ queryKey: ['draft', path.accountId, path.templateId] });
-    await client.invalidateQueries({ queryKey: ['templates', path.accountId] });
+    await takeStored();
+    await refreshTemplates();
   }
   const discard = useAction({
     async mutationFn() {
@@ -110,7 +114,7 @@ export function EditorActions({ draft, menu }: EditorActionsProps) {
         )}
       </Group>
       <PublishDialog opened={publishing} close={publishDialog.close} publish={publish} />
-      <TestDialog opened={testing} close={test.close} draft={draft} />
+      <TestDialog {...test.props} draft={draft} />
     </>
   );
 }
@@ -125,7 +129,7 @@ interface PublishOptions {
 /** Publishes the draft and shows how to send with it. */
 function usePublish(draft: EditedDraft) {
   const path = useTemplatePath();
-  const refresh = useRefresh('templates', 'versions');
+  const refresh = useRefresh('templates');
   const navigate = useNavigate();
   return useAction({
     mutationFn: async (body: PublishOptions) => {

@@ -9,15 +9,13 @@ import { useInitialContent } from './use-draft.ts';
 
 /** The editor of a template, once its content is loaded. */
 export function EditorPage() {
-  const { accountId: account, templateId } = useTemplatePath();
+  const { templateId } = useTemplatePath();
   const { data: initial, error } = useInitialContent();
   if (initial !== undefined) return <Editor key={templateId} initial={initial} />;
   return (
     <TemplateTabs page="edit">
       <PageProblem error={error} icon="templates">
-        <PageButton to="/$account/templates" params={{ account }}>
-          {text('templates.all')}
-        </PageButton>
+        <PageButton to="/$account/templates">{text('templates.all')}</PageButton>
       </PageProblem>
       {error === null && <RowsSkeleton />}
     </TemplateTabs>

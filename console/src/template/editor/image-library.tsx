@@ -1,5 +1,4 @@
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
-import { useState } from 'react';
 import { useAccountId, useMay } from '../../account/use-me.ts';
 import { useSettings } from '../../account/use-settings.ts';
 import type { HostedImage } from '../../api/management.generated.ts';
@@ -12,6 +11,7 @@ import { LoadMore } from '../../components/load-more.tsx';
 import { Note } from '../../components/note.tsx';
 import { ProblemAlert } from '../../components/problem-alert.tsx';
 import { RowsSkeleton } from '../../components/rows-skeleton.tsx';
+import { useDialog } from '../../components/use-dialog.ts';
 import { formatSize } from '../../format/format-number.ts';
 import { text } from '../../texts/text.ts';
 import { localImagePath } from './hosted-images.ts';
@@ -41,17 +41,8 @@ export function ImageLibrary({ opened, close, insert }: ImageLibraryProps) {
 }
 
 function HostedImageList({ close, insert }: Omit<ImageLibraryProps, 'opened'>) {
-  const accountId = useAccountId();
   const { data: settings } = useSettings();
-  const pages = usePages<HostedImage>({
-    queryKey: ['hosted-images', accountId],
-    read: (cursor) =>
-      api.get(
-        '/accounts/{accountId}/images',
-        { accountId },
-        { limit: 20, ...(cursor && { cursor }) },
-      ),
-  });
+  const pages = usePages('/accounts/{accountId}/images', { query: { limit: 20 } });
   return (
     <Stack gap="xs">
       <ProblemAlert error={pages.error} retry={() => pages.refetch()} />
@@ -91,8 +82,8 @@ function HostedImageLine({
 }) {
   const accountId = useAccountId();
   const may = useMay();
-  const refresh = useRefresh('hosted-images');
-  const [removing, setRemoving] = useState(false);
+  const refresh = useRefresh('images');
+  const removal = useDialog();
   const { sha256, filename, size, url } = image;
   return (
     <Group className="line" gap="sm" justify="space-between">
@@ -120,15 +111,14 @@ function HostedImageLine({
             variant="subtle"
             color="red"
             aria-label={text('editor.removeImage', { name: filename })}
-            onClick={() => setRemoving(true)}
+            onClick={removal.open}
           >
             {text('remove')}
           </Button>
         )}
       </Group>
       <Confirm
-        opened={removing}
-        close={() => setRemoving(false)}
+        {...removal.props}
         title={text('editor.removeImage', { name: filename })}
         consequence={text('editor.removeHostedHint')}
         action={text('remove')}

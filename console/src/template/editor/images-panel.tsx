@@ -1,10 +1,10 @@
 import { ActionIcon, Button, FileButton, Group, Menu, Text, Title } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useRef } from 'react';
 import type { HostedImage } from '../../api/management.generated.ts';
 import { CopyField } from '../../components/copy-field.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Note } from '../../components/note.tsx';
+import { useDialog } from '../../components/use-dialog.ts';
 import { formatSize } from '../../format/format-number.ts';
 import { text } from '../../texts/text.ts';
 import type { EditedImage } from '../edited-images.ts';
@@ -21,7 +21,7 @@ interface ImagesPanelProps {
 
 /** The images of the template: attached ones, which its content shows as `cid:…`, and those that this service hosts. */
 export function ImagesPanel({ images, urls, actions, readOnly }: ImagesPanelProps) {
-  const [opened, library] = useDisclosure();
+  const library = useDialog();
   return (
     <section aria-labelledby="images">
       <Group justify="space-between" mt="lg" mb="xs" gap="xs">
@@ -58,11 +58,7 @@ export function ImagesPanel({ images, urls, actions, readOnly }: ImagesPanelProp
           readOnly={readOnly}
         />
       ))}
-      <ImageLibrary
-        opened={opened}
-        close={library.close}
-        insert={readOnly ? undefined : actions.insert}
-      />
+      <ImageLibrary {...library.props} insert={readOnly ? undefined : actions.insert} />
     </section>
   );
 }

@@ -1,6 +1,5 @@
 import { NativeSelect } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { api } from '../../api/management.ts';
+import { useGet } from '../../api/use-get.ts';
 import { formatTime } from '../../format/format-time.ts';
 import { text } from '../../texts/text.ts';
 import { useTemplatePath } from '../use-template.ts';
@@ -16,11 +15,8 @@ interface PastMessageSelectProps {
 
 /** Chooses the values of a preview: the samples, or those of a message sent with the template. */
 export function PastMessageSelect({ messageId, choose }: PastMessageSelectProps) {
-  const { accountId, templateId } = useTemplatePath();
-  const { data } = useQuery({
-    queryKey: ['messages', accountId, { templateId, limit }],
-    queryFn: () => api.get('/accounts/{accountId}/messages', { accountId }, { templateId, limit }),
-  });
+  const { templateId } = useTemplatePath();
+  const { data } = useGet('/accounts/{accountId}/messages', { query: { templateId, limit } });
   const messages = data?.items.filter(({ to }) => to !== null) ?? [];
   return (
     <NativeSelect

@@ -14,6 +14,7 @@ import {
 import { useMediaQuery } from '@mantine/hooks';
 import { Fragment, type ReactNode, useState } from 'react';
 import type { TemplatePreview } from '../../api/management.generated.ts';
+import { choicesOf } from '../../components/choices-of.ts';
 import { MailFrame } from '../../components/mail-frame.tsx';
 import { Note } from '../../components/note.tsx';
 import { formatPercent, formatSize } from '../../format/format-number.ts';
@@ -77,7 +78,7 @@ export function PreviewPane(props: PreviewPaneProps) {
           aria-label={text('editor.preview')}
           value={mode}
           onChange={(value) => setMode(value as PreviewMode)}
-          data={modes.map((value) => ({ value, label: text(`editor.${value}`) }))}
+          data={choicesOf(modes, (value) => text(`editor.${value}`))}
         />
       </Group>
       {colors !== 'light' && (
@@ -87,7 +88,7 @@ export function PreviewPane(props: PreviewPaneProps) {
           value={colors}
           disabled={isPlain}
           onChange={(event) => setColors(event.currentTarget.value as MailColors)}
-          data={darkColors.map((value) => ({ value, label: text(`editor.colors.${value}`) }))}
+          data={choicesOf(darkColors, (value) => text(`editor.colors.${value}`))}
         />
       )}
       <Unfilled names={unfilled} fillIn={fillIn} />

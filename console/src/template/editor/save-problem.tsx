@@ -1,15 +1,13 @@
 import { Alert, Box, Button, Group, Text } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { isStale } from '../../api/if-unchanged.ts';
 import { ProblemAlert } from '../../components/problem-alert.tsx';
 import { text } from '../../texts/text.ts';
-import { useTemplatePath } from '../use-template.ts';
+import { useTakeStored } from './use-draft.ts';
 import type { EditedDraft } from './use-save-draft.ts';
 
 /** Why the draft couldn't be saved; after a conflict, the person chooses which version to keep. */
 export function SaveProblem({ draft }: { draft: EditedDraft }) {
-  const { accountId, templateId } = useTemplatePath();
-  const client = useQueryClient();
+  const takeStored = useTakeStored();
   if (draft.error === null) return null;
   if (!isStale(draft.error))
     return (
@@ -29,11 +27,7 @@ export function SaveProblem({ draft }: { draft: EditedDraft }) {
         >
           {text('editor.keepMine')}
         </Button>
-        <Button
-          size="compact-sm"
-          variant="default"
-          onClick={() => client.resetQueries({ queryKey: ['draft', accountId, templateId] })}
-        >
+        <Button size="compact-sm" variant="default" onClick={takeStored}>
           {text('editor.takeTheirs')}
         </Button>
       </Group>

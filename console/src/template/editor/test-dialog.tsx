@@ -1,9 +1,10 @@
 import { Alert, Button, Group, Modal, NativeSelect, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useMay, useMe } from '../../account/use-me.ts';
 import type { paths } from '../../api/management.generated.ts';
 import { api } from '../../api/management.ts';
+import { useGet } from '../../api/use-get.ts';
+import { choicesOf } from '../../components/choices-of.ts';
 import { Field } from '../../components/field.tsx';
 import { DialogForm } from '../../components/form-dialog.tsx';
 import { JsonArea } from '../../components/json-area.tsx';
@@ -107,7 +108,7 @@ function TestForm({ close, draft, onSent }: TestFormProps) {
                 locale: nameLocale(draft.content.locale),
               }),
             },
-            ...locales.map((value) => ({ value, label: nameLocale(value) })),
+            ...choicesOf(locales, nameLocale),
           ]}
         />
       )}
@@ -129,12 +130,10 @@ interface TestOutcomeProps {
 
 /** Follows a test message until it arrives or fails. */
 function TestOutcome({ sent: { to, messageId }, close, again }: TestOutcomeProps) {
-  const { accountId } = useTemplatePath();
   const may = useMay();
   const canRead = may('messages:read');
-  const { data: message, error } = useQuery({
-    queryKey: ['messages', accountId, messageId],
-    queryFn: () => api.get('/accounts/{accountId}/messages/{messageId}', { accountId, messageId }),
+  const { data: message, error } = useGet('/accounts/{accountId}/messages/{messageId}', {
+    params: { messageId },
     enabled: canRead,
     refetchInterval: ({ state }) => (isFinalMessageState(state.data?.state) ? false : pollMs),
   });
@@ -160,7 +159,7 @@ function TestOutcome({ sent: { to, messageId }, close, again }: TestOutcomeProps
         {canRead ? (
           <PageButton
             to="/$account/messages/$message"
-            params={{ account: accountId, message: messageId }}
+            params={{ message: messageId }}
             variant="filled"
           >
             {text('editor.testMessage')}

@@ -2,14 +2,9 @@ import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-quer
 import type { TemplateContent, TemplateDraftView } from '../../api/management.generated.ts';
 import { api } from '../../api/management.ts';
 import { isNotFound } from '../../api/problem.ts';
-import { sendersQuery } from '../../overview/use-overview.ts';
+import { getQuery } from '../../api/use-get.ts';
 import { chooseSender } from '../unverified-sender.tsx';
-import {
-  type TemplatePath,
-  templateQuery,
-  useTemplatePath,
-  versionQuery,
-} from '../use-template.ts';
+import { type TemplatePath, useTemplatePath, versionQuery } from '../use-template.ts';
 
 /** The content of a version or draft. */
 export type EditedContent = TemplateContent & Pick<TemplateDraftView, 'unusedMarkup'>;
@@ -37,6 +32,13 @@ export function useInitialContent() {
   });
 }
 
+/** Starts the editor again with what is stored. */
+export function useTakeStored() {
+  const path = useTemplatePath();
+  const client = useQueryClient();
+  return () => client.resetQueries({ queryKey: ['draft', path.accountId, path.templateId] });
+}
+
 async function readInitialContent(
   client: QueryClient,
   path: TemplatePath,
@@ -44,14 +46,17 @@ async function readInitialContent(
   const draft = await readTaggedDraft(path);
   if (draft !== null)
     return { content: draft.value.content, tag: draft.tag, isDraft: true, isNew: false };
-  const { name, createdBy, publishedVersion } = await client.fetchQuery(templateQuery(path));
+  const { name, createdBy, publishedVersion } = await client.fetchQuery(
+    getQuery('/accounts/{accountId}/templates/{templateId}', path),
+  );
   const unsaved = { tag: undefined, isDraft: false };
   if (publishedVersion !== null) {
     const { content } = await client.fetchQuery(versionQuery(path, publishedVersion));
     return { content, ...unsaved, isNew: false };
   }
   // The editor also works without senders and warns about a missing one later.
-  const senders = await client.fetchQuery(sendersQuery(path.accountId)).catch(() => undefined);
+  const sendersQuery = getQuery('/accounts/{accountId}/senders', path, { limit: 500 });
+  const senders = await client.fetchQuery(sendersQuery).catch(() => undefined);
   const sender = chooseSender(senders?.items ?? [], createdBy);
   return { content: starterContent(name, sender), ...unsaved, isNew: true };
 }

@@ -1,8 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useAccountId } from '../../account/use-me.ts';
 import type { HostedImage } from '../../api/management.generated.ts';
-import { api } from '../../api/management.ts';
+import { useGet } from '../../api/use-get.ts';
 import { useRefresh } from '../../api/use-refresh.ts';
 import { text } from '../../texts/text.ts';
 import { contentIdFor, type EditedImage } from '../edited-images.ts';
@@ -51,12 +50,11 @@ interface ImageOptions {
 /** Hosts, attaches and removes the images of a template. */
 export function useImages({ content, setContent, show, onReplaced }: ImageOptions): ImageActions {
   const accountId = useAccountId();
-  const refresh = useRefresh('hosted-images');
+  const refresh = useRefresh('images');
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState(false);
-  const { data: hosted } = useQuery({
-    queryKey: ['hosted-images', accountId, hostedLimit],
-    queryFn: () => api.get('/accounts/{accountId}/images', { accountId }, { limit: hostedLimit }),
+  const { data: hosted } = useGet('/accounts/{accountId}/images', {
+    query: { limit: hostedLimit },
   });
 
   async function run(work: () => Promise<unknown>) {

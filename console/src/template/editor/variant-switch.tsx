@@ -1,6 +1,7 @@
 import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { localProblem } from '../../api/problem.ts';
+import { choicesOf } from '../../components/choices-of.ts';
 import { Field } from '../../components/field.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { useDialog } from '../../components/use-dialog.ts';
@@ -57,7 +58,7 @@ export function VariantSwitch({ content, change, variant, choose, readOnly }: Va
             value: '',
             label: text('editor.defaultLanguage', { locale: nameLocale(content.locale) }),
           },
-          ...locales.map((locale) => ({ value: locale, label: nameLocale(locale) })),
+          ...choicesOf(locales, nameLocale),
           ...(readOnly ? [] : [{ value: addition, label: text('editor.addLanguageChoice') }]),
         ]}
       />

@@ -1,40 +1,57 @@
 import { Anchor, Button, Group, List, Paper, Progress, Stack, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
+import { useAccountId, useMay } from '../account/use-me.ts';
 import type { ListedFileImport } from '../api/management.generated.ts';
+import { api } from '../api/management.ts';
+import { keyOf, useGet } from '../api/use-get.ts';
+import { useRefresh } from '../api/use-refresh.ts';
 import { Note } from '../components/note.tsx';
 import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
+import type { useDialog } from '../components/use-dialog.ts';
 import { formatNumber, formatShare } from '../format/format-number.ts';
 import { text } from '../texts/text.ts';
 import { ImportDialog } from './import-dialog.tsx';
 
-interface ImportsPanelProps {
-  queryKey: readonly unknown[];
-  read: () => Promise<{ readonly items: readonly ListedFileImport[] }>;
-  /** Uploads the file of a stopped import again; undefined if the person can't. */
-  send: ((importId: string, file: File) => Promise<unknown>) | undefined;
-  /** Starts an import, after one that failed. */
-  chooseAnother: () => void;
-  /** Where the rejected rows of an import are. */
-  rejectedHref: (importId: string) => string;
-  /** Called when an import ends. */
-  done: () => Promise<unknown>;
+interface ImportsProps {
+  /** The state of the dialog that starts one. */
+  dialog: ReturnType<typeof useDialog>;
+  title: string;
+  /** The required format of the file. */
+  hint: string;
+  /** The list that is imported into; undefined: the suppressions. */
+  listId?: string;
 }
 
 const shownAtFirst = 3;
 const shownMs = 7 * 86_400_000;
 
 /** The imports of the last week into a list or the suppressions, which go on without the page. */
-export function ImportsPanel(props: ImportsPanelProps) {
-  const { queryKey, read, send, chooseAnother, rejectedHref, done } = props;
+export function Imports({ dialog, title, hint, listId = '' }: ImportsProps) {
+  const accountId = useAccountId();
+  const may = useMay();
+  const isList = listId !== '';
+  const path = isList
+    ? '/accounts/{accountId}/lists/{listId}/imports'
+    : '/accounts/{accountId}/suppressions-imports';
+  const params = { accountId, listId };
+  const mayImport = may(isList ? 'contacts:write' : 'suppressions:write');
+  const refreshContacts = useRefresh('lists');
+  const refreshSuppressions = useRefresh('suppressions', 'suppressions-imports');
+  const refresh = isList ? refreshContacts : refreshSuppressions;
   const [all, setAll] = useState(false);
   const [continued, setContinued] = useState<ListedFileImport>();
-  const imports = useQuery({
-    queryKey,
-    queryFn: read,
+  const imports = useGet(path, {
+    params,
     refetchInterval: ({ state }) => (state.data?.items.some(isRunning) ? 1_000 : false),
   });
+
+  async function send(importId: string, file: File) {
+    const query = { name: file.name.slice(0, 200) };
+    await api.put(`${path}/{importId}`, { ...params, importId }, file, { query });
+    await refresh();
+  }
+
   const items = (imports.data?.items ?? []).filter(
     ({ changedAt }) => Date.now() - Date.parse(changedAt) < shownMs,
   );
@@ -45,49 +62,51 @@ export function ImportsPanel(props: ImportsPanelProps) {
   // A short import has ended before it was ever seen running.
   const lastEnded = useRef(ended);
   useEffect(() => {
-    if (lastEnded.current !== undefined && lastEnded.current !== ended) void done();
+    if (lastEnded.current !== undefined && lastEnded.current !== ended) void refresh();
     lastEnded.current = ended;
-  }, [ended, done]);
-  if (items.length === 0) return null;
+  }, [ended, refresh]);
   return (
-    <section aria-label={text('import.title')}>
-      <Title order={2} mb="xs">
-        {text('import.title')}
-      </Title>
-      <Stack gap="xs" mb="lg">
-        {items.slice(0, all ? items.length : shownAtFirst).map((item, index) => (
-          <ImportRow
-            key={item.id}
-            item={item}
-            isLatest={index === 0}
-            rejectedHref={rejectedHref(item.id)}
-            onContinue={send === undefined ? undefined : () => setContinued(item)}
-            onChooseAnother={send === undefined ? undefined : chooseAnother}
-          />
-        ))}
-        {!all && items.length > shownAtFirst && (
-          <Anchor
-            component="button"
-            type="button"
-            size="sm"
-            ta="start"
-            onClick={() => setAll(true)}
-          >
-            {text('import.showAll', { count: items.length })}
-          </Anchor>
-        )}
-      </Stack>
-      {send !== undefined && (
-        <ImportDialog
-          opened={continued !== undefined}
-          close={() => setContinued(undefined)}
-          title={text('import.continueTitle')}
-          hint=""
-          continued={continued}
-          send={send}
-        />
+    <>
+      {items.length > 0 && (
+        <section aria-label={text('import.title')}>
+          <Title order={2} mb="xs">
+            {text('import.title')}
+          </Title>
+          <Stack gap="xs" mb="lg">
+            {items.slice(0, all ? items.length : shownAtFirst).map((item, index) => (
+              <ImportRow
+                key={item.id}
+                item={item}
+                isLatest={index === 0}
+                rejectedHref={`/manage/v1/${keyOf(path, params).join('/')}/${item.id}/rejected`}
+                onContinue={mayImport ? () => setContinued(item) : undefined}
+                onChooseAnother={mayImport ? dialog.open : undefined}
+              />
+            ))}
+            {!all && items.length > shownAtFirst && (
+              <Anchor
+                component="button"
+                type="button"
+                size="sm"
+                ta="start"
+                onClick={() => setAll(true)}
+              >
+                {text('import.showAll', { count: items.length })}
+              </Anchor>
+            )}
+          </Stack>
+        </section>
       )}
-    </section>
+      <ImportDialog {...dialog.props} title={title} hint={hint} send={send} />
+      <ImportDialog
+        opened={continued !== undefined}
+        close={() => setContinued(undefined)}
+        title={text('import.continueTitle')}
+        hint=""
+        continued={continued}
+        send={send}
+      />
+    </>
   );
 }
 
