@@ -51,10 +51,16 @@ const onOtherServers = [
   'outcomes',
 ];
 /**
- * Most of what tests allocate is short-lived, and all cores are busy: threads that collect garbage would only take turns. Tests
- * that measure, which are in `test-system`, run with the flags of the service.
+ * Most of what tests allocate is short-lived, and all cores are busy: threads that collect garbage would only take turns. A heap
+ * that grows from a few megabytes would be collected completely at each step while the service is loaded. Tests that measure,
+ * which are in `test-system`, run with the flags of the service.
  */
-const garbageFlags = ['--max-semi-space-size=32', '--no-parallel-scavenge'];
+const garbageFlags = [
+  '--initial-old-space-size=512',
+  '--min-semi-space-size=16',
+  '--max-semi-space-size=32',
+  '--no-parallel-scavenge',
+];
 const options = rest.filter((argument) => argument.startsWith('-'));
 const wanted = rest.filter((argument) => !argument.startsWith('-'));
 const found = (await Promise.all((wanted.length > 0 ? wanted : [folder]).map(filesOf))).flat();
