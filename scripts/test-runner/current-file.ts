@@ -16,6 +16,9 @@ const running = new AsyncLocalStorage<Context>();
 /** The tests of the file. */
 const defined: Promise<void>[] = [];
 
+/** Undefined: the file has a process alone. */
+let stops: (() => Promise<void>)[] | undefined;
+
 /** What the group of tests that is being read defines. */
 let group: ((context: Context) => Promise<void> | void)[] | undefined;
 
@@ -33,6 +36,7 @@ export async function readFiles(
   first: number,
   folder: string,
 ): Promise<void> {
+  stops = [];
   // A test that ends the process must not hide what comes after it.
   const fail = () => process.exit(1);
   process.once('exit', fail);
@@ -45,9 +49,10 @@ export async function readFiles(
         // The runner waits for its own promise only until no test is left, which can be in the middle of a file that awaits.
         await Promise.all(defined);
       });
-  process.off('exit', fail);
   // After a failed hook, a service or a connection may keep the process alive.
   setTimeout(() => process.exit(1), endWithinMs).unref();
+  for (const stop of stops.reverse()) await stop();
+  process.off('exit', fail);
 }
 
 /** @returns whether it is the first process to make this folder */
@@ -110,9 +115,10 @@ function hook(name: HookName): Hook {
   };
 }
 
-/** Runs once, after all files of the process. */
+/** Runs once, after all files of the process. The runner's own hook would run as soon as no test is left to run. */
 export function afterAllFiles(run: () => Promise<void>): void {
-  runner.after(run, { timeout: hookTimeoutMs });
+  if (stops === undefined) runner.after(run, { timeout: hookTimeoutMs });
+  else stops.push(run);
 }
 
 export const before = hook('before');
