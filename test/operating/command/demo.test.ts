@@ -8,6 +8,7 @@ import { openManagedShop, signInToManagement } from '../../support/management-cl
 import { runInProcess } from '../../support/run-command.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
 import { startTestService } from '../../support/test-service.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const { url, database } = await createTestDatabase();
 const service = await startTestService({ databaseUrl: url });
@@ -78,7 +79,10 @@ test('demo fill adds an account of the operators with messages in search and rep
   const counts = await rowsOf('demo');
   assert.equal(counts.template, 8);
   assert.equal(counts.queue_entry, undefined);
-  const recipients = (await readInbox(service.url)).flatMap(({ envelopeTo }) => envelopeTo);
+  const recipients = await waitFor('the mail about the operator', async () => {
+    const found = (await readInbox(service.url)).flatMap(({ envelopeTo }) => envelopeTo);
+    return found.length > 0 && found;
+  });
   assert.deepEqual(
     new Set(recipients),
     new Set([shop.owner.email]),
