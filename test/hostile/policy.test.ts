@@ -8,9 +8,10 @@ import { ManagementClient } from '../support/management-client.ts';
 import { apply } from '../support/manifest-world.ts';
 import { SessionWorld } from '../support/session-world.ts';
 import { addSender } from '../support/shop.ts';
-import { openSharedShop } from '../support/test-shop.ts';
+import { openTestShop } from '../support/test-shop.ts';
 
-const { database, service, owner, path, shop, makeOperator } = await openSharedShop({
+// It looks at the operators of the whole installation.
+const { database, service, owner, path, shop, makeOperator } = await openTestShop({
   worker: false,
 });
 const policy = `${path}/policy`;
