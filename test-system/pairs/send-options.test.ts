@@ -1,8 +1,9 @@
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { generateDkimKey } from '../../src/accounts/sender/dkim-key.ts';
 import type { AccountId } from '../../src/base/values/ids.ts';
 import { submissionEnvironment } from '../../test/support/submission-shop.ts';
 import { TestDns } from '../../test/support/test-dns.ts';
+import { restoreTestKey } from '../../test/support/test-service.ts';
 import { coverPairs } from './covering-array.ts';
 import { DeliveryWay } from './delivery-ways.ts';
 import { isOfCase, judgeCase, readWaiting, type SentCase } from './judge-case.ts';
@@ -16,6 +17,9 @@ import {
 } from './send-options.ts';
 import { submitDraft } from './submit-draft.ts';
 import { laterMs, surroundings } from './surroundings.ts';
+
+// Some cases rotate it.
+after(restoreTestKey);
 
 /** Another seed gives other cases for the same pairs. */
 const seed = Number(process.env.PAIRS_SEED ?? 1);

@@ -155,8 +155,12 @@ async function fillThroughService(): Promise<Database> {
     messageId: stopped,
   });
   await reaches(stopped, 'canceled');
-  const arf = await readFile(
+  const example = await readFile(
     new URL('../../test/outcomes/bounce/mail-reports/arf-rfc5965.eml', import.meta.url),
+    'utf8',
+  );
+  const arf = Buffer.from(
+    example.replace(/(?<=^Original-Rcpt-To: <)[^>]+/m, 'reader1@people.test'),
   );
   const report = await handleFeedbackMail(
     { messageId: read, recipient: 0, accountTag: undefined },

@@ -4,7 +4,7 @@ import { MasterKey } from '../../src/base/secrets/master-key.ts';
 import { addEarlierKey } from '../support/api-key.ts';
 import { ManagementClient } from '../support/management-client.ts';
 import { passwordFields, postToken, SessionWorld } from '../support/session-world.ts';
-import { testKey } from '../support/test-service.ts';
+import { restoreTestKey, testKey } from '../support/test-service.ts';
 import { openSharedShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -16,12 +16,7 @@ const [oldSecret, newSecret] = [Buffer.alloc(32, 7), Buffer.alloc(32, 8)] as con
 const oldName = testKey.fingerprint;
 const newName = new MasterKey(newSecret).fingerprint;
 
-// Other files of the process use the key, too.
-after(() => {
-  testKey.addSecrets([oldSecret]);
-  testKey.select(oldName, null);
-  assert.equal(testKey.fingerprint, oldName);
-});
+after(restoreTestKey);
 
 async function machine(): Promise<ManagementClient> {
   return new ManagementClient(service, await addEarlierKey(database, testKey, shop.id));

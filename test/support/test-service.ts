@@ -12,7 +12,16 @@ import { serviceTokens } from './service-tokens.ts';
 import type { TestDatabase } from './test-database.ts';
 
 /** The master key of all test installations, so that nodes on one database share it. */
-export const testKey = new MasterKey(Buffer.alloc(32, 7));
+const secret = Buffer.alloc(32, 7);
+export const testKey = new MasterKey(secret);
+const keyName = testKey.fingerprint;
+
+/** Ends a rotation of the key at the end of a file, because other files of the process use the key, too. */
+export function restoreTestKey(): void {
+  // The newest, so that no other key is accepted.
+  testKey.addSecrets([secret]);
+  testKey.select(keyName, null);
+}
 
 /** MiB for hashing a password, unless a test sets PASSWORD_MEMORY. */
 export const testPasswordMemory = 1;
