@@ -24,20 +24,24 @@ const testDatabase = 'test/support/test-database.ts';
 const testService = 'test/support/test-service.ts';
 const copiedFolders = 'test/support/copy-data-folder.ts';
 const chromium = 'test-system/support/open-chromium.ts';
-/** Files that flood or measure their process. */
+/** Files that flood or measure their process, or change its clock or its timers, which services of other files use. */
 const ownProcess = [
-  'bodies',
-  'connections',
-  'endless-lines',
-  'floods',
-  'large-bodies',
-  'management-lock',
-  'shares',
-  'smtp-memory',
-  'smtp-slots',
-  'thread-priority',
-  'tiny-pieces',
-].map((name) => join('test-system', 'hostile', `${name}.test.ts`));
+  'test/base/limiter',
+  'test/hostile/responses',
+  'test/outcomes/tracking/engagement-writer',
+  'test/sending/submission/wrong-clock',
+  'test-system/hostile/bodies',
+  'test-system/hostile/connections',
+  'test-system/hostile/endless-lines',
+  'test-system/hostile/floods',
+  'test-system/hostile/large-bodies',
+  'test-system/hostile/management-lock',
+  'test-system/hostile/shares',
+  'test-system/hostile/smtp-memory',
+  'test-system/hostile/smtp-slots',
+  'test-system/hostile/thread-priority',
+  'test-system/hostile/tiny-pieces',
+].map((name) => join(`${name}.test.ts`));
 /** More than processors, because most files mainly wait: for databases, timers and other programs. */
 const processes = availableParallelism() + 2;
 /** Files that use a browser are in these, and first: it takes seconds to start, and to compile the console for its first page. */

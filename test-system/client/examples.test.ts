@@ -87,6 +87,10 @@ async function startApp(): Promise<string> {
 test('the example for Playwright signs in by the mailed link', async () => {
   process.env.SIGNALPOST_URL = url;
   process.env.INBOX_TOKEN = serviceTokens.INBOX_TOKEN;
+  after(() => {
+    delete process.env.SIGNALPOST_URL;
+    delete process.env.INBOX_TOKEN;
+  });
   const example: { signIn(page: Page, app: string): Promise<void> } = await import(
     join(app.folder, 'sign-in.ts')
   );
