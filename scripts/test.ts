@@ -24,9 +24,10 @@ const testDatabase = 'test/support/test-database.ts';
 const testService = 'test/support/test-service.ts';
 const copiedFolders = 'test/support/copy-data-folder.ts';
 const chromium = 'test-system/support/open-chromium.ts';
-/** Files that flood or measure their process, or change its clock or its timers, which services of other files use. */
+/** Files that flood or measure their process, or change its clock, timers or classes, which services of other files use. */
 const ownProcess = [
   'test/base/limiter',
+  'test/base/open-database',
   'test/hostile/responses',
   'test/outcomes/tracking/engagement-writer',
   'test/sending/submission/wrong-clock',

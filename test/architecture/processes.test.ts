@@ -31,14 +31,15 @@ test('tests that start a process are in test-system', async () => {
   assert.deepEqual([...starting].sort(), Object.keys(allowed).sort());
 });
 
-/** What changes the time of the whole process. Services that other files of the process share would wait for hours. */
-const clockChanges = /mock\.timers|mock\.method\(performance|\bDate\.now = /;
+/** What the services that other files of the process share would use, too: they would wait for hours, or be counted. */
+const changesOfProcess =
+  /mock\.timers|mock\.method\((?:performance|[\w.]+\.prototype)|\bDate\.now = /;
 
-test('tests that change the clock or the timers of their process have it alone', async () => {
+test('tests that change clock, timers or classes of their process have it alone', async () => {
   const runner = await readFile('scripts/test.ts', 'utf8');
   const changing: string[] = [];
   for (const file of await Array.fromAsync(glob('{test,test-system}/**/*.test.ts')))
-    if (clockChanges.test(await readFile(file, 'utf8'))) changing.push(file);
+    if (changesOfProcess.test(await readFile(file, 'utf8'))) changing.push(file);
   const shared = changing.filter(
     (file) => !runner.includes(`'${file.slice(0, -'.test.ts'.length)}'`),
   );
