@@ -45,8 +45,10 @@ const ownProcess = [
 ].map((name) => join(`${name}.test.ts`));
 /** More than processors, because most files mainly wait: for databases, timers and other programs. */
 const processes = availableParallelism() + 2;
-/** Files that use a browser are in these, and first: it takes seconds to start, and to compile the console for its first page. */
-const browserProcesses = 2;
+/** Of the slow tests, so few that the last group doesn't run alone for long. */
+const filesPerGroup = folder === 'test-system' ? 12 : 100;
+/** Files that use a browser are together, and first: it takes seconds to start, and to compile the console for its first page. */
+const browserGroups = 2;
 const onOtherServers = [
   'base',
   'content/message',
@@ -78,7 +80,7 @@ const files =
 setPriority(15);
 // Before the tests: several files would install them at the same time.
 if (folder === 'test-long') await installTools();
-const queue = await mkdtemp(join(tmpdir(), 'signalpost-test-queue-'));
+const folderOfGroups = await mkdtemp(join(tmpdir(), 'signalpost-test-groups-'));
 
 const template = `signalpost_template_${process.pid}`;
 const postgres = await startTestPostgres();
@@ -100,7 +102,7 @@ try {
   process.exitCode = await run();
   await runAdminStatement(postgres.url, `drop database ${template} with (force)`);
 } finally {
-  await rm(queue, { recursive: true, force: true });
+  await rm(folderOfGroups, { recursive: true, force: true });
   await dataFolders?.remove();
   await postgres.stop();
 }
@@ -122,7 +124,7 @@ async function run(): Promise<number> {
       `--test-timeout=${folder === 'test' ? 600_000 : 1_800_000}`,
       ...options,
       // Patterns for names would have to match the names of files, too.
-      ...(options.length === 0 && folder !== 'test-long' ? await shareFiles(files) : files),
+      ...(options.length === 0 && folder !== 'test-long' ? await groupFiles(files) : files),
     ],
     {
       stdio: 'inherit',
@@ -153,38 +155,37 @@ async function selectDatabaseTests(all: readonly string[]): Promise<string[]> {
 }
 
 /**
- * Writes the files with which the runner starts processes: each takes the next test file that none has taken until none is left,
- * because importing the service takes longer than most files' tests.
- * @returns them, and those that have a process alone
+ * Groups files that share a process one after another, each as a separate test: importing the service takes longer than most
+ * files' tests. The groups are the same in each run, so that what a file leaves to the next can be repeated.
  */
-async function shareFiles(all: readonly string[]): Promise<string[]> {
+async function groupFiles(all: readonly string[]): Promise<string[]> {
+  const reader = new URL('test-runner/current-file.ts', import.meta.url).href;
   const alone = all.filter((file) => ownProcess.includes(file));
   const browsing = await importingFiles(all, chromium);
   const others = all.filter((file) => !alone.includes(file) && !browsing.includes(file));
-  const shared = [...spread(browsing), ...spread(others)].map((path) => [
-    path,
-    pathToFileURL(resolve(path)).href,
-  ]);
-  const reader = new URL('test-runner/current-file.ts', import.meta.url).href;
-  const list = JSON.stringify(shared);
-  const readers = Array.from({ length: Math.min(processes, shared.length) }, async (_, index) => {
-    const file = join(queue, `process-${index + 1}.mjs`);
-    const first = index < browserProcesses ? 0 : browsing.length;
+  const groups = [
+    ...dealOut(browsing, browserGroups),
+    ...dealOut(others, Math.ceil(others.length / filesPerGroup / processes) * processes),
+  ];
+  const grouped = groups.map(async (group, index) => {
+    // The runner sorts files by name.
+    const file = join(folderOfGroups, `group-${String(index + 1).padStart(3, '0')}.mjs`);
+    const tests = group.map((path) => [path, pathToFileURL(resolve(path)).href]);
     await writeFile(
       file,
-      `import { readFiles } from '${reader}';\n\nvoid readFiles(${list}, ${first}, import.meta.dirname);\n`,
+      `import { readFiles } from '${reader}';\n\nvoid readFiles(${JSON.stringify(tests)});\n`,
     );
     return file;
   });
-  return [...(await Promise.all(readers)), ...alone];
+  return [...(await Promise.all(grouped)), ...alone];
 }
 
-/** Moves neighbors apart, because a folder's files tend to wait or to compute alike. */
-function spread(all: readonly string[]): string[] {
-  const step = Math.ceil(Math.sqrt(all.length));
-  return Array.from({ length: step }, (_, first) =>
-    all.filter((_file, index) => index % step === first),
-  ).flat();
+/** Neighbors are in different groups, because a folder's files tend to take equally long. */
+function dealOut(all: readonly string[], groups: number): string[][] {
+  const count = Math.min(all.length, groups);
+  return Array.from({ length: count }, (_, group) =>
+    all.filter((_file, index) => index % count === group),
+  );
 }
 
 async function filesOf(name: string): Promise<string[]> {

@@ -1,8 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import * as runner from 'node:test';
-import { codeOf } from '../../src/base/database/sqlstate.ts';
 
 /** What test files get as `node:test`: tests and hooks belong to the test that runs, or to the file that is being read. */
 export { mock } from 'node:test';
@@ -25,45 +22,26 @@ let group: ((context: Context) => Promise<void> | void)[] | undefined;
 /** How long a process may live after its last test, in which it stops what its files shared. */
 const endWithinMs = 120_000;
 
-/**
- * Reads test files one after another, each as a test, as long as there are some that no other process has taken.
- * @param files their paths and URLs
- * @param first the index of the first that this process may take
- * @param folder where processes mark what they have taken
- */
+/** Reads files of tests that share this process, one after another. @param files their paths and URLs */
 export async function readFiles(
   files: readonly (readonly [path: string, url: string])[],
-  first: number,
-  folder: string,
 ): Promise<void> {
   stops = [];
   // A test that ends the process must not hide what comes after it.
   const fail = () => process.exit(1);
   process.once('exit', fail);
-  for (const [index, [path, url]] of files.entries())
-    if (index >= first && take(join(folder, String(index))))
-      await runner.test(path, async (context) => {
-        file = context;
-        defined.length = 0;
-        await import(url);
-        // The runner waits for its own promise only until no test is left, which can be in the middle of a file that awaits.
-        await Promise.all(defined);
-      });
+  for (const [path, url] of files)
+    await runner.test(path, async (context) => {
+      file = context;
+      defined.length = 0;
+      await import(url);
+      // The runner waits for its own promise only until no test is left, which can be in the middle of a file that awaits.
+      await Promise.all(defined);
+    });
   // After a failed hook, a service or a connection may keep the process alive.
   setTimeout(() => process.exit(1), endWithinMs).unref();
   for (const stop of stops.reverse()) await stop();
   process.off('exit', fail);
-}
-
-/** @returns whether it is the first process to make this folder */
-function take(folder: string): boolean {
-  try {
-    mkdirSync(folder);
-    return true;
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
-    throw error;
-  }
 }
 
 type Test = (name: string, options: runner.TestOptions, run: runner.TestFn) => Promise<void>;
