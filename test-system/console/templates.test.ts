@@ -476,6 +476,10 @@ test('templates: the preview shows what dark mode makes of the colors, and the v
     values,
   });
   assert.equal(sent.status, 202, sent.text);
+  await waitFor('the message to be listed', async () => {
+    const { body } = await colleague.get(`/accounts/${shop.id}/messages?templateId=${id}`);
+    return (body.items as unknown[]).length > 0;
+  });
   const visit = await signedIn({ wide: true });
   const { page } = visit;
   await visit.open(`${shop.id}/templates/${id}`);
