@@ -11,8 +11,8 @@ import { checkAnswers } from './check-answers.ts';
 import { serviceTokens } from './service-tokens.ts';
 import type { TestDatabase } from './test-database.ts';
 
-/** The master key of all test installations, so that nodes on one database share it. */
 const secret = Buffer.alloc(32, 7);
+/** The master key of all test installations, so that nodes on one database share it. */
 export const testKey = new MasterKey(secret);
 const keyName = testKey.fingerprint;
 
