@@ -23,6 +23,9 @@ interface ImportsProps {
   listId?: string;
 }
 
+const listKeys = ['lists'] as const;
+const suppressionKeys = ['suppressions', 'suppressions-imports'] as const;
+
 const shownAtFirst = 3;
 const shownMs = 7 * 86_400_000;
 
@@ -36,9 +39,7 @@ export function Imports({ dialog, title, hint, listId = '' }: ImportsProps) {
     : '/accounts/{accountId}/suppressions-imports';
   const params = { accountId, listId };
   const mayImport = may(isList ? 'contacts:write' : 'suppressions:write');
-  const refreshContacts = useRefresh('lists');
-  const refreshSuppressions = useRefresh('suppressions', 'suppressions-imports');
-  const refresh = isList ? refreshContacts : refreshSuppressions;
+  const refresh = useRefresh(...(isList ? listKeys : suppressionKeys));
   const [all, setAll] = useState(false);
   const [continued, setContinued] = useState<ListedFileImport>();
   const imports = useGet(path, {

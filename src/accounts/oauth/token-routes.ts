@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import { allowOnlyMethod } from '../../host/http/allow-only-method.ts';
 import type { Http } from '../../host/http/create-http.ts';
+import { readQueryParameter } from '../../host/http/query-parameter.ts';
 import type { SessionContext } from '../session-context.ts';
 import { acceptForms, formOf, originOf } from '../sign-in/form.ts';
 import { readClientCredentials } from './authenticate-client.ts';
@@ -72,16 +73,15 @@ export function registerTokenRoutes(http: Http, context: SessionContext): void {
 
 /**
  * The grant type in the query, where the origin's own description of its interface puts it, so that clients made from that send it
- * there. Names of query parameters match without regard to case.
+ * there.
  * @throws OAuthError if it is repeated (RFC 6749 section 3.2)
  */
 function grantTypeIn(query: Readonly<Record<string, unknown>>): string | undefined {
-  const values = Object.entries(query)
-    .filter(([name]) => name.toLowerCase() === 'grant_type')
-    .flatMap(([, value]) => value);
-  if (values.length > 1)
-    throw new OAuthError('invalid_request', 'The parameter grant_type is repeated');
-  return values[0] === undefined || values[0] === '' ? undefined : String(values[0]);
+  return readQueryParameter(
+    query,
+    'grant_type',
+    () => new OAuthError('invalid_request', 'The parameter grant_type is repeated'),
+  );
 }
 
 function isGrantType(text: string): text is GrantType {

@@ -1,3 +1,5 @@
+import { readQueryParameter } from '../../host/http/query-parameter.ts';
+
 /** An invalid query; the message names the parameter. */
 export class ListQueryError extends Error {
   override name = 'ListQueryError';
@@ -48,14 +50,8 @@ export const listNumbers = {
  * @throws ListQueryError if a value is out of range or a parameter is repeated
  */
 export function parseListQuery(query: Readonly<Record<string, unknown>>): ListQuery {
-  const read = (name: string): string | undefined => {
-    const values = Object.entries(query)
-      .filter(([given]) => given.toLowerCase() === name)
-      .flatMap(([, value]) => value);
-    if (values.length > 1) throw new ListQueryError(`${name} is given more than once`);
-    const [value] = values;
-    return typeof value === 'string' && value !== '' ? value : undefined;
-  };
+  const read = (name: string): string | undefined =>
+    readQueryParameter(query, name, () => new ListQueryError(`${name} is given more than once`));
   return {
     count: readNumber('count', read('count')),
     offset: readNumber('offset', read('offset')),
