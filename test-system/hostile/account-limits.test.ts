@@ -168,6 +168,7 @@ test('ASVS 11.1.4: many domains of one account don’t delay the background chec
       delivery: 'direct',
       host: 'mail.sender.test',
       spfMechanisms: ['ip4:192.0.2.10'],
+      recordsElsewhere: [],
       usesReturnPath: true,
       trackingTarget: undefined,
     },

@@ -245,6 +245,7 @@ const textReaders: Readonly<Record<string, (text: string) => unknown>> = {
     return checkSpf(dnsOf(record), 'a.test', record, {
       delivery: 'direct',
       spfMechanisms: ['include:relay.test', 'ip4:192.0.2.1'],
+      recordsElsewhere: [],
       host: 'mx.b.test',
       usesReturnPath: false,
       trackingTarget: undefined,

@@ -127,6 +127,8 @@ export interface ServiceNames {
   readonly host: string | undefined;
   /** SPF mechanisms of the sending hosts; empty if they are unknown. */
   readonly spfMechanisms: readonly string[];
+  /** Where relays show the records of a domain that only they know. */
+  readonly recordsElsewhere: readonly string[];
   /** Whether mail gets a return path below its domain, so that bounces come back to this service. */
   readonly usesReturnPath: boolean;
   /** Host of PUBLIC_URL, for tracked links. */

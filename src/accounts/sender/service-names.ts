@@ -24,6 +24,8 @@ export function serviceNames(settings: NameSettings): ServiceNames {
     delivery,
     host,
     spfMechanisms: [...new Set(mechanismsOf(settings, host))],
+    recordsElsewhere:
+      delivery === 'relay' ? relaysOf(settings).flatMap((relay) => ownRecordsOf(relay) ?? []) : [],
     usesReturnPath: delivery !== 'relay' || bounceServer !== undefined,
     trackingTarget: publicUrl === undefined ? undefined : new URL(publicUrl).hostname,
   };
@@ -32,13 +34,24 @@ export function serviceNames(settings: NameSettings): ServiceNames {
 function mechanismsOf(settings: NameSettings, host: string | undefined): string[] {
   const own = host === undefined ? [] : [`a:${host}`];
   if (settings.delivery === 'relay')
-    return (settings.smtpUrl ?? '')
-      .split(/\s+/)
-      .map((url) => URL.parse(url)?.hostname ?? '')
-      .flatMap((relay) => relayMechanism(relay.replace(/^\[|\]$/g, '')) ?? own);
+    return relaysOf(settings)
+      .filter((relay) => ownRecordsOf(relay) === undefined)
+      .flatMap((relay) => relayMechanism(relay) ?? own);
   const addresses = settings.direct.sources.flatMap(({ address }) => address ?? []);
   if (addresses.length === 0) return own;
   return addresses.map((address) => `${isIP(address) === 6 ? 'ip6' : 'ip4'}:${address}`);
+}
+
+/** The hosts of the relays. */
+function relaysOf({ smtpUrl = '' }: NameSettings): string[] {
+  return smtpUrl
+    .split(/\s+/)
+    .map((url) => (URL.parse(url)?.hostname ?? '').replace(/^\[|\]$/g, ''));
+}
+
+/** Where a relay shows the records of a domain, if only it knows them. */
+function ownRecordsOf(relay: string): string | undefined {
+  return Object.entries(ownRecords).find(([end]) => relay.endsWith(`.${end}`))?.[1];
 }
 
 /** A missing setting without which records or links don't work. */
@@ -50,7 +63,8 @@ interface NameProblem {
 
 /** Settings missing for a domain's records and links, most important first. */
 export function findNameProblems(service: ServiceNames): NameProblem[] {
-  const { delivery, host, spfMechanisms, usesReturnPath, trackingTarget } = service;
+  const { delivery, host, spfMechanisms, recordsElsewhere, usesReturnPath, trackingTarget } =
+    service;
   if (delivery === 'inbox')
     return [
       {
@@ -63,8 +77,13 @@ export function findNameProblems(service: ServiceNames): NameProblem[] {
             : 'Publish DKIM and DMARC now, and the return path records after that.',
       },
     ];
-  const problems: NameProblem[] = [];
-  if (host === undefined && (usesReturnPath || spfMechanisms.length === 0))
+  const problems: NameProblem[] = recordsElsewhere.map((place) => ({
+    setting: 'SMTP_URL',
+    sentence: 'Your relay has CNAME records for each domain in place of an SPF record.',
+    nextStep: `Add the domain at ${place}, and publish the records that you get there.`,
+  }));
+  const knowsSenders = spfMechanisms.length > 0 || recordsElsewhere.length > 0;
+  if (host === undefined && (usesReturnPath || !knowsSenders))
     problems.push({
       setting: 'SMTP_HOSTNAME',
       sentence: 'SMTP_HOSTNAME isn’t set, so the records that name this mail server are missing.',
@@ -94,8 +113,12 @@ const spfDomains: Readonly<Record<string, string>> = {
   'postmarkapp.com': 'spf.mtasv.net',
   'resend.com': 'amazonses.com',
   'sendgrid.net': 'sendgrid.net',
-  'smtp2go.com': 'spf.smtp2go.com',
   'sparkpostmail.com': '_spf.sparkpostmail.com',
+};
+
+/** Relays that show each domain CNAME records of its own, which lead to their SPF record too, and where. */
+const ownRecords: Readonly<Record<string, string>> = {
+  'smtp2go.com': 'SMTP2GO, under Verified Senders',
 };
 
 const publicNetworks = new PublicNetworks([]);

@@ -12,6 +12,7 @@ const service: ServiceNames = {
   delivery: 'relay',
   host: undefined,
   spfMechanisms: ['include:relay.test'],
+  recordsElsewhere: [],
   usesReturnPath: false,
   trackingTarget: undefined,
 };

@@ -50,6 +50,19 @@ test('with a relay, the records let that relay send and ask for nothing that onl
     assert.deepEqual(recordsWith({ smtpUrl })[1], `from-spf v=spf1 ${spf} ~all (optional)`);
 });
 
+test('for a relay whose records only the relay knows, no SPF record is made up, and a sentence says where they are', () => {
+  const smtpUrl = 'smtp://u:p@mail.smtp2go.com:2525';
+  assert.deepEqual(recordsWith({ smtpUrl }), [dmarc]);
+  const [problem, ...others] = findNameProblems(serviceNames({ ...relay, smtpUrl }));
+  assert.deepEqual(others, []);
+  assert.equal(problem?.setting, 'SMTP_URL');
+  assert.match(problem.nextStep, /SMTP2GO, under Verified Senders/);
+  assert.equal(
+    recordsWith({ smtpUrl: `${smtpUrl} smtp://u:p@smtp.sendgrid.net` })[1],
+    'from-spf v=spf1 include:sendgrid.net ~all (optional)',
+  );
+});
+
 test('with a relay and BOUNCE_PORT, the return path lets the relay send and leads bounces here', () => {
   assert.deepEqual(recordsWith({ bounceServer: {} }).slice(0, 2), [
     'spf v=spf1 a:smtp.relay.test ~all',

@@ -27,6 +27,7 @@ function node(): SendingDomains {
       delivery: 'direct',
       host: 'mail.sender.test',
       spfMechanisms: ['ip4:192.0.2.1'],
+      recordsElsewhere: [],
       usesReturnPath: true,
       trackingTarget: undefined,
     },

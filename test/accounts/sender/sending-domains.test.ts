@@ -37,6 +37,7 @@ const service: ServiceNames = {
   delivery: 'direct',
   host: mailHost,
   spfMechanisms: ['ip4:192.0.2.10', 'ip6:2001:db8::10'],
+  recordsElsewhere: [],
   usesReturnPath: true,
   trackingTarget: 'links.sender.test',
 };
