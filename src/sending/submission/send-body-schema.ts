@@ -240,7 +240,11 @@ export const contentBodySchema = NamedObject('SendContent', {
       ...envelope.properties.bccAddressList,
       description: 'Recipients that no header shows. Each gets a message of its own.',
     }),
-    fromAddress: Type.String({ description: 'A verified sender.', maxLength: maxAddress }),
+    fromAddress: Type.String({
+      description: 'A verified sender.',
+      examples: ['orders@shop.example'],
+      maxLength: maxAddress,
+    }),
   }),
   content: Type.Object(
     {
