@@ -38,7 +38,7 @@ export async function composeLetter(): Promise<string> {
     render(1),
     {
       from: { address: 'orders@shop.test' as EmailAddress, displayName: 'Demo Shop' },
-      to: 'reader@example.test' as EmailAddress,
+      to: [{ address: 'reader@example.test' as EmailAddress }],
     },
     { messageId: newMessageId(), acceptedAt: new Date() },
   );

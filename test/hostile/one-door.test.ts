@@ -32,11 +32,15 @@ const publicCallers = new Set([
 ]);
 
 /** They bypass the framework, so they can't carry what it keeps of a route; `admit-caller.ts` asks `authorize`. */
-const sends = ['/ete/v1/email/:accountId/:templateId/batch', '/ete/v1/email/*'];
+const sends: Readonly<Record<string, string>> = {
+  '/ete/v1/email/:accountId': 'messages:send-content',
+  '/ete/v1/email/:accountId/:templateId/batch': 'messages:send',
+  '/ete/v1/email/*': 'messages:send',
+};
 
 /** What a route asks of its callers; undefined if it is public. */
 function accessOf({ url, config }: RouteOptions): string | undefined {
-  if (sends.includes(url)) return 'messages:send';
+  if (Object.hasOwn(sends, url)) return sends[url];
   return config?.access === 'public' ? undefined : config?.access;
 }
 

@@ -83,6 +83,9 @@ export const policies = {
     wait: waiting(1_000, 1_000, 10_000),
     evict: arrivalPace,
   }),
+  composedMessages: memory('messages with attachments', [64, 32, 32], {
+    wait: waiting(1_000, 500, 10_000),
+  }),
   // Fewer than sessions: those before a login, which can end for others, are left.
   submissionLogins: slots('SMTP sessions of your account', [1_000, 50, 200], {
     retryAfter: 60,

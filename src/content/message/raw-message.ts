@@ -6,6 +6,8 @@ import type { MessageContent } from './message-content.ts';
 export const rawTemplateId = '.raw' as TemplateId;
 /** Their template version. */
 export const rawVersion = 0;
+/** Max code points of their subject: as long as a line of a message can be (RFC 5322 section 2.1.1). */
+export const maxRawSubject = 998;
 
 /** How the message of a submission is described among its attachments; the only one of a raw message. */
 export function describeRawSource(sha256: string, size: number): AttachmentInfo {

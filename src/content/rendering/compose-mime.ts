@@ -1,4 +1,4 @@
-import { domainOf, type EmailAddress, needsSmtpUtf8 } from '../../base/values/email-address.ts';
+import { domainOf, needsSmtpUtf8 } from '../../base/values/email-address.ts';
 import type { MaybePromise } from '../../base/values/maybe-promise.ts';
 import { attachTo, type EncodedAttachment } from './compose-attachments.ts';
 import type { EncodedBody } from './encode-body.ts';
@@ -8,12 +8,12 @@ import type { RenderedMail } from './render-message.ts';
 /** The sender and recipients in a message's headers. */
 export interface HeaderAddresses {
   readonly from: HeaderMailbox;
-  /** Added to the header only if it differs from the From address. */
-  readonly replyTo?: EmailAddress | undefined;
-  readonly to: EmailAddress;
-  readonly toDisplayName?: string | undefined;
+  /** Added to the header unless it is just the From address. */
+  readonly replyTo?: readonly HeaderMailbox[] | undefined;
+  /** Empty: the message has no To header. */
+  readonly to: readonly HeaderMailbox[];
   /** Without suppressed recipients. */
-  readonly cc?: readonly EmailAddress[] | undefined;
+  readonly cc?: readonly HeaderMailbox[] | undefined;
 }
 
 /** Identifies the message; the same on every attempt. */
@@ -59,9 +59,10 @@ export function composeMime(
   attachments: readonly EncodedAttachment[] = [],
 ): ComposedMessage {
   const messageId = `<${identity.messageId}@${identity.host ?? domainOf(addresses.from.address)}>`;
-  const { from, replyTo, to, cc = [] } = addresses;
-  const senderNeedsUtf8 = needsSmtpUtf8(from.address) || needsSmtpUtf8(replyTo ?? from.address);
-  const needsUtf8 = senderNeedsUtf8 || [to, ...cc].some(needsSmtpUtf8);
+  const { from, replyTo = [], to, cc = [] } = addresses;
+  const isInternational = ({ address }: HeaderMailbox): boolean => needsSmtpUtf8(address);
+  const senderNeedsUtf8 = [from, ...replyTo].some(isInternational);
+  const needsUtf8 = senderNeedsUtf8 || [...to, ...cc].some(isInternational);
   const body = composeBody(rendered, identity.messageId);
   const compose = (form: 'utf8' | 'ascii'): Buffer => {
     const head = composeHead(rendered.subject, addresses, identity, messageId, form);
@@ -90,26 +91,22 @@ function composeHead(
   messageId: string,
   form: 'utf8' | 'ascii',
 ): string {
-  const { from, replyTo, to, toDisplayName, cc = [] } = addresses;
-  const recipient = (address: EmailAddress, displayName?: string): HeaderMailbox => ({
-    address,
-    displayName,
-    removed: form === 'ascii' && needsSmtpUtf8(address),
-  });
+  const { from, replyTo = [], to, cc = [] } = addresses;
+  const recipients = (name: string, mailboxes: readonly HeaderMailbox[]): string[] => {
+    if (mailboxes.length === 0) return [];
+    const shown = mailboxes.map(({ address, displayName }) => ({
+      address,
+      displayName,
+      removed: form === 'ascii' && needsSmtpUtf8(address),
+    }));
+    return [mailboxHeader(name, shown)];
+  };
+  const isFrom = replyTo.every(({ address }) => address === from.address);
   const lines = [
     mailboxHeader('From', [from]),
-    ...(replyTo === undefined || replyTo === from.address
-      ? []
-      : [mailboxHeader('Reply-To', [{ address: replyTo }])]),
-    mailboxHeader('To', [recipient(to, toDisplayName)]),
-    ...(cc.length === 0
-      ? []
-      : [
-          mailboxHeader(
-            'Cc',
-            cc.map((address) => recipient(address)),
-          ),
-        ]),
+    ...(isFrom ? [] : [mailboxHeader('Reply-To', replyTo)]),
+    ...recipients('To', to),
+    ...recipients('Cc', cc),
     textHeader('Subject', subject),
     `Date: ${mailDate(identity.acceptedAt)}`,
     `Message-ID: ${messageId}`,

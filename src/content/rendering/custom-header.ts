@@ -3,6 +3,13 @@ import { encodeWords } from './encoded-words.ts';
 /** RFC 5322 section 2.1.1 recommends this length. */
 const maxLine = 78;
 
+/** The lines of a request's headers. Sorted, because JSON in the database doesn't keep their order, and every attempt sends the same bytes. */
+export function customHeaders(headers: Readonly<Record<string, string>> = {}): string[] {
+  return Object.keys(headers)
+    .sort()
+    .map((name) => customHeader(name, headers[name] ?? ''));
+}
+
 /**
  * The lines of a header from a request, without the final CRLF. ASCII stays as it is and is only folded, since programs
  * also read these headers without decoding them; other text becomes encoded words.

@@ -1,7 +1,7 @@
 import { type MessageContent, visibleCc } from '../message/message-content.ts';
 import type { CompiledTemplate } from '../template/compiled-template.ts';
 import { composeMime } from './compose-mime.ts';
-import { customHeader } from './custom-header.ts';
+import { customHeaders } from './custom-header.ts';
 import { type LoadedTemplate, loadTemplate } from './load-template.ts';
 import { renderMessage } from './render-message.ts';
 import { RenderingTooLarge } from './rendering-too-large.ts';
@@ -36,17 +36,7 @@ function composedLength(
   content: MessageContent,
   tracked: boolean,
 ): number {
-  const {
-    from,
-    replyTo,
-    to,
-    toName,
-    headers = {},
-    values,
-    subjectLine,
-    previewText,
-    locale,
-  } = content;
+  const { from, replyTo, to, toName, headers, values, subjectLine, previewText, locale } = content;
   // A list shows its links once for each item.
   let links = 0;
   const countLink = (_: unknown, url: string): string => {
@@ -58,15 +48,14 @@ function composedLength(
     renderMessage(template, { values, locale, subjectLine, previewText, rewriteLink }),
     {
       from: { address: from.address, displayName: from.name },
-      replyTo,
-      to,
-      toDisplayName: toName,
-      cc: visibleCc(content),
+      replyTo: replyTo === undefined ? [] : [{ address: replyTo }],
+      to: [{ address: to, displayName: toName }],
+      cc: visibleCc(content).map((address) => ({ address })),
     },
     {
       messageId: '0'.repeat(36),
       acceptedAt: new Date(0),
-      headerLines: Object.entries(headers).map((header) => customHeader(...header)),
+      headerLines: customHeaders(headers),
     },
   );
   return raw.length + links * linkAllowance;

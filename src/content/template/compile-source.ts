@@ -50,6 +50,8 @@ interface SourceJob {
   readonly format?: MarkupFormat | undefined;
   /** Names that count as declared outside of lists, though the settings don't have them. */
   readonly known?: readonly string[];
+  /** The HTML stays as it is: its CSS isn't inlined, and no text is derived from it. */
+  readonly asWritten?: boolean;
 }
 
 /**
@@ -59,12 +61,13 @@ export async function compileSource({
   source,
   format = currentFormat,
   known = [],
+  asWritten = false,
 }: SourceJob): Promise<CompiledSource> {
   const problems = new CompileProblems();
   const clean = checkSource(source, problems);
   if (problems.hasErrors) return failed(problems);
   try {
-    return await new SourceCompiler(clean, format, problems, known).compile();
+    return await new SourceCompiler(clean, format, problems, known, asWritten).compile();
   } catch (error) {
     if (!isStackOverflow(error)) throw error;
     const part = clean.mjml === undefined ? 'html' : 'mjml';
@@ -89,6 +92,7 @@ class SourceCompiler {
   readonly #problems: CompileProblems;
   readonly #settings: ReadonlyMap<string, FieldSettings>;
   readonly #known: readonly string[];
+  readonly #asWritten: boolean;
   #imageUses = noImageUses;
 
   constructor(
@@ -96,11 +100,13 @@ class SourceCompiler {
     format: MarkupFormat,
     problems: CompileProblems,
     known: readonly string[],
+    asWritten: boolean,
   ) {
     this.#source = source;
     this.#format = format;
     this.#problems = problems;
     this.#known = known;
+    this.#asWritten = asWritten;
     this.#settings = new Map(Object.entries(source.fields ?? {}));
   }
 
@@ -283,7 +289,7 @@ class SourceCompiler {
       const html = await convertMjml(protectedSource, this.#problems);
       if (html === undefined) return noBodies;
       finished = html;
-    } else {
+    } else if (!this.#asWritten) {
       // Before the CSS is inlined: inlining could move or lose a field in a style sheet.
       compileHtml(finished, placeholders, isSecret, problems);
       if (this.#problems.hasErrors) return noBodies;
@@ -311,7 +317,9 @@ class SourceCompiler {
     this.#imageUses = findImageUses(finished, placeholders);
     const text =
       givenText ??
-      (await deriveText(finished, placeholders, problems, (name) => this.#isList(name)));
+      (this.#asWritten
+        ? null
+        : await deriveText(finished, placeholders, problems, (name) => this.#isList(name)));
     return { html: nodes, text, links };
   }
 

@@ -78,10 +78,11 @@ export class DirectRoutes {
   /**
    * Sends each POST to a path to a handler. Call before `post` for a prefix of it.
    * @param path with parameters, such as `/items/:id/copy`
+   * @param end of the path as a regular expression: what may follow it
    */
-  postTo(path: string, handler: DirectHandler): void {
+  postTo(path: string, handler: DirectHandler, end = '/?'): void {
     const prefix = path.slice(0, path.indexOf(':'));
-    const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, '[^/?]+')}/?(?:\\?|$)`);
+    const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, '[^/?]+')}${end}(?:\\?|$)`);
     this.#add(path, { prefix, pattern, handler }, path);
   }
 

@@ -7,7 +7,7 @@ import {
 } from '../../content/message/message-content.ts';
 import type { EncodedAttachment } from '../../content/rendering/compose-attachments.ts';
 import { type ComposedMessage, composeMime } from '../../content/rendering/compose-mime.ts';
-import { customHeader } from '../../content/rendering/custom-header.ts';
+import { customHeaders } from '../../content/rendering/custom-header.ts';
 import type { LoadedTemplate } from '../../content/rendering/load-template.ts';
 import type { RewriteLink } from '../../content/rendering/render-body.ts';
 import { renderMessage } from '../../content/rendering/render-message.ts';
@@ -74,29 +74,19 @@ export function prepareMail(
   });
   const { from, replyTo, to, toName, headers, suppressedCc } = content;
   const cc = withoutSkipped(visibleCc(content), suppressedCc);
-  // Sorted, because JSON in the database doesn't keep their order, and every attempt sends the same bytes.
-  const ownLines =
-    headers &&
-    Object.keys(headers)
-      .sort()
-      .map((name) => customHeader(name, headers[name] ?? ''));
   const mail = composeMime(
     rendered,
     {
       from: { address: from.address, displayName: from.name },
-      replyTo,
-      to,
-      toDisplayName: toName,
-      cc,
+      replyTo: replyTo === undefined ? [] : [{ address: replyTo }],
+      to: [{ address: to, displayName: toName }],
+      cc: cc.map((address) => ({ address })),
     },
     {
       messageId: message.messageId,
       acceptedAt: message.acceptedAt,
       headers: redirected ? [[redirectHeader, [to, ...cc].join(', ')]] : [],
-      headerLines:
-        ownLines === undefined
-          ? decoration.headerLines
-          : [...ownLines, ...(decoration.headerLines ?? [])],
+      headerLines: [...customHeaders(headers), ...(decoration.headerLines ?? [])],
     },
     attachments,
   );

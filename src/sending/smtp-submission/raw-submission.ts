@@ -2,6 +2,7 @@ import type { HeaderField } from '../../base/mime/header-fields.ts';
 import { domainOf } from '../../base/values/email-address.ts';
 import { Fault, type FaultDetail } from '../../base/values/errors.ts';
 import { newId } from '../../base/values/ids.ts';
+import { maxRawSubject } from '../../content/message/raw-message.ts';
 import { mailDate } from '../../content/rendering/message-headers.ts';
 import type { CustomHeaderRules } from '../submission/custom-headers.ts';
 import type { RawMessage } from '../submission/send-raw.ts';
@@ -31,7 +32,6 @@ const removedNames = ['bcc', 'resent-bcc', 'return-path'];
 /** The service writes its own for messages that aren't transactional. */
 const unsubscribeNames = ['list-unsubscribe', 'list-unsubscribe-post'];
 
-const maxSubject = 998;
 const wordsNotStorable = /\0/g;
 
 /**
@@ -81,7 +81,7 @@ export function toRawMessage(
     subject: (subject === undefined ? '' : textOfField(subject))
       .replace(wordsNotStorable, '\u{fffd}')
       .toWellFormed()
-      .slice(0, maxSubject)
+      .slice(0, maxRawSubject)
       .toWellFormed(),
     request: {
       envelope: {

@@ -40,6 +40,8 @@ export interface AcceptRow {
   readonly attachments?: readonly string[] | undefined;
   /** Messages to other recipients, stored with this one or not at all. Its key covers them all; they have no copies. */
   readonly copies?: readonly AcceptRow[] | undefined;
+  /** A copy that is left out if its recipient is suppressed, as a Cc address of a template's message is. */
+  readonly optional?: boolean;
 }
 
 /** The row and its copies. */

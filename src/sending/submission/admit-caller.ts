@@ -88,13 +88,33 @@ export function admitService(caller: SendingCaller): SendAdmission {
 }
 
 /**
+ * Sending content that isn't made from a stored template. Access tokens have no such permission: a third party may hold one, and
+ * whoever consented to it was told of the account's templates.
+ */
+const contentOperation = { permission: 'messages:send-content' } as const;
+
+/**
+ * The first three checks for a caller who sends content of its own, as over SMTP.
+ * @throws Fault as `admitCaller` does
+ */
+export function admitWriter(
+  dependencies: AdmissionDependencies,
+  head: RequestHead,
+): MaybePromise<RawRight> {
+  return andThen(admitCaller(dependencies, contentOperation, head), ({ raw }) => {
+    if (raw === undefined) throw toFault('insufficient-permission');
+    return raw;
+  });
+}
+
+/**
  * First three checks of every account operation: 1 a valid token or key; 2 a known account the caller belongs to, with
  * the required permission; 3 unless it only reads, the account isn't suspended.
  * @throws Fault UNAUTHORIZED, INVALID_ID or ACCOUNT_SUSPENDED
  */
 export function admitCaller(
   dependencies: AdmissionDependencies,
-  operation: TokenOperation,
+  operation: Pick<TokenOperation, 'permission'>,
   head: RequestHead,
 ): MaybePromise<SendAdmission> {
   const { authorization, accountText, remoteAddress } = head;

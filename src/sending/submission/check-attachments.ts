@@ -5,7 +5,7 @@ import { attachmentPartLength } from '../../content/message/attachment-part.ts';
 import type { AttachmentContent } from '../../content/message/attachment-store.ts';
 import { formatBytes } from '../../host/http/limits/route-limits.ts';
 import { type AttachmentRules, findRefusal } from './attachment-types.ts';
-import { decodeBase64 } from './decode-base64.ts';
+import { type DecodedContent, decodeBase64, hashInPieces } from './decode-base64.ts';
 import type { RequestedAttachment } from './read-attachments.ts';
 
 /** The installation's settings. */
@@ -47,7 +47,7 @@ export async function checkAttachments(
   const contents = new Map<string, AttachmentContent>();
   let size = 0;
   for (const { field, filename, contentType, contentId, base64 } of requested) {
-    const decoded = await decodeBase64(base64);
+    const decoded = await decodeContent(base64);
     if (decoded === undefined || decoded.content.length === 0) {
       const reason = decoded === undefined ? notBase64 : 'must not be empty';
       details.push({ field: `${field}.content`, reason });
@@ -72,6 +72,15 @@ export async function checkAttachments(
     throw invalid([{ field: 'content.attachments', reason }]);
   }
   return { infos, contents: [...contents.values()] };
+}
+
+async function decodeContent(
+  base64: RequestedAttachment['base64'],
+): Promise<DecodedContent | undefined> {
+  if (typeof base64 === 'string' || Buffer.isBuffer(base64)) return decodeBase64(base64);
+  const content = base64.decoded;
+  const sha256 = Buffer.from(await hashInPieces([content]), 'latin1').toString('hex');
+  return { content, sha256 };
 }
 
 const notAllowed = 'the account can’t send attachments; an operator can set its attachmentLimit';

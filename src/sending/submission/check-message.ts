@@ -133,7 +133,7 @@ function* checks(
       trace,
       replyAddress,
     },
-    otherRecipients,
+    otherRecipients?.map((to) => ({ to })),
   );
   return { row, attachments, newUsageRecord, quota: account.quota };
 }

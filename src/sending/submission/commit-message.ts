@@ -159,12 +159,20 @@ function isSimulated(recipient: EmailAddress): boolean {
 }
 
 function withoutSuppressed(row: AcceptRow, addresses: readonly string[]): AcceptRow {
-  const rows = rowWithCopies(row);
   const isSuppressed = (address: EmailAddress): boolean =>
     addresses.includes(normalizeAddress(address));
-  if (!rows.some(({ recipients: [to] }) => to === undefined || isSuppressed(to)))
-    return withoutCcOfAll(row, addresses);
-  const suppressedRecipients = rows.flatMap(({ recipients }) => recipients.filter(isSuppressed));
+  const isLost = ({ recipients: [to] }: AcceptRow): boolean => to === undefined || isSuppressed(to);
+  const isLeftOut = (copy: AcceptRow): boolean => copy.optional === true && isLost(copy);
+  const left = row.copies?.filter((copy) => !isLeftOut(copy));
+  const kept = left === undefined ? row : { ...row, copies: left.length === 0 ? undefined : left };
+  if (!rowWithCopies(kept).some(isLost)) {
+    const leftOut = row.copies?.filter(isLeftOut).map(({ recipients: [to] }) => to) ?? [];
+    const suppressed = [...row.suppressed, ...leftOut.filter((to) => to !== undefined)];
+    return withoutCcOfAll({ ...kept, suppressed }, addresses);
+  }
+  const suppressedRecipients = rowWithCopies(row).flatMap(({ recipients }) =>
+    recipients.filter(isSuppressed),
+  );
   throw new Fault('RECIPIENT_SUPPRESSED', {
     details: [{ field: 'envelope.toAddress', reason: 'is suppressed for this account' }],
     extra: { suppressedRecipients },

@@ -40,6 +40,14 @@ interface CheckedRequest {
   readonly replyAddress?: MakeReplyAddress | undefined;
 }
 
+/** A recipient who gets a message of their own, stored with that of the To address. */
+export interface OtherRecipient {
+  readonly to: EmailAddress;
+  readonly toDisplayName?: string | undefined;
+  /** The others get theirs if this one is suppressed. */
+  readonly optional?: boolean;
+}
+
 /** Makes the address that receives the replies to a message. */
 export type MakeReplyAddress = (messageId: MessageId) => EmailAddress;
 
@@ -49,19 +57,16 @@ export type MakeReplyAddress = (messageId: MessageId) => EmailAddress;
  */
 export function composeRow(
   checked: CheckedRequest,
-  otherRecipients: readonly EmailAddress[] = [],
+  otherRecipients: readonly OtherRecipient[] = [],
 ): AcceptRow {
   const { caller, compiled } = checked;
-  const compose = (to: EmailAddress, isFirst: boolean): AcceptRow => {
-    const own = isFirst ? checked.request : { ...checked.request, to };
-    return composeMessage(
-      checked,
-      addArchiveCopy(own, caller.account.archiveAddress, compiled),
-      isFirst,
-    );
-  };
-  const copies = otherRecipients.map((to) => compose(to, false));
-  const first = compose(checked.request.to, true);
+  const compose = (own: ParsedSendRequest, isFirst: boolean): AcceptRow =>
+    composeMessage(checked, addArchiveCopy(own, caller.account.archiveAddress, compiled), isFirst);
+  const copies = otherRecipients.map(({ to, toDisplayName, optional = false }) => ({
+    ...compose({ ...checked.request, to, toDisplayName }, false),
+    optional,
+  }));
+  const first = compose(checked.request, true);
   return copies.length === 0 ? first : { ...first, copies };
 }
 

@@ -2,6 +2,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import { type EmailAddress, parseEmailAddress } from '../../base/values/email-address.ts';
 import { Fault, type FaultDetail } from '../../base/values/errors.ts';
 import { maxBcc, maxCc } from '../../content/message/message-content.ts';
+import type { MessageTexts } from '../../content/rendering/fill-content.ts';
 import { StructureChecker } from '../../content/template/check-structures.ts';
 import type { CompiledTemplate } from '../../content/template/compiled-template.ts';
 import { describeReadable } from '../../content/template/field-format.ts';
@@ -23,8 +24,13 @@ import { readTiming } from './delivery-timing.ts';
 import { describeBodyProblems, limitDetails } from './describe-body-problems.ts';
 import { readAttachments } from './read-attachments.ts';
 import { type BodyJson, member } from './read-body-json.ts';
-import { type SendBody, textBodySchema } from './send-body-schema.ts';
-import type { ParsedSendRequest, SubjectOverride } from './send-request.ts';
+import {
+  type ContentBody,
+  contentBodySchema,
+  type SendBody,
+  textBodySchema,
+} from './send-body-schema.ts';
+import type { ParsedContentRequest, ParsedSendRequest, SubjectOverride } from './send-request.ts';
 
 const noValues: GivenValues = Object.freeze({});
 
@@ -37,6 +43,9 @@ export interface ReceivingTemplate {
 
 /** Without coercion or defaults: a number in place of a string is a caller error. */
 let bodyValidator: ValidateFunction<SendBody<string>> | undefined;
+let contentValidator: ValidateFunction<ContentBody> | undefined;
+
+const lineOverrides = ['subjectLine', 'previewText'];
 
 /**
  * Validates the send body (section 2.2, limits of section 8) and converts it to a typed request.
@@ -88,7 +97,58 @@ export class SendBodyParser {
       ...describeBodyProblems(validate.errors ?? []),
       ...(structures?.problems ?? noProblems),
     ];
-    addTextProblems(value, this.#headerRules, details, template?.compiled);
+    addTextProblems(value, this.#headerRules, details, lineOverrides, template?.compiled);
+    this.#addRuleProblems(value, transactionalAllowed, details, template);
+    throw invalidBody(details);
+  }
+
+  /**
+   * Validates the body of a message that isn't made from a stored template, as `parse` does.
+   * @throws Fault VALIDATION_FAILED with every problem found
+   */
+  parseContent(
+    { value, problems, contents }: BodyJson,
+    transactionalAllowed: boolean,
+  ): ParsedContentRequest {
+    dropEmptyMaps(value);
+    contentValidator ??= new Ajv({ allErrors: true, strict: true }).compile<ContentBody>(
+      contentBodySchema,
+    );
+    const details: FaultDetail[] = [...problems];
+    const validate = contentValidator;
+    if (!validate(value)) {
+      details.push(...describeBodyProblems(validate.errors ?? []));
+      addTextProblems(value, this.#headerRules, details, []);
+      this.#addRuleProblems(value, transactionalAllowed, details);
+      throw invalidBody(details);
+    }
+    const { subjectLine, html, text, literal = false, ...content } = value.content;
+    const actions = { trackOpens: false, trackClicks: false, ...value.actions };
+    const readers = { now: this.#now, headerRules: this.#headerRules, contents };
+    const body = { ...value, content, actions };
+    const request = toRequest(body, readers, details, undefined, undefined);
+    const texts = {
+      subject: subjectLine,
+      ...(isGiven(html) && { html }),
+      ...(isGiven(text) && { text }),
+    };
+    addContentProblems(texts, literal, request, details);
+    if (request.transactional && !transactionalAllowed) details.push(missingAddOn);
+    if (request.receiveReplies === true)
+      addReplyProblems(request.replyTo !== undefined, false, details);
+    if (details.length > 0) throw invalidBody(details);
+    const now = this.#now();
+    const date = new Date(Math.max(now, request.timing?.sendAt?.getTime() ?? now));
+    return { request, texts, literal, date };
+  }
+
+  /** Problems of a body that violates the schema with what its members mean together. */
+  #addRuleProblems(
+    value: unknown,
+    transactionalAllowed: boolean,
+    details: FaultDetail[],
+    template?: ReceivingTemplate,
+  ): void {
     readTiming(actionsOf(value), this.#now, details);
     if (member(member(value, 'metadata'), 'transactional') === true && !transactionalAllowed)
       details.push(missingAddOn);
@@ -97,8 +157,27 @@ export class SendBodyParser {
     const replyTo = member(member(value, 'envelope'), 'replyToAddress') ?? '';
     if (actionsOf(value).receiveReplies === true)
       addReplyProblems(replyTo !== '', hasSecret(template, value), details);
-    throw invalidBody(details);
   }
+}
+
+function isGiven(text: string | undefined): text is string {
+  return text !== undefined && text !== '';
+}
+
+function addContentProblems(
+  { html, text }: MessageTexts,
+  literal: boolean,
+  { values, locale, from }: ParsedSendRequest,
+  details: FaultDetail[],
+): void {
+  if (html === undefined && text === undefined)
+    details.push({ field: 'content', reason: 'needs html, text or both' });
+  if (from === undefined) details.push({ field: 'envelope.fromAddress', reason: 'is required' });
+  if (!literal) return;
+  const reason = 'can’t be used with literal content; remove one of them';
+  if (Object.keys(values).length > 0)
+    details.push({ field: 'content.personalizationDataMap', reason });
+  if (locale !== undefined) details.push({ field: 'content.locale', reason });
 }
 
 function invalidBody(details: readonly FaultDetail[]): Fault {
@@ -330,7 +409,8 @@ function addTextProblems(
   value: unknown,
   headerRules: CustomHeaderRules,
   details: FaultDetail[],
-  template: CompiledTemplate | undefined,
+  overrides: readonly string[],
+  template?: CompiledTemplate,
 ): void {
   const envelope = member(value, 'envelope');
   for (const name of ['toAddress', 'fromAddress', 'replyToAddress']) {
@@ -349,7 +429,7 @@ function addTextProblems(
     });
   }
   const content = member(value, 'content');
-  for (const name of ['subjectLine', 'previewText']) {
+  for (const name of overrides) {
     const text = member(content, name);
     if (typeof text === 'string') readOverride(text, `content.${name}`, details, template);
   }

@@ -1,4 +1,5 @@
 import type { FaultDetail } from '../../base/values/errors.ts';
+import type { BodyJson, DecodedBytes } from './read-body-json.ts';
 import type { SendBody } from './send-body-schema.ts';
 
 /** An attachment of a request; its content isn't decoded yet. */
@@ -8,8 +9,8 @@ export interface RequestedAttachment {
   readonly filename: string;
   readonly contentType: string;
   readonly contentId: string | undefined;
-  /** As characters, or as their bytes if the body was large. */
-  readonly base64: string | Buffer;
+  /** As characters, or as their bytes if the body was large; or what has been decoded already. */
+  readonly base64: string | Buffer | DecodedBytes;
 }
 
 type AttachmentBody = NonNullable<NonNullable<SendBody['content']>['attachments']>[number];
@@ -29,7 +30,7 @@ export const unsafeName = /[\p{Cc}\p{Zl}\p{Zp}/\\\u061c\u200e\u200f\u202a-\u202e
 /** Checks everything but contents. @param contents of a large body by placeholder */
 export function readAttachments(
   list: readonly AttachmentBody[] | undefined,
-  contents: ReadonlyMap<string, Buffer> | undefined,
+  contents: BodyJson['contents'],
   details: FaultDetail[],
 ): readonly RequestedAttachment[] {
   if (list === undefined || list.length === 0) return none;

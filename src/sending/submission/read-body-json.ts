@@ -2,12 +2,17 @@ import { isUtf8 } from 'node:buffer';
 import { Fault, type FaultDetail } from '../../base/values/errors.ts';
 import { findInvalidText } from './find-invalid-text.ts';
 
+/** A content that came without an encoding. */
+export interface DecodedBytes {
+  readonly decoded: Buffer;
+}
+
 /** A parsed body and the strings in it that can't be stored. */
 export interface BodyJson {
   readonly value: unknown;
   readonly problems: readonly FaultDetail[];
-  /** Of a large body: contents of attachments by the placeholder that `value` has instead. */
-  readonly contents?: ReadonlyMap<string, Buffer>;
+  /** Contents of attachments by the placeholder that `value` has instead: of a large body, or one that never was JSON. */
+  readonly contents?: ReadonlyMap<string, string | Buffer | DecodedBytes>;
 }
 
 const noProblems: readonly FaultDetail[] = Object.freeze([]);

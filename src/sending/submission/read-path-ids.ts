@@ -11,15 +11,25 @@ export function readPathIds(
   target: string,
   suffix?: 'batch',
 ): readonly [accountText: string, templateText: string] {
-  const query = target.indexOf('?');
-  const path = query === -1 ? target : target.slice(0, query);
-  const ids = path.startsWith(sendPrefix) ? path.slice(sendPrefix.length) : afterPrefix(path);
-  const parts = ids.split('/');
+  const parts = idsOf(target);
   if (parts.length > 2 && parts.at(-1) === '') parts.pop();
   if (suffix !== undefined) parts.pop();
   const [account = '', template = ''] = parts;
   if (parts.length !== 2 || account === '' || template === '') return ['', ''];
   return [decode(account), decode(template)];
+}
+
+/** The account ID of a path that ends with it; empty if it doesn't. */
+export function readPathAccount(target: string): string {
+  const [account = '', ...rest] = idsOf(target);
+  return rest.length === 0 ? decode(account) : '';
+}
+
+function idsOf(target: string): string[] {
+  const query = target.indexOf('?');
+  const path = query === -1 ? target : target.slice(0, query);
+  const ids = path.startsWith(sendPrefix) ? path.slice(sendPrefix.length) : afterPrefix(path);
+  return ids.split('/');
 }
 
 /**

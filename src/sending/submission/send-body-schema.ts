@@ -16,9 +16,10 @@ import {
   maxPreviewLength,
   maxSubjectLength,
 } from '../../content/message/message-content.ts';
+import { maxRawSubject } from '../../content/message/raw-message.ts';
 import { type FieldValue, structureSchemas } from '../../content/template/field-value.ts';
 import { maxLocaleLength } from '../../content/template/locale.ts';
-import { MAX_STRUCTURED_TEXT } from '../../content/template/template-limits.ts';
+import { MAX_SOURCE_LENGTH, MAX_STRUCTURED_TEXT } from '../../content/template/template-limits.ts';
 import { maxBatchMessages } from '../../host/http/limits/route-limits.ts';
 import { maxCustomHeaders, maxHeaderName, maxHeaderValue } from './custom-headers.ts';
 import { maxTimestampLength } from './delivery-timing.ts';
@@ -211,6 +212,89 @@ export const textBodySchema = makeBody<string>({ type: 'string' });
 export type SendBody<Value extends FieldValue = FieldValue> = Static<
   ReturnType<typeof makeBody<Value>>
 >;
+
+const { previewText: _preview, ...sharedContent } = makeContent<string>({
+  type: 'string',
+}).properties;
+const {
+  deliveryWhenDelayed: _delayed,
+  templateVersion: _version,
+  ...sharedActions
+} = actions.properties;
+
+function trackingFlag(what: string) {
+  return Type.Optional(
+    Type.Boolean({ description: `True to track ${what} of the HTML. Default: false.` }),
+  );
+}
+
+/** The body of a message that isn't made from a stored template: that of a send without what a template says or decides. */
+export const contentBodySchema = NamedObject('SendContent', {
+  envelope: StrictObject({
+    ...envelope.properties,
+    ccAddressList: Type.Optional({
+      ...envelope.properties.ccAddressList,
+      description: 'Addresses of the Cc header. Each gets a message of its own.',
+    }),
+    bccAddressList: Type.Optional({
+      ...envelope.properties.bccAddressList,
+      description: 'Recipients that no header shows. Each gets a message of its own.',
+    }),
+    fromAddress: Type.String({
+      description: 'A verified sender.',
+      examples: ['orders@shop.example'],
+      maxLength: maxAddress,
+    }),
+  }),
+  content: Type.Object(
+    {
+      ...sharedContent,
+      subjectLine: Type.String({ minLength: 1, maxLength: maxRawSubject }),
+      html: OptionalText({
+        maxLength: MAX_SOURCE_LENGTH,
+        description: 'The HTML part. At least one of `html` and `text` is required.',
+      }),
+      text: OptionalText({
+        maxLength: MAX_SOURCE_LENGTH,
+        description: 'The text part. Default: none; it isn’t derived from the HTML.',
+      }),
+      literal: Type.Optional(
+        Type.Boolean({
+          description:
+            'True: subject, HTML and text are sent as they are. False: placeholders such as `{{First Name}}` are filled in as in a template. Default: false.',
+        }),
+      ),
+      personalizationDataMap: Type.Optional({
+        ...sharedContent.personalizationDataMap,
+        description: 'Values by name of the placeholders: strings.',
+      }),
+      locale: OptionalText({
+        maxLength: maxLocaleLength,
+        description: 'The language of dates and numbers that placeholders format (BCP 47).',
+      }),
+    },
+    {
+      ...strict,
+      examples: [
+        {
+          subjectLine: 'Welcome, {{Name}}',
+          html: '<p>Hello {{Name}}</p>',
+          personalizationDataMap: { Name: 'Ada' },
+        },
+      ],
+    },
+  ),
+  metadata: Type.Optional(metadata),
+  actions: Type.Optional(
+    StrictObject({
+      ...sharedActions,
+      trackOpens: trackingFlag('opens'),
+      trackClicks: trackingFlag('clicks'),
+    }),
+  ),
+});
+
+export type ContentBody = Static<typeof contentBodySchema>;
 
 const { attachments: _, ...batchContent } = makeContent<FieldValue>(anyValue).properties;
 

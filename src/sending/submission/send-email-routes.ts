@@ -1,14 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { tokenOperations } from '../../accounts/access/token-operations.ts';
+import type { Account } from '../../accounts/account/account.ts';
 import { allowOnlyMethod } from '../../host/http/allow-only-method.ts';
 import { answerFaultDirectly, toFault } from '../../host/http/answer-fault.ts';
 import type { Http } from '../../host/http/create-http.ts';
 import type { Exchange } from '../../host/http/exchange.ts';
 import { sendBodyBytes } from '../../host/http/limits/route-limits.ts';
-import { type AdmissionDependencies, admitCaller } from './admit-caller.ts';
+import { type AdmissionDependencies, admitCaller, admitWriter } from './admit-caller.ts';
 import { attachmentLimitOf } from './check-attachments.ts';
 import type { Receipt } from './commit-message.ts';
-import { readPathIds, sendPrefix } from './read-path-ids.ts';
+import { readPathAccount, readPathIds, sendPrefix } from './read-path-ids.ts';
+import { type ContentRequest, sendContentBody } from './send-content.ts';
 import type { SendDependencies } from './send-dependencies.ts';
 import { sendEmail } from './send-email.ts';
 import type { SubmissionMetrics } from './submission-metrics.ts';
@@ -32,19 +34,42 @@ export interface SendRouteDependencies extends AdmissionDependencies, SendDepend
 export function registerSendEmailRoute(http: Http, dependencies: SendRouteDependencies): void {
   const name = `${sendPrefix}:accountId/:templateId`;
   http.direct.post(sendPrefix, name, async (exchange) => {
-    try {
-      const receipt = await send(dependencies, exchange);
-      dependencies.metrics.accepted(exchange.elapsed);
-      // A replay may respond while a content is still being written.
-      if (!receipt.replayed) exchange.recycleBody();
-      exchange.answer(200, toBody(receipt), receipt.replayed ? replayed : undefined);
-    } catch (error) {
-      const fault = toFault(error);
-      dependencies.metrics.refused(fault.code);
-      answerFaultDirectly(fault, exchange);
-    }
+    await answerSend(dependencies, exchange, send);
   });
   allowOnlyMethod(http, 'POST', name);
+}
+
+/**
+ * `POST /ete/v1/email/{account_id}`: sends one email whose content is in the request.
+ *
+ * In: `Authorization: Bearer` with an API key that has `messages:send-content`, `Content-Type: application/json`, the body of
+ * `contentBodySchema`, optionally `Idempotency-Key`. Each address of To, Cc and Bcc gets a message of its own, as over SMTP.
+ * Out: as the send operation, with the ID of the To address's message. The checks are those of the send operation in their
+ * order, without the template.
+ */
+export function registerSendContentRoute(http: Http, dependencies: SendRouteDependencies): void {
+  const path = `${sendPrefix}:accountId`;
+  // With a slash at its end, it's the path of a template whose ID is empty.
+  http.direct.postTo(path, (exchange) => answerSend(dependencies, exchange, sendOwnContent), '');
+  allowOnlyMethod(http, 'POST', path);
+}
+
+async function answerSend(
+  dependencies: SendRouteDependencies,
+  exchange: Exchange,
+  accept: (dependencies: SendRouteDependencies, exchange: Exchange) => Promise<Receipt>,
+): Promise<void> {
+  try {
+    const receipt = await accept(dependencies, exchange);
+    dependencies.metrics.accepted(exchange.elapsed);
+    // A replay may respond while a content is still being written.
+    if (!receipt.replayed) exchange.recycleBody();
+    exchange.answer(200, toBody(receipt), receipt.replayed ? replayed : undefined);
+  } catch (error) {
+    const fault = toFault(error);
+    dependencies.metrics.refused(fault.code);
+    answerFaultDirectly(fault, exchange);
+  }
 }
 
 const replayed = ['idempotency-replayed', 'true'];
@@ -60,17 +85,46 @@ async function send(dependencies: SendRouteDependencies, exchange: Exchange): Pr
       remoteAddress: () => exchange.remoteAddress,
     }),
   );
-  const limit = attachmentLimitOf(admission.account, dependencies.attachmentSettings);
+  const read = await readRequest(dependencies, exchange, admission.account);
+  return sendEmail(dependencies, { admission, templateText, ...read });
+}
+
+async function sendOwnContent(
+  dependencies: SendRouteDependencies,
+  exchange: Exchange,
+): Promise<Receipt> {
+  const { url = '', headers } = exchange.request;
+  const right = await withTimeout(
+    admitWriter(dependencies, {
+      authorization: headers.authorization,
+      accountText: readPathAccount(url),
+      remoteAddress: () => exchange.remoteAddress,
+    }),
+  );
+  return sendContentBody(
+    dependencies,
+    right,
+    await readRequest(dependencies, exchange, right.account),
+  );
+}
+
+/** What follows checks 1 to 3. */
+async function readRequest(
+  { attachmentSettings }: SendRouteDependencies,
+  exchange: Exchange,
+  account: Account,
+): Promise<ContentRequest> {
+  const { request } = exchange;
+  const { headers } = request;
+  const limit = attachmentLimitOf(account, attachmentSettings);
   const maxBytes = limit === 0 ? undefined : sendBodyBytes + limit;
-  const body = await exchange.readBody(admission.account.id, maxBytes);
-  return sendEmail(dependencies, {
-    admission,
-    templateText,
+  const body = await exchange.readBody(account.id, maxBytes);
+  return {
     contentType: headers['content-type'],
     idempotencyKey: keyOf(request),
     body: isPlain(headers['content-encoding']) ? body : encodedBody,
     span: exchange.span,
-  });
+  };
 }
 
 export const encodedBody = {

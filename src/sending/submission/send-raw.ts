@@ -9,15 +9,16 @@ import { maxDeliverySeconds } from '../../content/message/message-state.ts';
 import { describeRawSource, rawTemplateId, rawVersion } from '../../content/message/raw-message.ts';
 import type { RawRight } from './admit-caller.ts';
 import { checkRawParts } from './check-raw-parts.ts';
-import { checkSender } from './check-sender.ts';
+import { type CheckedSender, checkSender } from './check-sender.ts';
 import type { CheckedMessage, Receipt } from './commit-message.ts';
-import { composeRow } from './compose-row.ts';
+import { composeRow, type MakeReplyAddress, type OtherRecipient } from './compose-row.ts';
 import { hashInPieces } from './decode-base64.ts';
 import { findInvalidText } from './find-invalid-text.ts';
 import type { IdempotencyKey } from './idempotency.ts';
 import { prepareReplies } from './receive-replies.ts';
 import type { SendDependencies } from './send-dependencies.ts';
 import { acceptMessage } from './send-email.ts';
+import type { ParsedSendRequest } from './send-request.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /** A complete message to send as it is. */
@@ -76,13 +77,44 @@ async function checkRaw(
     account.addOns.has('transactional'),
   );
   const { rules } = attachmentSettings;
-  const tracking = (['trackOpens', 'trackClicks'] as const)
-    .filter((name) => request[name])
-    .map((name) => `actions.${name}`);
-  await checkRawParts({ source, rules, tracking }, { group: account.id });
+  await checkRawParts({ source, rules, tracking: trackingOf(request) }, { group: account.id });
   const sender = await withTimeout(checkSender(senders, account.id, request));
   await checkMoreSenders(senders, account.id, message.moreSenders);
   const replyAddress = await prepareReplies(dependencies, account.id, request, sender.from.address);
+  const otherRecipients = message.otherRecipients.map((to) => ({ to }));
+  const { subject } = message;
+  return storeRaw(
+    right,
+    { source, subject, request, sender, replyAddress, otherRecipients },
+    key,
+    trace,
+  );
+}
+
+/** The members of a send request that ask to track it. */
+export function trackingOf(request: ParsedSendRequest): readonly string[] {
+  return (['trackOpens', 'trackClicks'] as const)
+    .filter((name) => request[name])
+    .map((name) => `actions.${name}`);
+}
+
+/** A complete message that passed every check. */
+interface CheckedRaw {
+  readonly source: Buffer;
+  readonly subject: string;
+  readonly request: ParsedSendRequest;
+  readonly sender: CheckedSender;
+  readonly replyAddress: MakeReplyAddress | undefined;
+  readonly otherRecipients: readonly OtherRecipient[];
+}
+
+/** The rows of a complete message, which is stored as the only attachment of each. */
+export async function storeRaw(
+  right: RawRight,
+  { source, otherRecipients, ...checked }: CheckedRaw,
+  key: IdempotencyKey | undefined,
+  trace: TraceContext | undefined,
+): Promise<CheckedMessage> {
   const sha256 = Buffer.from(await hashInPieces([source]), 'latin1').toString('hex');
   const attachments = {
     infos: [describeRawSource(sha256, source.length)],
@@ -94,18 +126,15 @@ async function checkRaw(
       templateId: rawTemplateId,
       template: { version: rawVersion, freshnessSeconds: maxDeliverySeconds },
       variant: undefined,
-      request,
-      sender,
       key,
       newUsage: false,
       attachments,
       trace,
-      subject: message.subject,
-      replyAddress,
+      ...checked,
     },
-    message.otherRecipients,
+    otherRecipients,
   );
-  return { row, attachments, newUsageRecord: undefined, quota: account.quota };
+  return { row, attachments, newUsageRecord: undefined, quota: right.account.quota };
 }
 
 /** @throws Fault SENDER_NOT_ALLOWED unless all are verified senders of the account */

@@ -1,4 +1,5 @@
 import type { EmailAddress } from '../../base/values/email-address.ts';
+import type { MessageTexts } from '../../content/rendering/fill-content.ts';
 import type { GivenValues } from '../../content/template/field-value.ts';
 import type { TemplateOverride } from '../../content/template/parse-override.ts';
 import type { DeliveryTiming } from './delivery-timing.ts';
@@ -40,4 +41,14 @@ export interface ParsedSendRequest {
   readonly receiveReplies?: boolean | undefined;
   /** Undefined: at once, and no deadline of its own. */
   readonly timing?: DeliveryTiming | undefined;
+}
+
+/** A validated body of a message that isn't made from a stored template. */
+export interface ParsedContentRequest {
+  readonly request: ParsedSendRequest;
+  readonly texts: MessageTexts;
+  /** The texts are sent as they are. */
+  readonly literal: boolean;
+  /** For its Date header: when it is to be sent. */
+  readonly date: Date;
 }

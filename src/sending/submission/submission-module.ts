@@ -26,9 +26,10 @@ import { QuotaShares } from './quota-shares.ts';
 import { RecentTemplateUsage } from './recent-template-usage.ts';
 import { BatchSender } from './send-batch.ts';
 import { registerSendBatchRoute } from './send-batch-routes.ts';
+import { type ContentMessage, type ContentSending, sendContent } from './send-content.ts';
 import type { SendDependencies } from './send-dependencies.ts';
 import { sendEmail } from './send-email.ts';
-import { registerSendEmailRoute } from './send-email-routes.ts';
+import { registerSendContentRoute, registerSendEmailRoute } from './send-email-routes.ts';
 import { type RawMessage, sendRaw } from './send-raw.ts';
 import { createSubmissionMetrics } from './submission-metrics.ts';
 
@@ -115,7 +116,9 @@ export function createSubmission(dependencies: SubmissionDependencies) {
       const { authenticator, facts } = dependencies.access;
       const batches = new BatchSender(sending);
       registerSendBatchRoute(http, { authenticator, facts, templates, batches, metrics });
-      registerSendEmailRoute(http, { authenticator, facts, ...sending, metrics });
+      const sends = { authenticator, facts, ...sending, metrics };
+      registerSendContentRoute(http, sends);
+      registerSendEmailRoute(http, sends);
       registerMessageStatusRoute(http, { authenticator, facts, database });
     },
     /**
@@ -129,6 +132,12 @@ export function createSubmission(dependencies: SubmissionDependencies) {
      */
     sendRaw: (right: RawRight, message: RawMessage) =>
       measured(() => sendRaw(sending, right, message)),
+    /**
+     * Sends a message that isn't made from a stored template, for such a caller.
+     * @throws Fault as the send operation does
+     */
+    sendContent: (right: RawRight, message: ContentMessage, options?: ContentSending) =>
+      measured(() => sendContent(sending, right, message, options)),
     /**
      * Sends a message from the service itself, with the same checks and commit as a caller's. Transactional if the
      * account has the add-on.

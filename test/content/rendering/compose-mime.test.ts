@@ -20,7 +20,7 @@ function address(text: string): EmailAddress {
 
 const envelope: HeaderAddresses = {
   from: { address: address('orders@shop.test'), displayName: 'Demo Shop' },
-  to: address('reader@mail.test'),
+  to: [{ address: address('reader@mail.test') }],
 };
 
 /** Checks the rules for every message (RFC 5322 §2.1.1, §2.3; RFC 2045 §2.7). */
@@ -81,19 +81,39 @@ test('2.2: Reply-To is present if it differs from From, Cc if there is any', asy
   const rendered = await render({ text: 't' });
   const same = composeMime(
     rendered,
-    { ...envelope, replyTo: envelope.from.address, cc: [] },
+    { ...envelope, replyTo: [{ address: envelope.from.address }], cc: [] },
     identity,
   );
   assert.ok(!headerNames(same.raw).some((name) => name === 'Reply-To' || name === 'Cc'));
   const cc = ['a@mail.test', 'b@mail.test'].map(address);
   const other = composeMime(
     rendered,
-    { ...envelope, replyTo: address('help@shop.test'), cc },
+    {
+      ...envelope,
+      replyTo: [{ address: address('help@shop.test') }],
+      cc: cc.map((one) => ({ address: one })),
+    },
     identity,
   );
   const mail = readSentMail(other.raw);
   assert.deepEqual(addresses(mail, 'reply-to'), ['help@shop.test']);
   assert.deepEqual(addresses(mail, 'cc'), cc);
+});
+
+test('a message shows several recipients with their names, and none if it has none', async () => {
+  const rendered = await render({ text: 't' });
+  const to = [
+    { address: address('ada@mail.test'), displayName: 'Ada, Countess' },
+    { address: address('bob@mail.test') },
+  ];
+  const cc = [{ address: address('eve@mail.test'), displayName: 'Ève' }];
+  const replyTo = [{ address: envelope.from.address }, { address: address('help@shop.test') }];
+  const mail = readSentMail(composeMime(rendered, { ...envelope, to, cc, replyTo }, identity).raw);
+  assert.equal(mail.decoded('to'), '"Ada, Countess" <ada@mail.test>, bob@mail.test');
+  assert.equal(mail.decoded('cc'), 'Ève <eve@mail.test>');
+  assert.deepEqual(addresses(mail, 'reply-to'), ['orders@shop.test', 'help@shop.test']);
+  const hidden = composeMime(rendered, { ...envelope, to: [] }, identity);
+  assert.ok(!headerNames(hidden.raw).includes('To'));
 });
 
 test('the same message always has the same bytes', async () => {
@@ -130,13 +150,13 @@ test('the Message-ID uses the configured host, if any', async () => {
 });
 
 test('an address with a non-ASCII local part requires SMTPUTF8', async () => {
-  const to = address('josé@mail.test');
+  const to = [{ address: address('josé@mail.test') }];
   const composed = composeMime(await render({ text: 't' }), { ...envelope, to }, identity);
   assert.equal(composed.needsSmtpUtf8, true);
   assert.match(composed.raw.toString('utf8'), /^To: josé@mail\.test\r$/m);
   const domain = composeMime(
     await render({ text: 't' }),
-    { ...envelope, to: address('a@münchen.test') },
+    { ...envelope, to: [{ address: address('a@münchen.test') }] },
     identity,
   );
   assert.equal(domain.needsSmtpUtf8, false);
@@ -144,14 +164,15 @@ test('an address with a non-ASCII local part requires SMTPUTF8', async () => {
 });
 
 test('RFC 6857 3.1.8: for recipients with ASCII addresses, the others are named in an empty group, and the message is ASCII', async () => {
-  const cc = [address(`${'用户'.repeat(8)}@mail.test`), address('bob@mail.test')];
+  const wideAddress = address(`${'用户'.repeat(8)}@mail.test`);
+  const cc = [{ address: wideAddress }, { address: address('bob@mail.test') }];
   const composed = composeMime(await render({ text: 't' }), { ...envelope, cc }, identity);
   assert.equal(composed.needsSmtpUtf8, true);
   const ascii = composed.composeAscii?.();
   assert.ok(ascii);
   checkBytes(ascii);
   const mail = readSentMail(ascii);
-  assert.ok(mail.decoded('cc')?.startsWith(`Internationalized Address ${cc[0]} Removed`));
+  assert.ok(mail.decoded('cc')?.startsWith(`Internationalized Address ${wideAddress} Removed`));
   assert.deepEqual(addresses(mail, 'cc'), ['bob@mail.test']);
   assert.equal(mail.fields.get('message-id'), composed.messageId);
   const sender = { address: address('josé@shop.test') };

@@ -8,7 +8,10 @@ import {
 import { routeLimitOf } from '../../../src/operating/management/management-limits.ts';
 import type { ManagementOperation } from '../../../src/operating/management/operation.ts';
 import { routeTable } from '../../../src/operating/management/route-table.ts';
-import { sendBodySchema } from '../../../src/sending/submission/send-body-schema.ts';
+import {
+  contentBodySchema,
+  sendBodySchema,
+} from '../../../src/sending/submission/send-body-schema.ts';
 import { type AnyBody, anyBody } from './any-body.ts';
 import { anyPath, anyQuery, type Names } from './any-path.ts';
 import { anyValue, type JsonSchema } from './any-value.ts';
@@ -75,7 +78,8 @@ export function anyRequest(line: RouteLine, names: Names): fc.Arbitrary<AnyReque
 function anyBodyOf({ limit, endpoint, method }: RouteLine): fc.Arbitrary<AnyBody> {
   const maxBytes = Math.min(maxSentBytes, method === 'GET' ? 4_096 : limit.bodyBytes);
   if (endpoint?.accepts !== undefined) return anyBody(anyValue(csvRow), 'csv', maxBytes);
-  const schema = limit.bodyBytes === sendBodyBytes ? sendBodySchema : endpoint?.body;
+  const sendSchema = limit.path.endsWith('/:accountId') ? contentBodySchema : sendBodySchema;
+  const schema = limit.bodyBytes === sendBodyBytes ? sendSchema : endpoint?.body;
   if (schema !== undefined)
     return anyBody(anyValue(schema as object as JsonSchema), 'json', maxBytes);
   if (endpoint !== undefined || limit.path.startsWith('/intake'))

@@ -84,6 +84,11 @@ export const routeLimits: readonly RouteLimit[] = [
     bodySeconds: 60,
     bodyItems: maxBatchMessages,
   }),
+  line('POST', '/ete/v1/email/:accountId', 'a token or API key', {
+    bodyBytes: sendBodyBytes,
+    extraBytes: 'plus the account’s attachment limit',
+    bodySeconds: 30,
+  }),
   line('POST', '/ete/v1/email/*', 'a token or API key', {
     bodyBytes: sendBodyBytes,
     extraBytes: 'plus the account’s attachment limit',

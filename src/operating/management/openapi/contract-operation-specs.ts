@@ -12,7 +12,11 @@ import { ListingErrorSchema, ListingSchema } from '../../../content/list/listing
 import { MessageStatusSchema } from '../../../content/message/message-view.ts';
 import { FaultSchema } from '../../../host/http/error-catalog.ts';
 import { AcceptedSchema, BatchResultsSchema } from '../../../sending/submission/answer-schemas.ts';
-import { batchBodySchema, sendBodySchema } from '../../../sending/submission/send-body-schema.ts';
+import {
+  batchBodySchema,
+  contentBodySchema,
+  sendBodySchema,
+} from '../../../sending/submission/send-body-schema.ts';
 
 interface Parameter {
   readonly name: string;
@@ -48,6 +52,14 @@ function pathParameter(name: string, description: string, example: string): Para
 function queryParameter(name: string, required: boolean, description: string): Parameter {
   return { name, in: 'query', required, description, schema: Type.String() };
 }
+
+const idempotencyParameter: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'Requests with the same key and body within 24 hours are sent once.',
+  schema: Type.String({ minLength: 1, maxLength: 255 }),
+};
 
 const sendFaults: ContractOperationSpec['answers'] = {
   400: [
@@ -181,13 +193,7 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
     parameters: [
       pathParameter('account_id', 'The account.', '1000'),
       pathParameter('template_id', 'The email template.', 'receipt'),
-      {
-        name: 'Idempotency-Key',
-        in: 'header',
-        required: false,
-        description: 'Requests with the same key and body within 24 hours are sent once.',
-        schema: Type.String({ minLength: 1, maxLength: 255 }),
-      },
+      idempotencyParameter,
     ],
     body: {
       type: 'application/json',
@@ -197,6 +203,25 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
       }),
     },
     answers: { 200: ['Successfully Accepted.', AcceptedSchema], ...sendFaults },
+  },
+  {
+    id: 'sendContent',
+    method: 'post',
+    path: '/ete/v1/email/{account_id}',
+    tag: 'Event-triggered email',
+    summary: 'Send one email whose content is in the request',
+    description:
+      'For an API key with the permission `messages:send-content`; access tokens can’t have it. The checks are those of sending from a stored template, without the template. Each address of To, Cc and Bcc gets a message of its own and counts as one recipient; the headers show To and Cc. Links and opens aren’t tracked unless you ask for it.',
+    bearer: true,
+    parameters: [pathParameter('account_id', 'The account.', '1000'), idempotencyParameter],
+    body: { type: 'application/json', schema: contentBodySchema },
+    answers: {
+      200: [
+        'Successfully Accepted, with the ID of the To address’s message. `suppressedRecipients` has the Cc and Bcc addresses that were left out.',
+        AcceptedSchema,
+      ],
+      ...sendFaults,
+    },
   },
   {
     id: 'sendBatch',

@@ -1,0 +1,68 @@
+import { type MailTurn, mailJob } from '../../base/mime/mail-threads.ts';
+import { ThreadOverrun } from '../../base/threads/thread-pool.ts';
+import { RenderedMail } from './render-message.ts';
+
+/** Subject and bodies of a message that isn't made from a stored template. It has HTML, text or both. */
+export interface MessageTexts {
+  readonly subject: string;
+  readonly html?: string | undefined;
+  readonly text?: string | undefined;
+}
+
+/** Such texts with placeholders, as templates have them, and the values for these. */
+export interface ContentToFill extends Omit<MessageTexts, 'html' | 'text'> {
+  readonly html?: string;
+  readonly text?: string;
+  readonly values: Readonly<Record<string, string>>;
+  /** The language of dates and numbers (BCP 47, canonical). */
+  readonly locale?: string | undefined;
+}
+
+/** What is wrong with a member of a request. */
+export interface ContentProblem {
+  /** As in error details: `content.html`. */
+  readonly field: string;
+  readonly reason: string;
+}
+
+export type FilledContent =
+  | {
+      readonly kind: 'filled';
+      readonly subject: string;
+      readonly html: string | null;
+      readonly text: string | null;
+    }
+  /** It can't be compiled, or a helper can't read a value. */
+  | { readonly kind: 'invalid'; readonly problems: readonly ContentProblem[] }
+  /** Members without which it can't be filled. */
+  | { readonly kind: 'incomplete'; readonly missing: readonly string[] }
+  /** Values make it too large, or aren't allowed where they are used. */
+  | { readonly kind: 'unusable'; readonly problems: readonly ContentProblem[] };
+
+const fill = mailJob<{ readonly source: Buffer }, FilledContent>(
+  'fill-content-job',
+  import.meta.url,
+);
+
+/**
+ * Fills the placeholders of a request's content as a template's, in a thread with limits that accounts share fairly: some
+ * sources keep the compiler busy for minutes.
+ * @param turn of its account
+ * @throws Busy if too many wait
+ */
+export async function fillContent(content: ContentToFill, turn: MailTurn): Promise<FilledContent> {
+  try {
+    return await fill({ source: Buffer.from(JSON.stringify(content)) }, turn);
+  } catch (error) {
+    if (!(error instanceof ThreadOverrun)) throw error;
+    const reason = `takes too much ${error.of} to personalize; make it simpler, or send it with literal: true`;
+    return { kind: 'invalid', problems: [{ field: 'content', reason }] };
+  }
+}
+
+/** A message with these texts; their line breaks are line feeds. */
+export function renderTexts({ subject, html, text }: MessageTexts): RenderedMail {
+  const pieces = (body: string | undefined): string[] | null =>
+    body === undefined ? null : [body.replace(/\r\n?/g, '\n')];
+  return new RenderedMail(subject, pieces(html), pieces(text), []);
+}
