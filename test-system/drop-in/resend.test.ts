@@ -305,6 +305,11 @@ const refusals: readonly (readonly [
   ],
   ['a long tag', { tags: [{ name: 'a'.repeat(41), value: 'b' }] }, /^Tags/],
   [
+    'a tag twice',
+    { tags: [1, 2].map((value) => ({ name: 'a', value: String(value) })) },
+    /^Tags\[1\]\.name is given twice/,
+  ],
+  [
     'a suppressed recipient',
     { to: 'suppressed@simulator.test' },
     /^To is suppressed for this account/,

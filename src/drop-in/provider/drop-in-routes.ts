@@ -1,4 +1,6 @@
 import { accountTextOf } from '../../accounts/access/api-key.ts';
+import { Limiter } from '../../base/fairness/limiter.ts';
+import { policies } from '../../base/fairness/policies.ts';
 import { Busy, Fault, type FaultDetail } from '../../base/values/errors.ts';
 import { logFault, toFault } from '../../host/http/answer-fault.ts';
 import type { Http } from '../../host/http/create-http.ts';
@@ -17,8 +19,12 @@ import {
   type DropInCall,
   type DropInError,
   DropInRefusal,
+  type DropInRequest,
   type DropInServices,
 } from './drop-in.ts';
+
+/** Calls that read or change what the account has sent. */
+const otherCalls = new Limiter(policies.providerCalls);
 
 const allMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const bodySeconds = 30;
@@ -70,7 +76,7 @@ async function respond(
     exchange.answer(status, JSON.stringify(body), headers);
   } catch (error) {
     const described = describeError(error, call?.names ?? {});
-    if (!(error instanceof DropInRefusal)) logFault(toFault(error), exchange);
+    if (!(error instanceof DropInRefusal)) logFault(toOwnFault(error), exchange);
     const { status, body } = dropIn.describeError(described);
     const wait = retryAfterOf(error, status);
     const headers = wait === undefined ? [] : ['retry-after', String(Math.ceil(wait))];
@@ -89,9 +95,14 @@ async function answerCall(
   const remoteAddress = exchange.remoteAddress;
   const admission = await admitKey(services, call, keyOf(headers), remoteAddress);
   const body = await readBody(services, call, exchange, admission);
+  const answer = (given: DropInRequest): Promise<DropInAnswer> =>
+    // Sends have limits of their own.
+    call.permission === 'messages:send'
+      ? call.answer(given)
+      : otherCalls.run(admission.account.id, () => call.answer(given));
   const target = escapeMalformedPercent(url);
   const [path = '', query] = target.split('?', 2);
-  return call.answer({
+  return answer({
     services,
     admission,
     params: readParams(call.path, path),
@@ -189,7 +200,10 @@ const sentences: Partial<Readonly<Record<Fault['code'], string>>> = {
 function toOwnFault(error: unknown): Fault {
   // The key's account is the only one that it can be about.
   const isForeign = error instanceof Fault && error.details[0]?.field === 'accountId';
-  return isForeign ? new Fault('UNAUTHORIZED') : toFault(error);
+  if (isForeign) return new Fault('UNAUTHORIZED');
+  return error instanceof Busy
+    ? new Fault('IO_EXCEPTION', { cause: error, retryAfter: error.retryAfter })
+    : toFault(error);
 }
 
 /** `envelope.ccAddressList[1]` is `cc[1]` if `envelope.ccAddressList` is `cc`. */

@@ -45,6 +45,14 @@ export class MemberTable<Table extends Members = Members> {
     this.members = members;
   }
 
+  /** Of the members that are taken, all of them optional. */
+  get schema(): TSchema {
+    const taken: TProperties = {};
+    for (const [name, { schema, treatment }] of Object.entries(this.members))
+      if (treatment !== 'refused') taken[name] = Type.Optional(schema);
+    return Type.Object(taken);
+  }
+
   /**
    * @param place of the object, before the names in errors: `attachments[0].`
    * @throws Fault VALIDATION_FAILED that names each problem
@@ -63,7 +71,9 @@ export class MemberTable<Table extends Members = Members> {
       else details.push({ field: place + name, reason: known?.note ?? unknownMember });
     }
     const values = Object.fromEntries(taken);
-    this.#validate ??= compile<Values<Table>>(this.members);
+    this.#validate ??= new Ajv({ allErrors: true, strict: true }).compile<Values<Table>>(
+      this.schema,
+    );
     if (!this.#validate(values)) details.push(...describe(this.#validate.errors ?? [], place));
     if (details.length > 0) throw invalid(details);
     return values as Values<Table>;
@@ -71,13 +81,6 @@ export class MemberTable<Table extends Members = Members> {
 }
 
 const unknownMember = 'isn’t known to Signalpost; remove it';
-
-function compile<Value>(members: Members): ValidateFunction<Value> {
-  const taken: TProperties = {};
-  for (const [name, { schema, treatment }] of Object.entries(members))
-    if (treatment !== 'refused') taken[name] = Type.Optional(schema);
-  return new Ajv({ allErrors: true, strict: true }).compile<Value>(Type.Object(taken));
-}
 
 /** One detail for each member, also if it fits none of several schemas. */
 function describe(errors: readonly ErrorObject[], place: string): FaultDetail[] {

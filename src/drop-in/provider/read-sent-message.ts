@@ -3,6 +3,7 @@ import { mailJob } from '../../base/mime/mail-threads.ts';
 import { readEntity } from '../../base/mime/mime-entity.ts';
 import { parseMailboxes } from '../../base/mime/parse-mailboxes.ts';
 import { readMail } from '../../base/mime/read-mail.ts';
+import { Busy } from '../../base/values/errors.ts';
 import { parseMessageId } from '../../base/values/ids.ts';
 import { bccOf, type StoredContent, visibleCc } from '../../content/message/message-content.ts';
 import { readMessageStatus, type StoredEvent } from '../../content/message/message-status-store.ts';
@@ -62,7 +63,32 @@ export function viewSourceJob({ source }: { readonly source: Buffer }): SourceVi
 }
 
 /**
- * Reads a message of the account.
+ * Finds a message of the account.
+ * @throws DropInRefusal NOT_FOUND
+ */
+export async function findSentMessage(
+  { services, admission }: DropInRequest,
+  idText: string,
+): Promise<SentRow & Pick<SentMessageDetail, 'events'>> {
+  const { kysely } = services.database;
+  const id = parseMessageId(idText);
+  const status = id && (await readMessageStatus(kysely, admission.account.id, id));
+  if (id === undefined || status === undefined)
+    throw new DropInRefusal('NOT_FOUND', 'The account has no such email.');
+  const { message, entry, events } = status;
+  return {
+    id,
+    acceptedAt: message.accepted_at,
+    state: entry?.leased === true ? 'sending' : message.state,
+    templateId: message.template_id as SentRow['templateId'],
+    templateVersion: message.template_version,
+    content: message.content,
+    events,
+  };
+}
+
+/**
+ * Reads a message of the account with its parts.
  * @throws DropInRefusal NOT_FOUND
  */
 export async function readSentMessage(
@@ -71,26 +97,19 @@ export async function readSentMessage(
 ): Promise<SentMessageDetail> {
   const { services, admission } = request;
   const { account } = admission;
-  const { kysely } = services.database;
-  const id = parseMessageId(idText);
-  const status = id && (await readMessageStatus(kysely, account.id, id));
-  if (id === undefined || status === undefined)
-    throw new DropInRefusal('NOT_FOUND', 'The account has no such email.');
-  const { message, entry, events } = status;
-  const row: SentRow = {
-    id,
-    acceptedAt: message.accepted_at,
-    state: entry?.leased === true ? 'sending' : message.state,
-    templateId: message.template_id as SentRow['templateId'],
-    templateVersion: message.template_version,
-    content: message.content,
-  };
+  const row = await findSentMessage(request, idText);
   const [sent] = await describeSent(request, [row]);
   const source = sourceOf(row);
   const isReadable = source !== undefined && source.size <= maxSourceBytes;
   const bytes = isReadable ? await services.attachments.read(account.id, source.sha256) : undefined;
-  const view = bytes && (await viewSource({ source: bytes }, { group: account.id }));
-  return { ...(sent as SentMessage), html: null, text: null, ...view, events };
+  const view =
+    bytes &&
+    (await viewSource({ source: bytes }, { group: account.id }).catch((error: unknown) => {
+      if (error instanceof Busy) throw error;
+      // Its author made it unreadable.
+      return undefined;
+    }));
+  return { ...(sent as SentMessage), html: null, text: null, ...view, events: row.events };
 }
 
 /** Messages as their rows show them, with secret values masked. */

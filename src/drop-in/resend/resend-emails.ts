@@ -112,7 +112,7 @@ export function readEmail(
   const bcc = readMailboxes(email.bcc, 'bcc', details);
   const replyTo = readMailboxes(email.reply_to, 'reply_to', details);
   if (to.length === 0) details.push({ field: 'to', reason: 'is required' });
-  const attributes = readTags(email.tags);
+  const attributes = readTags(email.tags, details);
   const sendAt = readSchedule(email.scheduled_at, now, details);
   const attachments = readFiles(email.attachments, contents, details);
   const { template } = email;
@@ -186,13 +186,20 @@ function withoutUndefined(members: Readonly<Record<string, unknown>>): Record<st
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
-function readTags(tags: readonly unknown[] | undefined): Record<string, string> | undefined {
+function readTags(
+  tags: readonly unknown[] | undefined,
+  details: FaultDetail[],
+): Readonly<Record<string, string>> | undefined {
   if (tags === undefined) return undefined;
-  const read = tags.map((tag, index) => {
-    const { name = '', value = '' } = tagMembers.read(tag, `tags[${index}].`);
-    return [name, value] as const;
+  const attributes = new Map<string, string>();
+  tags.forEach((tag, index) => {
+    const field = `tags[${index}].name`;
+    const { name, value = '' } = tagMembers.read(tag, `tags[${index}].`);
+    if (name === undefined) details.push({ field, reason: 'is required' });
+    else if (attributes.has(name)) details.push({ field, reason: 'is given twice' });
+    else attributes.set(name, value);
   });
-  return Object.fromEntries(read);
+  return Object.fromEntries(attributes);
 }
 
 function readFiles(

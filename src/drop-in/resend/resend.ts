@@ -25,6 +25,7 @@ import { describeError } from '../provider/drop-in-routes.ts';
 import { MemberTable, supported } from '../provider/members.ts';
 import {
   describeSent,
+  findSentMessage,
   findTogether,
   readSentMessage,
   type SentMessage,
@@ -393,7 +394,7 @@ async function changeSchedule(
   ) => ReturnType<ScheduleStore['cancel']>,
 ): Promise<DropInAnswer> {
   const { services, admission, origin } = request;
-  const message = await readSentMessage(request, idOf(request));
+  const message = await findSentMessage(request, idOf(request));
   const accountId = admission.account.id;
   const store = new ScheduleStore(services.database);
   let changed = 0;
