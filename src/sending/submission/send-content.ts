@@ -38,7 +38,7 @@ import { withTimeout } from './with-timeout.ts';
 export type { Mailbox } from './compose-content-mail.ts';
 
 /** A file of a message. */
-export interface ContentFile {
+interface ContentFile {
   readonly filename: string;
   /** Media type, such as `application/pdf`. */
   readonly contentType: string;
@@ -93,7 +93,7 @@ export interface ContentSending {
 }
 
 /** Max recipients of one message: To, Cc and Bcc. */
-export const maxContentRecipients = 150;
+const maxContentRecipients = 150;
 
 /**
  * Sends a message that isn't made from a stored template, with the checks of the send operation in its order.
