@@ -1,5 +1,6 @@
 import { type AccountLimit, accountLimits } from '../src/accounts/account/account-limits.ts';
 import { policies, type SharedResource } from '../src/base/fairness/policies.ts';
+import { dropInLimits } from '../src/drop-in/drop-ins.ts';
 import { formatBytes, type RouteLimit, routeLimits } from '../src/host/http/limits/route-limits.ts';
 import { managementLimits } from '../src/operating/management/management-limits.ts';
 
@@ -13,7 +14,7 @@ export function describeLimits(): Readonly<Record<'accounts' | 'shared' | 'route
   const routes = [
     '| route | caller | body | arrives within | values |',
     '| --- | --- | --- | --- | --- |',
-    ...[...routeLimits, ...managementLimits].map(toRow),
+    ...[...routeLimits, ...dropInLimits, ...managementLimits].map(toRow),
   ];
   const limits: readonly AccountLimit[] = Object.values(accountLimits);
   const accounts = [

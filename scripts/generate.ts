@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import packageJson from '../package.json' with { type: 'json' };
 import { serviceSchema } from '../src/base/database/service-schema.ts';
+import { dropIns } from '../src/drop-in/drop-ins.ts';
 import { managementPrefix } from '../src/operating/management/management-limits.ts';
 import { openapiDocument } from '../src/operating/management/openapi/openapi-document.ts';
 import { ManifestSchema } from '../src/operating/manifest/manifest-schema.ts';
@@ -10,6 +11,7 @@ import { describeAccess } from './describe-access.ts';
 import { describeApi } from './describe-api.ts';
 import { describeBenchmarks, describeFailovers } from './describe-benchmarks.ts';
 import { describeCommands } from './describe-commands.ts';
+import { describeDropIn } from './describe-drop-ins.ts';
 import { describeErrors } from './describe-errors.ts';
 import { describeEvents } from './describe-events.ts';
 import { describeLimits } from './describe-limits.ts';
@@ -90,6 +92,8 @@ await writeTables('docs/reference/cli.md', { commands: await describeCommands() 
 await writeTables('docs/reference/errors.md', describeErrors());
 await writeTables('docs/smtp.md', describeSubmission());
 await writeTables('docs/reference/events.md', describeEvents());
+for (const dropIn of Object.values(dropIns))
+  await writeTables(`docs/drop-in/${dropIn.name}.md`, describeDropIn(dropIn));
 await writeTables('docs/reference/limits.md', describeLimits());
 await writeTables('docs/reference/packages.md', await describePackages());
 await writeTables('docs/operate/monitor.md', describeMetrics());

@@ -36,6 +36,7 @@ import { AttachmentStore } from './content/message/attachment-store.ts';
 import { ReplyAddresses } from './content/message/reply-address.ts';
 import { loadMeasurable } from './content/rendering/measure-mail.ts';
 import { TemplateDirectory } from './content/template/template-directory.ts';
+import { dropInLimits, registerDropIns } from './drop-in/drop-ins.ts';
 import { registerConsoleRoutes } from './host/console-server/console-routes.ts';
 import { registerBrandRoutes } from './host/http/brand-routes.ts';
 import { createHttp, type Http } from './host/http/create-http.ts';
@@ -341,10 +342,16 @@ export function createApp(dependencies: AppDependencies): App {
     log,
     certificate,
     trustProxy: config.trustProxy,
-    routes: [...routeLimits, ...managementLimits, ...(dependencies.moreRoutes ?? [])],
+    routes: [
+      ...routeLimits,
+      ...dropInLimits,
+      ...managementLimits,
+      ...(dependencies.moreRoutes ?? []),
+    ],
     connections: config.connections,
     memoryShare: share,
     crossOrigins: config.crossOrigins,
+    hostPrefixes: config.dropInHosts,
     https: certificate !== undefined || config.publicUrl?.startsWith('https:') === true,
     tracing,
     access: config.logLines.access ? new AccessLog(log) : undefined,
@@ -401,6 +408,16 @@ export function createApp(dependencies: AppDependencies): App {
   }
   if (roles.has('http')) {
     submission.registerRoutes(http);
+    registerDropIns(http, {
+      access,
+      submission,
+      database,
+      attachments,
+      attachmentSettings: config.attachments,
+      templates,
+      domains: sendingDomains,
+      clock,
+    });
     feedback.registerRoutes(http);
     registerVerifySenderRoutes(http, senderVerification);
     registerHostedImageRoute(http, { database, attachments, memoryShare: share });

@@ -4,6 +4,7 @@ import { glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { FastifyInstance, RouteOptions } from 'fastify';
+import { dropInLimits } from '../../src/drop-in/drop-ins.ts';
 import { findLimit } from '../../src/host/http/limits/limit-routes.ts';
 import { type RouteLimit, routeLimits } from '../../src/host/http/limits/route-limits.ts';
 import { managementLimits } from '../../src/operating/management/management-limits.ts';
@@ -20,7 +21,7 @@ const { url: databaseUrl } = await createTestDatabase();
 const service = await startTestService({ databaseUrl });
 channel('fastify.initialization').unsubscribe(listen);
 
-const limits: readonly RouteLimit[] = [...routeLimits, ...managementLimits];
+const limits: readonly RouteLimit[] = [...routeLimits, ...dropInLimits, ...managementLimits];
 /** Who calls public routes, as the table of limits words it. */
 const publicCallers = new Set([
   'anyone',

@@ -38,6 +38,11 @@ export function looksLikeApiKey(text: string): boolean {
   return text.startsWith('sp_') || text.startsWith('spk.');
 }
 
+/** The account that a text names if it is an API key; empty if it can't be one. Says nothing about whether the key works. */
+export function accountTextOf(key: string): string {
+  return keyPattern.exec(key)?.[1] ?? legacyKeyPattern.exec(key)?.[1] ?? '';
+}
+
 /**
  * Parses and hashes API keys of the form `sp_ACCOUNT_RANDOM_CHECKSUM`, where RANDOM has 256 bits in base 62 and
  * CHECKSUM is the CRC-32 of everything before it, so that secret scanners recognize a leaked key offline. Only hashes

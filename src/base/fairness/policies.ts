@@ -97,6 +97,7 @@ export const policies = {
     evict: { afterMs: 10_000, slowerThan: 16 * 1_024 },
   }),
   managementConnections: slots('requests', [6, 2, 2], { wait: waiting(256, 32, 5_000) }),
+  providerCalls: slots('requests', [6, 2, 2], { wait: waiting(256, 32, 5_000) }),
   changes: slots('changes', [4, 1, 1], { wait: waiting(128, 16, 5_000) }),
   imports: slots('imports', [8, 1, 2], { retryAfter: 30 }),
   streams: slots('event streams and long polls', [300, 50, 60], { retryAfter: 5 }),

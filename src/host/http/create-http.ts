@@ -24,7 +24,7 @@ import type { RouteLimit } from './limits/route-limits.ts';
 import { plainPage, plainPagePolicy } from './plain-page.ts';
 import { skipBody } from './read-body.ts';
 import { type AccessLog, logAccess, logFailure, RequestLog } from './request-log.ts';
-import { escapeMalformedPercent, stripBaseSlash } from './request-path.ts';
+import { addHostPrefix, escapeMalformedPercent, stripBaseSlash } from './request-path.ts';
 import { createTlsServer } from './tls/create-tls-server.ts';
 import type { LiveCertificate } from './tls/live-certificate.ts';
 import { RawSockets } from './tls/raw-sockets.ts';
@@ -45,6 +45,8 @@ export interface HttpOptions {
   readonly https?: boolean;
   /** Origins whose pages can call the API. */
   readonly crossOrigins?: readonly string[];
+  /** What comes before the path of each request to a host: `/resend`, by host name in lower case. */
+  readonly hostPrefixes?: ReadonlyMap<string, string>;
   /** Why this node serves only its probes and metrics, for the clients that ask it for more; undefined: it serves everything. */
   readonly misdirected?: string | undefined;
   /** Undefined: requests aren't traced. */
@@ -164,6 +166,9 @@ export function createHttp(options: HttpOptions): Http {
   http.decorate('peers', peers);
   // Before everything else that handles the request.
   http.server.prependListener('request', (request) => peers.readForwarded(request));
+  const { hostPrefixes } = options;
+  if (hostPrefixes !== undefined && hostPrefixes.size > 0)
+    http.server.prependListener('request', (request) => addHostPrefix(request, hostPrefixes));
   if (options.tracing !== undefined) traceRequests(http, options.tracing);
   http.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance, HTTPMethods } from 'fastify';
 import type { Tracing } from '../../base/telemetry/tracing.ts';
 import type { Log } from '../../base/values/log.ts';
 import { lacksHost, missingHost, refuseHead, unknownExpectation } from './answer-unusable-head.ts';
@@ -86,22 +86,45 @@ export class DirectRoutes {
     this.#add(path, { prefix, pattern, handler }, path);
   }
 
+  /**
+   * Sends requests to a handler that reads its bodies itself, once the framework has found the route.
+   * @param url with parameters, or `*` at its end
+   * @param access who can call it
+   */
+  on(
+    methods: readonly HTTPMethods[],
+    url: string,
+    access: FastifyContextConfig['access'],
+    handler: DirectHandler,
+  ): void {
+    const context = this.#contextOf(methods, url, url);
+    this.#register(methods, url, { context, handler }, access);
+  }
+
   #add(url: string, parts: Omit<DirectRoute, 'context'>, name: string): void {
-    const { limits, draining, ...shared } = this.#dependencies;
-    const limit = findLimit(limits, ['POST'], url);
-    if (limit === undefined) throw new Error(`POST ${url} is missing from the table of limits`);
-    const context = {
-      ...shared,
-      route: name,
-      closing: () => draining.isOn,
-      limit,
-    };
-    const route = { ...parts, context };
+    const route = { ...parts, context: this.#contextOf(['POST'], url, name) };
     this.#routes.push(route);
+    this.#register(['POST'], url, route);
+  }
+
+  #contextOf(methods: readonly string[], url: string, name: string): ExchangeContext {
+    const { limits, draining, ...shared } = this.#dependencies;
+    const limit = findLimit(limits, methods, url);
+    if (limit === undefined)
+      throw new Error(`${methods.join(', ')} ${url} is missing from the table of limits`);
+    return { ...shared, route: name, closing: () => draining.isOn, limit };
+  }
+
+  #register(
+    methods: readonly HTTPMethods[],
+    url: string,
+    route: Pick<DirectRoute, 'context' | 'handler'>,
+    access?: FastifyContextConfig['access'],
+  ): void {
     this.#http.route({
-      method: 'POST',
+      method: [...methods],
       url,
-      config: { recordsItself: true },
+      config: { recordsItself: true, ...(access !== undefined && { access }) },
       onRequest: (request, reply) => {
         reply.hijack();
         this.#answer(route, request.raw, reply.raw);
@@ -121,7 +144,7 @@ export class DirectRoutes {
   }
 
   #answer(
-    { context, handler }: DirectRoute,
+    { context, handler }: Pick<DirectRoute, 'context' | 'handler'>,
     request: IncomingMessage,
     response: ServerResponse,
   ): void {

@@ -13,15 +13,18 @@ import { systemClock } from '../../base/values/clock.ts';
 import { type FaultDetail, OperatorError } from '../../base/values/errors.ts';
 import { parseMessageId } from '../../base/values/ids.ts';
 import { isLonger } from '../../base/values/is-longer.ts';
+import { type DropInName, dropInNames } from '../../drop-in/provider/drop-in-names.ts';
 import { runChange } from '../change/change-resource.ts';
 import { readInteger, withInstallation } from './join-installation.ts';
 import { onAccount } from './open-running.ts';
 import { recordCommand } from './record-command.ts';
+import { serviceUrl } from './service-url.ts';
 import { printResult, printTable } from './shell.ts';
 
 interface CreateKeyOptions {
   readonly name: string;
-  readonly scope: readonly string[];
+  readonly scope?: readonly string[];
+  readonly for?: string;
   readonly expiresInDays?: string;
   readonly network?: readonly string[];
   readonly template?: readonly string[];
@@ -31,31 +34,49 @@ const maxNameLength = 200;
 const dayMs = 86_400_000;
 
 export const keyCommands = {
-  /** `key create ACCOUNT`: creates an API key. Standard output contains only the key, so that scripts can store it. */
+  /**
+   * `key create ACCOUNT`: creates an API key. Standard output contains only the key, so that scripts can store it; with `--for`, the
+   * environment variables that the provider's SDK reads.
+   */
   create: onAccount((options: CreateKeyOptions) => {
     const { name, expiresInDays, network, template } = options;
+    const provider = readProvider(options.for);
+    if (provider === undefined && options.scope === undefined)
+      throw new OperatorError(
+        'Give the key its permissions with --scope, or name an API with --for.',
+      );
     if (!/\S/.test(name) || isLonger(name, maxNameLength))
       throw new OperatorError(
         `--name must have 1 to ${maxNameLength} characters and can’t be blank.`,
       );
-    const scopes = readScopes(options.scope);
+    const given = options.scope && readScopes(options.scope);
     const days =
       expiresInDays === undefined
         ? undefined
         : readInteger('--expires-in-days', expiresInDays, 1, maxKeyDays);
     const networks = readList('--network', network);
     const templates = readList('--template', template);
-    return async ({ shell, database, accountId }) => {
+    return async ({ shell, config, database, accountId }) => {
       const expiresAt = days === undefined ? undefined : new Date(systemClock.now() + days * dayMs);
+      // It brings the whole of sending with it.
+      const dropIn = provider && (await import('../../drop-in/drop-ins.ts')).dropIns[provider];
+      const scopes = given ?? dropIn?.scopes ?? [];
       const { id, text: key } = await runChange({ database }, accountId, async (transaction) => {
         const limits = { scopes, networks, templates };
-        const given = { ...limits, accountId, name, createdBy: undefined, expiresAt };
-        const created = requireCreated(await issueApiKey(transaction, given));
+        const request = { ...limits, accountId, name, createdBy: undefined, expiresAt };
+        const created = requireCreated(await issueApiKey(transaction, request));
         const detail = { id: created.id, scopes: scopes.join(' ') };
         await recordCommand(transaction, { kind: 'api_key_created', accountId, detail });
         return created;
       });
-      printResult(shell, key, { id, key, expiresAt: expiresAt ?? null });
+      const environment = dropIn?.environment(`${serviceUrl(config)}/${provider}`, key);
+      const lines =
+        environment && Object.entries(environment).map(([name, value]) => `${name}=${value}`);
+      const result = { id, key, expiresAt: expiresAt ?? null };
+      printResult(shell, lines?.join('\n') ?? key, {
+        ...result,
+        ...(environment && { environment }),
+      });
       const until = expiresAt === undefined ? '' : ` It works until ${expiresAt.toISOString()}.`;
       shell.err(`This is shown once. The key’s ID is ${id}.${until}\n`);
     };
@@ -148,6 +169,12 @@ const optionOf: Readonly<Record<string, string>> = {
 function describe({ field, reason }: FaultDetail): string {
   const option = optionOf[field];
   return option === undefined ? `No key was created: ${reason}.` : `${option} ${reason}.`;
+}
+
+function readProvider(text: string | undefined): DropInName | undefined {
+  const found = dropInNames.find((name) => name === text);
+  if (text === undefined || found !== undefined) return found;
+  throw new OperatorError(`--for must be one of ${dropInNames.join(', ')}, not "${text}".`);
 }
 
 function readScopes(texts: readonly string[]): Permission[] {

@@ -335,7 +335,11 @@ function addAccessCommands(program: Command, shell: CommandShell): void {
   const key = commandsOf(keys, shell, async () => (await import('./api-key.ts')).keyCommands);
   key('create <account>', 'create an API key and print it once')
     .requiredOption('--name <name>', 'what the key is for')
-    .requiredOption('--scope <scope>', 'permission, such as messages:send; repeatable', gather)
+    .option('--scope <scope>', 'permission, such as messages:send; repeatable', gather)
+    .option(
+      '--for <provider>',
+      'API that it is for, such as resend: prints the environment variables of its SDK; --scope can be omitted',
+    )
     .option('--expires-in-days <number>', 'days until it expires; default: never')
     .option('--network <cidr>', 'network that requests must come from; repeatable', gather)
     .option('--template <id>', 'template that it may send with; repeatable', gather);

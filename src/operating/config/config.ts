@@ -67,6 +67,8 @@ function readSettings(given: SettingReader) {
     /** Origins whose pages can call the API. */
     crossOrigins: given.read('CORS_ORIGINS'),
     connections: readConnections(given),
+    /** What comes before the path of requests to a host, by host name. */
+    dropInHosts: given.read('DROP_IN_HOSTS'),
     attachments: {
       limit: given.read('ATTACHMENT_LIMIT') * mebibyte,
       rules: given.read('ATTACHMENT_REFUSED_TYPES'),

@@ -14,6 +14,7 @@ import { type EmailAddress, parseEmailAddress } from '../../base/values/email-ad
 import { OperatorError } from '../../base/values/errors.ts';
 import { parseAccountId } from '../../base/values/ids.ts';
 import { parseMailDomain } from '../../base/values/mail-domain.ts';
+import { dropInNames } from '../../drop-in/provider/drop-in-names.ts';
 import { parseRecipients } from '../../host/backup/backup-encryption.ts';
 import { parseSource, type Source } from '../../sending/delivery/direct/source-pools.ts';
 import { readSmtpServers } from '../../sending/delivery/smtp-server-settings.ts';
@@ -49,6 +50,21 @@ export const origins: SettingType<readonly string[]> = (name, given) => {
         `${name} must list origins such as https://app.example.com, without a path, not "${origin}".`,
       );
   return all;
+};
+
+/** Comma-separated `host=provider`. */
+export const dropInHosts: SettingType<ReadonlyMap<string, string>> = (name, given) => {
+  const providers: readonly string[] = dropInNames;
+  return new Map(
+    list(anyText)(name, given).map((entry) => {
+      const [host = '', provider = '', ...rest] = entry.toLowerCase().split('=');
+      if (!providers.includes(provider) || rest.length > 0)
+        throw new OperatorError(
+          `${name} must list host names and providers (${providers.join(', ')}) such as resend.mail.example=resend, not "${entry}".`,
+        );
+      return [hostName(name, host), `/${provider}`];
+    }),
+  );
 };
 
 export const emailAddress: SettingType<EmailAddress> = (name, given) => {

@@ -25,6 +25,7 @@ import {
   databaseUrl,
   dnsServer,
   domain,
+  dropInHosts,
   emailAddress,
   exportHeaders,
   file,
@@ -80,6 +81,11 @@ export const settingTopics = {
       default: '',
       meaning:
         'Origins whose web pages can call the API with a token or key, separated by commas: `https://app.example.com`. The browser’s session is never accepted from them.',
+    }),
+    DROP_IN_HOSTS: setting(dropInHosts, {
+      default: '',
+      meaning:
+        'Host names whose requests are for the API of a provider, separated by commas: `resend.mail.example=resend`. For clients that take only a host name; others use the prefix, such as `/resend`.',
     }),
     MAX_CONNECTIONS: setting(count, {
       default: '20000',

@@ -8,7 +8,18 @@ const minLiftedBytes = 1_024;
 
 const quote = 0x22;
 const backslash = 0x5c;
-const contentName = Buffer.from('content');
+/** Where a body has the contents of its attachments. */
+export interface AttachmentPlaces {
+  /** The member of an attachment that has its content. */
+  readonly member: string;
+  /** The attachments of a body; anything if it isn't well-formed. */
+  readonly find: (body: unknown) => unknown;
+}
+
+const ownPlaces: AttachmentPlaces = {
+  member: 'content',
+  find: (body) => member(member(body, 'content'), 'attachments'),
+};
 
 /** A body's text without its long `"content"` strings, each replaced by a placeholder. */
 interface LiftedText {
@@ -25,15 +36,17 @@ interface LiftedContent {
 /**
  * Parses a body that may be large because of its attachments. Their contents are cut out before the JSON is parsed, so it
  * costs no more than that of a small body; what remains has the size limit of one.
+ * @param places by default, those of the send body
  * @throws Fault VALIDATION_FAILED if it can't be parsed, or is too large without attachments
  */
-export function parseLargeBody(bytes: Buffer): BodyJson {
-  const first = liftContents(bytes, new Set());
+export function parseLargeBody(bytes: Buffer, places = ownPlaces): BodyJson {
+  const name = Buffer.from(places.member);
+  const first = liftContents(bytes, name, new Set());
   const parsed = parseBodyText(first.text);
-  const strays = findStrays(parsed.value, first.lifted);
+  const strays = findStrays(parsed.value, places, first.lifted);
   if (strays.size === 0) return withContents(parsed, first.lifted);
   // Strings that are not contents of attachments belong into the text.
-  const second = liftContents(bytes, strays);
+  const second = liftContents(bytes, name, strays);
   return withContents(parseBodyText(second.text), second.lifted);
 }
 
@@ -42,12 +55,16 @@ function withContents(json: BodyJson, lifted: LiftedText['lifted']): BodyJson {
 }
 
 /** The places of lifted strings that aren't the content of an attachment. */
-function findStrays(value: unknown, lifted: LiftedText['lifted']): ReadonlySet<number> {
+function findStrays(
+  value: unknown,
+  places: AttachmentPlaces,
+  lifted: LiftedText['lifted'],
+): ReadonlySet<number> {
   const strays = new Set([...lifted.values()].map(({ place }) => place));
-  const attachments = member(member(value, 'content'), 'attachments');
+  const attachments = places.find(value);
   if (!Array.isArray(attachments)) return strays;
   for (const attachment of attachments) {
-    const content = member(attachment, 'content');
+    const content = member(attachment, places.member);
     const found = typeof content === 'string' ? lifted.get(content) : undefined;
     if (found !== undefined) strays.delete(found.place);
   }
@@ -55,10 +72,10 @@ function findStrays(value: unknown, lifted: LiftedText['lifted']): ReadonlySet<n
 }
 
 /**
- * Cuts out the long strings that are values of a member `content` and have no escapes. Stops once the rest is too large, so
+ * Cuts out the long strings that are values of a member with this name and have no escapes. Stops once the rest is too large, so
  * the time depends on the limit of the rest and not on what the caller sent.
  */
-function liftContents(bytes: Buffer, strays: ReadonlySet<number>): LiftedText {
+function liftContents(bytes: Buffer, contentName: Buffer, strays: ReadonlySet<number>): LiftedText {
   // Unguessable, so that no text of the caller can stand for a content.
   const nonce = randomBytes(18).toString('base64url');
   const lifted = new Map<string, LiftedContent>();

@@ -63,14 +63,26 @@ export class BatchSender {
    * @throws Fault VALIDATION_FAILED if the body isn't a batch, IO_EXCEPTION if too many are in progress
    */
   async send(batch: BatchRequest): Promise<readonly string[]> {
-    const { release } = await this.#slots.acquire(batch.accountId).catch((cause: unknown) => {
+    return this.useItems(batch.accountId, batch.body, (items) => this.#sendAll(batch, items));
+  }
+
+  /**
+   * Splits a batch into its messages, and keeps its slot while they are used.
+   * @param body `{"messages": [ … ]}`
+   * @throws Fault as `send` does
+   */
+  async useItems<Result>(
+    accountId: AccountId,
+    body: Buffer,
+    use: (items: readonly Buffer[]) => Promise<Result>,
+  ): Promise<Result> {
+    const { release } = await this.#slots.acquire(accountId).catch((cause: unknown) => {
       throw new Fault('IO_EXCEPTION', { cause });
     });
     try {
-      const runInTurn = <Result>(work: () => Result): Promise<Result> =>
-        this.#turns.run(batch.accountId, work);
-      const items = await readBatch(batch.body, runInTurn);
-      return await this.#sendAll(batch, items);
+      const runInTurn = <Piece>(work: () => Piece): Promise<Piece> =>
+        this.#turns.run(accountId, work);
+      return await use(await readBatch(body, runInTurn));
     } finally {
       release();
     }

@@ -38,7 +38,7 @@ import { withTimeout } from './with-timeout.ts';
 export type { Mailbox } from './compose-content-mail.ts';
 
 /** A file of a message. */
-export interface ContentFile {
+interface ContentFile {
   readonly filename: string;
   /** Media type, such as `application/pdf`. */
   readonly contentType: string;
@@ -93,7 +93,7 @@ export interface ContentSending {
 }
 
 /** Max recipients of one message: To, Cc and Bcc. */
-export const maxContentRecipients = 150;
+const maxContentRecipients = 150;
 
 /**
  * Sends a message that isn't made from a stored template, with the checks of the send operation in its order.
@@ -106,10 +106,24 @@ export function sendContent(
   message: ContentMessage,
   sending: ContentSending = {},
 ): Promise<Receipt> {
-  const bytes = message.attachments?.reduce((sum, { content }) => sum + lengthOf(content), 0) ?? 0;
-  return withMemory(right, bytes, () =>
+  return withMemory(right, bytesOf(message), () =>
     acceptContent(dependencies, right, sending, () => ({ json: toContentBody(message), message })),
   );
+}
+
+/**
+ * Checks such a message without sending it.
+ * @throws Fault as `sendContent` does for checks 6 to 8
+ */
+export function checkContentMessage(
+  dependencies: SendDependencies,
+  right: RawRight,
+  message: ContentMessage,
+): Promise<void> {
+  return withMemory(right, bytesOf(message), async () => {
+    const read = (): ReadContent => ({ json: toContentBody(message), message });
+    await checkContent(dependencies, right, read, undefined, undefined);
+  });
 }
 
 /** A request whose caller passed checks 1 to 3. */
@@ -146,11 +160,11 @@ const memory = new Limiter(policies.composedMessages, memoryShare());
 const copies = 2;
 
 /** @param bytes of what is sent; without attachments, these hardly count */
-async function withMemory(
+async function withMemory<Result>(
   { account }: RawRight,
   bytes: number,
-  work: () => Promise<Receipt>,
-): Promise<Receipt> {
+  work: () => Promise<Result>,
+): Promise<Result> {
   if (bytes <= sendBodyBytes) return work();
   try {
     return await memory.run(account.id, work, { amount: bytes * copies });
@@ -158,6 +172,10 @@ async function withMemory(
     if (!(error instanceof Busy)) throw error;
     throw new Fault('IO_EXCEPTION', { cause: error, retryAfter: error.retryAfter });
   }
+}
+
+function bytesOf({ attachments = [] }: ContentMessage): number {
+  return attachments.reduce((sum, { content }) => sum + lengthOf(content), 0);
 }
 
 function lengthOf(content: ContentFile['content']): number {

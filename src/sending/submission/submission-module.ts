@@ -15,7 +15,7 @@ import { Acceptor, defaultAcceptorLimits } from './accept-messages.ts';
 import { type AcceptOutcome, type AcceptRow, countRecipients } from './accept-row.ts';
 import { AcceptStore } from './accept-store.ts';
 import { admitService, type RawRight } from './admit-caller.ts';
-import type { AdmittedRequest } from './check-message.ts';
+import { type AdmittedRequest, checkBeforeCommit } from './check-message.ts';
 import type { Receipt } from './commit-message.ts';
 import { CustomHeaderRules } from './custom-headers.ts';
 import { IdempotencyLocks } from './idempotency.ts';
@@ -26,7 +26,12 @@ import { QuotaShares } from './quota-shares.ts';
 import { RecentTemplateUsage } from './recent-template-usage.ts';
 import { BatchSender } from './send-batch.ts';
 import { registerSendBatchRoute } from './send-batch-routes.ts';
-import { type ContentMessage, type ContentSending, sendContent } from './send-content.ts';
+import {
+  type ContentMessage,
+  type ContentSending,
+  checkContentMessage,
+  sendContent,
+} from './send-content.ts';
 import type { SendDependencies } from './send-dependencies.ts';
 import { sendEmail } from './send-email.ts';
 import { registerSendContentRoute, registerSendEmailRoute } from './send-email-routes.ts';
@@ -100,6 +105,7 @@ export function createSubmission(dependencies: SubmissionDependencies) {
   const upkeep = createUpkeep({ database, log });
   const quotas = new QuotaShares({ database, log });
   const sending: SendDependencies = { ...dependencies, parser, keys, quotas, usage, acceptor };
+  const batches = new BatchSender(sending);
   const measured = async (send: () => Promise<Receipt>): Promise<Receipt> => {
     const startedAt = performance.now();
     try {
@@ -114,7 +120,6 @@ export function createSubmission(dependencies: SubmissionDependencies) {
   return {
     registerRoutes(http: Http): void {
       const { authenticator, facts } = dependencies.access;
-      const batches = new BatchSender(sending);
       registerSendBatchRoute(http, { authenticator, facts, templates, batches, metrics });
       const sends = { authenticator, facts, ...sending, metrics };
       registerSendContentRoute(http, sends);
@@ -138,6 +143,21 @@ export function createSubmission(dependencies: SubmissionDependencies) {
      */
     sendContent: (right: RawRight, message: ContentMessage, options?: ContentSending) =>
       measured(() => sendContent(sending, right, message, options)),
+    /**
+     * Checks 5 to 8 of a message that isn't sent.
+     * @throws Fault as `send` does
+     */
+    check: async (admitted: AdmittedRequest): Promise<void> => {
+      await checkBeforeCommit(sending, admitted);
+    },
+    /**
+     * Checks 6 to 8 of a message that isn't sent. Contents of attachments in base64 bytes are decoded in place.
+     * @throws Fault as `sendContent` does
+     */
+    checkContent: (right: RawRight, message: ContentMessage) =>
+      checkContentMessage(sending, right, message),
+    /** `BatchSender.useItems`, for batches of other APIs. */
+    useItems: batches.useItems.bind(batches),
     /**
      * Sends a message from the service itself, with the same checks and commit as a caller's. Transactional if the
      * account has the add-on.

@@ -95,6 +95,21 @@ test('a key is printed alone, works at once while the service runs, and appears 
   ]);
 });
 
+test('a key for the API of a provider has its permissions, and the variables of its SDK are printed', async () => {
+  const created = await run('key', 'create', shop.id, '--name', 'SDK', '--for', 'resend');
+  const [, key = '', url = ''] =
+    /^RESEND_API_KEY=(sp_\S+)\nRESEND_BASE_URL=(http:\S+)\n$/.exec(created.out) ?? [];
+  assert.ok(key, created.out);
+  assert.match(url, /^http:\/\/[\w.:[\]]+\/resend$/);
+  const json = await run('key', 'create', shop.id, '--name', 'J', '--for', 'resend', '--json');
+  const { environment, key: other } = JSON.parse(json.out);
+  assert.deepEqual(environment, { RESEND_API_KEY: other, RESEND_BASE_URL: url });
+  const unknown = await run('key', 'create', shop.id, '--name', 'No', '--for', 'other');
+  assert.match(unknown.err, /--for must be one of resend, not "other"/);
+  const neither = await run('key', 'create', shop.id, '--name', 'No');
+  assert.match(neither.err, /--scope, or name an API with --for/);
+});
+
 test('scopes, networks and templates are repeatable, and a key expires as requested', async () => {
   const made = await run(
     ...['key', 'create', shop.id, '--name', 'Limited', '--scope', 'messages:send'],

@@ -1,4 +1,7 @@
 import fc from 'fast-check';
+import { dropIns } from '../../../src/drop-in/drop-ins.ts';
+import { limitsOf } from '../../../src/drop-in/provider/drop-in-routes.ts';
+import type { MemberTable } from '../../../src/drop-in/provider/members.ts';
 import {
   mebibyte,
   type RouteLimit,
@@ -21,11 +24,21 @@ export interface RouteLine {
   readonly method: string;
   readonly limit: RouteLimit;
   readonly endpoint: ManagementOperation | undefined;
+  /** The body of a call of a provider's API. */
+  readonly members?: MemberTable | undefined;
 }
 
 export const routeLines: readonly RouteLine[] = [
   ...routeLimits.flatMap((limit) =>
     limit.methods.map((method) => ({ method, limit, endpoint: undefined })),
+  ),
+  ...Object.values(dropIns).flatMap((dropIn) =>
+    limitsOf(dropIn).flatMap((limit, index) =>
+      limit.methods.map((method) => {
+        const members = dropIn.calls[index]?.members?.[''];
+        return { method, limit, endpoint: undefined, members };
+      }),
+    ),
   ),
   ...routeTable.map((route) => ({
     method: route.method,
@@ -75,9 +88,11 @@ export function anyRequest(line: RouteLine, names: Names): fc.Arbitrary<AnyReque
   });
 }
 
-function anyBodyOf({ limit, endpoint, method }: RouteLine): fc.Arbitrary<AnyBody> {
+function anyBodyOf({ limit, endpoint, method, members }: RouteLine): fc.Arbitrary<AnyBody> {
   const maxBytes = Math.min(maxSentBytes, method === 'GET' ? 4_096 : limit.bodyBytes);
   if (endpoint?.accepts !== undefined) return anyBody(anyValue(csvRow), 'csv', maxBytes);
+  if (members !== undefined)
+    return anyBody(anyValue(members.schema as object as JsonSchema), 'json', maxBytes);
   const sendSchema = limit.path.endsWith('/:accountId') ? contentBodySchema : sendBodySchema;
   const schema = limit.bodyBytes === sendBodyBytes ? sendSchema : endpoint?.body;
   if (schema !== undefined)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { type DropInName, dropInNames } from '../../../src/drop-in/provider/drop-in-names.ts';
 import type { AnyRequest } from './any-request.ts';
 import { type AnyAnswer, isWellFramed } from './exchange-request.ts';
 
@@ -34,7 +35,9 @@ function requireForm(sent: AnyRequest, status: number, body: Json, where: string
       `not ${names.join(', ')}: ${where}`,
     );
   const { path } = sent.line.limit;
-  if (path.startsWith('/manage/')) has('type', 'title', 'status', 'detail', 'requestId');
+  const dropIn = dropInNames.find((name) => path.startsWith(`/${name}/`));
+  if (dropIn !== undefined) has(...dropInForms[dropIn]);
+  else if (path.startsWith('/manage/')) has('type', 'title', 'status', 'detail', 'requestId');
   else if (path.startsWith('/ete/') || path.startsWith('/api/'))
     has('success', 'status', 'errorName', 'message', 'requestId');
   else if (['/token', '/revoke', '/introspect'].includes(path)) has('error');
@@ -42,6 +45,13 @@ function requireForm(sent: AnyRequest, status: number, body: Json, where: string
   else has('status', 'message', 'requestId');
 }
 
+/** The members of an error in the form of a provider. */
+const dropInForms: Readonly<Record<DropInName, readonly string[]>> = {
+  resend: ['statusCode', 'name', 'message'],
+};
+
 function isProgram({ line }: AnyRequest): boolean {
-  return /^\/(manage|ete|api|token|revoke|introspect|intake|healthz|readyz)/.test(line.limit.path);
+  return /^\/(manage|ete|api|resend|token|revoke|introspect|intake|healthz|readyz)/.test(
+    line.limit.path,
+  );
 }

@@ -1,0 +1,116 @@
+import type { IncomingMessage } from 'node:http';
+import type { Permission } from '../../accounts/access/permission.ts';
+import type { SendingDomains } from '../../accounts/sender/sending-domains.ts';
+import type { Database } from '../../base/database/open-database.ts';
+import type { TraceSpan } from '../../base/telemetry/tracing.ts';
+import type { Clock } from '../../base/values/clock.ts';
+import type { FaultCode, FaultDetail } from '../../base/values/errors.ts';
+import type { AttachmentStore } from '../../content/message/attachment-store.ts';
+import type { LoadedTemplate } from '../../content/rendering/load-template.ts';
+import type { TemplateDirectory } from '../../content/template/template-directory.ts';
+import type {
+  AdmissionDependencies,
+  SendAdmission,
+} from '../../sending/submission/admit-caller.ts';
+import type { AttachmentSettings } from '../../sending/submission/check-attachments.ts';
+import type { Submission } from '../../sending/submission/submission-module.ts';
+import type { DropInName } from './drop-in-names.ts';
+import type { MemberTable } from './members.ts';
+
+/** What the calls of providers need of the service. */
+export interface DropInServices {
+  readonly access: AdmissionDependencies;
+  readonly submission: Pick<
+    Submission,
+    'send' | 'sendContent' | 'check' | 'checkContent' | 'useItems'
+  >;
+  readonly database: Database;
+  readonly attachments: Pick<AttachmentStore, 'read'>;
+  readonly attachmentSettings: AttachmentSettings;
+  readonly templates: Pick<TemplateDirectory<LoadedTemplate>, 'localized' | 'version'>;
+  readonly domains: Pick<SendingDomains, 'records'>;
+  readonly clock: Clock;
+}
+
+/** A request of a caller with the permission of its call. */
+export interface DropInRequest {
+  readonly services: DropInServices;
+  readonly admission: SendAdmission;
+  /** Those of the path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage['headers'];
+  /** Empty if the call reads none. */
+  readonly body: Buffer;
+  /** For the audit log. */
+  readonly origin: { readonly remoteAddress: string; readonly requestId: string };
+  readonly span: TraceSpan | undefined;
+}
+
+export interface DropInAnswer {
+  readonly status: number;
+  /** JSON. */
+  readonly body: unknown;
+  /** More headers: name, value, name, value… */
+  readonly headers?: readonly string[];
+}
+
+/** A call of a provider's API. */
+export interface DropInCall {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below the provider's prefix, with parameters: `/emails/:id`. */
+  readonly path: string;
+  readonly permission: Permission;
+  /** Max bytes of its body; absent: it has none. */
+  readonly bodyBytes?: number;
+  /** Its body can have attachments, and is then as large as the account’s limit allows. */
+  readonly withAttachments?: true;
+  /** The objects in its body, by what the documentation calls them; the body itself is `''`. */
+  readonly members?: Readonly<Record<string, MemberTable>>;
+  /** What errors of the send body are about in this API: `envelope.fromAddress` is its `from`. */
+  readonly names?: Readonly<Record<string, string>>;
+  /** For the documentation. */
+  readonly summary: string;
+  readonly answer: (request: DropInRequest) => Promise<DropInAnswer>;
+}
+
+/** Why a call of a provider's API fails; the send operation has the other reasons. */
+export type DropInRefusalKind = 'MISSING_KEY' | 'UNSUPPORTED_CALL' | 'NOT_FOUND' | 'CONFLICT';
+
+/** A request that only an API of a provider can refuse in this way. */
+export class DropInRefusal extends Error {
+  override name = 'DropInRefusal';
+  readonly kind: DropInRefusalKind;
+
+  /** @param message one sentence for the caller */
+  constructor(kind: DropInRefusalKind, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/** An error for the form of the provider. */
+export interface DropInError {
+  readonly kind: FaultCode | DropInRefusalKind | 'MISSING_PERMISSION';
+  /** That of the send operation, where it has one. */
+  readonly status: number;
+  /** Sentences that name the members of the provider's request. */
+  readonly message: string;
+  /** With the members of the provider's request. */
+  readonly details: readonly FaultDetail[];
+}
+
+/** An API of a provider that its SDKs find here under `/NAME`. */
+export interface DropIn {
+  readonly name: DropInName;
+  /** As the provider writes itself. */
+  readonly title: string;
+  /** The API key in the place where the provider's SDK puts it. */
+  readonly keyOf: (headers: IncomingMessage['headers']) => string | undefined;
+  readonly calls: readonly DropInCall[];
+  readonly describeError: (error: DropInError) => Omit<DropInAnswer, 'headers'>;
+  /** The permissions of a key that can make every call. */
+  readonly scopes: readonly Permission[];
+  /** The environment variables that the SDK reads. @param url with the provider's prefix */
+  readonly environment: (url: string, key: string) => Readonly<Record<string, string>>;
+}

@@ -1,0 +1,27 @@
+import type { FaultDetail } from '../../base/values/errors.ts';
+import { readMailboxField } from '../../sending/smtp-submission/template-submission.ts';
+import type { Mailbox } from '../../sending/submission/send-content.ts';
+
+/** Reads `Name <address>` or an address alone; adds a problem to `details` if it is neither. */
+export function readMailbox(text: string, field: string, details: FaultDetail[]): Mailbox {
+  const mailbox = readMailboxField(text.trim());
+  if (mailbox !== undefined) return mailbox;
+  details.push({ field, reason: 'is not an address such as Shop <shop@example.com>' });
+  return { address: text as Mailbox['address'] };
+}
+
+/** Reads one such text, or a list of them. */
+export function readMailboxes(
+  given: string | readonly string[] | undefined,
+  field: string,
+  details: FaultDetail[],
+): Mailbox[] {
+  if (given === undefined) return [];
+  if (typeof given === 'string') return [readMailbox(given, field, details)];
+  return given.map((text, index) => readMailbox(text, `${field}[${index}]`, details));
+}
+
+/** As the provider's APIs show it. */
+export function writeMailbox(address: string, name: string | undefined): string {
+  return name === undefined || name === '' ? address : `${name} <${address}>`;
+}

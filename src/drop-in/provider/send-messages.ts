@@ -1,0 +1,133 @@
+import { Fault } from '../../base/values/errors.ts';
+import { toFault } from '../../host/http/answer-fault.ts';
+import { sendBodyBytes } from '../../host/http/limits/route-limits.ts';
+import type { RawRight } from '../../sending/submission/admit-caller.ts';
+import type { AdmittedRequest } from '../../sending/submission/check-message.ts';
+import type { Receipt } from '../../sending/submission/commit-message.ts';
+import { findInvalidText } from '../../sending/submission/find-invalid-text.ts';
+import { type BodyJson, readBodyJson } from '../../sending/submission/read-body-json.ts';
+import { type AttachmentPlaces, parseLargeBody } from '../../sending/submission/read-large-json.ts';
+import type { ContentMessage, ContentSending } from '../../sending/submission/send-content.ts';
+import type { DropInRequest } from './drop-in.ts';
+
+/** A message of a provider's request. */
+export type ProviderMessage =
+  | { readonly content: ContentMessage }
+  /** From a stored template, with the send body. */
+  | {
+      readonly templateId: string;
+      readonly body: unknown;
+      readonly contents?: BodyJson['contents'];
+    };
+
+/**
+ * Sends a message as the send operation does.
+ * @throws Fault
+ */
+export function sendMessage(
+  request: DropInRequest,
+  message: ProviderMessage,
+  sending: ContentSending = {},
+): Promise<Receipt> {
+  const { submission } = request.services;
+  return 'content' in message
+    ? submission.sendContent(rightOf(request), message.content, sending)
+    : submission.send(toAdmitted(request, message, sending));
+}
+
+/**
+ * Checks a message that isn't sent, or not yet.
+ * @throws Fault
+ */
+export function checkUnsent(request: DropInRequest, message: ProviderMessage): Promise<void> {
+  const { submission } = request.services;
+  return 'content' in message
+    ? submission.checkContent(rightOf(request), message.content)
+    : submission.check(toAdmitted(request, message, {}));
+}
+
+/** Messages of a batch that are sent at the same time; a commit takes them together. */
+const concurrency = 20;
+
+/** Does something with each, and gives its result or why it failed, in order. */
+export async function forEach<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item, index: number) => Promise<Result>,
+): Promise<(Result | Fault)[]> {
+  const results: (Result | Fault)[] = [];
+  for (let start = 0; start < items.length; start += concurrency)
+    results.push(
+      ...(await Promise.all(
+        items
+          .slice(start, start + concurrency)
+          .map(async (item, index) => work(item, start + index).catch(toFault)),
+      )),
+    );
+  return results;
+}
+
+function rightOf({ admission }: DropInRequest): RawRight {
+  if (admission.raw === undefined)
+    throw new Fault('UNAUTHORIZED', { challenge: 'insufficient_scope' });
+  return admission.raw;
+}
+
+function toAdmitted(
+  { admission }: DropInRequest,
+  { templateId, body: value, contents }: Extract<ProviderMessage, { readonly body: unknown }>,
+  { idempotencyKey, body = Buffer.from(JSON.stringify(value)), span }: ContentSending,
+): AdmittedRequest {
+  return {
+    admission,
+    templateText: templateId,
+    contentType: 'application/json',
+    idempotencyKey,
+    body,
+    parsed: { value, problems: findInvalidText(value), ...(contents && { contents }) },
+    span,
+  };
+}
+
+/**
+ * Reads a JSON body.
+ * @param places of its attachments, whose contents can make it larger than a send body
+ * @throws Fault VALIDATION_FAILED
+ */
+export function readJson({ body, headers }: DropInRequest, places?: AttachmentPlaces): BodyJson {
+  const isLarge = places !== undefined && body.length > sendBodyBytes;
+  const parse = isLarge ? (bytes: Buffer) => parseLargeBody(bytes, places) : undefined;
+  const json = readBodyJson(body, headers['content-type'], parse);
+  if (json.problems.length > 0) throw new Fault('VALIDATION_FAILED', { details: json.problems });
+  return json;
+}
+
+/** Media types of files by their names, for APIs that need none. */
+const typesByExtension: Readonly<Record<string, string>> = {
+  csv: 'text/csv',
+  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  gif: 'image/gif',
+  htm: 'text/html',
+  html: 'text/html',
+  ics: 'text/calendar',
+  jpeg: 'image/jpeg',
+  jpg: 'image/jpeg',
+  json: 'application/json',
+  mp3: 'audio/mpeg',
+  mp4: 'video/mp4',
+  pdf: 'application/pdf',
+  png: 'image/png',
+  pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+  svg: 'image/svg+xml',
+  txt: 'text/plain',
+  webp: 'image/webp',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  xml: 'application/xml',
+  zip: 'application/zip',
+};
+
+export function typeOfFile(filename: string): string {
+  const extension = /\.([a-z0-9]+)$/i.exec(filename)?.[1]?.toLowerCase() ?? '';
+  return Object.hasOwn(typesByExtension, extension)
+    ? (typesByExtension[extension] as string)
+    : 'application/octet-stream';
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Type } from 'typebox';
+import { Fault } from '../../../src/base/values/errors.ts';
+import { describeError } from '../../../src/drop-in/provider/drop-in-routes.ts';
+import { MemberTable, mapped, refused, supported } from '../../../src/drop-in/provider/members.ts';
+
+const table = new MemberTable({
+  to: supported(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 2 })])),
+  tag: mapped(Type.String({ maxLength: 3 }), 'becomes an attribute'),
+  topic: refused('isn’t supported, because there are no topics'),
+});
+
+function problemsOf(value: unknown, place?: string): string[] {
+  try {
+    table.read(value, place);
+    return [];
+  } catch (error) {
+    assert.ok(error instanceof Fault);
+    assert.equal(error.code, 'VALIDATION_FAILED');
+    return error.details.map(({ field, reason }) => `${field} ${reason}`);
+  }
+}
+
+test('members that are known, or null, are taken', () => {
+  assert.deepEqual(
+    { ...table.read({ to: 'a', tag: null, topic: null, other: undefined }) },
+    { to: 'a' },
+  );
+  assert.deepEqual(
+    { ...table.read({ to: ['a', 'b'], tag: 'abc' }) },
+    { to: ['a', 'b'], tag: 'abc' },
+  );
+});
+
+test('every member that is unknown, refused or malformed is named at its place', () => {
+  assert.deepEqual(problemsOf({ other: 1, topic: 't', tag: 'abcd', to: 5 }, 'items[0].'), [
+    'items[0].other isn’t known to Signalpost; remove it',
+    'items[0].topic isn’t supported, because there are no topics',
+    'items[0].to must be a string or must be an array',
+    'items[0].tag must not be longer than 3 characters',
+  ]);
+  assert.deepEqual(problemsOf([]), [' must be an object']);
+  assert.deepEqual(problemsOf('x', 'tags[1].'), ['tags[1] must be an object']);
+});
+
+test('names of built-in properties are unknown members like others', () => {
+  const value = JSON.parse('{"__proto__":{"to":"x"},"constructor":1}');
+  assert.deepEqual(problemsOf(value), [
+    '__proto__ isn’t known to Signalpost; remove it',
+    'constructor isn’t known to Signalpost; remove it',
+  ]);
+});
+
+test('errors of a send name the provider’s members', () => {
+  const names = {
+    envelope: 'recipients',
+    'envelope.ccAddressList': 'cc',
+    'envelope.fromAddress': 'from',
+    'content.personalizationDataMap': 'variables',
+  };
+  const details = [
+    'envelope.ccAddressList[1]',
+    'envelope.fromAddress',
+    'envelope.fromAddressX',
+    'content.personalizationDataMap.First Name',
+    'content.html',
+  ].map((field) => ({ field, reason: 'is wrong' }));
+  const error = describeError(new Fault('VALIDATION_FAILED', { details }), names);
+  assert.deepEqual(
+    error.details.map(({ field }) => field),
+    ['cc[1]', 'from', 'recipients.fromAddressX', 'variables.First Name', 'content.html'],
+  );
+  assert.match(error.message, /^Cc\[1\] is wrong; from is wrong; /);
+  assert.deepEqual([error.kind, error.status], ['VALIDATION_FAILED', 400]);
+});
+
+test('an account that isn’t the key’s, and a permission that it lacks, are told apart', () => {
+  const foreign = new Fault('INVALID_ID', { details: [{ field: 'accountId', reason: 'no' }] });
+  assert.equal(describeError(foreign, {}).kind, 'UNAUTHORIZED');
+  const lacking = new Fault('UNAUTHORIZED', { challenge: 'insufficient_scope' });
+  assert.equal(describeError(lacking, {}).kind, 'MISSING_PERMISSION');
+  assert.equal(describeError(new Error('secret'), {}).message, 'Internal Server Error.');
+});
