@@ -146,7 +146,8 @@ test('a template is sent by its ID with its variables', async () => {
     await resend.emails.send({
       from: 'Demo Shop <orders@shop.test>',
       to: 'Ada <template@resend.test>',
-      template: { id: 't-0001', variables: { 'Order Number': 1001, 'First Name': 'Ada' } },
+      // As `signalpost import` writes it: in lower case, with hyphens.
+      template: { id: 'T 0001', variables: { 'Order Number': 1001, 'First Name': 'Ada' } },
     }),
   );
   const mail = readSentMail((await mailTo('template@resend.test')).source);

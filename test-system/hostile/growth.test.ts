@@ -21,6 +21,7 @@ import { mapHtmlPartsJob as mapHtmlParts } from '../../src/content/rendering/map
 import { mailboxHeader } from '../../src/content/rendering/message-headers.ts';
 import { UrlBuilder } from '../../src/content/rendering/render-body.ts';
 import { htmlText } from '../../src/content/template/html-text.ts';
+import { viewSourceJob as viewSource } from '../../src/drop-in/provider/read-sent-message.ts';
 import { InvalidImportFile, importCsv } from '../../src/operating/management/import/import-csv.ts';
 import {
   classifyBounce,
@@ -210,6 +211,7 @@ const readers: Readonly<Record<string, (source: Buffer) => unknown>> = {
   'the reader of replies': (source) =>
     previewReply(parseReplyMail({ source, envelopeFrom: 'a@b.test' }).parts),
   'the capture': (source) => parseCaptured({ source }),
+  'the view of a sent message': (source) => viewSource({ source }),
   'the tracker of HTML': (source) => mapHtmlParts({ source }),
 };
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { maxAttachmentLimit } from '../../src/accounts/account/account-settings.ts';
 import { kibibyte, mebibyte, sendBodyBytes } from '../../src/host/http/limits/route-limits.ts';
@@ -52,6 +53,55 @@ test('a message of just under 25 MiB as sent goes, and one past fails with the l
     const refused = await client.send({ body: bodyWithFile(over) });
     assert.equal(refused.status, 400);
     assert.match(String(reasonOf(refused)), /larger than 25 MiB as sent/);
+  }
+});
+
+test('a message without a stored template can be as large, through each API', async () => {
+  const key = await addKey(database, shop.id);
+  const encodedSize = (file: number): number => Math.ceil(file / 57) * 78;
+  const fits = randomBytes(Math.floor(((maxAttachmentLimit - 8 * kibibyte) / 78) * 57));
+  const over = Buffer.concat([fits, randomBytes(16 * kibibyte)]);
+  assert.ok(encodedSize(over.length) > maxAttachmentLimit);
+  const post = (path: string, body: object) =>
+    sendRequest(service.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify(body),
+    });
+  const own = (address: string, file: Buffer) =>
+    post(`/ete/v1/email/${shop.id}`, {
+      envelope: { toAddress: address, fromAddress: 'orders@shop.test' },
+      content: {
+        subjectLine: 'Large',
+        text: 'Large',
+        literal: true,
+        attachments: [
+          {
+            filename: 'a.bin',
+            contentType: 'application/octet-stream',
+            content: file.toString('base64'),
+          },
+        ],
+      },
+    });
+  const resend = (address: string, file: Buffer) =>
+    post('/resend/emails', {
+      from: 'orders@shop.test',
+      to: address,
+      subject: 'Large',
+      text: 'Large',
+      attachments: [{ filename: 'a.bin', content: file.toString('base64') }],
+    });
+  for (const [name, send] of Object.entries({ own, resend })) {
+    const address = `${name}@large.test`;
+    const response = await send(address, fits);
+    assert.equal(response.status, 200, response.text);
+    const mail = await waitFor('the mail', () => sink.mails.find(({ to }) => to[0] === address));
+    const { files } = readSentMail(mail.source);
+    assert.ok(files[0]?.content.equals(fits));
+    const refused = await send(address, over);
+    assert.ok(refused.status === 400 || refused.status === 422, refused.text);
+    assert.match(refused.text, /larger than 25 MiB as sent/);
   }
 });
 

@@ -27,7 +27,10 @@ export interface DropInServices {
   readonly database: Database;
   readonly attachments: Pick<AttachmentStore, 'read'>;
   readonly attachmentSettings: AttachmentSettings;
-  readonly templates: Pick<TemplateDirectory<LoadedTemplate>, 'localized' | 'version'>;
+  readonly templates: Pick<
+    TemplateDirectory<LoadedTemplate>,
+    'localized' | 'published' | 'version'
+  >;
   readonly domains: Pick<SendingDomains, 'records'>;
   readonly clock: Clock;
 }

@@ -1,4 +1,5 @@
 import { Fault } from '../../base/values/errors.ts';
+import { parseTemplateId } from '../../base/values/ids.ts';
 import { toFault } from '../../host/http/answer-fault.ts';
 import { sendBodyBytes } from '../../host/http/limits/route-limits.ts';
 import type { RawRight } from '../../sending/submission/admit-caller.ts';
@@ -8,6 +9,7 @@ import { findInvalidText } from '../../sending/submission/find-invalid-text.ts';
 import { type BodyJson, readBodyJson } from '../../sending/submission/read-body-json.ts';
 import { type AttachmentPlaces, parseLargeBody } from '../../sending/submission/read-large-json.ts';
 import type { ContentMessage, ContentSending } from '../../sending/submission/send-content.ts';
+import { withTimeout } from '../../sending/submission/with-timeout.ts';
 import type { DropInRequest } from './drop-in.ts';
 
 /** A message of a provider's request. */
@@ -24,7 +26,7 @@ export type ProviderMessage =
  * Sends a message as the send operation does.
  * @throws Fault
  */
-export function sendMessage(
+export async function sendMessage(
   request: DropInRequest,
   message: ProviderMessage,
   sending: ContentSending = {},
@@ -32,18 +34,18 @@ export function sendMessage(
   const { submission } = request.services;
   return 'content' in message
     ? submission.sendContent(rightOf(request), message.content, sending)
-    : submission.send(toAdmitted(request, message, sending));
+    : submission.send(await toAdmitted(request, message, sending));
 }
 
 /**
  * Checks a message that isn't sent, or not yet.
  * @throws Fault
  */
-export function checkUnsent(request: DropInRequest, message: ProviderMessage): Promise<void> {
+export async function checkUnsent(request: DropInRequest, message: ProviderMessage): Promise<void> {
   const { submission } = request.services;
   return 'content' in message
     ? submission.checkContent(rightOf(request), message.content)
-    : submission.check(toAdmitted(request, message, {}));
+    : submission.check(await toAdmitted(request, message, {}));
 }
 
 /** Messages of a batch that are sent at the same time; a commit takes them together. */
@@ -72,20 +74,35 @@ function rightOf({ admission }: DropInRequest): RawRight {
   return admission.raw;
 }
 
-function toAdmitted(
-  { admission }: DropInRequest,
+async function toAdmitted(
+  request: DropInRequest,
   { templateId, body: value, contents }: Extract<ProviderMessage, { readonly body: unknown }>,
   { idempotencyKey, body = Buffer.from(JSON.stringify(value)), span }: ContentSending,
-): AdmittedRequest {
+): Promise<AdmittedRequest> {
   return {
-    admission,
-    templateText: templateId,
+    admission: request.admission,
+    templateText: await findTemplate(request, templateId),
     contentType: 'application/json',
     idempotencyKey,
     body,
     parsed: { value, problems: findInvalidText(value), ...(contents && { contents }) },
     span,
   };
+}
+
+/** The template with a provider's ID or alias: as it is here, or as `signalpost import` writes it. */
+async function findTemplate({ services, admission }: DropInRequest, text: string): Promise<string> {
+  const imported = text
+    .replaceAll(/[^A-Za-z0-9_-]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .toLowerCase();
+  for (const candidate of [text, imported]) {
+    const id = parseTemplateId(candidate);
+    const finding = id && services.templates.published(admission.account.id, id);
+    const found = finding && (await withTimeout(finding));
+    if (found !== undefined) return candidate;
+  }
+  return text;
 }
 
 /**

@@ -62,7 +62,10 @@ export const tagMembers = new MemberTable({
 });
 
 export const templateMembers = new MemberTable({
-  id: mapped(Type.String({ maxLength: 200 }), 'is the ID of a published template of the account'),
+  id: mapped(
+    Type.String({ maxLength: 200 }),
+    'is the ID of a published template of the account; `signalpost import` makes it the alias, or Resend’s ID',
+  ),
   variables: mapped(
     Type.Unsafe<Readonly<Record<string, string | number>>>({
       type: 'object',

@@ -70,7 +70,7 @@ const calls: readonly DropInCall[] = [
     bodyBytes: sendBodyBytes,
     withAttachments: true,
     members: sentMembers,
-    names: { ...emailNames, 'Idempotency-Key': 'Idempotency-Key' },
+    names: { ...emailNames, idempotencyKey: 'Idempotency-Key' },
     answer: sendEmail,
   },
   {
