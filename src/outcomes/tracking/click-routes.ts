@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { atEndOfTurn } from '../../base/fairness/fair-queue.ts';
+import type { TrackedMessage } from '../../base/values/byte-fields.ts';
 import { newId } from '../../base/values/ids.ts';
 import type { ReaderEventKind } from '../../content/message/event-kinds.ts';
 import { rawTemplateId } from '../../content/message/raw-message.ts';
@@ -10,7 +11,7 @@ import type { Http } from '../../host/http/create-http.ts';
 import type { FindVersion } from '../../sending/delivery/prepare-mail.ts';
 import { classifyReader, truncateAddress } from './classify-reader.ts';
 import type { Engagement } from './engagement.ts';
-import type { TrackedLink, TrackedMessage, TrackingTokens } from './tracking-tokens.ts';
+import type { TrackedLink, TrackingTokens } from './tracking-tokens.ts';
 
 /** A transparent 1×1 GIF. */
 const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
@@ -182,7 +183,7 @@ function truncate(agent: string): string {
 }
 
 /** Sec-Purpose (Fetch standard) and its predecessors. */
-function isPrefetch({ headers }: FastifyRequest): boolean {
+export function isPrefetch({ headers }: FastifyRequest): boolean {
   const purpose =
     headers['sec-purpose'] ?? headers.purpose ?? headers['x-purpose'] ?? headers['x-moz'];
   return /prefetch|prerender|preview/i.test(String(purpose ?? ''));
