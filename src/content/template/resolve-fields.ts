@@ -13,6 +13,7 @@ import type {
 } from './compiled-template.ts';
 import { describeReadable, isReadable, writeHelper } from './field-format.ts';
 import type { FieldKind, FieldValue } from './field-value.ts';
+import { guardDaysOf } from './guarded-field.ts';
 import { MAX_LIST_TAGS } from './template-limits.ts';
 import type { FieldSettings, ItemFieldSettings } from './template-source.ts';
 
@@ -26,6 +27,7 @@ interface KnownField {
   readonly default: FieldValue | undefined;
   readonly sample: FieldValue | undefined;
   readonly secret: boolean;
+  readonly guarded: boolean;
   /** In the settings; otherwise only its uses say that it exists. */
   readonly declared: boolean;
   readonly fields: KnownFields;
@@ -181,6 +183,7 @@ export class FieldResolver {
       if (node.type === 'field') return this.#field(node, scope, context, inUrl);
       if (node.type === 'section') return this.#section(node, scope, context, inUrl);
       if (scope.secret) hideLink(node, context.links);
+      this.#checkGuardedUrl(node, scope, context);
       return { ...node, nodes: this.#nodes(node.nodes, scope, context, true) };
     });
   }
@@ -201,6 +204,11 @@ export class FieldResolver {
         `{{${name}}} is ${article(kind)}; show its fields in a section, {{#${name}}}…{{/${name}}}`,
       );
     }
+    if (found?.field.guarded === true) {
+      const problem = problemOfGuarded(scope, context);
+      if (problem !== undefined)
+        context.report(at, 'guard-place', `{{${name}}} is guarded, so it can’t be ${problem}`);
+    }
     if (format === undefined) return { type: 'field', name, as };
     if (inUrl) {
       const message = `${writeHelper(format, name)} can’t be used in a URL, which needs the plain value`;
@@ -214,6 +222,25 @@ export class FieldResolver {
       context.report(at, 'unreadable-value', message);
     }
     return { type: 'field', name, as, format };
+  }
+
+  /** The link to this service replaces a whole URL; more text would break it. */
+  #checkGuardedUrl({ nodes }: CompiledUrl, scope: FieldScope, context: PartContext): void {
+    const [only] = nodes;
+    if (nodes.length === 1 && typeof only === 'object' && only.type === 'field') return;
+    const visit = (list: readonly CompiledNode[]): void => {
+      for (const node of list) {
+        if (typeof node === 'string' || node.type === 'slot') continue;
+        if (node.type !== 'field') visit(node.nodes);
+        else if (find(node.name, scope)?.field.guarded === true)
+          context.report(
+            node.at,
+            'guard-place',
+            `{{${node.name}}} is guarded, so it must be the whole URL of a link`,
+          );
+      }
+    };
+    visit(nodes);
   }
 
   #section(
@@ -316,6 +343,13 @@ function find(name: string, scope: FieldScope): FoundField | undefined {
   return undefined;
 }
 
+/** Where a guarded value can’t be shown: a subject isn’t a link, and an item could bring a value of its own. */
+function problemOfGuarded({ path }: FieldScope, { part }: PartContext): string | undefined {
+  if (part === 'subject' || part === 'previewText')
+    return part === 'subject' ? 'in the subject' : 'in the preview text';
+  return path.length === 0 ? undefined : `in the section of ${path.at(-1)}`;
+}
+
 function enter(scope: FieldScope, { name, kind, fields, secret }: KnownField): FieldScope {
   return {
     path: [...scope.path, name],
@@ -336,7 +370,11 @@ function fromSettings(
   return new Map(
     Object.entries(settings).map(([name, field]) => [
       name,
-      knownField(name, { ...field, fields: fromSettings(field.fields ?? {}) }),
+      knownField(name, {
+        ...field,
+        guarded: guardDaysOf(field) !== undefined,
+        fields: fromSettings(field.fields ?? {}),
+      }),
     ]),
   );
 }
@@ -361,11 +399,22 @@ function knownField(
     default: value,
     sample,
     secret = false,
+    guarded = false,
     declared = true,
     fields = new Map(),
   }: Partial<Omit<KnownField, 'name' | 'parts'>>,
 ): KnownField {
-  return { name, kind, default: value, sample, secret, declared, fields, parts: new Set() };
+  return {
+    name,
+    kind,
+    default: value,
+    sample,
+    secret,
+    guarded,
+    declared,
+    fields,
+    parts: new Set(),
+  };
 }
 
 function toCompiled(field: KnownField, top: boolean): CompiledField {

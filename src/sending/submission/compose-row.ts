@@ -1,4 +1,5 @@
 import type { TraceContext } from '../../base/telemetry/trace-context.ts';
+import type { TrackedMessage } from '../../base/values/byte-fields.ts';
 import { type EmailAddress, normalizeAddress } from '../../base/values/email-address.ts';
 import { type MessageId, newMessageId, type TemplateId } from '../../base/values/ids.ts';
 import { contentHashes } from '../../content/message/attachment.ts';
@@ -10,12 +11,13 @@ import {
 } from '../../content/message/message-content.ts';
 import { maxDeliverySeconds } from '../../content/message/message-state.ts';
 import type { CompiledTemplate } from '../../content/template/compiled-template.ts';
+import type { GivenValues } from '../../content/template/field-value.ts';
 import { hasSecrets } from '../../content/template/secret-names.ts';
 import type { AcceptRow } from './accept-row.ts';
 import type { SendingCaller } from './admit-caller.ts';
 import type { CheckedAttachments } from './check-attachments.ts';
 import type { CheckedSender } from './check-sender.ts';
-import { scheduleMembers, withTiming } from './delivery-timing.ts';
+import { retentionClassOf, scheduleMembers, withTiming } from './delivery-timing.ts';
 import type { IdempotencyKey } from './idempotency.ts';
 import type { ParsedSendRequest } from './send-request.ts';
 
@@ -38,10 +40,18 @@ interface CheckedRequest {
   readonly subject?: string | undefined;
   /** Makes the Reply-To address of a message whose replies are received. */
   readonly replyAddress?: MakeReplyAddress | undefined;
+  /** Seals the values of guarded fields, if the version has any. */
+  readonly sealLinks?: SealLinks | undefined;
 }
 
 /** Makes the address that receives the replies to a message. */
 export type MakeReplyAddress = (messageId: MessageId) => EmailAddress;
+
+/** The values of a message with its guarded links sealed, and their names. */
+export type SealLinks = (
+  message: TrackedMessage,
+  values: GivenValues,
+) => Pick<MessageContent, 'values' | 'guarded'>;
 
 /**
  * Composes the row to store for a checked request, with a copy for each other recipient. Only the first has the key, which
@@ -71,19 +81,26 @@ function composeMessage(
   request: ParsedSendRequest,
   isFirst: boolean,
 ): AcceptRow {
-  const { caller, template, sender, replyAddress } = checked;
+  const { caller, template, sender, replyAddress, sealLinks } = checked;
   const id = newMessageId();
-  const content = composeContent(
+  const { id: accountId, retentionDays } = caller.account;
+  const composed = composeContent(
     request,
     replyAddress === undefined ? sender : { from: sender.from, replyTo: replyAddress(id) },
     checked.attachments,
     checked.variant,
     checked.trace,
   );
+  const partition = retentionClassOf(retentionDays, request.timing);
+  const sealed = sealLinks?.(
+    { accountId, messageId: id, retentionDays: partition },
+    request.values,
+  );
+  const content = sealed === undefined ? composed : { ...composed, ...sealed };
   const row = {
-    accountId: caller.account.id,
+    accountId,
     id,
-    retentionDays: caller.account.retentionDays,
+    retentionDays,
     templateId: checked.templateId,
     templateVersion: template.version,
     transactional: request.transactional,
@@ -130,6 +147,7 @@ export function composeContent(
     variant,
     attachments: attachments?.infos,
     values: request.values,
+    guarded: undefined,
     ...scheduleMembers(request.timing),
     headers: request.headers,
     attributes: request.attributes,
