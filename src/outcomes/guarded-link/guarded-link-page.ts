@@ -26,11 +26,12 @@ button:hover { background: ${color('buttonHover')}; }
 const styleHash = createHash('sha256').update(styles).digest('base64');
 
 /**
- * The policy of a page (Content Security Policy Level 3): it loads nothing.
- * @param action where its form leads
+ * The policy of a page (Content Security Policy Level 3): it loads nothing. That of the page with the button has no form-action,
+ * because Chromium applies it to every redirect that follows, and a sign-in link may lead on to another site or into an app.
  */
-export function guardedLinkPolicy(action: string): string {
-  return `default-src 'none'; style-src 'sha256-${styleHash}'; form-action ${action}; frame-ancestors 'none'; base-uri 'none'`;
+export function guardedLinkPolicy(page: GuardedLinkPage): string {
+  const action = page === 'open' ? '' : "form-action 'none'; ";
+  return `default-src 'none'; style-src 'sha256-${styleHash}'; ${action}frame-ancestors 'none'; base-uri 'none'`;
 }
 
 /** What a page shows. */

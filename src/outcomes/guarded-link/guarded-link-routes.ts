@@ -69,8 +69,8 @@ export function registerGuardedLinkRoutes(
     }
     if (state === 'open' && pressed)
       return reply.code(303).headers(privateHeaders).header('location', link.target).send();
-    const { host, origin } = new URL(link.target);
-    return show(reply, state, { locale, account: account?.name, host }, `'self' ${origin}`);
+    const { host } = new URL(link.target);
+    return show(reply, state, { locale, account: account?.name, host });
   }
 
   /** The links of a suspended account, which may be an impostor's, don't work until the suspension ends. */
@@ -118,17 +118,11 @@ const privateHeaders = {
   'x-robots-tag': 'noindex, nofollow',
 } as const;
 
-/** @param action where a form may lead */
-function show(
-  reply: FastifyReply,
-  page: GuardedLinkPage,
-  facts: PageFacts,
-  action = "'none'",
-): FastifyReply {
+function show(reply: FastifyReply, page: GuardedLinkPage, facts: PageFacts): FastifyReply {
   return reply
     .code(statuses[page])
     .headers(privateHeaders)
-    .header('content-security-policy', guardedLinkPolicy(action))
+    .header('content-security-policy', guardedLinkPolicy(page))
     .type('text/html; charset=utf-8')
     .send(guardedLinkPage(page, facts));
 }

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { addKey } from '../../support/api-key.ts';
 import { addressesIn, FeedbackShop } from '../../support/feedback-shop.ts';
 import { readInbox } from '../../support/inbox-client.ts';
-import { bodyWith } from '../../support/send-client.ts';
+import { bodyWith, SendClient } from '../../support/send-client.ts';
 import { sendRequest } from '../../support/send-request.ts';
 import { saveShop } from '../../support/shop.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const shop = await FeedbackShop.open();
+// API keys outlive the days that the tests skip.
+const client = new SendClient(shop.service, await addKey(shop.database, shop.shop.id));
 const target = 'https://auth.shop.test:8443/reset?token=ONE-TIME-TOKEN&then=%2Fhome#top';
 const browser =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36';
@@ -63,8 +66,10 @@ test('the mail has a link to this service in both parts, and only the button lea
   assert.equal(page.headers.get('x-robots-tag'), 'noindex, nofollow');
   assert.equal(page.headers.get('set-cookie'), null);
   const policy = page.headers.get('content-security-policy') ?? '';
-  assert.match(policy, /^default-src 'none'; style-src 'sha256-[^']+'; form-action /);
-  assert.ok(policy.includes("form-action 'self' https://auth.shop.test:8443"), policy);
+  assert.match(
+    policy,
+    /^default-src 'none'; style-src 'sha256-[^']+'; frame-ancestors 'none'; base-uri 'none'$/,
+  );
   assert.match(page.text, /<html lang="en">/);
   assert.match(page.text, /<h1>Continue to auth\.shop\.test:8443<\/h1>/);
   assert.doesNotMatch(page.text, /ONE-TIME|<script|<img|<link|http:/);
@@ -167,7 +172,7 @@ test('a value must be a web address without credentials, of at most 1,500 charac
   ];
   for (const value of refused) {
     const body = bodyWith({ content: { personalizationDataMap: { 'Reset URL': value } } });
-    const answer = await shop.client.send({ template: 'reset', body });
+    const answer = await client.send({ template: 'reset', body });
     assert.equal(answer.status, 400, value);
     assert.equal(answer.body.errorName, 'VALIDATION_FAILED');
     const [detail] = answer.body.details as { field: string; reason: string }[];
@@ -188,7 +193,7 @@ test('a value must be a web address without credentials, of at most 1,500 charac
 test('a request’s subject or preview text can’t show it', async () => {
   for (const part of ['subjectLine', 'previewText']) {
     const content = { personalizationDataMap: { 'Reset URL': target }, [part]: '{{Reset URL}}' };
-    const answer = await shop.client.send({ template: 'reset', body: bodyWith({ content }) });
+    const answer = await client.send({ template: 'reset', body: bodyWith({ content }) });
     assert.equal(answer.status, 400, part);
     const [detail] = answer.body.details as { field: string }[];
     assert.equal(detail?.field, `content.${part}`);
@@ -210,7 +215,7 @@ test('the page speaks the language of the message, or else of the browser', asyn
     const content = { personalizationDataMap: { 'Reset URL': target }, locale };
     const to = `l${Math.random().toString(36).slice(2)}@people.test`;
     const body = bodyWith({ envelope: { toAddress: to }, content });
-    const sent = await shop.client.send({ template: 'plain', body });
+    const sent = await client.send({ template: 'plain', body });
     assert.equal(sent.status, 200, sent.text);
     const [mail] = await readInbox(shop.service.url, `?to=${to}&wait=60`);
     const [link = ''] = addressesIn(mail?.html ?? '', 'href');
@@ -247,4 +252,73 @@ test('a link ends with its days, with its message, and while its account is susp
   await pool.query(`update message set content = null where id = $1`, [id]);
   assert.match((await visit(link)).text, /no longer works/);
   assert.deepEqual(await statusOf(), [410, 410]);
+});
+
+const day = 24 * 60 * 60_000;
+
+/** Accepts a message for the day after tomorrow that uses the version that is published then. */
+async function schedule(template: string) {
+  const to = `s${Math.random().toString(36).slice(2)}@people.test`;
+  const id = await client.accept({
+    template,
+    body: bodyWith({
+      envelope: { toAddress: to },
+      content: { personalizationDataMap: { 'Reset URL': target } },
+      actions: {
+        sendAt: new Date(shop.clock.now() + 2 * day).toISOString(),
+        templateVersion: 'due',
+      },
+    }),
+  });
+  return { id, to };
+}
+
+async function linkTo(to: string): Promise<string> {
+  const [mail] = await readInbox(shop.service.url, `?to=${to}&wait=60`);
+  return addressesIn(mail?.html ?? '', 'href')[0] ?? '';
+}
+
+test('the accepted version decides whether a value is guarded, and the days count from the send time', async () => {
+  const html = (version: string) => `<p>${version}</p><a href="{{Reset URL}}">Reset</a>`;
+  const guarded = { 'Reset URL': { guard: { days: 1 } } };
+  for (const template of ['kept', 'dropped']) await shop.publish(template, html('one'), guarded);
+  await shop.publish('added', html('one'), { 'Reset URL': { secret: true } });
+  const kept = await schedule('kept');
+  const dropped = await schedule('dropped');
+  const added = await schedule('added');
+  await shop.publish('kept', html('two'), guarded);
+  await shop.publish('dropped', html('two'), { 'Reset URL': { secret: true } });
+  await shop.publish('added', html('two'), guarded);
+  await shop.clock.advance(2 * day + 60_000);
+
+  const link = await linkTo(kept.to);
+  assert.equal((await press(link)).status, 303);
+  assert.deepEqual(await shop.events(kept.id, 'version-kept'), []);
+  await shop.clock.advance(day);
+  assert.equal((await press(link)).status, 410);
+
+  assert.match(await linkTo(dropped.to), /\/g\//);
+  const [event] = await shop.waitForEvents(dropped.id, 'version-kept');
+  assert.equal(event?.detail.reason, 'version 2 doesn’t guard Reset URL');
+
+  assert.equal(await linkTo(added.to), target);
+});
+
+test('each message of a batch has its own links, and one with a wrong value is refused alone', async () => {
+  const to = (name: string) => ({ toAddress: `${name}@people.test` });
+  const item = (name: string, value: string) =>
+    bodyWith({ envelope: to(name), content: { personalizationDataMap: { 'Reset URL': value } } });
+  const answer = await client.send({
+    template: 'reset/batch',
+    body: { messages: [item('b1', target), item('b2', 'no'), item('b3', target)] },
+  });
+  const results = (answer.body.results ?? []) as { status: number }[];
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    [200, 400, 200],
+    answer.text,
+  );
+  const links = await Promise.all(['b1@people.test', 'b3@people.test'].map(linkTo));
+  assert.notEqual(links[0], links[1]);
+  for (const link of links) assert.equal((await press(link)).headers.get('location'), target);
 });
