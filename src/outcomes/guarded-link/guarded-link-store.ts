@@ -18,7 +18,7 @@ const eventsOf = (kind: string) =>
 
 /**
  * Reads a link's state and records the visit of an open one as an event, up to a limit per field that concurrent visits may
- * exceed.
+ * exceed. The first use by a person has the time since delivery, which reports show.
  */
 export async function visitGuardedLink(
   kysely: Kysely,
@@ -29,7 +29,7 @@ export async function visitGuardedLink(
   const waited =
     kind === 'link-scanned'
       ? 'null'
-      : `(select round(extract(epoch from now() - min(e.at)) * 1000) from ${eventsOf('delivered')} and coalesce(e.recipient, 0) = 0)`;
+      : `case when seen.count = 0 and visit.class = 'person' then (select round(extract(epoch from now() - min(e.at)) * 1000) from ${eventsOf('delivered')} and coalesce(e.recipient, 0) = 0) end`;
   const row = await firstRow<{ state: GuardedLinkState }>(kysely)`
     with m as materialized (
       select account_id, id, id as message_id, retention_days,
@@ -47,8 +47,8 @@ export async function visitGuardedLink(
         }),
       )}
       from m cross join (select ${field}::text as field, ${verdict.class}::text as class, ${verdict.reason}::text as reason) as visit
-      where m.state = 'open' and ${maxLinkVisits} > (
-        select count(*) from ${sql.raw(eventsOf(kind))} and e.detail ->> 'field' = visit.field))
+      cross join lateral (select count(*) from ${sql.raw(eventsOf(kind))} and e.detail ->> 'field' = visit.field) as seen
+      where m.state = 'open' and seen.count < ${maxLinkVisits})
     select state from m`;
   return row?.state ?? 'ended';
 }

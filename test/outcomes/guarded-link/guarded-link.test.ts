@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readReport } from '../../../src/outcomes/report/read-report-store.ts';
 import { addKey } from '../../support/api-key.ts';
 import { addressesIn, FeedbackShop } from '../../support/feedback-shop.ts';
 import { readInbox } from '../../support/inbox-client.ts';
@@ -141,6 +142,33 @@ test('a link that is tracked otherwise isn’t wrapped again, and isn’t counte
   assert.match(link, /\/g\//);
   assert.equal((await press(link)).status, 303);
   assert.deepEqual(await shop.events(id, 'clicked'), []);
+});
+
+test('reports show how long people waited from delivery to the first use', async () => {
+  const account = shop.shop.id;
+  const query = { group: 'template', timeZone: 'UTC', templateId: 'waited' } as const;
+  const from = new Date(shop.clock.now() - 60 * 60_000);
+  await shop.publish('waited', '<a href="{{Reset URL}}">x</a>', { 'Reset URL': { guard: true } });
+  const { id, link } = await send({}, 'waited');
+  await shop.clock.advance(40_000);
+  await visit(link);
+  await press(link, scanner);
+  await shop.waitForEvents(id, 'link-confirmed');
+  const { link: other } = await send({}, 'waited');
+  await shop.clock.advance(40_000);
+  await press(other);
+  await shop.clock.advance(40_000);
+  await press(other);
+  const row = await waitFor('the report', async () => {
+    const until = new Date(shop.clock.now() + 60 * 60_000);
+    const rows = await readReport(shop.database.kysely, account, { ...query, from, until });
+    return rows[0]?.linkWait === undefined ? false : rows[0];
+  });
+  assert.equal(row.linkWait?.count, 1);
+  const waited = row.linkWait?.p50 ?? 0;
+  assert.ok(waited > 37_000 && waited < 44_000, String(waited));
+  assert.ok((row.latency?.p99 ?? Number.POSITIVE_INFINITY) < 37_000, String(row.latency?.p99));
+  assert.equal(row.counts.clicked_people, 0);
 });
 
 test('an empty value is no link', async () => {

@@ -106,6 +106,22 @@ const ReportView = NamedObject('Report', {
           },
         ),
       ),
+      linkWait: Nullable(
+        Type.Object(
+          {
+            count: Type.Integer(),
+            p50: Type.Integer(),
+            p95: Type.Integer(),
+            p99: Type.Integer(),
+          },
+          {
+            ...strict,
+            title: 'LinkWait',
+            description:
+              'Milliseconds from delivery until a person used a guarded link, and of how many links; null if none was used.',
+          },
+        ),
+      ),
     }),
   ),
 });
@@ -124,7 +140,11 @@ export const getReport = defineOperation({
   async handle(call) {
     const rows = await readRows(call);
     return {
-      rows: rows.map(({ key, counts, latency }) => ({ key, counts, latency: latency ?? null })),
+      rows: rows.map(({ latency = null, linkWait = null, ...row }) => ({
+        ...row,
+        latency,
+        linkWait,
+      })),
     };
   },
 });
