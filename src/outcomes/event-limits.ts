@@ -12,5 +12,8 @@ export const maxClicksPerMessage = 500;
 /** Requests for the page of a guarded link, and uses of its button, per field. */
 export const maxLinkVisits = 20;
 
+/** The same of all guarded links of a message. */
+export const maxLinkVisitsPerMessage = 200;
+
 /** Bounces, delays, complaints or unsubscribes per recipient of a message. */
 export const maxFeedbackEvents = 50;

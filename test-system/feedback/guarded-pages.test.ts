@@ -111,8 +111,30 @@ test('a scanner that runs scripts, scrolls and looks for links uses none of 50 l
     await page.mouse.wheel(0, 2_000);
     await page.mouse.move(200, 300);
     await page.reload();
-    assert.equal(await page.locator('a, [href], script, iframe, img').count(), 0);
+    assert.equal(await page.locator('a, [href], script, iframe, img, meta[http-equiv]').count(), 0);
   }
+  assert.equal(used.length, before);
+});
+
+test('none of 1,000 requests of programs, in each way that is known of scanners, uses a link', async () => {
+  const before = used.length;
+  const ways: readonly RequestInit[] = [
+    { method: 'HEAD' },
+    { headers: { 'user-agent': 'Mozilla/5.0 (compatible; Barracuda Sentinel (EE))' } },
+    { headers: { 'user-agent': 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/141.0.0.0' } },
+    { headers: { 'sec-purpose': 'prefetch;prerender', 'user-agent': 'Chrome' } },
+    { headers: { 'user-agent': 'Slackbot-LinkExpanding 1.0' } },
+    { headers: { range: 'bytes=0-1023' } },
+    { method: 'OPTIONS' },
+    { method: 'POST' },
+  ];
+  const links = await Promise.all(Array.from({ length: 125 }, () => newLink()));
+  for (const link of links)
+    for (const way of ways) {
+      const { status, headers } = await fetch(link, { ...way, redirect: 'manual' });
+      assert.ok(status === 200 || status === 404 || status === 405, String(status));
+      assert.equal(headers.get('location'), null);
+    }
   assert.equal(used.length, before);
 });
 

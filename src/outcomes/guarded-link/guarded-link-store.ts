@@ -5,7 +5,7 @@ import type { AccountId, MessageId } from '../../base/values/ids.ts';
 import type { GuardedLink } from '../../content/message/guarded-link.ts';
 import { startOf } from '../../content/message/message-sql.ts';
 import { insertEvents } from '../../content/message/write-events.ts';
-import { maxLinkVisits } from '../event-limits.ts';
+import { maxLinkVisits, maxLinkVisitsPerMessage } from '../event-limits.ts';
 import type { ReaderVerdict } from '../tracking/classify-reader.ts';
 
 /** What a link does now. It ends with its message, and when a user revokes it. */
@@ -47,8 +47,10 @@ export async function visitGuardedLink(
         }),
       )}
       from m cross join (select ${field}::text as field, ${verdict.class}::text as class, ${verdict.reason}::text as reason) as visit
-      cross join lateral (select count(*) from ${sql.raw(eventsOf(kind))} and e.detail ->> 'field' = visit.field) as seen
-      where m.state = 'open' and seen.count < ${maxLinkVisits})
+      cross join lateral (
+        select count(*) filter (where e.detail ->> 'field' = visit.field) as count, count(*) as total
+        from ${sql.raw(eventsOf(kind))}) as seen
+      where m.state = 'open' and seen.count < ${maxLinkVisits} and seen.total < ${maxLinkVisitsPerMessage})
     select state from m`;
   return row?.state ?? 'ended';
 }

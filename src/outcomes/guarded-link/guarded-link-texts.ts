@@ -44,7 +44,7 @@ const english: GuardedLinkTexts = {
 const german: GuardedLinkTexts = {
   open: {
     title: 'Weiter zu {host}',
-    text: 'Dieser Link stammt aus einer Nachricht von {account}. Er funktioniert vielleicht nur einmal und öffnet sich deshalb erst, wenn Sie die Taste drücken.',
+    text: 'Dieser Link stammt aus einer Nachricht von {account}. Er funktioniert vielleicht nur einmal und öffnet sich deshalb erst, wenn Sie die Schaltfläche drücken.',
     button: 'Weiter',
     unasked:
       'Sie haben die Nachricht nicht angefordert? Schließen Sie diese Seite. Es passiert nichts.',

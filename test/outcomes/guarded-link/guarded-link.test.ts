@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readReport } from '../../../src/outcomes/report/read-report-store.ts';
+import { testAccountFirst } from '../../support/account-first.ts';
 import { addKey } from '../../support/api-key.ts';
 import { addressesIn, FeedbackShop } from '../../support/feedback-shop.ts';
 import { readInbox } from '../../support/inbox-client.ts';
 import { bodyWith, SendClient } from '../../support/send-client.ts';
 import { sendRequest } from '../../support/send-request.ts';
 import { saveShop } from '../../support/shop.ts';
+import { openGate, type TcpGate } from '../../support/tcp-gate.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const shop = await FeedbackShop.open();
@@ -142,6 +144,27 @@ test('a link that is tracked otherwise isn’t wrapped again, and isn’t counte
   assert.match(link, /\/g\//);
   assert.equal((await press(link)).status, 303);
   assert.deepEqual(await shop.events(id, 'clicked'), []);
+});
+
+test('while the database is unavailable, the page asks to try again, and nothing leads on', async () => {
+  let gate: TcpGate | undefined;
+  const own = await FeedbackShop.open({}, async (url) => {
+    gate = await openGate(url);
+    return gate.url;
+  });
+  await own.publish('reset', '<a href="{{Reset URL}}">Reset</a>', { 'Reset URL': { guard: true } });
+  const { mail } = await own.send('reset', { values: { 'Reset URL': target } });
+  const [link = ''] = addressesIn(mail.html, 'href');
+  gate?.close();
+  for (const answer of [await visit(link), await press(link)]) {
+    assert.equal(answer.status, 503);
+    assert.equal(answer.headers.get('retry-after'), '60');
+    assert.equal(answer.headers.get('location'), null);
+    assert.match(answer.text, /Try again in a minute/);
+    assert.doesNotMatch(answer.text, /<form/);
+  }
+  gate?.open();
+  await waitFor('the database', async () => (await press(link)).status === 303);
 });
 
 test('reports show how long people waited from delivery to the first use', async () => {
@@ -350,3 +373,5 @@ test('each message of a batch has its own links, and one with a wrong value is r
   assert.notEqual(links[0], links[1]);
   for (const link of links) assert.equal((await press(link)).headers.get('location'), target);
 });
+
+testAccountFirst(5);
