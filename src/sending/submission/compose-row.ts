@@ -48,7 +48,7 @@ interface CheckedRequest {
 export type MakeReplyAddress = (messageId: MessageId) => EmailAddress;
 
 /** The values of a message with its guarded links sealed, and their names. */
-export type SealLinks = (
+type SealLinks = (
   message: TrackedMessage,
   values: GivenValues,
 ) => Pick<MessageContent, 'values' | 'guarded'>;
