@@ -216,7 +216,8 @@ function guarding() {
   const target = 'https://shop.test/reset';
   return use({
     open: (key) => new GuardedLinks(key),
-    make: (links) => links.seal(message, { Link: 7 }, 'de', { Link: target }).values.Link as string,
+    make: (links) =>
+      links.seal(message, { Link: 7 }, ['de'], { Link: target }).values.Link as string,
     accepts: (links, token) => links.read(token)?.target === target,
   });
 }

@@ -15,8 +15,8 @@ export interface GuardedLink extends TrackedMessage {
   readonly field: string;
   /** How many days it works, from the acceptance or send time. */
   readonly days: number;
-  /** Of the page (BCP 47); empty: the default. */
-  readonly locale: string;
+  /** Those that its page may be in (BCP 47), the best first, separated by commas. */
+  readonly locales: string;
   /** Where its button leads. */
   readonly target: string;
 }
@@ -47,11 +47,12 @@ export class GuardedLinks {
   /**
    * The values of a new message.
    * @param guards of its version: how many days the links of each field work
+   * @param locales for the page, the best first
    */
   seal(
     message: TrackedMessage,
     guards: Readonly<Record<string, number>>,
-    locale: string | undefined,
+    locales: readonly (string | undefined)[],
     values: GivenValues,
   ): GuardedContent {
     return replaceTexts(values, Object.keys(guards), (target, field) =>
@@ -59,7 +60,7 @@ export class GuardedLinks {
         ...message,
         field,
         days: guards[field] ?? 0,
-        locale: locale ?? '',
+        locales: locales.filter((locale) => locale !== undefined).join(','),
         target: asciiTarget(target),
       }),
     );
@@ -76,18 +77,14 @@ export class GuardedLinks {
 
   /** Values of the length that those of the mail will have, to find out how large it becomes. */
   standIns(guards: Readonly<Record<string, number>>, values: GivenValues): GivenValues {
-    const none: TrackedMessage = {
-      accountId: '0'.repeat(64) as TrackedMessage['accountId'],
-      messageId: '0'.repeat(32) as TrackedMessage['messageId'],
-      retentionDays: 1,
-    };
-    const { values: sealed } = this.seal(none, guards, '', values);
+    const none = { accountId: '0'.repeat(64), messageId: '0'.repeat(32), retentionDays: 1 };
+    const { values: sealed } = this.seal(none as TrackedMessage, guards, [], values);
     return linkValues('h'.repeat(maxHostLength), { values: sealed, guarded: Object.keys(guards) });
   }
 
   #make(link: GuardedLink): string {
-    const { field, days, locale, target } = link;
-    const content = writeMessage(link).text(field).number(days).text(locale).text(target);
+    const { field, days, locales, target } = link;
+    const content = writeMessage(link).text(field).number(days).text(locales).text(target);
     return this.#tokens.make(content.finish());
   }
 
@@ -101,7 +98,7 @@ export class GuardedLinks {
       ...message,
       field: reader.text(),
       days: reader.number(),
-      locale: reader.text(),
+      locales: reader.text(),
       target: reader.text(),
     };
   }

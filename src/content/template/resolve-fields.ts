@@ -51,6 +51,9 @@ interface FoundField {
   readonly scope: FieldScope;
 }
 
+/** Whether nodes are a whole URL or a part of one; undefined: neither. */
+type InUrl = 'whole' | 'part' | undefined;
+
 /** A part while its names are resolved. */
 interface PartContext {
   /** Undefined: an override, which adds no uses to the template's fields. */
@@ -176,15 +179,15 @@ export class FieldResolver {
     nodes: readonly CompiledNode[],
     scope: FieldScope,
     context: PartContext,
-    inUrl = false,
+    inUrl?: InUrl,
   ): CompiledNode[] {
     return nodes.map((node): CompiledNode => {
       if (typeof node === 'string' || node.type === 'slot' || node.type === 'each') return node;
       if (node.type === 'field') return this.#field(node, scope, context, inUrl);
       if (node.type === 'section') return this.#section(node, scope, context, inUrl);
       if (scope.secret) hideLink(node, context.links);
-      this.#checkGuardedUrl(node, scope, context);
-      return { ...node, nodes: this.#nodes(node.nodes, scope, context, true) };
+      const place = node.nodes.length === 1 ? 'whole' : 'part';
+      return { ...node, nodes: this.#nodes(node.nodes, scope, context, place) };
     });
   }
 
@@ -192,7 +195,7 @@ export class FieldResolver {
     node: CompiledFieldNode,
     scope: FieldScope,
     context: PartContext,
-    inUrl: boolean,
+    inUrl: InUrl,
   ): CompiledNode {
     const { name, as, format, at } = node;
     const found = this.#use(name, scope, context);
@@ -205,12 +208,12 @@ export class FieldResolver {
       );
     }
     if (found?.field.guarded === true) {
-      const problem = problemOfGuarded(scope, context);
+      const problem = problemOfGuarded(scope, context.part, inUrl);
       if (problem !== undefined)
-        context.report(at, 'guard-place', `{{${name}}} is guarded, so it can’t be ${problem}`);
+        context.report(at, 'guard-place', `{{${name}}} is guarded, so it ${problem}`);
     }
     if (format === undefined) return { type: 'field', name, as };
-    if (inUrl) {
+    if (inUrl !== undefined) {
       const message = `${writeHelper(format, name)} can’t be used in a URL, which needs the plain value`;
       context.report(at, 'helper-place', message);
     }
@@ -224,35 +227,16 @@ export class FieldResolver {
     return { type: 'field', name, as, format };
   }
 
-  /** The link to this service replaces a whole URL; more text would break it. */
-  #checkGuardedUrl({ nodes }: CompiledUrl, scope: FieldScope, context: PartContext): void {
-    const [only] = nodes;
-    if (nodes.length === 1 && typeof only === 'object' && only.type === 'field') return;
-    const visit = (list: readonly CompiledNode[]): void => {
-      for (const node of list) {
-        if (typeof node === 'string' || node.type === 'slot') continue;
-        if (node.type !== 'field') visit(node.nodes);
-        else if (find(node.name, scope)?.field.guarded === true)
-          context.report(
-            node.at,
-            'guard-place',
-            `{{${node.name}}} is guarded, so it must be the whole URL of a link`,
-          );
-      }
-    };
-    visit(nodes);
-  }
-
   #section(
     node: CompiledSection,
     scope: FieldScope,
     context: PartContext,
-    inUrl: boolean,
+    inUrl: InUrl,
   ): CompiledNode {
     const { name, shown, at } = node;
     const found = this.#use(name, scope, context);
     const plain = (): CompiledNode => {
-      const nodes = this.#nodes(node.nodes, scope, context, inUrl);
+      const nodes = this.#nodes(node.nodes, scope, context, inUrl && 'part');
       return { type: 'section', name, shown, nodes };
     };
     if (found === undefined || found.field.kind === 'text') return plain();
@@ -264,7 +248,8 @@ export class FieldResolver {
       return refuse(
         `can’t be inside the section of ${scope.path.at(-1)}, unless it is declared among the fields of ${scope.path.at(-1)}`,
       );
-    if (inUrl) return refuse(`is ${article(found.field.kind)}, which can’t be used in a URL`);
+    if (inUrl !== undefined)
+      return refuse(`is ${article(found.field.kind)}, which can’t be used in a URL`);
     if (shown === 'empty' || node.once === true) return plain();
     const inner = enter(scope, found.field);
     if (inner.repeated && !scope.repeated) context.repeatedTags += 1;
@@ -343,11 +328,11 @@ function find(name: string, scope: FieldScope): FoundField | undefined {
   return undefined;
 }
 
-/** Where a guarded value can’t be shown: a subject isn’t a link, and an item could bring a value of its own. */
-function problemOfGuarded({ path }: FieldScope, { part }: PartContext): string | undefined {
-  if (part === 'subject' || part === 'previewText')
-    return part === 'subject' ? 'in the subject' : 'in the preview text';
-  return path.length === 0 ? undefined : `in the section of ${path.at(-1)}`;
+/** A guarded value becomes a whole link; a subject has none, and an item could bring a value of its own. */
+function problemOfGuarded({ path }: FieldScope, part: PartContext['part'], inUrl: InUrl) {
+  if (inUrl === 'part') return 'must be the whole URL of a link';
+  if (part === 'subject' || part === 'previewText') return 'can’t be in a subject or preview text';
+  return path.length === 0 ? undefined : `can’t be in the section of ${path.at(-1)}`;
 }
 
 function enter(scope: FieldScope, { name, kind, fields, secret }: KnownField): FieldScope {
@@ -404,17 +389,8 @@ function knownField(
     fields = new Map(),
   }: Partial<Omit<KnownField, 'name' | 'parts'>>,
 ): KnownField {
-  return {
-    name,
-    kind,
-    default: value,
-    sample,
-    secret,
-    guarded,
-    declared,
-    fields,
-    parts: new Set(),
-  };
+  const known = { name, kind, default: value, sample, secret, guarded, declared, fields };
+  return { ...known, parts: new Set() };
 }
 
 function toCompiled(field: KnownField, top: boolean): CompiledField {

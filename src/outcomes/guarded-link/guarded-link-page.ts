@@ -52,9 +52,9 @@ export function guardedLinkPage(
   const { language, texts } = guardedLinkTexts(locale);
   const fill = (text: string): string =>
     text.replaceAll(/\{(host|account)\}/g, (_, name) => (name === 'host' ? host : account));
-  const { title, text } = texts[page];
-  const sender = account === '' ? undefined : html`<p class="sender">${account}</p>\n`;
-  const { button, unasked } = texts.open;
+  const sender = account && html`<p class="sender">${account}</p>\n`;
+  const { again, button, unasked } = texts;
+  const [title, text = again] = texts[page];
   const form = html`<form method="post"><input type="hidden" name="${buttonField}" value="1"><button>${button}</button></form>
 <p class="soft">${unasked}</p>\n`;
   return html`<!doctype html>

@@ -10,8 +10,7 @@ import {
   guardedLinkPath,
 } from '../../content/message/guarded-link.ts';
 import type { Http } from '../../host/http/create-http.ts';
-import { classifyReader } from '../tracking/classify-reader.ts';
-import { isPrefetch } from '../tracking/click-routes.ts';
+import { classifyRequest } from '../tracking/click-routes.ts';
 import {
   buttonField,
   guardedLinkPage,
@@ -36,8 +35,6 @@ const statuses: Readonly<Record<GuardedLinkPage, number>> = {
   unavailable: 503,
 };
 
-const retrySeconds = 60;
-
 /**
  * `GET /g/{token}`, and HEAD, show a page that names the target's host and has a button, because programs follow links. `POST
  * /g/{token}` with the button's field leads on (303). While the database can't tell whether the link was revoked, both answer 503.
@@ -57,7 +54,7 @@ export function registerGuardedLinkRoutes(
     const link = links.read(token);
     const accepted = String(request.headers['accept-language'] ?? '');
     if (link === undefined) return show(reply, 'incomplete', { locale: accepted });
-    const locale = link.locale || accepted;
+    const locale = `${link.locales},${accepted}`;
     let account: Account | undefined;
     let state: GuardedLinkState;
     try {
@@ -65,12 +62,11 @@ export function registerGuardedLinkRoutes(
       state = await readState(request, link, account, pressed);
     } catch (error) {
       log.warn({ err: error }, 'could not read the state of a guarded link');
-      return show(reply.header('retry-after', retrySeconds), 'unavailable', { locale });
+      return show(reply.header('retry-after', 60), 'unavailable', { locale });
     }
     if (state === 'open' && pressed)
       return reply.code(303).headers(privateHeaders).header('location', link.target).send();
-    const { host } = new URL(link.target);
-    return show(reply, state, { locale, account: account?.name, host });
+    return show(reply, state, { locale, account: account?.name, host: new URL(link.target).host });
   }
 
   /** The links of a suspended account, which may be an impostor's, don't work until the suspension ends. */
@@ -81,15 +77,8 @@ export function registerGuardedLinkRoutes(
     pressed: boolean,
   ): Promise<GuardedLinkState> {
     if (account === undefined || account.suspended) return 'ended';
-    const verdict = classifyReader({
-      kind: 'clicked',
-      userAgent: String(request.headers['user-agent'] ?? ''),
-      address: request.ip,
-      hidden: false,
-      prefetch: isPrefetch(request),
-    });
     const kind = pressed ? 'link-confirmed' : 'link-scanned';
-    return visitGuardedLink(database.kysely, link, kind, verdict);
+    return visitGuardedLink(database.kysely, link, kind, classifyRequest(request, 'clicked'));
   }
 
   http.register(async (scope) => {
@@ -103,13 +92,14 @@ export function registerGuardedLinkRoutes(
       visit(request, reply, request.params.token, false),
     );
     scope.post<{ Params: { token: string } }>(path, (request, reply) =>
-      visit(request, reply, request.params.token, hasButtonField(request.body)),
+      visit(
+        request,
+        reply,
+        request.params.token,
+        new URLSearchParams(String(request.body)).has(buttonField),
+      ),
     );
   });
-}
-
-function hasButtonField(body: unknown): boolean {
-  return new URLSearchParams(String(body ?? '')).has(buttonField);
 }
 
 const privateHeaders = {

@@ -9,7 +9,7 @@ import { linkTarget } from '../../content/rendering/link-target.ts';
 import type { LoadedTemplate } from '../../content/rendering/load-template.ts';
 import type { Http } from '../../host/http/create-http.ts';
 import type { FindVersion } from '../../sending/delivery/prepare-mail.ts';
-import { classifyReader, truncateAddress } from './classify-reader.ts';
+import { classifyReader, type ReaderVerdict, truncateAddress } from './classify-reader.ts';
 import type { Engagement } from './engagement.ts';
 import type { TrackedLink, TrackingTokens } from './tracking-tokens.ts';
 
@@ -141,13 +141,7 @@ function readEngagement(
   { message, kind, link, hidden = false }: EngagementSource,
 ): Engagement {
   const userAgent = internUserAgent(String(request.headers['user-agent'] ?? ''));
-  const verdict = classifyReader({
-    kind,
-    userAgent,
-    address: request.ip,
-    hidden,
-    prefetch: isPrefetch(request),
-  });
+  const verdict = classifyRequest(request, kind, hidden);
   const network = keepAddresses ? request.ip : truncateAddress(request.ip);
   // Many events are held in memory, so keep only what identifies the message, not the values in the token.
   const { accountId, messageId, retentionDays } = message;
@@ -182,8 +176,19 @@ function truncate(agent: string): string {
     : Buffer.from(agent.slice(0, maxAgentLength), 'utf16le').toString('utf16le');
 }
 
+/** Classifies who sent a request. */
+export function classifyRequest(
+  request: FastifyRequest,
+  kind: ReaderEventKind,
+  hidden = false,
+): ReaderVerdict {
+  const userAgent = String(request.headers['user-agent'] ?? '');
+  const prefetch = isPrefetch(request);
+  return classifyReader({ kind, userAgent, address: request.ip, hidden, prefetch });
+}
+
 /** Sec-Purpose (Fetch standard) and its predecessors. */
-export function isPrefetch({ headers }: FastifyRequest): boolean {
+function isPrefetch({ headers }: FastifyRequest): boolean {
   const purpose =
     headers['sec-purpose'] ?? headers.purpose ?? headers['x-purpose'] ?? headers['x-moz'];
   return /prefetch|prerender|preview/i.test(String(purpose ?? ''));

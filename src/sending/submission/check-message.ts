@@ -86,7 +86,10 @@ function* checks(
   const request = parser.parse(json, account.addOns.has('transactional'), base);
   const { locale } = request;
   const { guards } = compiled;
-  const measured = withStandIns(guardedLinks, guards, request);
+  const measured =
+    guards === undefined
+      ? request
+      : { ...request, values: guardedLinks.standIns(guards, request.values) };
   const limit = attachmentLimitOf(account, attachmentSettings);
   /** The content that the locale gets; its fields are those of the version. */
   const content: SendableTemplate =
@@ -119,6 +122,7 @@ function* checks(
   checkPersonalization(compiled, request);
   checkRenderedSize(content, measured, body.length);
 
+  const locales = [locale, content.compiled.locale];
   const newUsageRecord = usage.findNewUsage(account.id, templateId, request);
   const row = composeRow(
     {
@@ -135,23 +139,11 @@ function* checks(
       trace,
       replyAddress,
       sealLinks:
-        guards &&
-        ((message, values) =>
-          guardedLinks.seal(message, guards, locale ?? content.compiled.locale, values)),
+        guards && ((message) => guardedLinks.seal(message, guards, locales, request.values)),
     },
     otherRecipients,
   );
   return { row, attachments, newUsageRecord, quota: account.quota };
-}
-
-/** The request with values as long as those of its mail. */
-function withStandIns(
-  links: SendDependencies['guardedLinks'],
-  guards: CompiledTemplate['guards'],
-  request: ParsedSendRequest,
-): ParsedSendRequest {
-  if (guards === undefined) return request;
-  return { ...request, values: links.standIns(guards, request.values) };
 }
 
 interface FoundTemplate {

@@ -11,7 +11,6 @@ import {
 } from '../../content/message/message-content.ts';
 import { maxDeliverySeconds } from '../../content/message/message-state.ts';
 import type { CompiledTemplate } from '../../content/template/compiled-template.ts';
-import type { GivenValues } from '../../content/template/field-value.ts';
 import { hasSecrets } from '../../content/template/secret-names.ts';
 import type { AcceptRow } from './accept-row.ts';
 import type { SendingCaller } from './admit-caller.ts';
@@ -40,18 +39,12 @@ interface CheckedRequest {
   readonly subject?: string | undefined;
   /** Makes the Reply-To address of a message whose replies are received. */
   readonly replyAddress?: MakeReplyAddress | undefined;
-  /** Seals the values of guarded fields, if the version has any. */
-  readonly sealLinks?: SealLinks | undefined;
+  /** The values of a message with its guarded links sealed, if the version has any. */
+  readonly sealLinks?: ((message: TrackedMessage) => Partial<MessageContent>) | undefined;
 }
 
 /** Makes the address that receives the replies to a message. */
 export type MakeReplyAddress = (messageId: MessageId) => EmailAddress;
-
-/** The values of a message with its guarded links sealed, and their names. */
-type SealLinks = (
-  message: TrackedMessage,
-  values: GivenValues,
-) => Pick<MessageContent, 'values' | 'guarded'>;
 
 /**
  * Composes the row to store for a checked request, with a copy for each other recipient. Only the first has the key, which
@@ -92,11 +85,8 @@ function composeMessage(
     checked.trace,
   );
   const partition = retentionClassOf(retentionDays, request.timing);
-  const sealed = sealLinks?.(
-    { accountId, messageId: id, retentionDays: partition },
-    request.values,
-  );
-  const content = sealed === undefined ? composed : { ...composed, ...sealed };
+  const sealed = sealLinks?.({ accountId, messageId: id, retentionDays: partition });
+  const content = sealed ? { ...composed, ...sealed } : composed;
   const row = {
     accountId,
     id,

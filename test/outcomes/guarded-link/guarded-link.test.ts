@@ -251,7 +251,7 @@ test('a request’s subject or preview text can’t show it', async () => {
   }
 });
 
-test('the page speaks the language of the message, or else of the browser', async () => {
+test('the page speaks the language of the message, of its template or of the browser', async () => {
   await shop.publish('plain', '<a href="{{Reset URL}}">Reset</a>', {
     'Reset URL': { guard: true },
   });
@@ -259,7 +259,8 @@ test('the page speaks the language of the message, or else of the browser', asyn
     ['de-CH', 'fr', 'de', 'Weiter zu'],
     ['fr', '', 'fr', 'Continuer vers'],
     ['es-MX', '', 'es', 'Continuar a'],
-    ['ja', 'de', 'en', 'Continue to'],
+    ['ja', 'de', 'de', 'Weiter zu'],
+    ['ja', '', 'en', 'Continue to'],
     [undefined, 'sv, de;q=0.8', 'de', 'Weiter zu'],
     [undefined, '', 'en', 'Continue to'],
   ] as const) {

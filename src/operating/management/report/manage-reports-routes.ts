@@ -91,29 +91,23 @@ const Counts = NamedObject(
   >,
 );
 
+const percentiles = { p50: Type.Integer(), p95: Type.Integer(), p99: Type.Integer() };
+
 const ReportView = NamedObject('Report', {
   rows: Type.Array(
     NamedObject('ReportRow', {
       key: Text('Template, locale, tag or domain; for hours and days, their start in local time.'),
       counts: Counts,
       latency: Nullable(
-        Type.Object(
-          { p50: Type.Integer(), p95: Type.Integer(), p99: Type.Integer() },
-          {
-            ...strict,
-            title: 'Latency',
-            description: 'Milliseconds to delivery; null if nothing was delivered.',
-          },
-        ),
+        Type.Object(percentiles, {
+          ...strict,
+          title: 'Latency',
+          description: 'Milliseconds to delivery; null if nothing was delivered.',
+        }),
       ),
       linkWait: Nullable(
         Type.Object(
-          {
-            count: Type.Integer(),
-            p50: Type.Integer(),
-            p95: Type.Integer(),
-            p99: Type.Integer(),
-          },
+          { count: Type.Integer(), ...percentiles },
           {
             ...strict,
             title: 'LinkWait',

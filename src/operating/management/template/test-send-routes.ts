@@ -76,7 +76,7 @@ export const testSendTemplate = defineOperation({
     const sealed = call.dependencies.guardedLinks.seal(
       { accountId: account.id, messageId: id, retentionDays },
       compiled.guards ?? {},
-      locale ?? compiled.locale,
+      [locale, compiled.locale],
       values,
     );
     const event = { kind: 'template_test_sent', id: call.params.templateId };
