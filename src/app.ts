@@ -33,6 +33,7 @@ import { hostedImagePrefix } from './content/hosted-image/hosted-image-path.ts';
 import { registerHostedImageRoute } from './content/hosted-image/hosted-image-routes.ts';
 import { registerListRoutes } from './content/list/list-routes.ts';
 import { AttachmentStore } from './content/message/attachment-store.ts';
+import { GuardedLinks } from './content/message/guarded-link.ts';
 import { ReplyAddresses } from './content/message/reply-address.ts';
 import { loadMeasurable } from './content/rendering/measure-mail.ts';
 import { TemplateDirectory } from './content/template/template-directory.ts';
@@ -182,6 +183,7 @@ export function createApp(dependencies: AppDependencies): App {
   const domainKeys = new DkimKeyStore(key);
   const domains = new DomainDirectory(database, changes, domainKeys);
   const replyAddresses = new ReplyAddresses(key);
+  const guardedLinks = new GuardedLinks(key);
   const feedback = createFeedback({
     database,
     clock,
@@ -196,6 +198,8 @@ export function createApp(dependencies: AppDependencies): App {
     bounceServer: roles.has('smtp') ? config.bounceServer : undefined,
     attachments,
     replyAddresses,
+    guardedLinks,
+    findAccount: (accountId) => accounts.account(accountId),
     dnsServers,
     hostNames,
     memoryShare: share,
@@ -267,6 +271,7 @@ export function createApp(dependencies: AppDependencies): App {
     templates,
     refusedHeaders: config.refusedHeaders,
     replyAddresses,
+    guardedLinks,
     findReplyHost: replyHostFinder(config, domains),
     attachments,
     attachmentSettings: config.attachments,
@@ -391,6 +396,7 @@ export function createApp(dependencies: AppDependencies): App {
     templates,
     attachments,
     replyAddresses,
+    guardedLinks,
     domains: sendingDomains,
     senderVerification,
     systemMailEnabled,

@@ -9,5 +9,11 @@ export const maxEngagements = 50;
 /** Clicks on all links of a message, per reader class. */
 export const maxClicksPerMessage = 500;
 
+/** Requests for the page of a guarded link, and uses of its button, per field. */
+export const maxLinkVisits = 20;
+
+/** The same of all guarded links of a message. */
+export const maxLinkVisitsPerMessage = 200;
+
 /** Bounces, delays, complaints or unsubscribes per recipient of a message. */
 export const maxFeedbackEvents = 50;

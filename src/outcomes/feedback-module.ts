@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { Counter, type Registry } from 'prom-client';
+import type { Account } from '../accounts/account/account.ts';
 import type { Database, Kysely } from '../base/database/open-database.ts';
 import type { DnsServer } from '../base/dns/dns-server.ts';
 import type { HostNames } from '../base/dns/host-names.ts';
@@ -12,7 +13,9 @@ import type { Clock } from '../base/values/clock.ts';
 import { domainOf } from '../base/values/email-address.ts';
 import type { AccountId } from '../base/values/ids.ts';
 import type { Log } from '../base/values/log.ts';
+import type { MaybePromise } from '../base/values/maybe-promise.ts';
 import type { AttachmentStore } from '../content/message/attachment-store.ts';
+import { type GuardedLinks, linkValues } from '../content/message/guarded-link.ts';
 import type { ReplyAddresses } from '../content/message/reply-address.ts';
 import type { Http } from '../host/http/create-http.ts';
 import {
@@ -25,6 +28,7 @@ import { ReturnPaths } from '../sending/delivery/return-path.ts';
 import { type FeedbackEvent, writeFeedbackEvents } from './bounce/feedback-event-store.ts';
 import { RateLimit } from './bounce/rate-limit.ts';
 import { traceReports } from './bounce/trace-reports.ts';
+import { registerGuardedLinkRoutes } from './guarded-link/guarded-link-routes.ts';
 import { DeliveryTokens } from './relay/delivery-tokens.ts';
 import { fetchText } from './relay/fetch-text.ts';
 import { type IntakeSecrets, registerIntakeRoutes } from './relay/intake-routes.ts';
@@ -103,6 +107,9 @@ export interface FeedbackDependencies {
   readonly bounceServer: BounceServerSettings | undefined;
   readonly attachments: Pick<AttachmentStore, 'save'>;
   readonly replyAddresses: ReplyAddresses;
+  readonly guardedLinks: GuardedLinks;
+  /** For the pages of guarded links. */
+  readonly findAccount: (accountId: AccountId) => MaybePromise<Account | undefined>;
   /** For checking who replies are from. */
   readonly dnsServers: readonly DnsServer[];
   /** For fetching the certificates of relays. */
@@ -204,18 +211,24 @@ export function createFeedback(dependencies: FeedbackDependencies) {
   };
   let server: SmtpListener | undefined;
   const upkeep = new PeriodicTask(hourMs, () => deleteOldData(database, log));
-  /** Adds tracking and unsubscribe links to a message before it is sent. */
+  /** Adds guarded, tracking and unsubscribe links to a message before it is sent. */
   const decorate: DecorateMail = async (message, content, template) => {
     // The most common kind of message contains no tracking or unsubscribe link, so it skips the lookup.
     const untracked = !message.trackOpens && !message.trackClicks && message.transactional;
-    const base = untracked ? '' : await baseOf(message.accountId, domainOf(content.from.address));
+    const base =
+      untracked && content.guarded === undefined
+        ? ''
+        : await baseOf(message.accountId, domainOf(content.from.address));
     const unsubscribe = unsubscribeDecoration(unsubscribeTokens, base, message, content);
     const forRelay = headersFor(deliveryTokens.make(message.accountId, message.messageId));
     return {
       ...(template === undefined
         ? trackRawMessage(tokens, base, message)
         : trackMessage(tokens, base, message, content, template)),
-      ...unsubscribe,
+      values:
+        content.guarded === undefined
+          ? unsubscribe.values
+          : { ...linkValues(base, content), ...unsubscribe.values },
       headerLines: [...(unsubscribe.headerLines ?? []), ...forRelay],
     };
   };
@@ -265,6 +278,12 @@ export function createFeedback(dependencies: FeedbackDependencies) {
         fetchText: (url) => fetchText(url, dependencies.hostNames),
         write: async (reports) => write(await match(reports)),
         writeOnce,
+      });
+      registerGuardedLinkRoutes(http, {
+        links: dependencies.guardedLinks,
+        database,
+        findAccount: dependencies.findAccount,
+        log,
       });
       registerUnsubscribeRoutes(http, { tokens: unsubscribeTokens, database });
     },

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { withoutTexts } from '../../src/content/message/message-sql.ts';
+import { addressesIn } from '../../test/support/feedback-shop.ts';
+import { readInbox } from '../../test/support/inbox-client.ts';
 import { bodyWith, SendClient } from '../../test/support/send-client.ts';
-import { getToken } from '../../test/support/shop.ts';
+import { getToken, publishShopTemplate } from '../../test/support/shop.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { openConsoleWorld } from '../support/console-world.ts';
 
@@ -60,6 +62,45 @@ test('a message shows its attachments, recipients, headers and attributes, and s
   assert.equal(await page.getByRole('button', { name: 'Resend' }).isDisabled(), true);
   await visit.look('message-erased');
   await visit.end();
+});
+
+it('a field that looks like a one-time link is guarded in the editor, and the links of its message are ended', async (visit) => {
+  const { page } = visit;
+  await publishShopTemplate(database, shop, {
+    id: 'reset',
+    sender: 'orders@shop.test',
+    source: { html: '<a href="{{Reset URL}}">Reset</a>', subject: 'Reset', previewText: '' },
+  });
+  await visit.open(`${shop.id}/templates/reset`);
+  await page.getByText('Reset URL looks like a one-time link.').waitFor();
+  await page.getByRole('button', { name: 'Options for Reset URL' }).click();
+  await page.getByLabel('Guarded link').check();
+  assert.equal(await page.getByLabel('Secret').isChecked(), true);
+  await page.getByLabel('Days it works').fill('3');
+  await page.getByText('Reset URL looks like a one-time link.').waitFor({ state: 'detached' });
+  await visit.look('editor-guarded');
+  await page.getByRole('button', { name: 'Publish' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Publish' }).click();
+  await page.waitForURL(/use$/);
+
+  const target = 'https://auth.shop.test/reset?token=1';
+  const content = { personalizationDataMap: { 'Reset URL': target } };
+  const to = 'guarded@people.test';
+  const body = bodyWith({ envelope: { toAddress: to }, content });
+  const sent = await sender.send({ template: 'reset', body });
+  assert.equal(sent.status, 200, sent.text);
+  const [mail] = await readInbox(service.url, `?to=${to}&wait=60`);
+  const [link = ''] = addressesIn(mail?.html ?? '', 'href');
+  assert.equal((await fetch(link)).status, 200);
+  await visit.open(`${shop.id}/messages/${sent.body.messageId}`);
+  await page.getByText('Guarded link viewed').waitFor();
+  await page.getByRole('button', { name: 'End links' }).click();
+  await visit.look('message-end-links');
+  await page.getByRole('dialog').getByRole('button', { name: 'End links' }).click();
+  await page.getByText('Guarded links ended').waitFor();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  assert.equal(await page.getByRole('button', { name: 'End links' }).count(), 0);
+  assert.equal((await fetch(link)).status, 410);
 });
 
 it('operators limit the size of messages with attachments; a limit that is too high is rejected at its field', async (visit) => {

@@ -49,6 +49,7 @@ const districts: Readonly<Record<string, readonly (string | readonly string[])[]
   outcomes: [
     'feed',
     'tracking',
+    'guarded-link',
     'unsubscribe',
     'reply',
     ['bounce', 'relay'],

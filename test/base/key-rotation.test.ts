@@ -22,6 +22,7 @@ import { resealColumn, seal, unsealAny } from '../../src/base/secrets/seal.ts';
 import { systemClock } from '../../src/base/values/clock.ts';
 import type { EmailAddress } from '../../src/base/values/email-address.ts';
 import { type AccountId, type MessageId, newId, type PersonId } from '../../src/base/values/ids.ts';
+import { GuardedLinks } from '../../src/content/message/guarded-link.ts';
 import { ReplyAddresses } from '../../src/content/message/reply-address.ts';
 import { sealedColumns } from '../../src/operating/command/rotate-master.ts';
 import { DeliveryTokens } from '../../src/outcomes/relay/delivery-tokens.ts';
@@ -153,6 +154,8 @@ const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
   }),
   'unsubscribe cipher': unsubscribing(),
   'unsubscribe hash': unsubscribing(),
+  'guarded link cipher': guarding(),
+  'guarded link hash': guarding(),
   csrf: use({
     open: (key) =>
       new BrowserSessions({
@@ -206,6 +209,16 @@ function unsubscribing() {
     open: (key) => new UnsubscribeTokens(key),
     make: (tokens) => tokens.make({ ...message, address: 'ann@shop.test' as EmailAddress }),
     accepts: (tokens, text) => tokens.read(text)?.address === 'ann@shop.test',
+  });
+}
+
+function guarding() {
+  const target = 'https://shop.test/reset';
+  return use({
+    open: (key) => new GuardedLinks(key),
+    make: (links) =>
+      links.seal(message, { Link: 7 }, ['de'], { Link: target }).values.Link as string,
+    accepts: (links, token) => links.read(token)?.target === target,
   });
 }
 

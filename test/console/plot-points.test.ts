@@ -35,7 +35,7 @@ test('a canceled message is not counted as undelivered', () => {
 
 test('days without messages are included, and messages neither delivered nor bounced count as open', () => {
   const points = plotPoints(
-    [{ key: '2026-03-28T00:00', counts, latency: null }],
+    [{ key: '2026-03-28T00:00', counts, latency: null, linkWait: null }],
     { from: local(26), until: local(31) },
     'day',
   );
@@ -75,6 +75,7 @@ for (const [place, from, hours] of [
       key: hourKey(new Date(from.getTime() + hour * 3_600_000), offset),
       counts: { ...counts, delivered: hour },
       latency: null,
+      linkWait: null,
     }));
     assert.deepEqual(
       plotPoints(rows, period, 'hour').map(({ delivered }) => delivered),

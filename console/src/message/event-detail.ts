@@ -66,6 +66,8 @@ function describeMember(name: string, value: unknown): string {
     return text('event.retryIn', {
       time: formatDuration(Math.max(1, Math.round(Number(value) / 60)) * 60_000),
     });
+  if (name === 'afterDeliveryMs')
+    return text('event.afterDelivery', { time: formatDuration(Number(value)) });
   if (name === 'cause') return textOr(`event.cause.${shown}`, shown.replaceAll('-', ' '));
   if (name === 'server' || name === 'message') return shown;
   const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

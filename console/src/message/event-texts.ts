@@ -26,6 +26,8 @@ const webhookTexts: Readonly<Record<WebhookKind, TextKey>> = {
   replied: 'event.replied',
   complained: 'state.complained',
   unsubscribed: 'state.unsubscribed',
+  'link-scanned': 'event.link-scanned',
+  'link-confirmed': 'event.link-confirmed',
 };
 
 const eventTexts: Readonly<Record<EventKind, TextKey>> = {
@@ -38,6 +40,7 @@ const eventTexts: Readonly<Record<EventKind, TextKey>> = {
   'cancel-asked': 'event.cancel-asked',
   'retry-asked': 'event.retry-asked',
   'move-asked': 'event.move-asked',
+  'links-revoked': 'event.links-revoked',
   'version-kept': 'event.version-kept',
 };
 

@@ -106,6 +106,7 @@ function MessageActions({ message }: { message: Message }) {
   const navigate = useNavigate();
   const cancelation = useDialog();
   const resending = useDialog();
+  const revoking = useDialog();
   const path = { accountId: account, messageId: message.messageId };
 
   const control = useAction({
@@ -116,6 +117,11 @@ function MessageActions({ message }: { message: Message }) {
   async function resend() {
     const { messageId } = await api.post('/accounts/{accountId}/messages/{messageId}/resend', path);
     await navigate({ to: '/$account/messages/$message', params: { account, message: messageId } });
+  }
+
+  async function revoke() {
+    await api.post('/accounts/{accountId}/messages/{messageId}/revoke-links', path);
+    await refresh();
   }
 
   if (!may('messages:control')) return null;
@@ -158,6 +164,11 @@ function MessageActions({ message }: { message: Message }) {
             {text('message.resend')}
           </Button>
         )}
+        {hasOpenLinks(message) && (
+          <Button variant="default" className="destructive" onClick={revoking.open}>
+            {text('message.revoke')}
+          </Button>
+        )}
       </Group>
       <ConfirmByName
         {...cancelation.props}
@@ -176,6 +187,14 @@ function MessageActions({ message }: { message: Message }) {
         conflictTitle={text('message.resendConflict')}
         confirm={resend}
       />
+      <Confirm
+        {...revoking.props}
+        destructive
+        title={text('message.revokeTitle')}
+        consequence={text('message.revokeConsequence', { to })}
+        action={text('message.revoke')}
+        confirm={revoke}
+      />
       {control.data?.changed === 0 && (
         <Text size="sm" role="status">
           {text(control.data.busy > 0 ? 'message.busy' : 'message.unchanged')}
@@ -184,6 +203,11 @@ function MessageActions({ message }: { message: Message }) {
       <ProblemAlert error={control.error} />
     </div>
   );
+}
+
+/** True if a guarded link of the message may still work. */
+function hasOpenLinks({ content, events }: Message): boolean {
+  return content?.guarded !== undefined && !events.some(({ kind }) => kind === 'links-revoked');
 }
 
 /** Of the content, in pixels: that of a mail of a line. */

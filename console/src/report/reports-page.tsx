@@ -223,6 +223,14 @@ function Figures({ now, before, loaded }: FiguresProps) {
           <LatencyChange now={now} before={before} />
         </Group>
       </div>
+      {now?.linkWait && (
+        <div>
+          <Text className="figure" fw={650}>
+            {formatDuration(now.linkWait.p50)}
+          </Text>
+          <Note>{text('reports.linkWait')}</Note>
+        </div>
+      )}
     </SimpleGrid>
   );
 }

@@ -21,6 +21,8 @@ const fromRecipients: readonly Kind[] = [
   'replied',
   'opened',
   'clicked',
+  'link-scanned',
+  'link-confirmed',
   'complained',
   'unsubscribed',
 ];

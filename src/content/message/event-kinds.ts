@@ -158,6 +158,16 @@ export const eventKinds = {
     meaning: 'a link in the message was followed',
     doesNotProve: 'that a person followed it',
   }),
+  'link-scanned': kind({
+    webhook: 'message.link_scanned',
+    meaning: 'the page of a guarded link was requested, by a mail scanner or a person',
+    doesNotProve: 'that anyone used the link: only `link-confirmed` does',
+  }),
+  'link-confirmed': kind({
+    webhook: 'message.link_confirmed',
+    meaning: 'the button on the page of a guarded link was pressed',
+    doesNotProve: 'that the page it leads to accepted the link',
+  }),
   redirected: kind({
     meaning: 'it was sent to the address of `DELIVERY_REDIRECT` instead of its recipients',
     doesNotProve: 'that a recipient received it',
@@ -175,6 +185,7 @@ export const eventKinds = {
   }),
   'retry-asked': kind({ meaning: 'a user requested an immediate retry' }),
   'move-asked': kind({ meaning: 'a user changed its send time' }),
+  'links-revoked': kind({ meaning: 'a user ended its guarded links' }),
   'version-kept': kind({
     meaning:
       'the template version that was due couldn’t be used, for example because it lacks values, so the accepted one was used',

@@ -56,6 +56,8 @@ export interface MessageContent<Value extends FieldValue | null = FieldValue> {
   readonly attachments?: readonly AttachmentInfo[];
   /** Values by field name, as requested. */
   readonly values: Readonly<Record<string, Value>>;
+  /** Names of values that are tokens of guarded links. */
+  readonly guarded?: readonly string[];
   /** When to send it (RFC 3339), if in the future at acceptance. */
   readonly sendAt?: string;
   /** Set until the version is chosen at the send time. */
@@ -87,6 +89,8 @@ export const contentMemberKinds = {
   variant: 'address',
   attachments: 'text',
   values: 'values',
+  // Says that there are links to revoke.
+  guarded: 'address',
   sendAt: 'text',
   templateVersion: 'text',
   headers: 'text',
@@ -139,6 +143,7 @@ export function readContent(stored: unknown): MessageContent | undefined {
     variant: textOf(stored.variant),
     attachments: readAttachmentInfos(stored.attachments),
     values: isFields(values) ? withoutErased(values) : {},
+    guarded: Array.isArray(stored.guarded) ? stored.guarded.map(String) : undefined,
     sendAt: textOf(stored.sendAt),
     templateVersion: stored.templateVersion === 'due' ? 'due' : undefined,
     headers: isFields(stored.headers) ? stringMembers(stored.headers) : undefined,

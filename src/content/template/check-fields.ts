@@ -3,6 +3,7 @@ import { StructureChecker, type StructureProblem } from './check-structures.ts';
 import type { CompileProblems } from './compile-problems.ts';
 import { type FieldIndex, type IndexedField, noFields } from './field-index.ts';
 import { type FieldValue, recordsOf } from './field-value.ts';
+import { guardsOf, isGuardable, targetReason, withImpliedSecrets } from './guarded-field.ts';
 import {
   MAX_FIELD_DEPTH,
   MAX_FIELD_NAME_LENGTH,
@@ -12,7 +13,7 @@ import {
   MAX_SOURCE_LENGTH,
 } from './template-limits.ts';
 import { sourcePositionOf, type TemplatePart } from './template-problem.ts';
-import type { ItemFieldSettings, TemplateSource } from './template-source.ts';
+import type { FieldSettings, ItemFieldSettings, TemplateSource } from './template-source.ts';
 
 type Settings = Readonly<Record<string, ItemFieldSettings>>;
 
@@ -118,6 +119,21 @@ function checkKind(
     report('bad-value', `the default of the field ${path} must be empty, because it is in an item`);
 }
 
+/** A guarded field has the link of one message as its value: a text, of which a default would be the same in all. */
+function checkGuards(
+  fields: Readonly<Record<string, FieldSettings>>,
+  problems: CompileProblems,
+): void {
+  for (const name of Object.keys(guardsOf(fields) ?? {})) {
+    const { kind = 'text', default: value = '', sample = '' } = fields[name] ?? {};
+    const report = (message: string): void =>
+      problems.error('fields', 'bad-guard', `the field ${name} is guarded, so ${message}`);
+    if (kind !== 'text') report('its kind must be text');
+    if (value !== '') report('its default must be empty');
+    if (!isGuardable(sample)) report(`its sample ${targetReason}`);
+  }
+}
+
 function findValueProblems(
   path: string,
   settings: ItemFieldSettings,
@@ -163,7 +179,10 @@ const LIMITS = {
 
 /** Checks the size and characters of every part; the result has line feeds only. */
 export function checkSource(source: TemplateSource, problems: CompileProblems): TemplateSource {
-  const cleaned: Record<string, unknown> = { fields: source.fields ?? {}, images: source.images };
+  const cleaned: Record<string, unknown> = {
+    fields: withImpliedSecrets(source.fields ?? {}),
+    images: source.images,
+  };
   for (const part of ['subject', 'previewText', 'html', 'mjml', 'text'] as const) {
     const text = source[part];
     if (text !== undefined) cleaned[part] = checkText(part, text, problems);
@@ -176,6 +195,7 @@ export function checkSource(source: TemplateSource, problems: CompileProblems): 
     problems.error('html', 'no-body', 'html, mjml or text is required');
   }
   checkFields(source.fields ?? {}, problems);
+  checkGuards(source.fields ?? {}, problems);
   return cleaned as unknown as TemplateSource;
 }
 

@@ -16,6 +16,7 @@ import { convertMjml, extractPreviewText } from './convert-mjml.ts';
 import { deriveText } from './derive-text.ts';
 import { describeReadable } from './field-format.ts';
 import { indexFields } from './field-index.ts';
+import { guardsOf } from './guarded-field.ts';
 import { findImageUses, noImageUses } from './image-uses.ts';
 import { inlineCss } from './inline-css.ts';
 import { type Markup, parseMarkup } from './parse-markup.ts';
@@ -132,10 +133,12 @@ class SourceCompiler {
     };
     if (this.#problems.hasErrors) return { compiled: null, ...rest };
     this.#warnOfImages(images);
+    const guards = guardsOf(this.#source.fields ?? {});
     const compiled: CompiledTemplate = {
       format: this.#format,
       ...parts,
       fields,
+      ...(guards === undefined ? {} : { guards }),
       required: requiredNames(fields),
       ...(uses === undefined ? {} : { uses }),
       ...(shown.length === 0 ? {} : { images: shown }),

@@ -19,6 +19,8 @@ export interface CompiledTemplate {
   readonly fields: readonly CompiledField[];
   /** See `secretNamesOf`; never stored. */
   readonly secretNames?: readonly string[];
+  /** How many days the links of guarded fields work, used or not, by name; absent: there are none. */
+  readonly guards?: Readonly<Record<string, number>>;
   readonly required: RequiredNames;
   /** Absent: no list, object or helper is used. */
   readonly uses?: PartUses;

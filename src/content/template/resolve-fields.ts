@@ -13,6 +13,7 @@ import type {
 } from './compiled-template.ts';
 import { describeReadable, isReadable, writeHelper } from './field-format.ts';
 import type { FieldKind, FieldValue } from './field-value.ts';
+import { guardDaysOf } from './guarded-field.ts';
 import { MAX_LIST_TAGS } from './template-limits.ts';
 import type { FieldSettings, ItemFieldSettings } from './template-source.ts';
 
@@ -26,6 +27,7 @@ interface KnownField {
   readonly default: FieldValue | undefined;
   readonly sample: FieldValue | undefined;
   readonly secret: boolean;
+  readonly guarded: boolean;
   /** In the settings; otherwise only its uses say that it exists. */
   readonly declared: boolean;
   readonly fields: KnownFields;
@@ -48,6 +50,9 @@ interface FoundField {
   readonly field: KnownField;
   readonly scope: FieldScope;
 }
+
+/** Whether nodes are a whole URL or a part of one; undefined: neither. */
+type InUrl = 'whole' | 'part' | undefined;
 
 /** A part while its names are resolved. */
 interface PartContext {
@@ -174,14 +179,15 @@ export class FieldResolver {
     nodes: readonly CompiledNode[],
     scope: FieldScope,
     context: PartContext,
-    inUrl = false,
+    inUrl?: InUrl,
   ): CompiledNode[] {
     return nodes.map((node): CompiledNode => {
       if (typeof node === 'string' || node.type === 'slot' || node.type === 'each') return node;
       if (node.type === 'field') return this.#field(node, scope, context, inUrl);
       if (node.type === 'section') return this.#section(node, scope, context, inUrl);
       if (scope.secret) hideLink(node, context.links);
-      return { ...node, nodes: this.#nodes(node.nodes, scope, context, true) };
+      const place = node.nodes.length === 1 ? 'whole' : 'part';
+      return { ...node, nodes: this.#nodes(node.nodes, scope, context, place) };
     });
   }
 
@@ -189,7 +195,7 @@ export class FieldResolver {
     node: CompiledFieldNode,
     scope: FieldScope,
     context: PartContext,
-    inUrl: boolean,
+    inUrl: InUrl,
   ): CompiledNode {
     const { name, as, format, at } = node;
     const found = this.#use(name, scope, context);
@@ -201,8 +207,13 @@ export class FieldResolver {
         `{{${name}}} is ${article(kind)}; show its fields in a section, {{#${name}}}…{{/${name}}}`,
       );
     }
+    if (found?.field.guarded === true) {
+      const problem = problemOfGuarded(scope, context.part, inUrl);
+      if (problem !== undefined)
+        context.report(at, 'guard-place', `{{${name}}} is guarded, so it ${problem}`);
+    }
     if (format === undefined) return { type: 'field', name, as };
-    if (inUrl) {
+    if (inUrl !== undefined) {
       const message = `${writeHelper(format, name)} can’t be used in a URL, which needs the plain value`;
       context.report(at, 'helper-place', message);
     }
@@ -220,12 +231,12 @@ export class FieldResolver {
     node: CompiledSection,
     scope: FieldScope,
     context: PartContext,
-    inUrl: boolean,
+    inUrl: InUrl,
   ): CompiledNode {
     const { name, shown, at } = node;
     const found = this.#use(name, scope, context);
     const plain = (): CompiledNode => {
-      const nodes = this.#nodes(node.nodes, scope, context, inUrl);
+      const nodes = this.#nodes(node.nodes, scope, context, inUrl && 'part');
       return { type: 'section', name, shown, nodes };
     };
     if (found === undefined || found.field.kind === 'text') return plain();
@@ -237,7 +248,8 @@ export class FieldResolver {
       return refuse(
         `can’t be inside the section of ${scope.path.at(-1)}, unless it is declared among the fields of ${scope.path.at(-1)}`,
       );
-    if (inUrl) return refuse(`is ${article(found.field.kind)}, which can’t be used in a URL`);
+    if (inUrl !== undefined)
+      return refuse(`is ${article(found.field.kind)}, which can’t be used in a URL`);
     if (shown === 'empty' || node.once === true) return plain();
     const inner = enter(scope, found.field);
     if (inner.repeated && !scope.repeated) context.repeatedTags += 1;
@@ -316,6 +328,13 @@ function find(name: string, scope: FieldScope): FoundField | undefined {
   return undefined;
 }
 
+/** A guarded value becomes a whole link; a subject has none, and an item could bring a value of its own. */
+function problemOfGuarded({ path }: FieldScope, part: PartContext['part'], inUrl: InUrl) {
+  if (inUrl === 'part') return 'must be the whole URL of a link';
+  if (part === 'subject' || part === 'previewText') return 'can’t be in a subject or preview text';
+  return path.length === 0 ? undefined : `can’t be in the section of ${path.at(-1)}`;
+}
+
 function enter(scope: FieldScope, { name, kind, fields, secret }: KnownField): FieldScope {
   return {
     path: [...scope.path, name],
@@ -336,7 +355,11 @@ function fromSettings(
   return new Map(
     Object.entries(settings).map(([name, field]) => [
       name,
-      knownField(name, { ...field, fields: fromSettings(field.fields ?? {}) }),
+      knownField(name, {
+        ...field,
+        guarded: guardDaysOf(field) !== undefined,
+        fields: fromSettings(field.fields ?? {}),
+      }),
     ]),
   );
 }
@@ -361,11 +384,13 @@ function knownField(
     default: value,
     sample,
     secret = false,
+    guarded = false,
     declared = true,
     fields = new Map(),
   }: Partial<Omit<KnownField, 'name' | 'parts'>>,
 ): KnownField {
-  return { name, kind, default: value, sample, secret, declared, fields, parts: new Set() };
+  const known = { name, kind, default: value, sample, secret, guarded, declared, fields };
+  return { ...known, parts: new Set() };
 }
 
 function toCompiled(field: KnownField, top: boolean): CompiledField {

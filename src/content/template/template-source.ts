@@ -16,6 +16,8 @@ export interface TemplateVersionRef extends TemplateRef {
 export interface FieldSettings extends ItemFieldSettings {
   /** Values are masked wherever people see them, and links that contain it are never tracked. */
   readonly secret?: boolean;
+  /** Its values are one-time links, which mails replace by links to a page of this service; it is also secret. */
+  readonly guard?: boolean | { readonly days?: number };
 }
 
 /** Settings of a field of items; a secret hides a list as a whole. */

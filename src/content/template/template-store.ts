@@ -6,6 +6,7 @@ import type { Kysely } from '../../base/database/open-database.ts';
 import { allRows, firstRow, run } from '../../base/database/statements.ts';
 import type { AccountId, PersonId, TemplateId } from '../../base/values/ids.ts';
 import type { CompiledTemplate, CompiledVersion } from './compiled-template.ts';
+import { withImpliedSecrets } from './guarded-field.ts';
 import { linkImages } from './template-image-store.ts';
 import type { TemplateRef, TemplateSource, TemplateVersionRef } from './template-source.ts';
 import { writeVariants } from './variant-store.ts';
@@ -256,7 +257,9 @@ export async function writeVersion(
   trialDays?: number,
 ): Promise<number> {
   const { accountId, templateId } = version;
-  const { variants: sources = {}, ...source } = version.source;
+  const { variants: sources = {}, fields, ...rest } = version.source;
+  // Statements find secret fields by their declaration.
+  const source = fields === undefined ? rest : { ...rest, fields: withImpliedSecrets(fields) };
   const { variants = {}, ...compiled } = version.compiled;
   const isTrial = trialDays !== undefined;
   const next = isTrial ? sql`least(min(version), 0) - 1` : sql`greatest(max(version), 0) + 1`;

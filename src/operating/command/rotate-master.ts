@@ -194,7 +194,7 @@ async function printLeftovers(
   printList('recovery codes of people (they can create new ones at /me)', people, say);
   say(`  refresh tokens: ${refreshTokens}`);
   say(
-    `In email sent before ${since}, these stop working too: unsubscribe links, tracked links and bounces to return paths.`,
+    `In email sent before ${since}, these stop working too: unsubscribe links, guarded links, tracked links and bounces to return paths.`,
   );
 }
 

@@ -10,6 +10,7 @@ import type { MasterKey } from '../../base/secrets/master-key.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { Log } from '../../base/values/log.ts';
 import type { AttachmentStore } from '../../content/message/attachment-store.ts';
+import type { GuardedLinks } from '../../content/message/guarded-link.ts';
 import type { ReplyAddresses } from '../../content/message/reply-address.ts';
 import type { LoadedTemplate } from '../../content/rendering/load-template.ts';
 import type { TemplateDirectory } from '../../content/template/template-directory.ts';
@@ -79,6 +80,7 @@ export interface ManagementDependencies {
   /** Where programs submit messages over SMTP; undefined if it is off. */
   smtpSubmission(): SubmissionEndpoint | undefined;
   readonly replyAddresses: ReplyAddresses;
+  readonly guardedLinks: GuardedLinks;
   /** Stores a message the way the send operation does. */
   accept(row: AcceptRow): Promise<AcceptOutcome>;
   /** Undefined if mail isn't captured. */

@@ -141,6 +141,7 @@ const rows: readonly RouteRow[] = [
   ['POST', `${message}/cancel`, 'messages:control', messageControls.cancelMessage],
   ['POST', `${message}/retry`, 'messages:control', messageControls.retryMessage],
   ['POST', `${message}/resend`, 'messages:control', messageControls.resendMessage],
+  ['POST', `${message}/revoke-links`, 'messages:control', messageControls.revokeLinks],
 
   ['GET', `${account}/replies`, 'messages:read', replies.listMessageReplies],
   ['GET', `${account}/replies/:replyId`, 'messages:read', replies.getReply],

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { TemplateId } from '../../base/values/ids.ts';
 import type { AttachmentContent } from '../../content/message/attachment-store.ts';
+import { guardDaysOf, isSecretField } from '../../content/template/guarded-field.ts';
 import { MAX_IMAGE_BYTES } from '../../content/template/template-limits.ts';
 import type {
   FieldSettings,
@@ -155,11 +156,15 @@ function membersOf({ contentId, filename, contentType, sha256 }: TemplateImage):
 }
 
 function settingsOf(settings: FieldSettings): unknown[] {
-  const { default: value = null, sample = null, description = null, secret = false } = settings;
+  const { default: value = null, sample = null, description = null } = settings;
   const { kind = 'text', fields } = settings;
-  // Texts keep the hash that they had before there were other kinds.
+  // Texts keep the hash that they had before there were other kinds, and other fields the one before some were guarded.
   const structure = kind === 'text' && fields === undefined ? [] : [kind, sortedFields(fields)];
-  return [value, sample, description, secret, ...structure].map(sortKeys);
+  const days = guardDaysOf(settings);
+  const guard = days === undefined ? [] : [{ guardDays: days }];
+  return [value, sample, description, isSecretField(settings), ...structure, ...guard].map(
+    sortKeys,
+  );
 }
 
 function sortedFields(fields: FieldSettings['fields'] = {}): unknown[] {

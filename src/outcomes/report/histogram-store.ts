@@ -9,6 +9,9 @@ import { type RawBuilder, sql } from 'kysely';
 export const packSteps = sql`
   string_agg(int2send(step::smallint) || int4send(count::integer), ''::bytea order by step)`;
 
+/** The first step of times from delivery to the use of a guarded link, after those to delivery in the same histogram. */
+export const firstWaitStep = 16_384;
+
 const stepBytes = 6;
 
 /** Unpacks concatenated histograms into the columns `step` and `count`. */

@@ -7,7 +7,8 @@ import {
   type ReportColumnCounts,
   reportColumns,
 } from '../../content/message/event-kinds.ts';
-import { addHistograms, type LatencyPercentiles, latencyOf } from './latency.ts';
+import { firstWaitStep } from './histogram-store.ts';
+import { addHistograms, type LatencyPercentiles, type LatencyStep, latencyOf } from './latency.ts';
 import type { ReportQuery } from './report-query.ts';
 import { isByLocale, isTimeGrouping, latencySource, reportSource } from './report-source-store.ts';
 
@@ -20,6 +21,13 @@ export interface ReportResultRow {
   readonly counts: ReportColumnCounts;
   /** Only for reports by time, by template or ungrouped; undefined if nothing was delivered. */
   readonly latency: LatencyPercentiles | undefined;
+  /** From delivery until a person used the guarded link; like `latency`. */
+  readonly linkWait: LinkWait | undefined;
+}
+
+/** Percentiles, and of how many links. */
+interface LinkWait extends LatencyPercentiles {
+  readonly count: number;
 }
 
 /** Rows of a report, up to `maxReportRows`. Groups other than time keep the rows with the most messages. */
@@ -44,11 +52,17 @@ export async function readReport(
   const [{ rows }, latencies] = isLong(query)
     ? await Promise.all([counts.execute(kysely), readLatencies(kysely, accountId, query)])
     : [await counts.execute(kysely), await readLatencies(kysely, accountId, query)];
-  return rows.map((row) => ({
-    key: row.key,
-    counts: countsOf(row.counts),
-    latency: latencyOf(addHistograms(latencies?.get(row.key) ?? noHistogram)),
-  }));
+  return rows.map((row) => {
+    const steps = addHistograms(latencies?.get(row.key) ?? noHistogram);
+    const latency = latencyOf(steps.filter(({ step }) => step < firstWaitStep));
+    return { key: row.key, counts: countsOf(row.counts), latency, linkWait: linkWaitOf(steps) };
+  });
+}
+
+function linkWaitOf(steps: readonly LatencyStep[]): LinkWait | undefined {
+  const waits = steps.filter(({ step }) => step >= firstWaitStep);
+  const times = latencyOf(waits.map(({ step, count }) => ({ step: step - firstWaitStep, count })));
+  return times && { count: waits.reduce((sum, { count }) => sum + count, 0), ...times };
 }
 
 /**

@@ -18,7 +18,7 @@ import { hardCauses } from '../../sending/delivery/reply-rules.ts';
 import { type Follower, readersRestMs } from '../feed/event-feed.ts';
 import { waitForCursor } from '../feed/feed-cursor-store.ts';
 import { inWindow } from '../feed/feed-window-store.ts';
-import { packSteps, sumHistograms, unpackSteps } from './histogram-store.ts';
+import { firstWaitStep, packSteps, sumHistograms, unpackSteps } from './histogram-store.ts';
 import { defaultContent } from './report-query.ts';
 
 const columns = sql.join(reportColumns.map((name) => sql.ref(name)));
@@ -121,7 +121,8 @@ function totalsOf(facts: RawBuilder<unknown>): RawBuilder<unknown> {
       select account_id, quarter, destination_domain, ${countFacts} from facts group by 1, 2, 3),
     latency as materialized (
       select account_id, quarter, template_id,
-        least(32000, greatest(0, round(8 * ln(greatest(took, 1)) / ln(2)))) as step, count(*) as count
+        least(${firstWaitStep - 1}::integer, greatest(0, round(8 * ln(greatest(took, 1)) / ln(2))))
+          + case kind when 'link-confirmed' then ${firstWaitStep}::integer else 0 end as step, count(*) as count
       from facts where took is not null group by 1, 2, 3, 4)`;
 }
 
@@ -160,7 +161,8 @@ export function reportFacts(messages: Condition, events: Condition): RawBuilder<
           and p.kind = e.kind and (p.tx, p.id) < (e.tx, e.id)
           and case p.detail ->> 'class' when 'person' then 'people' else 'machines' end = f.class),
       case when e.kind = 'delivered' and coalesce(e.recipient, 0) = 0
-        then extract(epoch from e.at - ${sql.raw(startOf('m', 'e.retention_days'))}) * 1000 end
+        then extract(epoch from e.at - ${sql.raw(startOf('m', 'e.retention_days'))}) * 1000
+        when e.kind = 'link-confirmed' then (e.detail ->> 'afterDeliveryMs')::float8 end
     from message_event e
     cross join lateral (
       select message.account_id, message.template_id, message.tag, message.accepted_at, message.content, message.engaged

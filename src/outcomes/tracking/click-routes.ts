@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { atEndOfTurn } from '../../base/fairness/fair-queue.ts';
+import type { TrackedMessage } from '../../base/values/byte-fields.ts';
 import { newId } from '../../base/values/ids.ts';
 import type { ReaderEventKind } from '../../content/message/event-kinds.ts';
 import { rawTemplateId } from '../../content/message/raw-message.ts';
@@ -8,9 +9,9 @@ import { linkTarget } from '../../content/rendering/link-target.ts';
 import type { LoadedTemplate } from '../../content/rendering/load-template.ts';
 import type { Http } from '../../host/http/create-http.ts';
 import type { FindVersion } from '../../sending/delivery/prepare-mail.ts';
-import { classifyReader, truncateAddress } from './classify-reader.ts';
+import { classifyReader, type ReaderVerdict, truncateAddress } from './classify-reader.ts';
 import type { Engagement } from './engagement.ts';
-import type { TrackedLink, TrackedMessage, TrackingTokens } from './tracking-tokens.ts';
+import type { TrackedLink, TrackingTokens } from './tracking-tokens.ts';
 
 /** A transparent 1×1 GIF. */
 const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
@@ -140,13 +141,7 @@ function readEngagement(
   { message, kind, link, hidden = false }: EngagementSource,
 ): Engagement {
   const userAgent = internUserAgent(String(request.headers['user-agent'] ?? ''));
-  const verdict = classifyReader({
-    kind,
-    userAgent,
-    address: request.ip,
-    hidden,
-    prefetch: isPrefetch(request),
-  });
+  const verdict = classifyRequest(request, kind, hidden);
   const network = keepAddresses ? request.ip : truncateAddress(request.ip);
   // Many events are held in memory, so keep only what identifies the message, not the values in the token.
   const { accountId, messageId, retentionDays } = message;
@@ -179,6 +174,17 @@ function truncate(agent: string): string {
   return agent.length <= maxAgentLength
     ? agent
     : Buffer.from(agent.slice(0, maxAgentLength), 'utf16le').toString('utf16le');
+}
+
+/** Classifies who sent a request. */
+export function classifyRequest(
+  request: FastifyRequest,
+  kind: ReaderEventKind,
+  hidden = false,
+): ReaderVerdict {
+  const userAgent = String(request.headers['user-agent'] ?? '');
+  const prefetch = isPrefetch(request);
+  return classifyReader({ kind, userAgent, address: request.ip, hidden, prefetch });
 }
 
 /** Sec-Purpose (Fetch standard) and its predecessors. */

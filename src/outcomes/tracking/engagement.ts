@@ -1,6 +1,6 @@
+import type { TrackedMessage } from '../../base/values/byte-fields.ts';
 import type { ReaderEventKind } from '../../content/message/event-kinds.ts';
 import type { ReaderVerdict } from './classify-reader.ts';
-import type { TrackedMessage } from './tracking-tokens.ts';
 
 /** One open or click, as received. */
 export interface Engagement {

@@ -1,15 +1,13 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { MasterKey } from '../../base/secrets/master-key.ts';
 import type { PurposeKeys } from '../../base/secrets/purpose-keys.ts';
-import type { AccountId, MessageId, TemplateId } from '../../base/values/ids.ts';
-import { ByteReader, ByteWriter } from './byte-fields.ts';
-
-/** A message ID with the fields that identify its partition. */
-export interface TrackedMessage {
-  readonly accountId: AccountId;
-  readonly messageId: MessageId;
-  readonly retentionDays: number;
-}
+import {
+  ByteReader,
+  readMessage,
+  type TrackedMessage,
+  writeMessage,
+} from '../../base/values/byte-fields.ts';
+import type { TemplateId } from '../../base/values/ids.ts';
 
 /** All data of a tracked link; there is no table row behind it. */
 export interface TrackedLink extends TrackedMessage {
@@ -79,17 +77,6 @@ export class TrackingTokens {
   readOpen(token: string): TrackedMessage | undefined {
     return read(this.#opens, token, readMessage);
   }
-}
-
-/** The bytes of a token begin with its message. */
-export function writeMessage({ accountId, messageId, retentionDays }: TrackedMessage): ByteWriter {
-  return new ByteWriter().uuid(messageId).text(accountId).number(retentionDays);
-}
-
-export function readMessage(reader: ByteReader): TrackedMessage {
-  const messageId = reader.uuid() as MessageId;
-  const accountId = reader.text() as AccountId;
-  return { accountId, messageId, retentionDays: reader.number() };
 }
 
 function read<Value>(

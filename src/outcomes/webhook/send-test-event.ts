@@ -124,4 +124,11 @@ const sampleDetails: Readonly<Record<WebhookKind, Readonly<Record<string, unknow
   replied: { automatic: false },
   complained: { by: 'mail', feedbackType: 'abuse' },
   unsubscribed: {},
+  'link-scanned': { field: 'Reset URL', class: 'scanner', reason: 'no user agent' },
+  'link-confirmed': {
+    field: 'Reset URL',
+    class: reader.class,
+    reason: reader.reason,
+    afterDeliveryMs: 40_000,
+  },
 };

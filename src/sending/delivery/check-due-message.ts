@@ -71,6 +71,14 @@ export function createCheckDue({ database, senders, templates }: DueFacts): Chec
     if (published === undefined)
       return { version: accepted, kept: 'the template isn’t published any more' };
     if (published.version === accepted) return { version: accepted, kept: undefined };
+    const { guards = {} } = published.template.compiled;
+    const unguarded = content.guarded?.find((name) => !Object.hasOwn(guards, name));
+    // Its value is sealed, and only a version that guards it is sure to use it as a link.
+    if (unguarded !== undefined)
+      return {
+        version: accepted,
+        kept: `version ${published.version} doesn’t guard ${unguarded}`.slice(0, 1_000),
+      };
     const missing = missingFields(published.template.compiled, content.values, {
       subjectLine: overrideOf(content.subjectLine),
       previewText: overrideOf(content.previewText),

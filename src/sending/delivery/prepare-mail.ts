@@ -12,6 +12,7 @@ import type { LoadedTemplate } from '../../content/rendering/load-template.ts';
 import type { RewriteLink } from '../../content/rendering/render-body.ts';
 import { renderMessage } from '../../content/rendering/render-message.ts';
 import type { HtmlTracking } from '../../content/rendering/track-html-parts.ts';
+import type { GivenValues } from '../../content/template/field-value.ts';
 import type { AttemptNote, ClaimedMessage } from '../queue/attempt.ts';
 
 /** Finds the content of a template version for a message's locale; without one, the default content. */
@@ -22,12 +23,12 @@ export type FindVersion = (
   locale: string | undefined,
 ) => Promise<LoadedTemplate | undefined> | LoadedTemplate | undefined;
 
-/** What feedback adds to a message: tracking links, an open pixel, list headers and values of built-in fields. */
+/** What feedback adds to a message: tracking links, an open pixel, list headers, values of built-in and guarded fields. */
 export interface MailDecoration {
   readonly rewriteLink?: RewriteLink | undefined;
   readonly bodyEnd?: string | undefined;
   readonly headerLines?: readonly string[] | undefined;
-  readonly values?: Readonly<Record<string, string>> | undefined;
+  readonly values?: GivenValues | undefined;
   /** Tracking of a message that was submitted complete. */
   readonly htmlTracking?: HtmlTracking | undefined;
 }

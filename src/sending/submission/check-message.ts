@@ -70,7 +70,7 @@ function* checks(
   key: IdempotencyKey | undefined,
   trace: TraceContext | undefined,
 ): Steps<CheckedMessage> {
-  const { senders, templates, parser, usage, attachmentSettings } = dependencies;
+  const { senders, templates, parser, usage, attachmentSettings, guardedLinks } = dependencies;
   const { account } = admission;
 
   // 5 template
@@ -85,6 +85,11 @@ function* checks(
   const json = parsed ?? readBodyJson(body, contentType, parse);
   const request = parser.parse(json, account.addOns.has('transactional'), base);
   const { locale } = request;
+  const { guards } = compiled;
+  const measured =
+    guards === undefined
+      ? request
+      : { ...request, values: guardedLinks.standIns(guards, request.values) };
   const limit = attachmentLimitOf(account, attachmentSettings);
   /** The content that the locale gets; its fields are those of the version. */
   const content: SendableTemplate =
@@ -100,11 +105,11 @@ function* checks(
       ? undefined
       : yield* resolved(
           checkAttachments(request.attachments, limit, attachmentSettings.rules, () =>
-            measureWithImages(content, request),
+            measureWithImages(content, measured),
           ),
         );
   if (attachments === undefined && content.compiled.images !== undefined)
-    checkImageSize(content, request, limit, body.length);
+    checkImageSize(content, measured, limit, body.length);
 
   // 7 sender
   const sender = yield* resolved(withTimeout(checkSender(senders, account.id, request, template)));
@@ -115,8 +120,9 @@ function* checks(
 
   // 8 personalization
   checkPersonalization(compiled, request);
-  checkRenderedSize(content, request, body.length);
+  checkRenderedSize(content, measured, body.length);
 
+  const locales = [locale, content.compiled.locale];
   const newUsageRecord = usage.findNewUsage(account.id, templateId, request);
   const row = composeRow(
     {
@@ -132,6 +138,8 @@ function* checks(
       attachments,
       trace,
       replyAddress,
+      sealLinks:
+        guards && ((message) => guardedLinks.seal(message, guards, locales, request.values)),
     },
     otherRecipients?.map((to) => ({ to })),
   );

@@ -1,4 +1,5 @@
 import type { TraceContext } from '../../base/telemetry/trace-context.ts';
+import type { TrackedMessage } from '../../base/values/byte-fields.ts';
 import { type EmailAddress, normalizeAddress } from '../../base/values/email-address.ts';
 import { type MessageId, newMessageId, type TemplateId } from '../../base/values/ids.ts';
 import { contentHashes } from '../../content/message/attachment.ts';
@@ -15,7 +16,7 @@ import type { AcceptRow } from './accept-row.ts';
 import type { SendingCaller } from './admit-caller.ts';
 import type { CheckedAttachments } from './check-attachments.ts';
 import type { CheckedSender } from './check-sender.ts';
-import { scheduleMembers, withTiming } from './delivery-timing.ts';
+import { retentionClassOf, scheduleMembers, withTiming } from './delivery-timing.ts';
 import type { IdempotencyKey } from './idempotency.ts';
 import type { ParsedSendRequest } from './send-request.ts';
 
@@ -38,6 +39,8 @@ interface CheckedRequest {
   readonly subject?: string | undefined;
   /** Makes the Reply-To address of a message whose replies are received. */
   readonly replyAddress?: MakeReplyAddress | undefined;
+  /** The values of a message with its guarded links sealed, if the version has any. */
+  readonly sealLinks?: ((message: TrackedMessage) => Partial<MessageContent>) | undefined;
 }
 
 /** A recipient who gets a message of their own, stored with that of the To address. */
@@ -76,19 +79,23 @@ function composeMessage(
   request: ParsedSendRequest,
   isFirst: boolean,
 ): AcceptRow {
-  const { caller, template, sender, replyAddress } = checked;
+  const { caller, template, sender, replyAddress, sealLinks } = checked;
   const id = newMessageId();
-  const content = composeContent(
+  const { id: accountId, retentionDays } = caller.account;
+  const composed = composeContent(
     request,
     replyAddress === undefined ? sender : { from: sender.from, replyTo: replyAddress(id) },
     checked.attachments,
     checked.variant,
     checked.trace,
   );
+  const partition = retentionClassOf(retentionDays, request.timing);
+  const sealed = sealLinks?.({ accountId, messageId: id, retentionDays: partition });
+  const content = sealed ? { ...composed, ...sealed } : composed;
   const row = {
-    accountId: caller.account.id,
+    accountId,
     id,
-    retentionDays: caller.account.retentionDays,
+    retentionDays,
     templateId: checked.templateId,
     templateVersion: template.version,
     transactional: request.transactional,
@@ -135,6 +142,7 @@ export function composeContent(
     variant,
     attachments: attachments?.infos,
     values: request.values,
+    guarded: undefined,
     ...scheduleMembers(request.timing),
     headers: request.headers,
     attributes: request.attributes,

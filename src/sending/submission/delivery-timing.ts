@@ -117,6 +117,11 @@ export function scheduleMembers(
   return { sendAt, templateVersion: followsVersion ? 'due' : undefined };
 }
 
+/** The retention class of a message. */
+export function retentionClassOf(days: number, timing: DeliveryTiming | undefined): number {
+  return futureSendAt(timing) === undefined ? days : scheduledClass(days);
+}
+
 /** The same row with its timing. The lifetime counts from the send time, also if that has just passed. */
 export function withTiming(row: AcceptRow, timing: DeliveryTiming | undefined): AcceptRow {
   if (timing === undefined) return row;
@@ -130,7 +135,7 @@ export function withTiming(row: AcceptRow, timing: DeliveryTiming | undefined): 
   }
   return {
     ...row,
-    retentionDays: scheduledClass(row.retentionDays),
+    retentionDays: retentionClassOf(row.retentionDays, timing),
     timing: { sendAt, deliverBefore },
   };
 }

@@ -8,6 +8,7 @@ import type { CompiledTemplate } from '../../content/template/compiled-template.
 import { describeReadable } from '../../content/template/field-format.ts';
 import type { FieldIndex } from '../../content/template/field-index.ts';
 import type { GivenValues } from '../../content/template/field-value.ts';
+import { isGuardable, targetReason } from '../../content/template/guarded-field.ts';
 import { canonicalLocale, localeReason, maxLocaleLength } from '../../content/template/locale.ts';
 import { parseOverride } from '../../content/template/parse-override.ts';
 import { hasSecrets } from '../../content/template/secret-names.ts';
@@ -85,6 +86,7 @@ export class SendBodyParser {
       const readers = { now: this.#now, headerRules: this.#headerRules, contents };
       const request = toRequest(value, readers, details, template?.compiled, structures?.attach());
       if (template !== undefined && details.length === 0) addUnreadable(template, request, details);
+      if (template !== undefined) addUnguardable(template.compiled, request, details);
       if (request.transactional && !transactionalAllowed) details.push(missingAddOn);
       if (request.bcc.length > 0 && hasSecret(template, value)) details.push(secretCopy);
       if (request.receiveReplies === true)
@@ -276,6 +278,25 @@ function addUnreadable(
   const overrides = { subjectLine: subjectLine?.parsed, previewText: previewText?.parsed };
   for (const { place, format } of findUnreadable(compiled, index, values, overrides))
     details.push({ field: mapField(place), reason: `must be ${describeReadable(format)}` });
+}
+
+/** A guarded field's value becomes a link, and only in the parts that the template was checked for. */
+function addUnguardable(
+  { guards = {} }: CompiledTemplate,
+  { values, subjectLine, previewText }: ParsedSendRequest,
+  details: FaultDetail[],
+): void {
+  for (const name of Object.keys(guards))
+    if (Object.hasOwn(values, name) && !isGuardable(values[name]))
+      details.push({ field: mapField(name), reason: targetReason });
+  for (const [part, override] of Object.entries({ subjectLine, previewText })) {
+    const name = override?.parsed.fields.find((field) => Object.hasOwn(guards, field));
+    if (name !== undefined)
+      details.push({
+        field: `content.${part}`,
+        reason: `can’t use {{${name}}}, which is guarded; remove it`,
+      });
+  }
 }
 
 /** The actions of a body that violates the schema. */

@@ -2,6 +2,7 @@ import type { SenderDirectory } from '../../accounts/sender/sender-directory.ts'
 import type { FindReplyHost } from '../../accounts/sender/service-names.ts';
 import type { Database } from '../../base/database/open-database.ts';
 import type { AttachmentStore } from '../../content/message/attachment-store.ts';
+import type { GuardedLinks } from '../../content/message/guarded-link.ts';
 import type { MessageContent } from '../../content/message/message-content.ts';
 import type { ReplyAddresses } from '../../content/message/reply-address.ts';
 import type { SizeBounds } from '../../content/template/size-bounds.ts';
@@ -33,5 +34,6 @@ export interface SendDependencies {
   readonly attachments: AttachmentStore;
   readonly attachmentSettings: AttachmentSettings;
   readonly replyAddresses: ReplyAddresses;
+  readonly guardedLinks: GuardedLinks;
   readonly findReplyHost: FindReplyHost;
 }

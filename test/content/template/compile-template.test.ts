@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileTemplate } from '../../../src/content/template/template-compiler.ts';
+import type { TemplateSource } from '../../../src/content/template/template-source.ts';
 import { render, templateProblemTexts } from '../../support/render-template.ts';
 
 const MJML = (body: string, head = '') =>
@@ -295,4 +296,47 @@ test('fields can be named like properties of Object.prototype', async () => {
     values,
   );
   assert.equal(html, 'pcd');
+});
+
+test('a guarded field is the whole URL of a link, outside of lists, and in no subject or preview text', async () => {
+  const fields = { L: { guard: true } };
+  const problems = async (source: Partial<TemplateSource>) => {
+    const compiled = await compileTemplate({ subject: 's', fields, ...source });
+    return compiled.problems.map(({ rule }) => rule);
+  };
+  const link = '<a href="{{L}}">{{L}}</a>{{#L}}x{{/L}}';
+  assert.deepEqual(await problems({ html: link, text: 'Open {{L}}' }), []);
+  assert.deepEqual(await problems({ mjml: MJML('<mj-button href="{{L}}">Go</mj-button>') }), []);
+  for (const source of [
+    { html: link, subject: 'Now {{L}}' },
+    { html: link, previewText: '{{L}}' },
+    { html: '<a href="{{L}}&amp;x=1">x</a>' },
+    { html: '<a href="https://shop.test/?to={{L}}">x</a>' },
+    { html: '<a href="{{#A}}{{L}}{{/A}}">x</a>' },
+    { mjml: MJML('<mj-button href="{{L}}#top">Go</mj-button>') },
+    {
+      html: '{{#Items}}<a href="{{L}}">{{Name}}</a>{{/Items}}{{L}}',
+      fields: { L: { guard: true }, Items: { kind: 'list', fields: { Name: {} } } } as const,
+    },
+  ])
+    assert.ok((await problems(source)).includes('guard-place'), JSON.stringify(source));
+});
+
+test('a guarded field is a text without a default, and its sample is a link', async () => {
+  const html = '<p>x</p>';
+  for (const [field, message] of [
+    [{ guard: true, kind: 'list' }, 'its kind must be text'],
+    [{ guard: { days: 3 }, default: 'https://shop.test/' }, 'its default must be empty'],
+    [{ guard: true, sample: 'reset' }, 'its sample must be an http or https URL'],
+  ] as const) {
+    const [problem = '', ...more] = await templateProblemTexts({ html, fields: { L: field } });
+    assert.ok(problem.includes(message), problem);
+    assert.deepEqual(more, []);
+  }
+  const { compiled } = await compileTemplate({
+    subject: 's',
+    html,
+    fields: { L: { guard: { days: 90 } }, M: { guard: true, default: '' }, N: { guard: false } },
+  });
+  assert.deepEqual(compiled?.guards, { L: 90, M: 7 });
 });

@@ -4,7 +4,7 @@ import type { FaultCode } from '../../../src/base/values/errors.ts';
 import { faultReplies } from '../../../src/sending/smtp-submission/submission-replies.ts';
 import { addKey } from '../../support/api-key.ts';
 import { bodyWith, SendClient, type SendOptions } from '../../support/send-client.ts';
-import { addSender, saveShop } from '../../support/shop.ts';
+import { addSender, publishShopTemplate, saveShop } from '../../support/shop.ts';
 import { openSubmissionShop, templateMail } from '../../support/submission-shop.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -16,6 +16,16 @@ await database.pool.query(
     ('46100', 'gone@people.test', 'hard_bounce'), ('46100', 'left@people.test', 'unsubscribe')`,
 );
 await addSender(database, shop.shop.id, 'orders@shop.test', { displayNames: ['Demo Shop'] });
+await publishShopTemplate(database, shop.shop, {
+  id: 'guarded',
+  sender: 'orders@shop.test',
+  source: {
+    subject: 's',
+    previewText: '',
+    html: '<p>{{Link}}</p>',
+    fields: { Link: { guard: true } },
+  },
+});
 const http = new SendClient(shop.service, world.key);
 
 /** The same message over HTTP and over SMTP. */
@@ -101,6 +111,18 @@ const questions: readonly Question[] = [
     expected: undefined,
     http: { actions: { trackOpens: true, trackClicks: true } },
     fields: { 'X-Signalpost-Track-Opens': 'true', 'X-Signalpost-Track-Clicks': 'true' },
+  },
+  {
+    title: 'a guarded link',
+    expected: undefined,
+    template: 'guarded',
+    values: { Link: 'https://shop.test/reset' },
+  },
+  {
+    title: 'a guarded value that is no link',
+    expected: 'VALIDATION_FAILED',
+    template: 'guarded',
+    values: { Link: 'reset' },
   },
   { title: 'a recipient who bounced', expected: 'RECIPIENT_SUPPRESSED', to: 'gone@people.test' },
   {

@@ -3,6 +3,7 @@ import {
   Checkbox,
   Group,
   NativeSelect,
+  NumberInput,
   Stack,
   Text,
   Textarea,
@@ -152,6 +153,8 @@ interface FieldSettingsProps {
 
 function FieldSettings({ settings, change }: FieldSettingsProps) {
   const structured = isStructured(settings);
+  const { guard = false } = settings;
+  const guarded = guard !== false;
   return (
     <Stack gap="xs" p="sm">
       <NativeSelect
@@ -161,7 +164,12 @@ function FieldSettings({ settings, change }: FieldSettingsProps) {
         onChange={(event) => {
           const kind = event.currentTarget.value as Kind;
           // What fits one kind fits no other.
-          const none = { default: undefined, sample: undefined, fields: undefined };
+          const none = {
+            default: undefined,
+            sample: undefined,
+            fields: undefined,
+            guard: undefined,
+          };
           change({ ...none, kind: kind === 'text' ? undefined : kind });
         }}
         data={[
@@ -208,9 +216,30 @@ function FieldSettings({ settings, change }: FieldSettingsProps) {
       <Checkbox
         label={text('editor.secret')}
         description={text('editor.secretHint')}
-        checked={settings.secret ?? false}
+        // Whoever has a guarded link can use it.
+        disabled={guarded}
+        checked={guarded || (settings.secret ?? false)}
         onChange={(event) => change({ secret: event.currentTarget.checked })}
       />
+      {!structured && (
+        <Checkbox
+          label={text('editor.guard')}
+          description={text('editor.guardHint')}
+          checked={guarded}
+          onChange={(event) => change({ guard: event.currentTarget.checked })}
+        />
+      )}
+      {guarded && (
+        <NumberInput
+          label={text('editor.guardDays')}
+          min={1}
+          max={90}
+          allowDecimal={false}
+          clampBehavior="strict"
+          value={typeof guard === 'object' ? (guard.days ?? 7) : 7}
+          onChange={(days) => change({ guard: typeof days === 'number' ? { days } : true })}
+        />
+      )}
     </Stack>
   );
 }

@@ -101,6 +101,7 @@ export const auditTexts = {
   'audit.did.membership_changed': 'got another role through a sign-in provider’s groups',
   'audit.did.membership_ended': 'lost access through a sign-in provider’s groups',
   'audit.did.message_cancel': 'canceled {what}',
+  'audit.did.message_links_revoked': 'ended the guarded links of {what}',
   'audit.did.message_pause': 'paused {what}',
   'audit.did.message_resent': 'sent {what} again',
   'audit.did.message_resume': 'resumed {what}',

@@ -81,6 +81,10 @@ export const editorTexts = {
   'editor.default': 'Default',
   'editor.secret': 'Secret',
   'editor.secretHint': 'Always masked, never tracked, and erased once the message is final.',
+  'editor.guard': 'Guarded link',
+  'editor.guardHint':
+    'For one-time links. The email leads to a page with a button first, so mail scanners can’t use the link up. Also secret.',
+  'editor.guardDays': 'Days it works',
   'editor.description': 'Description',
   'editor.preview': 'Preview',
   'editor.desktop': 'Desktop',

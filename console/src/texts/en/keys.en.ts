@@ -37,7 +37,8 @@ export const keysTexts = {
   'keys.scope.messages:status': 'Read the status of its messages',
   'keys.scope.lists:read': 'List contact lists',
   'keys.scope.messages:read': 'Read messages and their content',
-  'keys.scope.messages:control': 'Pause, cancel, retry and resend messages',
+  'keys.scope.messages:control':
+    'Pause, cancel, retry and resend messages, and end their guarded links',
   'keys.scope.queue:read': 'Read the queue and scheduled messages',
   'keys.scope.queue:control': 'Pause destinations, move and cancel messages',
   'keys.scope.reports:read': 'Read reports',

@@ -19,6 +19,10 @@ export const messagesTexts = {
   'state.clicked': 'Clicked',
   'state.complained': 'Marked as spam',
   'state.unsubscribed': 'Unsubscribed',
+  'event.link-scanned': 'Guarded link viewed',
+  'event.link-confirmed': 'Guarded link used',
+  'event.links-revoked': 'Guarded links ended',
+  'event.afterDelivery': '{time} after delivery',
   'event.redirected': 'Redirected',
   'event.warning': 'Warning',
   'event.pause-asked': 'Pause requested',
@@ -132,6 +136,10 @@ export const messagesTexts = {
   'message.resendTitle': 'Resend this message?',
   'message.resendConsequence':
     '{to} gets a second copy, with the same content and template version.',
+  'message.revoke': 'End links',
+  'message.revokeTitle': 'End this message’s guarded links?',
+  'message.revokeConsequence':
+    '{to} can’t use them any more, and sees a page that says so. You can’t undo this.',
   'message.busy': 'Being sent now.',
   'message.unchanged': 'Nothing to change.',
 

@@ -37,6 +37,7 @@ export const reportsTexts = {
   'reports.clicked': 'Clicked',
   'reports.complained': 'Spam',
   'reports.latency': 'Median latency',
+  'reports.linkWait': 'Median from delivery to guarded link used',
   'reports.none': 'No messages in this period',
   'reports.noneHint': 'Choose a longer period, or send a message.',
 } as const;

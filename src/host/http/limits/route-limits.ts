@@ -150,6 +150,7 @@ export const routeLimits: readonly RouteLimit[] = [
   line('GET', '/o/:image', 'anyone with the link', none),
   line('GET', '/images/:accountId/:file', 'anyone', none),
   line('GET', '/c/:token', 'anyone with the link', none),
+  line('GET POST', '/g/:token', 'anyone with the link', button),
   line('GET POST', '/u/:token', 'anyone with the link', {
     bodyBytes: 4 * kibibyte,
     bodySeconds: 5,

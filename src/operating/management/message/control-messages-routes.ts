@@ -1,5 +1,5 @@
 import { readSender } from '../../../accounts/sender/sender-store.ts';
-import { NamedObject, Uuid, Whole } from '../../../base/values/common-schemas.ts';
+import { Flag, NamedObject, Uuid, Whole } from '../../../base/values/common-schemas.ts';
 import { domainOf } from '../../../base/values/email-address.ts';
 import type { AccountId, MessageId, TemplateId } from '../../../base/values/ids.ts';
 import { newMessageId } from '../../../base/values/ids.ts';
@@ -16,6 +16,7 @@ import { rawSourceOf, rawTemplateId } from '../../../content/message/raw-message
 import { parseOverride } from '../../../content/template/parse-override.ts';
 import { missingFields } from '../../../content/template/template-fields.ts';
 import { keepTrialVersion } from '../../../content/template/template-store.ts';
+import { revokeGuardedLinks } from '../../../outcomes/guarded-link/guarded-link-store.ts';
 import { readMessageHead } from '../../../sending/smtp-submission/read-message-head.ts';
 import { readOptionalMailbox } from '../../../sending/smtp-submission/template-submission.ts';
 import {
@@ -27,7 +28,7 @@ import { checkSender } from '../../../sending/submission/check-sender.ts';
 import { checkMoreSenders } from '../../../sending/submission/send-raw.ts';
 import { conflict, forbidden } from '../answer/problem.ts';
 import { accountOf, actorOf, defineOperation, type OperationCall } from '../operation.ts';
-import { recordAudit } from '../save-resource.ts';
+import { inTransaction, recordAudit } from '../save-resource.ts';
 import { acceptManually } from './accept-manually.ts';
 import { requireMessage } from './manage-messages-routes.ts';
 
@@ -61,6 +62,28 @@ function controlMessage(action: Action) {
     },
   });
 }
+
+export const revokeLinks = defineOperation({
+  id: 'revokeMessageLinks',
+  summary: 'End the guarded links of a message',
+  description:
+    'Idempotent. The pages of its links say from then on that they no longer work. 409 if the message has no guarded links.',
+  conflict: true,
+  answer: NamedObject('RevokedLinks', {
+    changed: Flag('False if they had ended already.'),
+  }),
+  async handle(call) {
+    const { accountId, messageId } = call.params;
+    const { message } = await requireMessage(call);
+    if (message.content !== null && message.content.guarded === undefined)
+      throw conflict('This message has no guarded links');
+    return inTransaction(call, async (transaction) => {
+      const changed = await revokeGuardedLinks(transaction, { accountId, messageId });
+      if (changed) await recordAudit(call, transaction, 'message_links_revoked', messageId);
+      return { changed };
+    });
+  },
+});
 
 export const pauseMessage = controlMessage('pause');
 export const resumeMessage = controlMessage('resume');
@@ -220,6 +243,11 @@ export const resendMessage = defineOperation({
       // Where the locale was erased, the default content is sent.
       content: JSON.stringify({
         ...withoutSchedule(resent),
+        ...(hasAllValues(content) &&
+          call.dependencies.guardedLinks.sealAgain(
+            { accountId: account.id, messageId: id, retentionDays: account.retentionDays },
+            content,
+          )),
         ...ownReplyAddress(call.dependencies, content, account.id, id),
         variant: content.locale && content.variant,
       }),

@@ -91,18 +91,28 @@ const Counts = NamedObject(
   >,
 );
 
+const percentiles = { p50: Type.Integer(), p95: Type.Integer(), p99: Type.Integer() };
+
 const ReportView = NamedObject('Report', {
   rows: Type.Array(
     NamedObject('ReportRow', {
       key: Text('Template, locale, tag or domain; for hours and days, their start in local time.'),
       counts: Counts,
       latency: Nullable(
+        Type.Object(percentiles, {
+          ...strict,
+          title: 'Latency',
+          description: 'Milliseconds to delivery; null if nothing was delivered.',
+        }),
+      ),
+      linkWait: Nullable(
         Type.Object(
-          { p50: Type.Integer(), p95: Type.Integer(), p99: Type.Integer() },
+          { count: Type.Integer(), ...percentiles },
           {
             ...strict,
-            title: 'Latency',
-            description: 'Milliseconds to delivery; null if nothing was delivered.',
+            title: 'LinkWait',
+            description:
+              'Milliseconds from delivery until a person used a guarded link, and of how many links; null if none was used.',
           },
         ),
       ),
@@ -124,7 +134,11 @@ export const getReport = defineOperation({
   async handle(call) {
     const rows = await readRows(call);
     return {
-      rows: rows.map(({ key, counts, latency }) => ({ key, counts, latency: latency ?? null })),
+      rows: rows.map(({ latency = null, linkWait = null, ...row }) => ({
+        ...row,
+        latency,
+        linkWait,
+      })),
     };
   },
 });

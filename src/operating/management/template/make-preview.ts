@@ -13,6 +13,7 @@ import type {
 } from '../../../content/template/compiled-template.ts';
 import { indexFields } from '../../../content/template/field-index.ts';
 import type { GivenValues } from '../../../content/template/field-value.ts';
+import { guardsOf } from '../../../content/template/guarded-field.ts';
 import {
   formattingLocale,
   localizeVersion,
@@ -64,7 +65,8 @@ export async function makePreview(job: PreviewJob): Promise<Preview> {
   try {
     const values = sampleValues(result, job.content, job.values, (name) => `{{${name}}}`);
     const rendered = render(compiled, values, job);
-    return { ...unrendered, problems, rendered, hints: hintsOf(rendered) };
+    const hints = [...guardHints(fields, source.fields), ...hintsOf(rendered)];
+    return { ...unrendered, problems, rendered, hints };
   } catch (error) {
     if (!(error instanceof RenderingTooLarge)) throw error;
     const shown = variant === null ? source : source.variants?.[variant];
@@ -120,6 +122,24 @@ function inputProblems(compiled: CompiledTemplate, job: PreviewJob): TemplatePro
 function overrideNodes(text: string, compiled: CompiledTemplate) {
   const parsed = parseOverride(text, compiled);
   return parsed.ok ? parsed.override.nodes : [];
+}
+
+/** Such as “Reset URL” or “magicLink”. */
+const oneTimeLink =
+  /^(?=.*(?:link|url|uri))(?=.*(?:reset|magic|confirm|verif|log ?-?_?in|sign ?-?_?in|activat|invit|accept|password))/i;
+
+/** Fields that look like one-time links, which scanners would use up. */
+function guardHints(fields: Preview['fields'], settings: VersionContent['fields'] = {}): Hint[] {
+  const guards = guardsOf(settings) ?? {};
+  return fields
+    .filter(({ name, kind }) => kind === undefined && oneTimeLink.test(name))
+    .filter(({ name }) => !Object.hasOwn(guards, name))
+    .slice(0, 5)
+    .map(({ name }) => ({
+      kind: 'content',
+      rule: 'unguarded-link',
+      message: `${name} looks like a one-time link. Guard it in the field’s options, so that mail scanners can’t use it up.`,
+    }));
 }
 
 /** Skips the hints if values nest elements too deeply to traverse. */

@@ -8,6 +8,7 @@ import {
   type GivenValues,
   structureSchemas,
 } from '../../../content/template/field-value.ts';
+import { isSecretField } from '../../../content/template/guarded-field.ts';
 import { maxLocaleLength } from '../../../content/template/locale.ts';
 import { parseOverride } from '../../../content/template/parse-override.ts';
 import { readTemplateVersion } from '../../../content/template/template-page-store.ts';
@@ -200,5 +201,5 @@ async function readPastValues(
 }
 
 function isSecret(fields: NonNullable<VersionContent['fields']>, name: string): boolean {
-  return Object.hasOwn(fields, name) && fields[name]?.secret === true;
+  return Object.hasOwn(fields, name) && isSecretField(fields[name] ?? {});
 }

@@ -17,6 +17,12 @@ import {
   isRecord,
   recordsOf,
 } from '../../../content/template/field-value.ts';
+import {
+  exampleTarget,
+  guardsOf,
+  isGuardable,
+  targetReason,
+} from '../../../content/template/guarded-field.ts';
 import { findUnreadable } from '../../../content/template/template-fields.ts';
 import type { ItemFieldSettings } from '../../../content/template/template-source.ts';
 import { invalidField } from '../answer/problem.ts';
@@ -49,10 +55,11 @@ export function sampleValues(
   missing: (name: string) => string = (name) => name,
 ): Record<string, FieldValue> {
   const parts = Object.values(compiled?.uses ?? {});
+  const guards = guardsOf(content.fields ?? {}) ?? {};
   const sampler = new Sampler(
     parts.flatMap(({ formatted }) => formatted),
     given,
-    missing,
+    (name) => (Object.hasOwn(guards, name) ? exampleTarget : missing(name)),
   );
   return { ...sampler.fill(fields, content.fields ?? {}, given, []) };
 }
@@ -157,6 +164,8 @@ export function findValueProblems(
     const field = index.get(name);
     if (field !== undefined && field.kind !== 'text') checker.check(name, field, value);
     else if (typeof value !== 'string') texts.push({ place: name, reason: 'must be a string' });
+    else if (Object.hasOwn(compiled.guards ?? {}, name) && !isGuardable(value))
+      texts.push({ place: name, reason: targetReason });
   }
   const problems = [...texts, ...checker.problems];
   if (problems.length > 0) return problems;

@@ -9,6 +9,7 @@ import {
 } from '../../../base/values/common-schemas.ts';
 import type { CompiledField } from '../../../content/template/compiled-template.ts';
 import type { FieldKind, FieldValue, GivenValues } from '../../../content/template/field-value.ts';
+import { guardDaysOf, isSecretField } from '../../../content/template/guarded-field.ts';
 import { MAX_IMAGES, MAX_VARIANTS } from '../../../content/template/template-limits.ts';
 import type {
   FieldSettings,
@@ -200,6 +201,7 @@ export const FieldView = NamedObject('TemplateField', {
   ...itemFieldProperties,
   required: Flag('Requests must supply a value, because the field has no default.'),
   secret: Type.Boolean(),
+  guardDays: Nullable(Whole('How many days its links work; null if it isn’t guarded.')),
   example: Type.Unsafe<FieldValue>({
     ...ValueView,
     description: 'An example value: the sample, or a generated one.',
@@ -236,7 +238,8 @@ export function viewFields(
   const settingsByName = new Map(Object.entries(settings ?? {}));
   return fields.map((field) => ({
     ...viewField(field, settingsByName.get(field.name)),
-    secret: settingsByName.get(field.name)?.secret === true,
+    secret: isSecretField(settingsByName.get(field.name) ?? {}),
+    guardDays: guardDaysOf(settingsByName.get(field.name) ?? {}) ?? null,
     example: Object.hasOwn(examples, field.name) ? (examples[field.name] ?? '') : field.name,
   }));
 }

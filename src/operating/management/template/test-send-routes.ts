@@ -72,11 +72,18 @@ export const testSendTemplate = defineOperation({
     const from = await chooseSender(call, content.sender ?? template.createdBy);
     const id = newMessageId();
     const version = chosen ?? (await storeTrialVersion(call, content, compiled));
+    const { retentionDays } = account;
+    const sealed = call.dependencies.guardedLinks.seal(
+      { accountId: account.id, messageId: id, retentionDays },
+      compiled.guards ?? {},
+      [locale, compiled.locale],
+      values,
+    );
     const event = { kind: 'template_test_sent', id: call.params.templateId };
     await acceptManually(call, event, {
       accountId: account.id,
       id,
-      retentionDays: account.retentionDays,
+      retentionDays,
       templateId: call.params.templateId,
       templateVersion: version,
       transactional: false,
@@ -95,7 +102,7 @@ export const testSendTemplate = defineOperation({
         from,
         locale,
         variant: matchVariant(compiled, locale),
-        values,
+        ...sealed,
       }),
       key: undefined,
     });

@@ -1,4 +1,23 @@
-import { formatUuid } from '../../base/values/uuid7.ts';
+import type { AccountId, MessageId } from './ids.ts';
+import { formatUuid } from './uuid7.ts';
+
+/** A message ID with the fields that identify its partition. */
+export interface TrackedMessage {
+  readonly accountId: AccountId;
+  readonly messageId: MessageId;
+  readonly retentionDays: number;
+}
+
+/** The bytes of a token begin with its message. */
+export function writeMessage({ accountId, messageId, retentionDays }: TrackedMessage): ByteWriter {
+  return new ByteWriter().uuid(messageId).text(accountId).number(retentionDays);
+}
+
+export function readMessage(reader: ByteReader): TrackedMessage {
+  const messageId = reader.uuid() as MessageId;
+  const accountId = reader.text() as AccountId;
+  return { accountId, messageId, retentionDays: reader.number() };
+}
 
 /** Encodes small numbers and texts compactly. */
 export class ByteWriter {
