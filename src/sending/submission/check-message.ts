@@ -132,6 +132,7 @@ function* checks(
       attachments,
       trace,
       replyAddress,
+      status: dependencies.statusLinks.for(account.id, request.status),
     },
     otherRecipients,
   );

@@ -18,6 +18,7 @@ import type { CheckedSender } from './check-sender.ts';
 import { scheduleMembers, withTiming } from './delivery-timing.ts';
 import type { IdempotencyKey } from './idempotency.ts';
 import type { ParsedSendRequest } from './send-request.ts';
+import type { StatusLink } from './status-link.ts';
 
 /** A request that passed every check. */
 interface CheckedRequest {
@@ -38,6 +39,7 @@ interface CheckedRequest {
   readonly subject?: string | undefined;
   /** Makes the Reply-To address of a message whose replies are received. */
   readonly replyAddress?: MakeReplyAddress | undefined;
+  readonly status?: StatusLink | undefined;
 }
 
 /** Makes the address that receives the replies to a message. */
@@ -102,6 +104,7 @@ function composeMessage(
     ),
     key: isFirst ? checked.key : undefined,
     attachments: checked.attachments && contentHashes(checked.attachments.infos),
+    status: isFirst ? checked.status : undefined,
   };
   return withTiming(row, request.timing);
 }

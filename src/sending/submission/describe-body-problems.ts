@@ -52,6 +52,8 @@ const typeNames: Readonly<Record<string, string>> = {
   string: 'must be a string',
   boolean: 'must be true or false',
   object: 'must be an object',
+  integer: 'must be a whole number',
+  'boolean,object': 'must be true, false or an object',
   array: 'must be an array',
 };
 
@@ -71,6 +73,10 @@ function reasonOf({ keyword, params, message, propertyName }: ErrorObject): stri
     case 'maxItems':
     case 'maxProperties':
       return `must not have more than ${params.limit} ${params.limit === 1 ? 'entry' : 'entries'}`;
+    case 'minimum':
+      return `must be at least ${params.limit}`;
+    case 'maximum':
+      return `must be at most ${params.limit}`;
     case 'pattern':
       return 'must be TRUE or FALSE';
     default:

@@ -25,6 +25,7 @@ import { readAttachments } from './read-attachments.ts';
 import { type BodyJson, member } from './read-body-json.ts';
 import { type SendBody, textBodySchema } from './send-body-schema.ts';
 import type { ParsedSendRequest, SubjectOverride } from './send-request.ts';
+import { readStatusRequest, type StatusRequest } from './status-link.ts';
 
 const noValues: GivenValues = Object.freeze({});
 
@@ -50,9 +51,9 @@ export class SendBodyParser {
   constructor(now: () => number = Date.now, headerRules = new CustomHeaderRules()) {
     this.#now = now;
     this.#headerRules = headerRules;
-    bodyValidator ??= new Ajv({ allErrors: true, strict: true }).compile<SendBody<string>>(
-      textBodySchema,
-    );
+    bodyValidator ??= new Ajv({ allErrors: true, strict: true, allowUnionTypes: true }).compile<
+      SendBody<string>
+    >(textBodySchema);
     this.#validate = bodyValidator;
   }
 
@@ -199,6 +200,11 @@ function addUnreadable(
     details.push({ field: mapField(place), reason: `must be ${describeReadable(format)}` });
 }
 
+/** The status link that an accepted body asks for. */
+export function statusRequestOf({ value }: BodyJson): StatusRequest | undefined {
+  return readStatusRequest((value as SendBody).actions.statusToken);
+}
+
 /** The actions of a body that violates the schema. */
 function actionsOf(value: unknown): Readonly<Record<string, unknown>> {
   const actions = member(value, 'actions');
@@ -245,6 +251,7 @@ function toRequest(
     deliverWhenDelayed: actions.deliveryWhenDelayed?.toLowerCase() !== 'false',
     receiveReplies: actions.receiveReplies,
     timing: readTiming(actions, now, details),
+    status: readStatusRequest(actions.statusToken),
   };
 }
 

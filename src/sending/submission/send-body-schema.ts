@@ -22,6 +22,7 @@ import { MAX_STRUCTURED_TEXT } from '../../content/template/template-limits.ts';
 import { maxBatchMessages } from '../../host/http/limits/route-limits.ts';
 import { maxCustomHeaders, maxHeaderName, maxHeaderValue } from './custom-headers.ts';
 import { maxTimestampLength } from './delivery-timing.ts';
+import { maxStatusSeconds } from './status-link.ts';
 
 /** Longer than any address (RFC 5321 section 4.5.3.1.3); syntax is checked later. */
 const maxAddress = 320;
@@ -157,6 +158,26 @@ const metadata = StrictObject({
   ),
 });
 
+/** Not `anyOf`, whose errors would name every alternative. */
+const statusToken = Type.Unsafe<
+  boolean | { readonly private?: boolean; readonly resendAfterSeconds?: number }
+>({
+  type: ['boolean', 'object'],
+  properties: {
+    private: Type.Boolean({
+      description:
+        'True: the link doesn’t tell a message that waits from one that will never arrive, and a suppressed To address gets one too. Default: false.',
+    }),
+    resendAfterSeconds: Type.Integer({
+      minimum: 1,
+      maximum: maxStatusSeconds,
+      description: 'When the page offers to send again. Default: never.',
+    }),
+  },
+  additionalProperties: false,
+  description: `True or an object: the response has a \`statusUrl\`, which shows the progress of the message without a key for ${maxStatusSeconds / 60} minutes. Default: false.`,
+});
+
 const actions = StrictObject({
   trackOpens: Type.Boolean(),
   trackClicks: Type.Boolean(),
@@ -186,6 +207,7 @@ const actions = StrictObject({
     description:
       '`accepted` or `due`. `due`: uses the template version that is published at `sendAt`. Default: `accepted`.',
   }),
+  statusToken: Type.Optional(statusToken),
 });
 
 function makeBody<Value extends FieldValue>(value: object) {

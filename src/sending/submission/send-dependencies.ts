@@ -12,6 +12,7 @@ import type { IdempotencyLocks } from './idempotency.ts';
 import type { ReceivingTemplate, SendBodyParser } from './parse-send-body.ts';
 import type { QuotaShares } from './quota-shares.ts';
 import type { RecentTemplateUsage } from './recent-template-usage.ts';
+import type { StatusLinks } from './status-link.ts';
 
 /** Template data the checks need, in rendered form. */
 export interface SendableTemplate extends ReceivingTemplate {
@@ -34,4 +35,5 @@ export interface SendDependencies {
   readonly attachmentSettings: AttachmentSettings;
   readonly replyAddresses: ReplyAddresses;
   readonly findReplyHost: FindReplyHost;
+  readonly statusLinks: StatusLinks;
 }

@@ -3,10 +3,15 @@ import type { TraceSpan } from '../../base/telemetry/tracing.ts';
 import { Fault, type FaultCode } from '../../base/values/errors.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { MaybePromise } from '../../base/values/maybe-promise.ts';
+import { sendBodyBytes } from '../../host/http/limits/route-limits.ts';
 import { type AdmittedRequest, checkBeforeCommit } from './check-message.ts';
 import { type CheckedMessage, commitMessage, findReplay, type Receipt } from './commit-message.ts';
 import { type IdempotencyKey, readIdempotencyKey } from './idempotency.ts';
+import { statusRequestOf } from './parse-send-body.ts';
+import { readBodyJson } from './read-body-json.ts';
+import { parseLargeBody } from './read-large-json.ts';
 import type { SendDependencies } from './send-dependencies.ts';
+import type { StatusRequest } from './status-link.ts';
 import { traceAccept } from './trace-accept.ts';
 
 /**
@@ -34,7 +39,19 @@ export function sendEmail(
               parsed && 'idempotencyKey',
             ),
     check: (key, trace) => checkBeforeCommit(dependencies, admitted, key, trace),
+    readStatus: () => readStatusAgain(admitted),
   });
+}
+
+/** What a body asks for that was accepted earlier. Now, a check before it may have failed. */
+function readStatusAgain({
+  body,
+  contentType,
+  parsed,
+}: AdmittedRequest): StatusRequest | undefined {
+  if ('unusable' in body) return undefined;
+  const parse = body.length > sendBodyBytes ? parseLargeBody : undefined;
+  return statusRequestOf(parsed ?? readBodyJson(body, contentType, parse));
 }
 
 /** A message to accept, made from a template or complete. */
@@ -46,6 +63,8 @@ interface Acceptance {
   /** Undefined: it has no idempotency key. */
   readonly readKey: (() => MaybePromise<IdempotencyKey>) | undefined;
   readonly check: (key?: IdempotencyKey, trace?: TraceContext) => MaybePromise<CheckedMessage>;
+  /** The status link that the request of a replay asks for. Undefined: none can. */
+  readonly readStatus?: () => StatusRequest | undefined;
 }
 
 /** Checks and commits a message, in a span if its request is traced. */
@@ -61,7 +80,7 @@ export function acceptMessage(
     (trace) =>
       readKey === undefined
         ? checkAndCommit(dependencies, () => check(undefined, trace))
-        : acceptWithKey(dependencies, acceptance.accountId, readKey, (key) => check(key, trace)),
+        : acceptWithKey(dependencies, acceptance, readKey, (key) => check(key, trace)),
     ({ messageId }) => messageId,
   );
 }
@@ -79,7 +98,7 @@ async function checkAndCommit(
 /** Accepts what has an idempotency key, or finds what was accepted with it. */
 async function acceptWithKey(
   dependencies: SendDependencies,
-  accountId: AccountId,
+  { accountId, readStatus }: Pick<Acceptance, 'accountId' | 'readStatus'>,
   readKey: () => MaybePromise<IdempotencyKey>,
   check: (key: IdempotencyKey) => MaybePromise<CheckedMessage>,
 ): Promise<Receipt> {
@@ -92,7 +111,9 @@ async function acceptWithKey(
     return await checkAndCommit(dependencies, () => check(key), deadline);
   } catch (error) {
     if (!(error instanceof Fault && refusals.has(error.code))) throw error;
-    const replay = await findReplay(dependencies, accountId, key);
+    const replay = await findReplay(dependencies, accountId, key, () =>
+      dependencies.statusLinks.for(accountId, readStatus?.()),
+    );
     if (replay === undefined) throw error;
     return replay;
   } finally {

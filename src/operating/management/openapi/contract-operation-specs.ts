@@ -11,6 +11,7 @@ import { listNumbers } from '../../../content/list/list-query.ts';
 import { ListingErrorSchema, ListingSchema } from '../../../content/list/listing-schema.ts';
 import { MessageStatusSchema } from '../../../content/message/message-view.ts';
 import { FaultSchema } from '../../../host/http/error-catalog.ts';
+import { ProgressSchema } from '../../../outcomes/progress/describe-progress.ts';
 import { AcceptedSchema, BatchResultsSchema } from '../../../sending/submission/answer-schemas.ts';
 import { batchBodySchema, sendBodySchema } from '../../../sending/submission/send-body-schema.ts';
 
@@ -36,9 +37,17 @@ export interface ContractOperationSpec {
   readonly basic?: boolean;
   readonly parameters?: readonly Parameter[];
   readonly body?: { readonly type: string; readonly schema: TSchema };
+  /** 200 can also be a stream of server-sent events. */
+  readonly streams?: boolean;
   /** Description and body schema by status. */
   readonly answers: Readonly<Record<number, readonly [description: string, TSchema | undefined]>>;
 }
+
+/** An error outside of the contract. */
+const PlainErrorSchema = Type.Object(
+  { status: Type.Integer(), message: Type.String(), requestId: Type.String() },
+  { title: 'PlainError' },
+);
 
 function pathParameter(name: string, description: string, example: string): Parameter {
   const schema = Type.String({ examples: [example], maxLength: 64 });
@@ -238,6 +247,43 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
       401: ['Unauthorized Request.', FaultSchema],
       500: ['Internal Server Error.', FaultSchema],
       503: ['IO Exception was encountered.', FaultSchema],
+    },
+  },
+  {
+    id: 'getProgress',
+    method: 'get',
+    path: '/status/{token}',
+    tag: 'Event-triggered email',
+    summary: 'Get the progress of a message for the person who waits',
+    description:
+      'The `statusUrl` of a response; it works for 15 minutes. With `Accept: text/event-stream`, the progress is sent after each change, until it is final (server-sent events). Pages of every origin can read it.',
+    bearer: false,
+    streams: true,
+    parameters: [
+      {
+        name: 'token',
+        in: 'path',
+        required: true,
+        description: 'Of the link.',
+        schema: Type.String({
+          examples: ['tVgBoRC4sYdzYYi-rjIJpW_vAAAxMDAw'],
+          maxLength: 132,
+        }),
+      },
+      queryParameter(
+        'lang',
+        false,
+        'Language of the text: `en`, `de`, `fr` or `es`. Default: that of the browser.',
+      ),
+    ],
+    answers: {
+      200: ['The progress.', ProgressSchema],
+      204: ['A stream that ended isn’t continued.', undefined],
+      404: ['The link is incomplete or wrong.', PlainErrorSchema],
+      410: ['The link has expired, or the message is deleted.', ProgressSchema],
+      429: ['Too many requests or streams; see Retry-After.', PlainErrorSchema],
+      500: ['Internal Server Error.', FaultSchema],
+      503: ['IO Exception was encountered; see Retry-After.', FaultSchema],
     },
   },
   {

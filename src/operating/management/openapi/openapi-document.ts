@@ -127,7 +127,8 @@ function problemAnswer(schema: SchemaJson): unknown {
 }
 
 function describeContract(operation: ContractOperationSpec, schemas: NamedSchemas): unknown {
-  const { id, tag, summary, description, bearer, basic, parameters, body, answers } = operation;
+  const { id, tag, summary, description, bearer, basic, streams, parameters, body, answers } =
+    operation;
   return {
     operationId: id,
     tags: [tag],
@@ -162,7 +163,12 @@ function describeContract(operation: ContractOperationSpec, schemas: NamedSchema
         status,
         {
           description: text,
-          ...(schema === undefined ? {} : json(schemas.reference(schema))),
+          ...(schema === undefined
+            ? {}
+            : json(
+                schemas.reference(schema),
+                streams === true && status === '200' ? 'text/event-stream' : undefined,
+              )),
         },
       ]),
     ),
@@ -181,8 +187,14 @@ function described(
   };
 }
 
-function json(schema: SchemaJson): { content: Record<string, unknown> } {
-  return { content: { 'application/json': { schema } } };
+/** @param other another media type, as text */
+function json(schema: SchemaJson, other?: string): { content: Record<string, unknown> } {
+  return {
+    content: {
+      'application/json': { schema },
+      ...(other === undefined ? {} : { [other]: { schema: { type: 'string' } } }),
+    },
+  };
 }
 
 function describeRoute(route: ManagementRoute, schemas: NamedSchemas): unknown {
@@ -323,10 +335,7 @@ function success(
   const body = {
     description: 'Success.',
     headers: { ETag: { description: 'For If-Match.', schema: { type: 'string' } } },
-    content: {
-      'application/json': { schema: schemas.reference(answer) },
-      ...(alsoProduces === undefined ? {} : { [alsoProduces]: { schema: { type: 'string' } } }),
-    },
+    ...json(schemas.reference(answer), alsoProduces),
   };
   if (conditional === true && status === undefined)
     return { 200: body, 201: { ...body, description: 'Created.' } };
