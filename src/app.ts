@@ -53,6 +53,8 @@ import { suppressBounced } from './outcomes/bounce/suppress-bounced-store.ts';
 import { EventFeed } from './outcomes/feed/event-feed.ts';
 import { withMessageLines } from './outcomes/feed/log-message-events.ts';
 import { createFeedback } from './outcomes/feedback-module.ts';
+import { deliveredState } from './outcomes/progress/describe-progress.ts';
+import { registerProgressRoutes } from './outcomes/progress/progress-routes.ts';
 import { createReportUpkeep } from './outcomes/report/report-upkeep.ts';
 import { rollUp } from './outcomes/report/roll-up-store.ts';
 import { writeSearchRows } from './outcomes/report/search-rows-store.ts';
@@ -75,6 +77,7 @@ import {
   createSmtpSubmission,
   type SmtpSubmission,
 } from './sending/smtp-submission/smtp-submission-module.ts';
+import { StatusLinks } from './sending/submission/status-link.ts';
 import { createSubmission } from './sending/submission/submission-module.ts';
 import { createSystemMailer } from './sending/system-mail/send-system-mail.ts';
 
@@ -260,6 +263,7 @@ export function createApp(dependencies: AppDependencies): App {
         : createRelayTransport(config.smtpUrl, relay);
     },
   });
+  const statusLinks = new StatusLinks(key, () => publicUrl(http, config.publicUrl));
   const submission = createSubmission({
     database,
     clock,
@@ -273,6 +277,7 @@ export function createApp(dependencies: AppDependencies): App {
     replyAddresses,
     guardedLinks,
     findReplyHost: replyHostFinder(config, domains),
+    statusLinks,
     attachments,
     attachmentSettings: config.attachments,
     onAccepted: (accountIds) => {
@@ -425,6 +430,8 @@ export function createApp(dependencies: AppDependencies): App {
       clock,
     });
     feedback.registerRoutes(http);
+    const delivered = deliveredState(config.delivery, config.deliveryRedirect);
+    registerProgressRoutes(http, { links: statusLinks, database, delivered });
     registerVerifySenderRoutes(http, senderVerification);
     registerHostedImageRoute(http, { database, attachments, memoryShare: share });
     registerListRoutes(http, { database, accounts, ...access });

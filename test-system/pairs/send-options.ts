@@ -37,6 +37,7 @@ export interface Draft {
   readonly trackOpens: boolean;
   readonly trackClicks: boolean;
   readonly transactional: boolean;
+  readonly statusToken?: object;
   readonly repeated: boolean;
 }
 
@@ -207,6 +208,10 @@ export const sendOptions = {
   trackOpens: option({ values: { no: {}, yes: { trackOpens: true } } }),
   trackClicks: option({ values: { no: {}, yes: { trackClicks: true } } }),
   transactional: option({ values: { no: {}, yes: { transactional: true } } }),
+  statusLink: option({
+    values: { none: {}, private: { statusToken: { private: true } } },
+    excludes: { private: { door: overSmtp } },
+  }),
   repetition: option({ values: { none: {}, 'same key': { repeated: true } } }),
 };
 

@@ -61,7 +61,7 @@ async function submitOverHttp(doors: Doors, draft: Draft, key: string): Promise<
     draft.repeated ? { 'idempotency-key': keyOf(draft) } : {},
   );
   assert.equal(status, 200, text);
-  return readAnswer(body);
+  return readAnswer(draft, body);
 }
 
 async function submitInBatch(doors: Doors, draft: Draft, key: string): Promise<Submitted> {
@@ -73,10 +73,15 @@ async function submitInBatch(doors: Doors, draft: Draft, key: string): Promise<S
   const { status, text, body } = await post(path, doors, key, { messages: [message] });
   const [result] = (body.results ?? []) as Record<string, unknown>[];
   assert.ok(status === 200 && result?.status === 200, text);
-  return readAnswer(result);
+  return readAnswer(draft, result);
 }
 
-function readAnswer(body: Readonly<Record<string, unknown>>): Submitted {
+/** A link names the message. Its signature is another one once the master key has been rotated. */
+function readAnswer({ statusToken }: Draft, body: Readonly<Record<string, unknown>>): Submitted {
+  const linked = Buffer.from(String(body.statusUrl).split('/').at(-1) ?? '', 'base64url');
+  const id = String(body.messageId).replaceAll('-', '');
+  if (statusToken === undefined) assert.equal(body.statusUrl, undefined);
+  else assert.ok(linked.toString('hex').includes(id), String(body.statusUrl));
   return {
     messageId: String(body.messageId),
     skipped: body.suppressedRecipients as readonly string[],
@@ -139,6 +144,7 @@ function bodyOf(doors: Doors, draft: Draft): object {
       receiveReplies: draft.receiveReplies,
       deliveryWhenDelayed: draft.late,
       templateVersion: draft.dueVersion && 'due',
+      statusToken: draft.statusToken,
       sendAt: timeOf(doors, draft.sendAt),
       deliverBefore: timeOf(doors, draft.deliverBefore),
     },

@@ -53,6 +53,7 @@ const districts: Readonly<Record<string, readonly (string | readonly string[])[]
     'unsubscribe',
     'reply',
     ['bounce', 'relay'],
+    'progress',
     'retention',
     'report',
     'webhook',

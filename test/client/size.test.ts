@@ -11,14 +11,19 @@ const folder = await mkdtemp(join(tmpdir(), 'client-size-'));
 after(() => rm(folder, { recursive: true }));
 
 /** @returns the code of an app, bundled and minified */
-async function bundle(text: string): Promise<string> {
+async function bundle(text: string, format: 'es' | 'iife' = 'es'): Promise<string> {
   const entry = join(folder, 'app.ts');
   await writeFile(entry, text);
   const result = await build({
     root: folder,
     configFile: false,
     logLevel: 'silent',
-    build: { write: false, lib: { entry, formats: ['es'] }, minify: true, target: 'es2022' },
+    build: {
+      write: false,
+      lib: { entry, formats: [format], name: 'app' },
+      minify: true,
+      target: 'es2022',
+    },
   });
   const [one] = Array.isArray(result) ? result : [result];
   assert.ok(one !== undefined && 'output' in one);
@@ -33,6 +38,12 @@ export const send = (url: string, key: string, to: string) =>
 `);
   assert.match(code, /idempotency-key/);
   assert.ok(gzipSync(code).length < 10_000, `${gzipSync(code).length} bytes`);
+});
+
+test('the element for the person who waits takes less than 3 kB', async () => {
+  const code = await bundle(`import '${source}/status.ts';`, 'iife');
+  assert.match(code, /signalpost-status/);
+  assert.ok(Buffer.byteLength(code) < 3_000, `${Buffer.byteLength(code)} bytes`);
 });
 
 test('an app carries only what it uses', async () => {

@@ -3,6 +3,7 @@ import { after } from 'node:test';
 import { waitFor } from './wait-for.ts';
 
 export interface StreamedEvent {
+  /** Empty if it has none. */
   readonly id: string;
   readonly data: {
     readonly type: string;
@@ -57,9 +58,9 @@ export class EventStream {
     if (this.response?.statusCode !== 200) return;
     this.text = blocks.pop() ?? '';
     for (const block of blocks) {
-      const id = /^id: (.*)$/m.exec(block)?.[1];
+      const id = /^id: (.*)$/m.exec(block)?.[1] ?? '';
       const data = /^data: (.*)$/m.exec(block)?.[1];
-      if (id !== undefined && data !== undefined) this.events.push({ id, data: JSON.parse(data) });
+      if (data !== undefined) this.events.push({ id, data: JSON.parse(data) });
     }
   }
 }

@@ -185,6 +185,7 @@ export function errorOf(response: Answer, idempotencyKey?: string): SignalpostEr
     readonly errors?: readonly Problem[];
     readonly requestId?: string;
     readonly suppressedRecipients?: readonly string[];
+    readonly statusUrl?: string;
     readonly status?: number;
   };
   const location = response.headers.get('location');
@@ -213,7 +214,7 @@ export function errorOf(response: Answer, idempotencyKey?: string): SignalpostEr
     case 'PERSONALIZATION_FAILURE':
       return new PersonalizationError(failure);
     case 'RECIPIENT_SUPPRESSED':
-      return new SuppressedError(failure, body.suppressedRecipients ?? []);
+      return new SuppressedError(failure, body.suppressedRecipients ?? [], body.statusUrl);
     case 'ACCOUNT_SUSPENDED':
       return new AccountSuspendedError(failure);
     case 'IDEMPOTENCY_MISMATCH':

@@ -64,10 +64,13 @@ export class SuppressedError extends SignalpostError {
   readonly code = 'RECIPIENT_SUPPRESSED';
   /** The suppressed addresses. */
   readonly recipients: readonly string[];
+  /** Looks like that of a waiting message, if `statusToken.private` asks for it. */
+  readonly statusUrl: string | undefined;
 
-  constructor(failure: Failure, recipients: readonly string[]) {
+  constructor(failure: Failure, recipients: readonly string[], statusUrl?: string) {
     super(failure);
     this.recipients = recipients;
+    this.statusUrl = statusUrl;
   }
 }
 

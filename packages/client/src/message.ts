@@ -55,6 +55,14 @@ interface MessageBase {
   /** Which version of the template a scheduled message uses. Default: `accepted`. */
   readonly templateVersion?: 'accepted' | 'due';
   /**
+   * The result has a `statusUrl` for the person who waits, which works for 15 minutes. `private`: the link doesn't tell a message that
+   * waits from one that never arrives, and the error for a suppressed address has one too. `resendAfterSeconds`: when the page offers
+   * to send again, up to 900. Default: false.
+   */
+  readonly statusToken?:
+    | boolean
+    | { readonly private?: boolean; readonly resendAfterSeconds?: number };
+  /**
    * Repeating a call with the same key within 24 hours never sends twice. Default: a new key for each call, kept across its
    * retries.
    */
@@ -132,6 +140,7 @@ export function bodyOf(message: AnyMessage): Record<string, unknown> {
       deliverBefore: timeOf(message.deliverBefore),
       receiveReplies: message.receiveReplies,
       templateVersion: message.templateVersion,
+      statusToken: message.statusToken,
     }),
   });
 }

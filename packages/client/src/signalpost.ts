@@ -31,6 +31,8 @@ export interface Sent {
   readonly messageId: string;
   /** Cc addresses that got nothing because they are suppressed. */
   readonly suppressedRecipients: readonly string[];
+  /** Shows the progress of the message to the person who waits, if `statusToken` asks for it. */
+  readonly statusUrl?: string;
 }
 
 /** The result of one message of a batch. */
@@ -241,6 +243,6 @@ export interface Signalpost extends KeyClient {}
 /** A client with an OAuth 2.0 grant. */
 export interface SignalpostWithToken extends Sender {}
 
-function sentOf({ messageId, suppressedRecipients }: Accepted): Sent {
-  return { messageId, suppressedRecipients };
+function sentOf({ messageId, suppressedRecipients, statusUrl }: Accepted): Sent {
+  return { messageId, suppressedRecipients, ...(statusUrl !== undefined && { statusUrl }) };
 }

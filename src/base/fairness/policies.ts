@@ -73,6 +73,7 @@ export const policies = {
     wait: waiting(64, 16, 5_000),
     retryAfter: 5,
   }),
+  statusStreams: slots('status streams', [10_000, 100, 2_000], { by: 'network', retryAfter: 5 }),
   // Requests of accounts
   bodies: memory('request bodies', [128, 64, 32], { evict: { afterMs: 10_000 } }),
   largeBodies: memory('large request bodies', [64, 32, 32], {

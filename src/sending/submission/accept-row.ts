@@ -1,6 +1,7 @@
 import type { EmailAddress } from '../../base/values/email-address.ts';
 import type { AccountId, ClientId, MessageId, TemplateId } from '../../base/values/ids.ts';
 import type { IdempotencyKey } from './idempotency.ts';
+import type { StatusLink } from './status-link.ts';
 
 /** When to start and stop trying to deliver a message. */
 interface AcceptTiming {
@@ -38,6 +39,8 @@ export interface AcceptRow {
   readonly timing?: AcceptTiming | undefined;
   /** SHA-256 of the distinct contents of its attachments, one byte per character; already stored. */
   readonly attachments?: readonly string[] | undefined;
+  /** Undefined: the response has no status link. */
+  readonly status?: StatusLink | undefined;
   /** Messages to other recipients, stored with this one or not at all. Its key covers them all; they have no copies. */
   readonly copies?: readonly AcceptRow[] | undefined;
   /** A copy that is left out if its recipient is suppressed, as a Cc address of a template's message is. */

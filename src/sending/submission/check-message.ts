@@ -140,6 +140,7 @@ function* checks(
       replyAddress,
       sealLinks:
         guards && ((message) => guardedLinks.seal(message, guards, locales, request.values)),
+      status: dependencies.statusLinks.for(account.id, request.status),
     },
     otherRecipients?.map((to) => ({ to })),
   );

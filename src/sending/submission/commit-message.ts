@@ -17,6 +17,7 @@ import { type IdempotencyKey, idempotencyInProgress } from './idempotency.ts';
 import { findIdempotencyKey } from './idempotency-key-store.ts';
 import type { UsageRecord } from './recent-template-usage.ts';
 import type { SendDependencies } from './send-dependencies.ts';
+import type { StatusLink } from './status-link.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /** A message that passed checks 5 to 8. */
@@ -33,6 +34,8 @@ export interface Receipt {
   readonly suppressedRecipients: readonly string[];
   /** True if an earlier request with this key was accepted, so nothing was sent for this one. */
   readonly replayed: boolean;
+  /** Shows the progress of the message, if the request asks for it. */
+  readonly statusUrl: string | undefined;
 }
 
 /**
@@ -109,12 +112,17 @@ async function finishCommit(
   return toReceipt(row);
 }
 
-function toReceipt(row: AcceptRow): Receipt {
-  return { messageId: row.id, suppressedRecipients: row.suppressed, replayed: false };
+function toReceipt({
+  id: messageId,
+  suppressed: suppressedRecipients,
+  status,
+}: AcceptRow): Receipt {
+  return { messageId, suppressedRecipients, replayed: false, statusUrl: status?.urlOf(messageId) };
 }
 
 /**
  * The stored response for a key.
+ * @param statusOf reads what an accepted request asks for
  * @returns undefined if no request was accepted with it
  * @throws Fault IDEMPOTENCY_MISMATCH if that request was different
  */
@@ -122,13 +130,15 @@ export async function findReplay(
   dependencies: SendDependencies,
   accountId: AccountId,
   key: IdempotencyKey,
+  statusOf?: () => StatusLink | undefined,
 ): Promise<Receipt | undefined> {
   const { kysely } = dependencies.database;
   const stored = await withTimeout(findIdempotencyKey(kysely, accountId, key.text));
   if (stored === undefined) return undefined;
   if (stored.requestHash !== key.requestHash) throw new Fault('IDEMPOTENCY_MISMATCH');
   const { messageId, suppressedRecipients } = stored;
-  return { messageId, suppressedRecipients, replayed: true };
+  const statusUrl = statusOf?.()?.urlOf(messageId);
+  return { messageId, suppressedRecipients, replayed: true, statusUrl };
 }
 
 async function findStoredReceipt(
@@ -136,7 +146,7 @@ async function findStoredReceipt(
   row: AcceptRow,
 ): Promise<Receipt | undefined> {
   if (row.key === undefined) return undefined;
-  const stored = await findReplay(dependencies, row.accountId, row.key);
+  const stored = await findReplay(dependencies, row.accountId, row.key, () => row.status);
   // This request's own message: its first statement committed although the connection broke.
   return stored && { ...stored, replayed: stored.messageId !== row.id };
 }
@@ -173,9 +183,10 @@ function withoutSuppressed(row: AcceptRow, addresses: readonly string[]): Accept
   const suppressedRecipients = rowWithCopies(row).flatMap(({ recipients }) =>
     recipients.filter(isSuppressed),
   );
+  const statusUrl = row.status?.isPrivate === true ? row.status.urlOf(row.id) : undefined;
   throw new Fault('RECIPIENT_SUPPRESSED', {
     details: [{ field: 'envelope.toAddress', reason: 'is suppressed for this account' }],
-    extra: { suppressedRecipients },
+    extra: { suppressedRecipients, ...(statusUrl !== undefined && { statusUrl }) },
   });
 }
 

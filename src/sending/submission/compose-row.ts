@@ -19,6 +19,7 @@ import type { CheckedSender } from './check-sender.ts';
 import { retentionClassOf, scheduleMembers, withTiming } from './delivery-timing.ts';
 import type { IdempotencyKey } from './idempotency.ts';
 import type { ParsedSendRequest } from './send-request.ts';
+import type { StatusLink } from './status-link.ts';
 
 /** A request that passed every check. */
 interface CheckedRequest {
@@ -41,6 +42,7 @@ interface CheckedRequest {
   readonly replyAddress?: MakeReplyAddress | undefined;
   /** The values of a message with its guarded links sealed, if the version has any. */
   readonly sealLinks?: ((message: TrackedMessage) => Partial<MessageContent>) | undefined;
+  readonly status?: StatusLink | undefined;
 }
 
 /** A recipient who gets a message of their own, stored with that of the To address. */
@@ -114,6 +116,7 @@ function composeMessage(
     ),
     key: isFirst ? checked.key : undefined,
     attachments: checked.attachments && contentHashes(checked.attachments.infos),
+    status: isFirst ? checked.status : undefined,
   };
   return withTiming(row, request.timing);
 }

@@ -52,6 +52,8 @@ const typeNames: Readonly<Record<string, string>> = {
   string: 'must be a string',
   boolean: 'must be true or false',
   object: 'must be an object',
+  integer: 'must be a whole number',
+  'boolean,object': 'must be true, false or an object',
   array: 'must be an array',
 };
 

@@ -32,6 +32,7 @@ import {
   textBodySchema,
 } from './send-body-schema.ts';
 import type { ParsedContentRequest, ParsedSendRequest, SubjectOverride } from './send-request.ts';
+import { readStatusRequest } from './status-link.ts';
 
 const noValues: GivenValues = Object.freeze({});
 
@@ -60,9 +61,9 @@ export class SendBodyParser {
   constructor(now: () => number = Date.now, headerRules = new CustomHeaderRules()) {
     this.#now = now;
     this.#headerRules = headerRules;
-    bodyValidator ??= new Ajv({ allErrors: true, strict: true }).compile<SendBody<string>>(
-      textBodySchema,
-    );
+    bodyValidator ??= new Ajv({ allErrors: true, strict: true, allowUnionTypes: true }).compile<
+      SendBody<string>
+    >(textBodySchema);
     this.#validate = bodyValidator;
   }
 
@@ -345,6 +346,7 @@ function toRequest(
     deliverWhenDelayed: actions.deliveryWhenDelayed?.toLowerCase() !== 'false',
     receiveReplies: actions.receiveReplies,
     timing: readTiming(actions, now, details),
+    status: readStatusRequest(actions.statusToken),
   };
 }
 

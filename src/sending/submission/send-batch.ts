@@ -16,6 +16,7 @@ import { readBatch } from './read-batch.ts';
 import { type BodyJson, readBodyJson } from './read-body-json.ts';
 import type { SendDependencies } from './send-dependencies.ts';
 import { sendEmail } from './send-email.ts';
+import { statusMember } from './status-link.ts';
 
 /** A batch whose caller and template passed checks 1 to 5. */
 export interface BatchRequest {
@@ -274,7 +275,7 @@ class ResultWriter {
   }
 }
 
-function toAcceptedResult({ messageId, suppressedRecipients }: Receipt): string {
+function toAcceptedResult({ messageId, suppressedRecipients, statusUrl }: Receipt): string {
   const list = suppressedRecipients.length === 0 ? '[]' : JSON.stringify(suppressedRecipients);
-  return `{"success":true,"status":200,"message":"Successfully Accepted","messageId":"${messageId}","suppressedRecipients":${list}}`;
+  return `{"success":true,"status":200,"message":"Successfully Accepted","messageId":"${messageId}","suppressedRecipients":${list}${statusMember(statusUrl)}}`;
 }

@@ -262,9 +262,10 @@ async function checkContent(
   const tracking = trackingOf(request);
   if (tracking.length > 0) await checkRawParts({ source, rules, tracking }, turn);
   const { subject } = filled;
+  const status = dependencies.statusLinks.for(account.id, request.status);
   return storeRaw(
     right,
-    { source, subject, request, sender, replyAddress, otherRecipients: others },
+    { source, subject, request, sender, replyAddress, status, otherRecipients: others },
     key,
     trace,
   );

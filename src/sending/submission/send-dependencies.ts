@@ -13,6 +13,7 @@ import type { IdempotencyLocks } from './idempotency.ts';
 import type { ReceivingTemplate, SendBodyParser } from './parse-send-body.ts';
 import type { QuotaShares } from './quota-shares.ts';
 import type { RecentTemplateUsage } from './recent-template-usage.ts';
+import type { StatusLinks } from './status-link.ts';
 
 /** Template data the checks need, in rendered form. */
 export interface SendableTemplate extends ReceivingTemplate {
@@ -36,4 +37,5 @@ export interface SendDependencies {
   readonly replyAddresses: ReplyAddresses;
   readonly guardedLinks: GuardedLinks;
   readonly findReplyHost: FindReplyHost;
+  readonly statusLinks: StatusLinks;
 }

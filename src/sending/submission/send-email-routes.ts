@@ -13,6 +13,7 @@ import { readPathAccount, readPathIds, sendPrefix } from './read-path-ids.ts';
 import { type ContentRequest, sendContentBody } from './send-content.ts';
 import type { SendDependencies } from './send-dependencies.ts';
 import { sendEmail } from './send-email.ts';
+import { statusMember } from './status-link.ts';
 import type { SubmissionMetrics } from './submission-metrics.ts';
 import { withTimeout } from './with-timeout.ts';
 
@@ -147,5 +148,5 @@ function keyOf(request: IncomingMessage): string | string[] | undefined {
 function toBody(receipt: Receipt): string {
   const suppressed = receipt.suppressedRecipients;
   const list = suppressed.length === 0 ? '[]' : JSON.stringify(suppressed);
-  return `{"success":true,"message":"Successfully Accepted","messageId":"${receipt.messageId}","suppressedRecipients":${list}}`;
+  return `{"success":true,"message":"Successfully Accepted","messageId":"${receipt.messageId}","suppressedRecipients":${list}${statusMember(receipt.statusUrl)}}`;
 }

@@ -19,6 +19,7 @@ import { prepareReplies } from './receive-replies.ts';
 import type { SendDependencies } from './send-dependencies.ts';
 import { acceptMessage } from './send-email.ts';
 import type { ParsedSendRequest } from './send-request.ts';
+import type { StatusLink } from './status-link.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /** A complete message to send as it is. */
@@ -105,6 +106,7 @@ interface CheckedRaw {
   readonly request: ParsedSendRequest;
   readonly sender: CheckedSender;
   readonly replyAddress: MakeReplyAddress | undefined;
+  readonly status?: StatusLink | undefined;
   readonly otherRecipients: readonly OtherRecipient[];
 }
 

@@ -4,6 +4,7 @@ import type { GivenValues } from '../../content/template/field-value.ts';
 import type { TemplateOverride } from '../../content/template/parse-override.ts';
 import type { DeliveryTiming } from './delivery-timing.ts';
 import type { RequestedAttachment } from './read-attachments.ts';
+import type { StatusRequest } from './status-link.ts';
 
 /** A subject line or preview text from a request, raw and parsed. */
 export interface SubjectOverride {
@@ -41,6 +42,8 @@ export interface ParsedSendRequest {
   readonly receiveReplies?: boolean | undefined;
   /** Undefined: at once, and no deadline of its own. */
   readonly timing?: DeliveryTiming | undefined;
+  /** Undefined: the response has no status link. */
+  readonly status?: StatusRequest | undefined;
 }
 
 /** A validated body of a message that isn't made from a stored template. */

@@ -156,6 +156,7 @@ export const routeLimits: readonly RouteLimit[] = [
     bodySeconds: 5,
   }),
   line('POST', '/u/:token/undo', 'anyone with the link', button),
+  line('GET', '/status/:token', 'anyone with the link', none),
   line('GET POST', '/verify-sender/:token', 'anyone with the link', button),
 
   // Relay notifications; each route exists only if it is configured

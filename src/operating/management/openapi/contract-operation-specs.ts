@@ -11,6 +11,7 @@ import { listNumbers } from '../../../content/list/list-query.ts';
 import { ListingErrorSchema, ListingSchema } from '../../../content/list/listing-schema.ts';
 import { MessageStatusSchema } from '../../../content/message/message-view.ts';
 import { FaultSchema } from '../../../host/http/error-catalog.ts';
+import { ProgressSchema } from '../../../outcomes/progress/describe-progress.ts';
 import { AcceptedSchema, BatchResultsSchema } from '../../../sending/submission/answer-schemas.ts';
 import {
   batchBodySchema,
@@ -40,12 +41,20 @@ export interface ContractOperationSpec {
   readonly basic?: boolean;
   readonly parameters?: readonly Parameter[];
   readonly body?: { readonly type: string; readonly schema: TSchema };
-  /** Description and body schema by status. */
-  readonly answers: Readonly<Record<number, readonly [description: string, TSchema | undefined]>>;
+  /** Description and body schema by status, and another media type than JSON that it can also have, as text. */
+  readonly answers: Readonly<
+    Record<number, readonly [description: string, TSchema | undefined, other?: string]>
+  >;
 }
 
-function pathParameter(name: string, description: string, example: string): Parameter {
-  const schema = Type.String({ examples: [example], maxLength: 64 });
+/** An error outside of the contract. */
+const PlainErrorSchema = Type.Object(
+  { status: Type.Integer(), message: Type.String(), requestId: Type.String() },
+  { title: 'PlainError' },
+);
+
+function pathParameter(name: string, description: string, example: string, max = 64): Parameter {
+  const schema = Type.String({ examples: [example], maxLength: max });
   return { name, in: 'path', required: true, description, schema };
 }
 
@@ -263,6 +272,29 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
       401: ['Unauthorized Request.', FaultSchema],
       500: ['Internal Server Error.', FaultSchema],
       503: ['IO Exception was encountered.', FaultSchema],
+    },
+  },
+  {
+    id: 'getProgress',
+    method: 'get',
+    path: '/status/{token}',
+    tag: 'Event-triggered email',
+    summary: 'Get the progress of a message for the person who waits',
+    description:
+      'The `statusUrl` of a response; it works for 15 minutes. With `Accept: text/event-stream`, the progress is sent after each change, until it is final (server-sent events). Pages of every origin can read it.',
+    bearer: false,
+    parameters: [
+      pathParameter('token', 'Of the link.', 'tVgBoRC4sYdzYYi-rjIJpW_vAAAxMDAw', 132),
+      queryParameter('lang', false, '`en`, `de`, `fr` or `es`. Default: that of the browser.'),
+    ],
+    answers: {
+      200: ['The progress.', ProgressSchema, 'text/event-stream'],
+      204: ['A stream that ended isn’t continued.', undefined],
+      404: ['The link is incomplete or wrong.', PlainErrorSchema],
+      410: ['The link has expired, or the message is deleted.', ProgressSchema],
+      429: ['Too many requests or streams; see Retry-After.', PlainErrorSchema],
+      500: ['Internal Server Error.', FaultSchema],
+      503: ['IO Exception was encountered; see Retry-After.', FaultSchema],
     },
   },
   {

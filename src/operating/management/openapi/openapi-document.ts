@@ -158,11 +158,11 @@ function describeContract(operation: ContractOperationSpec, schemas: NamedSchema
           },
         }),
     responses: Object.fromEntries(
-      Object.entries(answers).map(([status, [text, schema]]) => [
+      Object.entries(answers).map(([status, [text, schema, other]]) => [
         status,
         {
           description: text,
-          ...(schema === undefined ? {} : json(schemas.reference(schema))),
+          ...(schema === undefined ? {} : json(schemas.reference(schema), other)),
         },
       ]),
     ),
@@ -181,8 +181,14 @@ function described(
   };
 }
 
-function json(schema: SchemaJson): { content: Record<string, unknown> } {
-  return { content: { 'application/json': { schema } } };
+/** @param other another media type, as text */
+function json(schema: SchemaJson, other?: string): { content: Record<string, unknown> } {
+  return {
+    content: {
+      'application/json': { schema },
+      ...(other === undefined ? {} : { [other]: { schema: { type: 'string' } } }),
+    },
+  };
 }
 
 function describeRoute(route: ManagementRoute, schemas: NamedSchemas): unknown {
@@ -323,10 +329,7 @@ function success(
   const body = {
     description: 'Success.',
     headers: { ETag: { description: 'For If-Match.', schema: { type: 'string' } } },
-    content: {
-      'application/json': { schema: schemas.reference(answer) },
-      ...(alsoProduces === undefined ? {} : { [alsoProduces]: { schema: { type: 'string' } } }),
-    },
+    ...json(schemas.reference(answer), alsoProduces),
   };
   if (conditional === true && status === undefined)
     return { 200: body, 201: { ...body, description: 'Created.' } };
