@@ -408,7 +408,7 @@ test('a redirect is not followed', async () => {
   assert.equal(line?.state, 'pending');
   assert.equal(receiver.about(id).length, 1);
   const unset = { url: receiver.url, kinds: [], permissions };
-  await changeEndpoint(kysely, accountId, endpointId, unset);
+  await changeEndpoint(kysely, webhooks.box, accountId, endpointId, unset);
   await removeEndpoint(kysely, accountId, endpointId);
 });
 
