@@ -22,7 +22,7 @@ import { describeReply, maxReplyBodyBytes } from './describe-reply.ts';
 import { pauseEndpoint, readSendableEndpoint, type SendableEndpoint } from './endpoint-store.ts';
 import { isSuccess, postWebhook, WebhookConnection, type WebhookExchange } from './post-webhook.ts';
 import type { SecretBox } from './secret-box.ts';
-import { hasEvent, webhookFormats } from './webhook-formats.ts';
+import { describeIn, hasEvent, webhookFormats } from './webhook-formats.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 /** How long an event is retried, and how long an endpoint may fail before it is paused. */
@@ -192,14 +192,14 @@ async function tryDelivery(
   const { clock, networks, hostNames } = dependencies;
   const { eventId, messageId } = delivery;
   // Only the endpoint gets the reply itself: who may read the log needn't be allowed to read messages.
-  const format = webhookFormats[endpoint.format];
-  const logged = JSON.stringify(format.describe(asReadableBy(endpoint, delivery)));
+  const logged = JSON.stringify(describeIn(endpoint.format, asReadableBy(endpoint, delivery)));
   const body =
     delivery.kind === 'replied'
       ? await addReply(dependencies, accountId, eventId, logged, endpoint)
       : logged;
   const timestamp = Math.floor(clock.now() / 1_000);
-  const signed = format.sign({ id: eventId, timestamp, body }, endpoint.secrets);
+  const { sign } = webhookFormats[endpoint.format];
+  const signed = sign({ id: eventId, timestamp, body }, endpoint.secrets);
   const exchange = await traceWebhook(
     dependencies.tracing,
     { ...delivery, accountId, url: endpoint.url },

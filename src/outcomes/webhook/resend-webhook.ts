@@ -1,61 +1,49 @@
-import { signWebhook } from './sign-webhook.ts';
-import {
-  messageOf,
-  readerOf,
-  serverReply,
-  sesBounce,
-  type WebhookFormat,
-} from './webhook-format.ts';
+import { standardWebhooks } from './sign-webhook.ts';
+import type { WebhookFacts, WebhookFormat } from './webhook-format.ts';
+
+const describeBounce = ({
+  text: message,
+  bounceType: type,
+  bounceSubType: subType,
+}: WebhookFacts) => ({
+  bounce: { message, type, subType },
+});
 
 /** Resend's format (resend.com/docs/webhooks/emails), signed with the headers of Svix. */
 export const resendWebhook: WebhookFormat = {
-  names: {
-    accepted: 'email.sent',
-    delivered: 'email.delivered',
-    bounced: 'email.bounced',
-    deferred: 'email.delivery_delayed',
-    expired: 'email.bounced',
-    failed: 'email.failed',
-    uncertain: null,
-    canceled: null,
-    delayed: 'email.delivery_delayed',
-    complained: 'email.complained',
-    unsubscribed: null,
-    replied: null,
-    opened: 'email.opened',
-    clicked: 'email.clicked',
+  events: {
+    accepted: ['email.sent'],
+    delivered: ['email.delivered'],
+    bounced: ['email.bounced', describeBounce],
+    deferred: ['email.delivery_delayed'],
+    expired: ['email.bounced', describeBounce],
+    failed: ['email.failed', ({ text: reason }) => ({ failed: { reason } })],
+    delayed: ['email.delivery_delayed'],
+    complained: ['email.complained'],
+    opened: ['email.opened'],
+    clicked: [
+      'email.clicked',
+      ({ ip: ipAddress, time: timestamp, userAgent }) => ({
+        click: { ipAddress, link: '', timestamp, userAgent },
+      }),
+    ],
   },
-  describe(event) {
-    const { kind, at, messageId, templateId, attributes, envelope } = event;
-    const { acceptedAt, headerId, from, to, subject } = messageOf(event);
-    const isScheduled = kind === 'accepted' && (envelope?.sendAt ?? null) !== null;
-    const { text } = serverReply(event);
-    const { ip: ipAddress, userAgent } = readerOf(event);
+  describe(name, { kind, time, acceptedAt, headerId, from, to, subject, ...event }, members) {
     return {
-      type: isScheduled ? 'email.scheduled' : resendWebhook.names[kind],
-      created_at: at.toISOString(),
+      type: kind === 'accepted' && event.isScheduled ? 'email.scheduled' : name,
+      created_at: time,
       data: {
         created_at: acceptedAt.toISOString(),
-        email_id: messageId,
-        message_id: headerId === '' ? '' : `<${headerId}>`,
+        email_id: event.messageId,
+        message_id: headerId && `<${headerId}>`,
         from,
         to,
         subject,
-        ...(templateId !== null && { template_id: templateId }),
-        tags: attributes ?? {},
-        ...((kind === 'bounced' || kind === 'expired') && {
-          bounce: { message: text, ...sesBounce(event) },
-        }),
-        ...(kind === 'failed' && { failed: { reason: text } }),
-        ...(kind === 'clicked' && {
-          click: { ipAddress, link: '', timestamp: at.toISOString(), userAgent },
-        }),
+        ...(event.templateId !== null && { template_id: event.templateId }),
+        tags: event.tags,
+        ...members,
       },
     };
   },
-  signsTwice: true,
-  sign: ({ id, timestamp, body }, secrets) => ({
-    body,
-    headers: signWebhook(id, timestamp, body, secrets, 'svix'),
-  }),
+  ...standardWebhooks('svix'),
 };

@@ -8,7 +8,7 @@ import { asReadableBy, withReply } from './describe-event.ts';
 import type { ReplyView } from './describe-reply.ts';
 import { readSendableEndpoint } from './endpoint-store.ts';
 import { postWebhook, type WebhookExchange } from './post-webhook.ts';
-import { hasEvent, webhookFormats } from './webhook-formats.ts';
+import { describeIn, hasEvent, webhookFormats } from './webhook-formats.ts';
 
 /** A sample event as posted, and the endpoint's response. */
 export interface TestEventResult {
@@ -31,7 +31,6 @@ export async function sendTestEvent(
   const endpoint = await readSendableEndpoint(database.kysely, box, accountId, endpointId);
   if (endpoint === undefined) return undefined;
   if (!hasEvent(endpoint.format, kind)) return 'unknown';
-  const format = webhookFormats[endpoint.format];
   const now = clock.now();
   const eventId = newId();
   const event = {
@@ -52,7 +51,7 @@ export async function sendTestEvent(
       sendAt: null,
     },
   };
-  const described = format.describe(asReadableBy(endpoint, event));
+  const described = describeIn(endpoint.format, asReadableBy(endpoint, event));
   const reply = endpoint.permissions.has('messages:read')
     ? sampleReply(eventId, event.messageId, event.at)
     : null;
@@ -65,7 +64,7 @@ export async function sendTestEvent(
     timestamp: Math.floor(now / 1_000),
     body: JSON.stringify(marked),
   };
-  const { headers, body } = format.sign(unsigned, endpoint.secrets);
+  const { headers, body } = webhookFormats[endpoint.format].sign(unsigned, endpoint.secrets);
   return {
     eventId,
     request: body,

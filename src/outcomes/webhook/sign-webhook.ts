@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import type { SignedWebhook, UnsignedWebhook } from './webhook-format.ts';
 
 const prefix = 'whsec_';
 const secretBytes = 32;
@@ -31,3 +32,12 @@ export function signWebhook(
     [`${prefixed}-signature`]: signatures.join(' '),
   };
 }
+
+/** Signs with Standard Webhooks. @param prefixed the beginning of the headers' names */
+export const standardWebhooks = (prefixed: 'webhook' | 'svix') => ({
+  signsTwice: true,
+  sign: ({ id, timestamp, body }: UnsignedWebhook, secrets: readonly string[]): SignedWebhook => ({
+    body,
+    headers: signWebhook(id, timestamp, body, secrets, prefixed),
+  }),
+});

@@ -38,10 +38,12 @@ export interface SignedWebhook {
 
 /** How an endpoint gets events. */
 export interface WebhookFormat {
-  /** Its name for each kind; null if it has none. */
-  readonly names: Readonly<Record<WebhookKind, string | null>>;
-  /** The body of an event that has a name. */
-  describe(event: WebhookEvent): object;
+  /** Its name for each kind, and what it tells of that kind only. It doesn't have the others. */
+  readonly events: Partial<
+    Record<WebhookKind, readonly [name: string, describe?: (facts: WebhookFacts) => object]>
+  >;
+  /** The body. @param members what it tells of the kind only */
+  describe(name: string, facts: WebhookFacts, members: object): object;
   /** Whether a request has room for the signatures of two secrets, so that a receiver can switch. */
   readonly signsTwice: boolean;
   /** @param secrets the current one first, then the previous one while it is valid */
@@ -51,48 +53,48 @@ export interface WebhookFormat {
 /** RFC 3463 section 2. */
 const statusPattern = /\b[245]\.\d{1,3}\.\d{1,3}\b/;
 
-/** What the receiving server said: its text, the SMTP code (0 if unknown) and the enhanced status. */
-export function serverReply({ detail }: Pick<WebhookEvent, 'detail'>) {
-  const text = textOf(detail.reply) || textOf(detail.reason);
-  const status = textOf(detail.status) || (statusPattern.exec(text)?.[0] ?? '');
-  return { text, status, code: Number(/^\d{3}\b/.exec(text)?.[0] ?? 0) };
-}
-
-/** True for a bounce that suppresses the address, which providers call a hard bounce. */
-export function isHardBounce({ kind, detail }: WebhookEvent): boolean {
-  const isHard = (hardCauses as readonly unknown[]).includes(detail.cause);
-  return kind === 'bounced' && isHard && detail.permanent !== false;
-}
-
 const subTypes: Partial<Record<PermanentCause, string>> = {
   'mailbox-full': 'MailboxFull',
   size: 'MessageTooLarge',
   content: 'ContentRejected',
 };
 
-/** A bounce in the terms of Amazon SES, which Resend passes on. */
-export function sesBounce(event: WebhookEvent) {
-  if (isHardBounce(event)) return { type: 'Permanent', subType: 'General' };
-  const subType = subTypes[event.detail.cause as PermanentCause] ?? 'General';
-  return { type: 'Transient', subType };
-}
+export type WebhookFacts = ReturnType<typeof factsOf>;
 
-/** Who caused an open or click: its user agent, and its address or network. */
-export function readerOf({ detail }: WebhookEvent) {
-  const ip = textOf(detail.network).replace(/\/\d+$/, '');
-  return { ip, userAgent: textOf(detail.userAgent), isPerson: detail.class === 'person' };
-}
-
-/** The message as most formats tell it; texts are empty where they aren't known. */
-export function messageOf({ messageId, envelope, address }: WebhookEvent) {
-  const { from = null, subject = null } = envelope ?? {};
+/** An event in the terms of providers. Texts are empty where they aren't known. */
+export function factsOf(event: WebhookEvent) {
+  const { kind, messageId, detail, envelope, address, attributes } = event;
+  const { from = null, subject = null, sendAt = null } = envelope ?? {};
+  const text = textOf(detail.reply) || textOf(detail.reason);
+  const cause = detail.cause as PermanentCause;
+  // It suppresses the address, as the hard bounces of providers do.
+  const isHard = kind === 'bounced' && hardCauses.includes(cause) && detail.permanent !== false;
   return {
+    ...event,
+    time: event.at.toISOString(),
     acceptedAt: timeOfId(messageId),
     /** The Message-ID, without angle brackets. */
     headerId: from === null ? '' : `${messageId}@${domainOf(from.address)}`,
     fromAddress: from?.address ?? '',
     from: from?.name === undefined ? (from?.address ?? '') : `${from.name} <${from.address}>`,
     subject: subject ?? '',
+    isScheduled: sendAt !== null,
+    email: address ?? '',
     to: address === null ? [] : [address],
+    tags: attributes ?? {},
+    /** What the receiving server said: its text, the SMTP code (0 if unknown) and the enhanced status. */
+    text,
+    code: Number(/^\d{3}\b/.exec(text)?.[0] ?? 0),
+    status: textOf(detail.status) || (statusPattern.exec(text)?.[0] ?? ''),
+    attempt: Number(textOf(detail.attempt)) || 1,
+    cause,
+    isHard,
+    /** In the terms of Amazon SES, which Resend passes on. */
+    bounceType: isHard ? 'Permanent' : 'Transient',
+    bounceSubType: (isHard ? undefined : subTypes[cause]) ?? 'General',
+    /** Who caused an open or click. */
+    ip: textOf(detail.network).replace(/\/\d+$/, ''),
+    userAgent: textOf(detail.userAgent),
+    isPerson: detail.class === 'person',
   };
 }

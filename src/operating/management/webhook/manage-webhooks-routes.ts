@@ -94,7 +94,7 @@ const WebhookSettings = StrictObject({
   ),
   credentials: OptionalText({
     description:
-      'For Basic authentication in the format `postmark`: `user:password`. Never shown. Default: for a new webhook or URL, new ones.',
+      'For Basic authentication in the format `postmark`: `user:password`. Default: those it has, or for a new webhook or URL, new ones.',
     pattern: '^[^:]+:.+$',
     maxLength: 200,
   }),

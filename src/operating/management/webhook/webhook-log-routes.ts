@@ -15,7 +15,7 @@ import {
 import { webhookKinds } from '../../../content/message/event-kinds.ts';
 import { readDelivery, readLog } from '../../../outcomes/webhook/delivery-store.ts';
 import { maxCountedWaiting, readReplays } from '../../../outcomes/webhook/replay-store.ts';
-import { hasEvent, webhookFormats } from '../../../outcomes/webhook/webhook-formats.ts';
+import { describeIn, hasEvent } from '../../../outcomes/webhook/webhook-formats.ts';
 import { defineList, definePages } from '../answer/list-operations.ts';
 import { conflict, invalidField, notFound, Problem } from '../answer/problem.ts';
 import { readTime } from '../answer/read-query.ts';
@@ -89,9 +89,7 @@ export const getWebhookDelivery = defineOperation({
     const found = await readDelivery(kysely, call.params.accountId, webhookId, eventId);
     if (found === undefined) throw notFound('webhook delivery');
     const { event, format, place: _, tries, ...entry } = found;
-    const next = hasEvent(format, event.kind)
-      ? JSON.stringify(webhookFormats[format].describe(event))
-      : '';
+    const next = hasEvent(format, event.kind) ? JSON.stringify(describeIn(format, event)) : '';
     const request = entry.lastRequest ?? next;
     return { ...entry, request, tries: [...tries] };
   },
