@@ -11,7 +11,7 @@ import { describeApi } from './describe-api.ts';
 import { describeBenchmarks, describeFailovers } from './describe-benchmarks.ts';
 import { describeCommands } from './describe-commands.ts';
 import { describeErrors } from './describe-errors.ts';
-import { describeEvents } from './describe-events.ts';
+import { describeEvents, describeWebhookFormats } from './describe-events.ts';
 import { describeLimits } from './describe-limits.ts';
 import { describeMetrics, writeAlertRules, writeDashboard } from './describe-metrics.ts';
 import { describePackages } from './describe-packages.ts';
@@ -90,6 +90,7 @@ await writeTables('docs/reference/cli.md', { commands: await describeCommands() 
 await writeTables('docs/reference/errors.md', describeErrors());
 await writeTables('docs/smtp.md', describeSubmission());
 await writeTables('docs/reference/events.md', describeEvents());
+await writeTables('docs/webhooks.md', describeWebhookFormats());
 await writeTables('docs/reference/limits.md', describeLimits());
 await writeTables('docs/reference/packages.md', await describePackages());
 await writeTables('docs/operate/monitor.md', describeMetrics());
