@@ -18,21 +18,12 @@ const describeFailure = (severity: 'temporary' | 'permanent', reason: string) =>
   return (facts: WebhookFacts) => ({ ...about, ...describeStatus(facts) });
 };
 
-const describeReader = ({ ip, userAgent, isPerson }: WebhookFacts) => ({
-  ip,
-  'client-info': {
-    'user-agent': userAgent,
-    'device-type': 'unknown',
-    bot: isPerson ? '' : 'generic',
-  },
-});
-
-const flags = {
-  'is-routed': false,
-  'is-authenticated': true,
-  'is-system-test': false,
-  'is-test-mode': false,
+const describeReader = ({ ip, userAgent, isPerson }: WebhookFacts) => {
+  const bot = isPerson ? '' : 'generic';
+  return { ip, 'client-info': { 'user-agent': userAgent, 'device-type': 'unknown', bot } };
 };
+
+const flags = { 'is-routed': false, 'is-authenticated': true, 'is-test-mode': false };
 
 /** Mailgun's format (documentation.mailgun.com, webhook payloads), whose body contains its signature: HMAC with SHA-256. */
 export const mailgunWebhook: WebhookFormat = {

@@ -1,12 +1,12 @@
 import { standardWebhooks } from './sign-webhook.ts';
 import type { WebhookFacts, WebhookFormat } from './webhook-format.ts';
 
-const describeBounce = ({
-  text: message,
-  bounceType: type,
-  bounceSubType: subType,
-}: WebhookFacts) => ({
-  bounce: { message, type, subType },
+const describeBounce = ({ text, bounceType, bounceSubType }: WebhookFacts) => ({
+  bounce: { message: text, type: bounceType, subType: bounceSubType },
+});
+
+const describeClick = ({ ip, time, userAgent }: WebhookFacts) => ({
+  click: { ipAddress: ip, link: '', timestamp: time, userAgent },
 });
 
 /** Resend's format (resend.com/docs/webhooks/emails), signed with the headers of Svix. */
@@ -21,12 +21,7 @@ export const resendWebhook: WebhookFormat = {
     delayed: ['email.delivery_delayed'],
     complained: ['email.complained'],
     opened: ['email.opened'],
-    clicked: [
-      'email.clicked',
-      ({ ip: ipAddress, time: timestamp, userAgent }) => ({
-        click: { ipAddress, link: '', timestamp, userAgent },
-      }),
-    ],
+    clicked: ['email.clicked', describeClick],
   },
   describe(name, { kind, time, acceptedAt, headerId, from, to, subject, ...event }, members) {
     return {
@@ -39,7 +34,8 @@ export const resendWebhook: WebhookFormat = {
         from,
         to,
         subject,
-        ...(event.templateId !== null && { template_id: event.templateId }),
+        // Not the reserved ones of messages without a template.
+        ...(event.templateId?.startsWith('.') === false && { template_id: event.templateId }),
         tags: event.tags,
         ...members,
       },

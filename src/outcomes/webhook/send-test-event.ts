@@ -45,11 +45,7 @@ export async function sendTestEvent(
     externalId: 'A-1001',
     attributes: { order: 'A-1001' },
     address: 'ada@customer.example',
-    envelope: {
-      from: { address: 'hello@shop.example' as EmailAddress, name: 'Shop' },
-      subject: 'Your order',
-      sendAt: null,
-    },
+    envelope: { from: sampleSender, subject: 'Your order', sendAt: null },
   };
   const described = describeIn(endpoint.format, asReadableBy(endpoint, event));
   const reply = endpoint.permissions.has('messages:read')
@@ -103,6 +99,7 @@ function sampleReply(replyId: string, messageId: string, receivedAt: Date) {
   } satisfies Wire<Static<typeof ReplyView>>;
 }
 
+const sampleSender = { address: 'hello@shop.example' as EmailAddress, name: 'Shop' };
 const server = 'mx.customer.example';
 const reader = {
   class: 'person',

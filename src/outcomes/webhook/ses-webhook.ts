@@ -21,8 +21,8 @@ const describeBounce = (facts: WebhookFacts) => {
   return { bounce: { bounceType, bounceSubType, bouncedRecipients, timestamp, feedbackId } };
 };
 
-const describeReader = ({ time, ip, userAgent }: WebhookFacts) => {
-  return { timestamp: time, ipAddress: ip, userAgent };
+const describeReader = ({ time: timestamp, ip: ipAddress, userAgent }: WebhookFacts) => {
+  return { timestamp, ipAddress, userAgent };
 };
 
 /**
@@ -66,16 +66,13 @@ export const sesWebhook: WebhookFormat = {
       (facts) => ({ click: { ...describeReader(facts), link: '', linkTags: null } }),
     ],
   },
-  describe(
-    eventType,
-    { acceptedAt, messageId, from, fromAddress, to, subject, ...facts },
-    members,
-  ) {
+  describe(eventType, facts, members) {
+    const { from, to, subject } = facts;
     const tags = Object.entries(facts.tags).map(([name, value]) => [name, [value]]);
     const mail = {
-      timestamp: acceptedAt.toISOString(),
-      messageId,
-      source: fromAddress,
+      timestamp: facts.acceptedAt.toISOString(),
+      messageId: facts.messageId,
+      source: facts.fromAddress,
       destination: to,
       headersTruncated: false,
       headers: [],

@@ -141,6 +141,8 @@ test('Resend: type, created_at and data with the members of its SDK', () => {
   const scheduled = { from: null, subject: null, sendAt: '2026-12-01T00:00:00Z' };
   assert.equal(describe('resend', 'accepted', { envelope: scheduled }).type, 'email.scheduled');
   assert.equal(describe('resend', 'delivered', { envelope: scheduled }).type, 'email.delivered');
+  const raw = describe('resend', 'delivered', { templateId: '.raw' }).data as object;
+  assert.ok(!('template_id' in raw));
 });
 
 test('Postmark: a record of each type with the members of its SDK', () => {
@@ -300,12 +302,7 @@ test('Mailgun: event-data of each event', () => {
     tags: ['orders'],
     'user-variables': { order: 'A-1001', event: 'mine' },
     campaigns: [],
-    flags: {
-      'is-routed': false,
-      'is-authenticated': true,
-      'is-system-test': false,
-      'is-test-mode': false,
-    },
+    flags: { 'is-routed': false, 'is-authenticated': true, 'is-test-mode': false },
     envelope: {
       sender: 'hello@shop.example',
       targets: 'ada@customer.example',

@@ -25,11 +25,7 @@ import {
   rotateEndpointSecret,
   type WebhookEndpoint,
 } from '../../../outcomes/webhook/endpoint-store.ts';
-import {
-  hasEvent,
-  type WebhookFormatName,
-  webhookFormatNames,
-} from '../../../outcomes/webhook/webhook-formats.ts';
+import { hasEvent, webhookFormatNames } from '../../../outcomes/webhook/webhook-formats.ts';
 import { actorPermissions } from '../access/admit-actor.ts';
 import { defineList } from '../answer/list-operations.ts';
 import { conflict, invalidField, notFound } from '../answer/problem.ts';
@@ -143,11 +139,9 @@ async function readSettings(
   return { ...call.body, permissions: permissions ?? new Set() };
 }
 
-/** @throws Problem if a webhook in this format can't have the settings */
-function checkFormat(
-  { kinds, credentials }: EndpointSettings,
-  format: WebhookFormatName = 'signalpost',
-): void {
+/** @throws Problem if the format, which may stay as it was, doesn't have the other settings */
+function checkFormat(settings: EndpointSettings, before?: Pick<WebhookEndpoint, 'format'>): void {
+  const { kinds, credentials, format = before?.format ?? 'signalpost' } = settings;
   const unknown = kinds.filter((kind) => !hasEvent(format, kind));
   if (unknown.length > 0)
     throw invalidField('kinds', `can’t contain ${unknown.join(', ')} in the format ${format}`);
@@ -194,7 +188,7 @@ export const webhookRoutes = resourceRoutes({
     async write(call) {
       const settings = await readSettings(call);
       return (transaction, before) => {
-        checkFormat(settings, settings.format ?? before?.format);
+        checkFormat(settings, before);
         const { accountId, webhookId } = call.params;
         const { box } = call.dependencies.webhooks;
         return changeEndpoint(transaction, box, accountId, webhookId, settings);
@@ -217,7 +211,7 @@ export const createWebhook = defineOperation({
   status: 201,
   async handle(call) {
     const settings = await readSettings(call);
-    checkFormat(settings, settings.format);
+    checkFormat(settings);
     return inTransaction(call, async (transaction) => {
       const { box } = call.dependencies.webhooks;
       if (
