@@ -1339,6 +1339,7 @@ create table webhook_endpoint (
   created_at timestamp with time zone not null default now(),
   permissions text[] not null default '{messages:read}'::text[],
   resumed_place bigint,
+  format text not null default 'signalpost'::text,
   webhook_endpoint_pkey PRIMARY KEY (account_id, id),
   webhook_endpoint_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
 );

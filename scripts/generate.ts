@@ -13,7 +13,7 @@ import { describeBenchmarks, describeFailovers } from './describe-benchmarks.ts'
 import { describeCommands } from './describe-commands.ts';
 import { describeDropIn } from './describe-drop-ins.ts';
 import { describeErrors } from './describe-errors.ts';
-import { describeEvents } from './describe-events.ts';
+import { describeEvents, describeWebhookFormats } from './describe-events.ts';
 import { describeLimits } from './describe-limits.ts';
 import { describeMetrics, writeAlertRules, writeDashboard } from './describe-metrics.ts';
 import { describePackages } from './describe-packages.ts';
@@ -94,6 +94,7 @@ await writeTables('docs/smtp.md', describeSubmission());
 await writeTables('docs/reference/events.md', describeEvents());
 for (const dropIn of Object.values(dropIns))
   await writeTables(`docs/drop-in/${dropIn.name}.md`, describeDropIn(dropIn));
+await writeTables('docs/webhooks.md', describeWebhookFormats());
 await writeTables('docs/reference/limits.md', describeLimits());
 await writeTables('docs/reference/packages.md', await describePackages());
 await writeTables('docs/operate/monitor.md', describeMetrics());

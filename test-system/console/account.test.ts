@@ -566,6 +566,38 @@ it('webhooks: a new webhook shows its secret once; it is edited, rotated and pau
   await page.getByText('Paused', { exact: true }).waitFor();
 });
 
+it('webhooks: a provider’s format is chosen, and the page shows what its receiver needs; events that it doesn’t have are refused', async (visit) => {
+  const { page } = visit;
+  await visit.open(`${shop.id}/webhooks`);
+  await page.getByRole('button', { name: 'Add a webhook' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('URL').fill('https://hooks.example/events');
+  await dialog.getByLabel('Format').selectOption('sendgrid');
+  await dialog.getByRole('button', { name: 'Add a webhook' }).click();
+  await page.getByText('Your endpoint uses this public key').waitFor();
+  await page.getByRole('button', { name: 'I’ve saved it' }).click();
+  await page.getByRole('link', { name: 'https://hooks.example/events' }).click();
+  await page.getByText('Format: SendGrid').waitFor();
+  await page.getByText(/^MFkwEwYH/).waitFor();
+  await visit.look('webhook-format');
+  await page.getByRole('button', { name: 'Rotate secret' }).click();
+  await dialog.getByText(/the old one stops working at once/).waitFor();
+  await dialog.getByRole('button', { name: 'Rotate secret' }).click();
+  await page.getByText('Switch your endpoint to the new secret.').waitFor();
+  await page.getByRole('button', { name: 'I’ve saved it' }).click();
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await dialog.getByLabel('Format').selectOption('postmark');
+  await dialog.getByLabel('Credentials').fill('ann:secret');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('can’t contain failed in the format postmark').waitFor();
+  await visit.look('webhook-format-edit');
+  await dialog.getByLabel('Failed').uncheck();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Format: Postmark').waitFor();
+  await page.getByText('The user and password that each request has').waitFor();
+  assert.equal(await page.getByText('ann:secret').count(), 0);
+});
+
 it('OAuth apps: the page shows how many sign-ins were used, and an operator raises the limit; a limit that is too high is rejected', async (visit) => {
   const { page } = visit;
   await getToken(service, shop);

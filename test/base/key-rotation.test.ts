@@ -281,6 +281,15 @@ for (const [purpose, one] of Object.entries(uses)) {
   });
 }
 
+test('a secret of a webhook is bound to its format, so a release without formats can’t open it', () => {
+  const box = new SecretBox(new MasterKey(oldSecret));
+  assert.equal(box.open(box.seal('secret', 'resend'), 'resend'), 'secret');
+  // How such a release opens secrets.
+  assert.throws(() => box.open(box.seal('secret', 'resend')));
+  assert.throws(() => box.open(box.seal('secret', 'resend'), 'ses'));
+  assert.throws(() => box.open(box.seal('secret'), 'resend'));
+});
+
 test('a process needs both keys until the rotation is finished', async () => {
   const { database } = await createTestDatabase();
   await requireMatchingKey(database, new MasterKey(oldSecret));
@@ -353,6 +362,11 @@ test('ASVS 4.0.3 6.4.1: sealed secrets are re-encrypted row by row, repeatably',
       values ('1', ${newId()}, 'https://a.test', '{}', ${box.seal(`s${count}`)}, ${count % 2 === 0 ? box.seal('p') : null})`.execute(
       kysely,
     );
+  for (const format of ['resend', 'sendgrid'])
+    await sql`insert into webhook_endpoint (account_id, id, url, kinds, format, secret)
+      values ('1', ${newId()}, 'https://a.test', '{}', ${format}, ${box.seal(format, format)})`.execute(
+      kysely,
+    );
   await sql`insert into webhook_endpoint (account_id, id, url, kinds, secret) values ('1', ${newId()}, 'https://lost.test', '{}', '\\x00')`.execute(
     kysely,
   );
@@ -386,7 +400,7 @@ test('ASVS 4.0.3 6.4.1: sealed secrets are re-encrypted row by row, repeatably',
   assert.deepEqual(await all(), [
     [1, 0],
     [1, 0],
-    [1_100, 1],
+    [1_102, 1],
     [550, 0],
     [1, 0],
   ]);

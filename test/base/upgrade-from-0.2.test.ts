@@ -16,7 +16,9 @@ import {
 import { accountLimits } from '../../src/accounts/account/account-limits.ts';
 import { readAccount } from '../../src/accounts/account/account-store.ts';
 import { readMigrations } from '../../src/base/database/migration-files.ts';
+import { SecretBox } from '../../src/outcomes/webhook/secret-box.ts';
 import { createReleasedDatabase } from '../support/released-database.ts';
+import { testKey } from '../support/test-service.ts';
 
 interface UpgradeCase {
   readonly name: string;
@@ -45,6 +47,27 @@ upgrade('webhooks get replies as before', {
       [account],
     );
     assert.deepEqual(rows, [{ permissions: ['messages:read'] }]);
+  },
+});
+
+const box = new SecretBox(testKey);
+
+upgrade('webhooks keep our own format and their secret', {
+  rows: (pool, account) =>
+    pool.query(
+      `insert into webhook_endpoint (account_id, id, url, kinds, secret)
+       values ($1, gen_random_uuid(), 'https://a.test/', '{delivered}', $2)`,
+      [account, box.seal('whsec_secret')],
+    ),
+  check: async (pool, account) => {
+    const { rows } = await pool.query(
+      'select format, secret from webhook_endpoint where account_id = $1',
+      [account],
+    );
+    assert.deepEqual(
+      rows.map(({ format, secret }) => [format, box.open(secret, format)]),
+      [['signalpost', 'whsec_secret']],
+    );
   },
 });
 

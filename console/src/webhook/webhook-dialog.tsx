@@ -1,10 +1,20 @@
-import { Anchor, Checkbox, Fieldset, Group, SimpleGrid, Stack, Text } from '@mantine/core';
+import {
+  Anchor,
+  Checkbox,
+  Fieldset,
+  Group,
+  NativeSelect,
+  SimpleGrid,
+  Stack,
+  Text,
+} from '@mantine/core';
 import { useAccountId } from '../account/use-me.ts';
 import { putUnchanged } from '../api/if-unchanged.ts';
 import type { Webhook } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { reasonFor } from '../api/problem.ts';
 import { useRefresh } from '../api/use-refresh.ts';
+import { choicesOf } from '../components/choices-of.ts';
 import { dialogOf } from '../components/dialog-of.tsx';
 import { Field } from '../components/field.tsx';
 import { DialogForm } from '../components/form-dialog.tsx';
@@ -34,11 +44,23 @@ const groups = [
 
 const webhookPath = '/accounts/{accountId}/webhooks/{webhookId}';
 
-type EditedWebhook = Pick<Webhook, 'id' | 'url' | 'kinds'>;
+type Format = Webhook['format'];
+
+const formats: readonly Format[] = [
+  'signalpost',
+  'resend',
+  'postmark',
+  'sendgrid',
+  'mailgun',
+  'ses',
+];
+
+type EditedWebhook = Pick<Webhook, 'id' | 'url' | 'kinds' | 'format'>;
 
 function toValues(webhook: EditedWebhook | undefined) {
   const kinds: readonly string[] = webhook?.kinds ?? usualKinds;
-  return { url: webhook?.url ?? '', kinds };
+  const format: Format = webhook?.format ?? 'signalpost';
+  return { url: webhook?.url ?? '', kinds, format, credentials: '' };
 }
 
 interface WebhookDialogProps {
@@ -46,7 +68,7 @@ interface WebhookDialogProps {
   /** If given, it is edited. */
   webhook?: Webhook;
   /** Receives the secret of a new webhook. */
-  show?: (secret: string) => void;
+  show?: (secret: string, format: Format) => void;
 }
 
 /** Adds a webhook and shows its secret, or edits one. */
@@ -62,20 +84,25 @@ function WebhookForm({ close, show, ...props }: WebhookDialogProps) {
   const { values, change, stored, dialog } = useForm({
     stored: props.webhook as EditedWebhook | undefined,
     toValues,
-    async save({ values, seen, stored: webhook }) {
-      const body = { ...values, kinds: values.kinds as Kind[] };
+    async save({ values: { credentials, ...values }, seen, stored: webhook }) {
+      const { credentials: _, ...shown } = seen;
+      const body = {
+        ...values,
+        kinds: values.kinds as Kind[],
+        ...(values.format === 'postmark' && credentials !== '' && { credentials }),
+      };
       const path = { accountId };
       if (webhook === undefined) {
         const { id, secret } = await api.post('/accounts/{accountId}/webhooks', path, body);
         await reload();
-        show?.(secret);
+        show?.(secret, body.format);
         return { id, ...body };
       }
       const params = { accountId, webhookId: webhook.id };
       const saved = await putUnchanged(
         webhookPath,
         params,
-        { ...seen, kinds: seen.kinds as Kind[] },
+        { ...shown, kinds: seen.kinds as Kind[] },
         body,
       );
       await reload();
@@ -103,6 +130,26 @@ function WebhookForm({ close, show, ...props }: WebhookDialogProps) {
             error={error}
             data-autofocus
           />
+          <NativeSelect
+            label={text('webhooks.format')}
+            description={text('webhooks.formatHint')}
+            value={values.format}
+            onChange={(event) => change({ format: event.currentTarget.value as Format })}
+            data={choicesOf(formats, (format) => text(`webhooks.format.${format}`))}
+            error={reasonFor(error, 'format')}
+          />
+          {values.format === 'postmark' && (
+            <Field
+              field="credentials"
+              label={text('webhooks.credentials')}
+              description={text('webhooks.credentialsHint')}
+              placeholder="user:password"
+              autoComplete="off"
+              value={values.credentials}
+              change={(credentials) => change({ credentials })}
+              error={error}
+            />
+          )}
           <Checkbox.Group
             label={
               <Group gap="xs" component="span">

@@ -11,6 +11,7 @@ import { useAction } from '../api/use-action.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { ConfirmByName } from '../components/confirm-by-name.tsx';
+import { CopyField } from '../components/copy-field.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { PageAnchor, PageButton } from '../components/links.tsx';
 import { Note } from '../components/note.tsx';
@@ -92,6 +93,12 @@ function WebhookHint({ webhook }: { webhook: Webhook }) {
         {`${text('webhooks.subscribed')} `}
         <span>{kindsText(webhook)}</span>
       </span>
+      {webhook.format !== 'signalpost' && (
+        <span>
+          {`${text('webhooks.format')}: `}
+          <span>{text(`webhooks.format.${webhook.format}`)}</span>
+        </span>
+      )}
       <span>
         {`${text('webhooks.added')} `}
         <TimeText value={webhook.createdAt} as="minute" />
@@ -208,7 +215,8 @@ function SigningSecret({ webhook }: { webhook: Webhook }) {
             {text('webhooks.secret')}
           </Title>
           <Note size="sm">
-            {text('webhooks.secretHint')} {text('webhooks.secretOnce')}
+            {text(`webhooks.secretHint.${webhook.format}`)}{' '}
+            {webhook.publicKey === null && text('webhooks.secretOnce')}
           </Note>
         </div>
         {may('webhooks:write') && (
@@ -217,6 +225,9 @@ function SigningSecret({ webhook }: { webhook: Webhook }) {
           </Button>
         )}
       </Group>
+      {webhook.publicKey !== null && (
+        <CopyField value={webhook.publicKey} label={text('webhooks.publicKey')} />
+      )}
       {rotation.dialogs}
     </Paper>
   );
@@ -348,12 +359,20 @@ function WebhookActions({ webhook, test }: WebhookPartProps) {
   );
 }
 
+/** Formats whose requests have room for the signatures of two secrets. */
+const formatsThatSignTwice: ReadonlySet<Webhook['format']> = new Set([
+  'signalpost',
+  'resend',
+  'ses',
+]);
+
 /** Replaces the signing secret once that is confirmed, and shows the new one. */
-function useRotation({ id: webhookId, previousUntil }: Webhook) {
+function useRotation({ id: webhookId, previousUntil, format }: Webhook) {
   const accountId = useAccountId();
   const refresh = useRefresh('webhooks');
   const [secret, setSecret] = useState<string>();
   const rotation = useDialog();
+  const signsTwice = formatsThatSignTwice.has(format);
   const twice = previousUntil !== null && Date.parse(previousUntil) > Date.now();
 
   async function rotate() {
@@ -368,7 +387,13 @@ function useRotation({ id: webhookId, previousUntil }: Webhook) {
       <Confirm
         {...rotation.props}
         title={text('webhooks.rotateTitle')}
-        consequence={text(twice ? 'webhooks.rotateTwiceHint' : 'webhooks.rotateHint')}
+        consequence={text(
+          !signsTwice
+            ? 'webhooks.rotateOnceHint'
+            : twice
+              ? 'webhooks.rotateTwiceHint'
+              : 'webhooks.rotateHint',
+        )}
         action={text('webhooks.rotate')}
         confirm={rotate}
       />
@@ -377,7 +402,9 @@ function useRotation({ id: webhookId, previousUntil }: Webhook) {
         secret={secret}
         close={() => setSecret(undefined)}
       >
-        <Text size="sm">{text('webhooks.rotatedHint')}</Text>
+        <Text size="sm">
+          {text(signsTwice ? 'webhooks.rotatedHint' : 'webhooks.rotatedOnceHint')}
+        </Text>
       </SecretDialog>
     </>
   );

@@ -1,6 +1,6 @@
 import { Group, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { Webhook } from '../api/management.generated.ts';
+import type { ListedWebhook } from '../api/management.generated.ts';
 import { usePages } from '../api/pages.ts';
 import { AreaList } from '../components/area-list.tsx';
 import { PageAnchor } from '../components/links.tsx';
@@ -14,7 +14,7 @@ import { text } from '../texts/text.ts';
 import { DeliveryBadge } from './delivery-badge.tsx';
 import { WebhookDialog } from './webhook-dialog.tsx';
 
-export function WebhookBadge({ webhook }: { webhook: Webhook }) {
+export function WebhookBadge({ webhook }: { webhook: Omit<ListedWebhook, 'latest'> }) {
   const { pausedAt, failingSince } = webhook;
   const state = pausedAt !== null ? 'paused' : failingSince !== null ? 'failing' : 'working';
   const color = { paused: 'yellow', failing: 'red', working: 'green' }[state];
@@ -22,7 +22,7 @@ export function WebhookBadge({ webhook }: { webhook: Webhook }) {
 }
 
 /** The names of the subscribed kinds. */
-export function kindsText({ kinds }: Webhook): string {
+export function kindsText({ kinds }: Pick<ListedWebhook, 'kinds'>): string {
   if (kinds.length === shownWebhookKinds.length) return text('webhooks.everyKind');
   const names = shownWebhookKinds.filter((kind) => kinds.includes(kind)).map(eventName);
   return text('webhooks.someKinds', { kinds: names.join(', ') });
@@ -35,7 +35,7 @@ export function WebhooksPage() {
     'webhooks:write',
     'new-webhook',
   );
-  const [secret, setSecret] = useState<string>();
+  const [created, setCreated] = useState<{ secret: string; format: ListedWebhook['format'] }>();
   const pages = usePages('/accounts/{accountId}/webhooks', { refetchInterval: 10_000 });
   return (
     <AreaList
@@ -74,13 +74,13 @@ export function WebhooksPage() {
         },
       ]}
     >
-      <WebhookDialog {...dialog} show={setSecret} />
+      <WebhookDialog {...dialog} show={(secret, format) => setCreated({ secret, format })} />
       <SecretDialog
         name={text('webhooks.secret')}
-        secret={secret}
-        close={() => setSecret(undefined)}
+        secret={created?.secret}
+        close={() => setCreated(undefined)}
       >
-        <Text size="sm">{text('webhooks.secretHint')}</Text>
+        <Text size="sm">{text(`webhooks.secretHint.${created?.format ?? 'signalpost'}`)}</Text>
       </SecretDialog>
     </AreaList>
   );

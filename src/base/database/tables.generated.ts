@@ -996,6 +996,7 @@ export interface WebhookEndpointTable {
   account_id: string;
   created_at: Generated<Timestamp>;
   failing_since: Timestamp | null;
+  format: Generated<string>;
   id: string;
   kinds: string[];
   paused_at: Timestamp | null;

@@ -17,12 +17,12 @@ import {
   recordDeliveryAttempts,
   releaseLease,
 } from './delivery-store.ts';
-import { asReadableBy, describeEvent } from './describe-event.ts';
+import { asReadableBy, withReply } from './describe-event.ts';
 import { describeReply, maxReplyBodyBytes } from './describe-reply.ts';
 import { pauseEndpoint, readSendableEndpoint, type SendableEndpoint } from './endpoint-store.ts';
 import { isSuccess, postWebhook, WebhookConnection, type WebhookExchange } from './post-webhook.ts';
 import type { SecretBox } from './secret-box.ts';
-import { signWebhook } from './sign-webhook.ts';
+import { describeIn, hasEvent, webhookFormats } from './webhook-formats.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 /** How long an event is retried, and how long an endpoint may fail before it is paused. */
@@ -77,8 +77,9 @@ export async function deliverWebhooks(
         isOver ||= stopping.aborted || performance.now() > lease.endsAt - minLeaseLeftMs;
         if (isOver || endpoint === undefined || endpoint.paused) return;
         const { eventId } = delivery;
-        if (lease.orphaned >= parkAfter) {
-          await parkDelivery(kysely, lease, eventId);
+        const parked = whyParked(lease, delivery, endpoint);
+        if (parked !== undefined) {
+          await parkDelivery(kysely, lease, eventId, parked);
           left.delete(eventId);
           continue;
         }
@@ -113,6 +114,16 @@ export async function deliverWebhooks(
   }
   const sum = durations.reduce((total, duration) => total + duration, 0);
   return durations.length === 0 ? undefined : sum / durations.length;
+}
+
+/** Why an event is given up before it is sent; undefined if it isn't. */
+function whyParked(
+  { orphaned }: LeasedDeliveries,
+  { kind }: PendingDelivery,
+  { format }: SendableEndpoint,
+): string | undefined {
+  if (orphaned >= parkAfter) return `the process that sent it ended ${orphaned} times`;
+  return hasEvent(format, kind) ? undefined : `the format ${format} has no such event`;
 }
 
 /** Records what ends while attempts are recorded in the next statement, all at once. */
@@ -168,8 +179,7 @@ async function addReply(
           publicUrl: publicUrl(),
           maxBytes: maxReplyBodyBytes - Buffer.byteLength(body) - '"reply":,'.length,
         });
-  const event = JSON.parse(body) as { data: object };
-  return JSON.stringify({ ...event, data: { ...event.data, reply } });
+  return JSON.stringify(withReply(JSON.parse(body) as object, reply));
 }
 
 async function tryDelivery(
@@ -182,21 +192,22 @@ async function tryDelivery(
   const { clock, networks, hostNames } = dependencies;
   const { eventId, messageId } = delivery;
   // Only the endpoint gets the reply itself: who may read the log needn't be allowed to read messages.
-  const logged = JSON.stringify(describeEvent(asReadableBy(endpoint, delivery)));
-  const request =
+  const logged = JSON.stringify(describeIn(endpoint.format, asReadableBy(endpoint, delivery)));
+  const body =
     delivery.kind === 'replied'
       ? await addReply(dependencies, accountId, eventId, logged, endpoint)
       : logged;
   const timestamp = Math.floor(clock.now() / 1_000);
-  const headers = signWebhook(eventId, timestamp, request, endpoint.secrets);
+  const { sign } = webhookFormats[endpoint.format];
+  const signed = sign({ id: eventId, timestamp, body }, endpoint.secrets);
   const exchange = await traceWebhook(
     dependencies.tracing,
     { ...delivery, accountId, url: endpoint.url },
     (context) =>
       postWebhook(
         endpoint.url,
-        { ...headers, ...context },
-        request,
+        { ...signed.headers, ...context },
+        signed.body,
         networks,
         hostNames,
         connection,

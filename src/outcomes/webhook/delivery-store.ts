@@ -4,11 +4,9 @@ import { webhookLogsLocked } from '../../base/database/advisory-locks.ts';
 import type { Kysely } from '../../base/database/open-database.ts';
 import { allRows, firstRow, run } from '../../base/database/statements.ts';
 import { type AccountId, newId } from '../../base/values/ids.ts';
-import type { WebhookKind } from '../../content/message/event-kinds.ts';
 import { recipientAddress, traceContext } from '../../content/message/message-sql.ts';
 import { suspectAfter } from '../../sending/queue/attempt.ts';
 import { deleteInBatches } from '../retention/delete-old-store.ts';
-import type { AccountEvent } from './account-event-store.ts';
 import { asReadableBy } from './describe-event.ts';
 import {
   type DeliveryState,
@@ -19,10 +17,11 @@ import {
 } from './endpoint-store.ts';
 import { isSuccess, type WebhookExchange } from './post-webhook.ts';
 import type { SecretBox } from './secret-box.ts';
+import type { WebhookEvent } from './webhook-format.ts';
+import type { WebhookFormatName } from './webhook-formats.ts';
 
 /** A pending event for an endpoint, with the contents of its body. */
-export interface PendingDelivery extends Omit<AccountEvent, 'kind' | 'position'> {
-  readonly kind: WebhookKind;
+export interface PendingDelivery extends WebhookEvent {
   readonly attempts: number;
   /** Milliseconds since it was due. */
   readonly age: number;
@@ -54,6 +53,11 @@ const maxClaimed = 8;
 const leaseMs = 60_000;
 /** From so many orphaned leases, of which it was alone in some, an event isn't sent again. The lease of a suspect also covers waiting. */
 export const parkAfter = 4;
+
+/** SQL: the `WebhookEnvelope` of a message `m`; null for an endpoint with our own format, which doesn't need it. */
+const envelopeFor = ({ accountId, endpointId }: EndpointKey) => sql`
+  case when (select format from webhook_endpoint where account_id = ${accountId} and id = ${endpointId}) <> 'signalpost'
+    then json_build_object('from', m.content -> 'from', 'subject', m.content -> 'subjectLine', 'sendAt', m.content -> 'sendAt') end`;
 
 /**
  * Leases the next due events of some messages for an endpoint, so no one else delivers events of these messages. A claim isn't
@@ -127,7 +131,7 @@ export async function claimDeliveries(
       m.external_id as "externalId", d.claimed_until::text as until,
       extract(epoch from d.claimed_until - now())::float8 * 1000 as "leaseMs", d.orphaned,
       m.content -> 'attributes' as attributes, ${sql.raw(recipientAddress('m', 'd.recipient'))} as address,
-      ${sql.raw(traced ? traceContext('m') : 'null')} as trace
+      ${envelopeFor({ accountId, endpointId })} as envelope, ${sql.raw(traced ? traceContext('m') : 'null')} as trace
     from (select from next limit 1) as any_next
     left join leased d on true
     left join lateral (
@@ -241,17 +245,17 @@ export async function recordDeliveryAttempts(
   return { own: new Set(row?.own), endpoint: openSendable(box, row) };
 }
 
-/** Gives up an event whose leases were orphaned too often, and says why in its log entry. */
+/** Gives up an event before it is sent, and says why in its log entry. */
 export async function parkDelivery(
   kysely: Kysely,
   lease: LeasedDeliveries,
   eventId: string,
+  reason: string,
 ): Promise<void> {
-  const reason = `not sent: the process that sent it ended ${lease.orphaned} times`;
   await run(kysely)`
     update webhook_delivery
     set state = 'failed', lease_owner = null, claimed_until = null, orphaned = 0, last_at = now(), last_status = 0,
-      last_answer = ${reason}
+      last_answer = ${`not sent: ${reason}`}
     where ${isLeased(lease)} and event_id = ${eventId}`;
 }
 
@@ -323,7 +327,8 @@ export interface DeliveryDetail extends LoggedDelivery {
   /** The latest attempts, newest first. */
   readonly tries: readonly DeliveryTry[];
   /** What the next request would contain. */
-  readonly event: Omit<AccountEvent, 'position'>;
+  readonly event: WebhookEvent;
+  readonly format: WebhookFormatName;
 }
 
 /** An entry of an endpoint's log. */
@@ -334,19 +339,21 @@ export async function readDelivery(
   eventId: string,
 ): Promise<DeliveryDetail | undefined> {
   const row = await firstRow<
-    LoggedDelivery & DeliveryDetail['event'] & { tries: DeliveryTry[]; permissions: Permission[] }
+    LoggedDelivery &
+      WebhookEvent &
+      Pick<DeliveryDetail, 'format'> & { tries: DeliveryTry[]; permissions: Permission[] }
   >(kysely)`
     select ${logColumns}, d.tries, d.recipient, d.detail, m.template_id as "templateId", m.tag, m.external_id as "externalId",
       m.content -> 'attributes' as attributes,
-      array(select unnest(permissions) from webhook_endpoint where account_id = ${accountId} and id = ${endpointId}) as permissions
-    from webhook_delivery d ${messageOfDelivery}
+      ${envelopeFor({ accountId, endpointId })} as envelope, w.permissions, w.format
+    from webhook_delivery d join webhook_endpoint w on w.account_id = d.account_id and w.id = d.endpoint_id ${messageOfDelivery}
     where d.account_id = ${accountId} and d.endpoint_id = ${endpointId} and d.event_id = ${eventId}`;
   if (row === undefined) return undefined;
   const { tries, recipient, detail, templateId, tag, externalId, attributes, ...rest } = row;
-  const { permissions, ...entry } = rest;
+  const { permissions, envelope, ...entry } = rest;
   const { kind, at, messageId, address } = entry;
   const message = { messageId, templateId, tag, externalId, attributes };
-  const event = { eventId, kind, at, recipient, detail, address, ...message };
+  const event = { eventId, kind, at, recipient, detail, address, envelope, ...message };
   return {
     ...entry,
     event: asReadableBy({ permissions: new Set(permissions) }, event),

@@ -4,6 +4,7 @@ import { NamedObject, Nullable, Time, Uuid } from '../../base/values/common-sche
 import type { Wire } from '../../base/values/wire.ts';
 import { type EventKind, eventKinds } from '../../content/message/event-kinds.ts';
 import type { AccountEvent } from './account-event-store.ts';
+import type { WebhookEnvelope } from './webhook-format.ts';
 
 const anyObject = (description: string) =>
   Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', description });
@@ -44,7 +45,9 @@ export const eventFields = {
 
 const EventSchema = Type.Object(eventFields);
 
-type Attributes = Pick<AccountEvent, 'address' | 'externalId' | 'tag' | 'attributes'>;
+interface Attributes extends Pick<AccountEvent, 'address' | 'externalId' | 'tag' | 'attributes'> {
+  readonly envelope?: WebhookEnvelope | null;
+}
 
 /** The event as an endpoint may get it: without what the person or key that saved the endpoint last can't read. */
 export function asReadableBy<Event extends Attributes>(
@@ -53,7 +56,7 @@ export function asReadableBy<Event extends Attributes>(
 ): Event {
   if (permissions.has('messages:read')) return event;
   const address = permissions.has('messages:status') ? event.address : null;
-  return { ...event, address, externalId: null, tag: null, attributes: null };
+  return { ...event, address, externalId: null, tag: null, attributes: null, envelope: null };
 }
 
 /** The body of an event's webhook. */
@@ -75,6 +78,12 @@ export function describeEvent(
       detail: event.detail,
     },
   };
+}
+
+/** The body of an event of our own format with the reply that it is about, which is null if it can't be read. */
+export function withReply(body: object, reply: object | null): object {
+  const { data } = body as { data: object };
+  return { ...body, data: { ...data, reply } };
 }
 
 /** Also names kinds without webhooks, and those that only another release knows. */

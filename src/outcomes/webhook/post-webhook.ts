@@ -17,6 +17,7 @@ import type { PublicNetworks } from '../../base/network/public-networks.ts';
 
 /** One request to an endpoint and its response. */
 export interface WebhookExchange {
+  /** Without credentials. */
   readonly requestHeaders: Readonly<Record<string, string>>;
   /** 0 means no response; `text` then says why. */
   readonly status: number;
@@ -71,15 +72,17 @@ export async function postWebhook(
   hostNames: HostNames,
   connection?: WebhookConnection,
 ): Promise<WebhookExchange> {
-  const requestHeaders = {
+  const requestHeaders: Record<string, string> = {
     'content-type': 'application/json',
     'user-agent': 'Signalpost-Webhook/1',
     ...headers,
   };
   const startedAt = performance.now();
   const response = await exchange(URL.parse(url));
+  // The log is for everyone who may see webhooks.
+  const { authorization: _, ...shownHeaders } = requestHeaders;
   return {
-    requestHeaders,
+    requestHeaders: shownHeaders,
     ...response,
     durationMs: Math.round(performance.now() - startedAt),
   };

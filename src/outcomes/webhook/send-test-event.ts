@@ -1,13 +1,14 @@
 import type { Static } from 'typebox';
+import type { EmailAddress } from '../../base/values/email-address.ts';
 import { type AccountId, newId, newMessageId } from '../../base/values/ids.ts';
 import type { Wire } from '../../base/values/wire.ts';
 import type { WebhookKind } from '../../content/message/event-kinds.ts';
 import type { DeliverWebhooksDependencies } from './deliver-webhooks.ts';
-import { asReadableBy, describeEvent } from './describe-event.ts';
+import { asReadableBy, withReply } from './describe-event.ts';
 import type { ReplyView } from './describe-reply.ts';
 import { readSendableEndpoint } from './endpoint-store.ts';
 import { postWebhook, type WebhookExchange } from './post-webhook.ts';
-import { signWebhook } from './sign-webhook.ts';
+import { describeIn, hasEvent, webhookFormats } from './webhook-formats.ts';
 
 /** A sample event as posted, and the endpoint's response. */
 export interface TestEventResult {
@@ -17,17 +18,19 @@ export interface TestEventResult {
 }
 
 /**
- * Posts a sample event of a kind, signed like real ones. Its body has `test: true`, so that receivers can ignore it.
- * @returns undefined if the endpoint is not found
+ * Posts a sample event of a kind, in the format of the endpoint and signed like real ones. Its body has `test: true`, so that
+ * receivers can ignore it.
+ * @returns undefined if the endpoint is not found; `unknown` if its format has no such event
  */
 export async function sendTestEvent(
   { database, box, networks, hostNames, clock }: DeliverWebhooksDependencies,
   accountId: AccountId,
   endpointId: string,
   kind: WebhookKind,
-): Promise<TestEventResult | undefined> {
+): Promise<TestEventResult | 'unknown' | undefined> {
   const endpoint = await readSendableEndpoint(database.kysely, box, accountId, endpointId);
   if (endpoint === undefined) return undefined;
+  if (!hasEvent(endpoint.format, kind)) return 'unknown';
   const now = clock.now();
   const eventId = newId();
   const event = {
@@ -42,18 +45,26 @@ export async function sendTestEvent(
     externalId: 'A-1001',
     attributes: { order: 'A-1001' },
     address: 'ada@customer.example',
+    envelope: { from: sampleSender, subject: 'Your order', sendAt: null },
   };
-  const described = describeEvent(asReadableBy(endpoint, event));
+  const described = describeIn(endpoint.format, asReadableBy(endpoint, event));
   const reply = endpoint.permissions.has('messages:read')
     ? sampleReply(eventId, event.messageId, event.at)
     : null;
-  const data = kind === 'replied' ? { ...described.data, reply } : described.data;
-  const request = JSON.stringify({ ...described, data, test: true });
-  const headers = signWebhook(eventId, Math.floor(now / 1_000), request, endpoint.secrets);
+  const sample = kind === 'replied' ? withReply(described, reply) : described;
+  const marked = Array.isArray(sample)
+    ? sample.map((each: object) => ({ ...each, test: true }))
+    : { ...sample, test: true };
+  const unsigned = {
+    id: eventId,
+    timestamp: Math.floor(now / 1_000),
+    body: JSON.stringify(marked),
+  };
+  const { headers, body } = webhookFormats[endpoint.format].sign(unsigned, endpoint.secrets);
   return {
     eventId,
-    request,
-    exchange: await postWebhook(endpoint.url, headers, request, networks, hostNames),
+    request: body,
+    exchange: await postWebhook(endpoint.url, headers, body, networks, hostNames),
   };
 }
 
@@ -88,6 +99,7 @@ function sampleReply(replyId: string, messageId: string, receivedAt: Date) {
   } satisfies Wire<Static<typeof ReplyView>>;
 }
 
+const sampleSender = { address: 'hello@shop.example' as EmailAddress, name: 'Shop' };
 const server = 'mx.customer.example';
 const reader = {
   class: 'person',

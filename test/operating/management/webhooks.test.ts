@@ -5,7 +5,10 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { webhookKinds } from '../../../src/content/message/event-kinds.ts';
-import { SendClient } from '../../support/send-client.ts';
+import { isFromMailgun } from '../../../src/outcomes/relay/read-mailgun.ts';
+import { isFromSendgrid } from '../../../src/outcomes/relay/read-sendgrid.ts';
+import { webhookFormatNames } from '../../../src/outcomes/webhook/webhook-formats.ts';
+import { bodyWith, SendClient } from '../../support/send-client.ts';
 import { getToken } from '../../support/shop.ts';
 import { openTestShop } from '../../support/test-shop.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -192,6 +195,206 @@ test('the log is newest first across its pages; an entry has its recipient, payl
   assert.equal((await replay({ from: until, until: from })).status, 422);
   assert.equal((await replay({ eventId: entry.eventId, state: 'failed' })).status, 422);
   assert.equal((await owner.get(`${webhook}/deliveries/${crypto.randomUUID()}`)).status, 404);
+  await owner.delete(webhook);
+});
+
+const sender = new SendClient(service, await getToken(service, managed.shop));
+
+/** Creates a webhook in the format of a provider. @returns its path and what its receiver needs */
+async function addFormatted(format: string, settings: object = {}): Promise<[string, string]> {
+  const created = await owner.post(`${path}/webhooks`, {
+    url: hook,
+    kinds: ['delivered', 'bounced'],
+    format,
+    ...settings,
+  });
+  assert.equal(created.status, 201, created.text);
+  return [`${path}/webhooks/${created.body.id}`, String(created.body.secret)];
+}
+
+/** Sends a test event of a bounce. */
+async function receiveBounce(webhook: string): Promise<ReceivedRequest> {
+  const { status, body, text } = await owner.post(`${webhook}/test`, { kind: 'bounced' });
+  assert.equal(status, 200, text);
+  const sent = received.at(-1);
+  assert.ok(sent);
+  assert.equal(sent.body, body.request);
+  return sent;
+}
+
+const isTest = ({ body }: ReceivedRequest) => [JSON.parse(body)].flat()[0].test === true;
+
+/** Whether a request has the signature or credentials of its format. */
+const verifiers: Readonly<Record<string, (request: ReceivedRequest, secret: string) => boolean>> = {
+  signalpost: isSigned,
+  ses: isSigned,
+  resend: ({ body, headers }, secret) => {
+    const [id, timestamp, signature] = ['id', 'timestamp', 'signature'].map((name) =>
+      String(headers[`svix-${name}`]),
+    );
+    return isSigned(
+      {
+        body,
+        headers: {
+          'webhook-id': id,
+          'webhook-timestamp': timestamp,
+          'webhook-signature': signature,
+        },
+      },
+      secret,
+    );
+  },
+  postmark: ({ headers }, secret) =>
+    headers.authorization === `Basic ${Buffer.from(secret).toString('base64')}`,
+  sendgrid: ({ body, headers }, secret) => {
+    const name = 'x-twilio-email-event-webhook';
+    const [time, signature] = [headers[`${name}-timestamp`], headers[`${name}-signature`]];
+    return isFromSendgrid(body, String(time), String(signature), secret);
+  },
+  mailgun: ({ body }, secret) => isFromMailgun(JSON.parse(body), secret, Date.now()),
+};
+
+test('a webhook has the format and signature of a provider, and either secret for a day where the format signs twice', async () => {
+  for (const format of webhookFormatNames) {
+    const [webhook, secret] = await addFormatted(format);
+    const verifies = verifiers[format];
+    assert.ok(verifies, format);
+    const before = await receiveBounce(webhook);
+    assert.ok(isTest(before) && verifies(before, secret), format);
+    const rotated = await owner.post(`${webhook}/secret`);
+    assert.notEqual(rotated.body.secret, secret);
+    const after = await receiveBounce(webhook);
+    assert.ok(verifies(after, String(rotated.body.secret)), format);
+    const signsTwice = ['signalpost', 'resend', 'ses'].includes(format);
+    assert.equal(verifies(after, secret), signsTwice, format);
+    const shown = await owner.get(webhook);
+    assert.equal(shown.body.format, format);
+    assert.equal(shown.body.previousUntil !== null, signsTwice);
+    assert.equal(shown.body.publicKey, format === 'sendgrid' ? rotated.body.secret : null);
+    await owner.delete(webhook);
+  }
+});
+
+test('a delivery and its replay in a provider’s format tell of the message, with the same ID and their own signatures', async () => {
+  const id: Readonly<Record<string, (request: ReceivedRequest) => unknown>> = {
+    resend: ({ headers }) => headers['svix-id'],
+    postmark: ({ headers }) => headers['webhook-id'],
+    sendgrid: ({ body }) => JSON.parse(body)[0].sg_event_id,
+    mailgun: ({ body }) => JSON.parse(body)['event-data'].id,
+    ses: ({ headers }) => headers['webhook-id'],
+  };
+  for (const [format, idOf] of Object.entries(id)) {
+    const [webhook, secret] = await addFormatted(format);
+    const start = received.length;
+    const { body } = await sender.send({
+      body: bodyWith({ content: { subjectLine: 'Hi Ann' } }),
+    });
+    await waitFor('the event', () => received.length === start + 1);
+    const log = await waitFor('the log', async () => {
+      const answer = await owner.get(`${webhook}/deliveries?state=delivered`);
+      return (answer.body.items as { eventId: string; lastRequest: string }[])[0];
+    });
+    await owner.post(`${webhook}/replay`, { eventId: log.eventId });
+    await waitFor('the event again', () => received.length === start + 2);
+    for (const request of received.slice(start)) {
+      assert.equal(idOf(request), log.eventId, format);
+      assert.ok(verifiers[format]?.(request, secret), format);
+      assert.ok(request.body.includes(String(body.messageId)), format);
+    }
+    // A signature in the body isn't kept.
+    const { signature: _, ...posted } = JSON.parse(received[start]?.body ?? '');
+    assert.deepEqual(JSON.parse(log.lastRequest), format === 'sendgrid' ? [posted[0]] : posted);
+    if (format !== 'sendgrid' && format !== 'postmark')
+      assert.match(log.lastRequest, /Hi Ann/, format);
+    await owner.delete(webhook);
+  }
+});
+
+test('an event without a name in the format can’t be chosen, is not tested, and fails with the reason if it was', async () => {
+  const refuse = async (settings: object, reason: RegExp) => {
+    const refused = await owner.post(`${path}/webhooks`, { url: hook, ...settings });
+    assert.equal(refused.status, 422);
+    assert.match(refused.text, reason);
+  };
+  await refuse({ format: 'postmark', kinds: ['accepted', 'bounced'] }, /contain accepted in the/);
+  await refuse({ format: 'mandrill', kinds: ['bounced'] }, /format/);
+  await refuse({ kinds: ['bounced'], credentials: 'a:b' }, /only for the format postmark/);
+  await refuse({ format: 'postmark', kinds: ['bounced'], credentials: 'ab' }, /credentials/);
+  const [webhook] = await addFormatted('postmark');
+  const changed = await owner.put(webhook, { url: hook, kinds: ['accepted'] });
+  assert.equal(changed.status, 422, changed.text);
+  assert.equal((await owner.post(`${webhook}/test`, { kind: 'accepted' })).status, 422);
+  // As a process of a release without formats saves it.
+  await database.pool.query(`update webhook_endpoint set kinds = '{accepted}' where id = $1`, [
+    webhook.split('/').at(-1),
+  ]);
+  const start = received.length;
+  await sender.send();
+  const failed = await waitFor('the event to fail', async () => {
+    const { body } = await owner.get(`${webhook}/deliveries?state=failed`);
+    return (body.items as { eventId: string; lastAnswer: string }[])[0];
+  });
+  assert.equal(failed.lastAnswer, 'not sent: the format postmark has no such event');
+  assert.equal((await owner.get(`${webhook}/deliveries/${failed.eventId}`)).body.request, '');
+  assert.equal(received.length, start);
+  await owner.delete(webhook);
+});
+
+test('ASVS 4.0.3 8.3.4: Basic credentials are in no answer, log or audit entry, and don’t follow a webhook to another URL', async () => {
+  const credentials = 'ann:correct horse';
+  const basic = Buffer.from(credentials).toString('base64');
+  const [webhook, shown] = await addFormatted('postmark', { credentials });
+  assert.equal(shown, credentials);
+  const { headers } = await receiveBounce(webhook);
+  assert.equal(headers.authorization, `Basic ${basic}`);
+  await sender.send();
+  const { eventId } = await waitFor('the event', async () => {
+    const { body } = await owner.get(`${webhook}/deliveries?state=delivered`);
+    return (body.items as { eventId: string }[])[0];
+  });
+  const kinds = ['bounced'];
+  const replaced = await owner.put(webhook, { url: hook, kinds, credentials: 'ann:staple' });
+  assert.equal(replaced.status, 200, replaced.text);
+  const [audited] = (await owner.get(`${path}/audit?limit=1`)).body.items as {
+    detail: { changed: string };
+  }[];
+  assert.match(String(audited?.detail.changed), /credentials/);
+  await owner.put(webhook, { url: hook, kinds, credentials });
+  for (const answer of await Promise.all([
+    owner.get(webhook),
+    owner.get(`${path}/webhooks`),
+    owner.get(`${webhook}/deliveries/${eventId}`),
+    owner.post(`${webhook}/test`, { kind: 'bounced' }),
+    owner.get(`${path}/audit?limit=9`),
+  ])) {
+    assert.equal(answer.status, 200, answer.text);
+    assert.doesNotMatch(answer.text, new RegExp(`correct horse|staple|${basic}|authorization`));
+  }
+  await owner.put(webhook, { url: hook, kinds: ['delivered'] });
+  assert.equal((await receiveBounce(webhook)).headers.authorization, `Basic ${basic}`);
+  await owner.put(webhook, { url: `${hook}/elsewhere`, kinds });
+  const elsewhere = (await receiveBounce(webhook)).headers.authorization ?? '';
+  assert.match(Buffer.from(elsewhere.slice(6), 'base64').toString(), /^signalpost:[\w-]{32}$/);
+  await owner.delete(webhook);
+});
+
+test('another format keeps a secret that it can use, and never sends one of ours as a password', async () => {
+  const [webhook, secret] = await addFormatted('signalpost');
+  const change = (format?: string) => owner.put(webhook, { url: hook, kinds: ['bounced'], format });
+  for (const format of ['resend', 'mailgun', 'ses', 'signalpost']) {
+    assert.equal((await change(format)).body.format, format);
+    assert.ok(verifiers[format]?.(await receiveBounce(webhook), secret), format);
+  }
+  const { body } = await change('sendgrid');
+  assert.ok(verifiers.sendgrid?.(await receiveBounce(webhook), String(body.publicKey)));
+  assert.equal((await change()).body.format, 'sendgrid');
+  await change('postmark');
+  const { authorization = '' } = (await receiveBounce(webhook)).headers;
+  assert.doesNotMatch(Buffer.from(authorization.slice(6), 'base64').toString(), /whsec_/);
+  await change('signalpost');
+  assert.equal(isSigned(await receiveBounce(webhook), secret), false);
+  const fresh = await owner.post(`${webhook}/secret`);
+  assert.ok(isSigned(await receiveBounce(webhook), String(fresh.body.secret)));
   await owner.delete(webhook);
 });
 

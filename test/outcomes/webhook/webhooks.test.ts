@@ -24,6 +24,7 @@ import {
   type EndpointSettings,
   listEndpoints,
   pauseEndpoint,
+  readSendableEndpoint,
   removeEndpoint,
   rotateEndpointSecret,
 } from '../../../src/outcomes/webhook/endpoint-store.ts';
@@ -255,6 +256,35 @@ test('a rejected event delays later ones and is retried with the same id', async
   await removeEndpoint(kysely, accountId, endpointId);
 });
 
+test('a process that can’t open the secret of a format, as one of a release without formats, sends nothing and loses nothing', async () => {
+  const receiver = await Receiver.open();
+  const { pool } = shop.database;
+  const { id: endpointId } = await openEndpoint({
+    url: receiver.url,
+    kinds: ['delivered'],
+    format: 'resend',
+  });
+  const setFormat = (format: string) =>
+    pool.query('update webhook_endpoint set format = $2 where id = $1', [endpointId, format]);
+  await setFormat('signalpost');
+  await shop.send('note');
+  await waitFor('the event to wait', async () => {
+    const [entry] = await readLog(kysely, accountId, endpointId, { limit: 1 });
+    return entry?.state === 'pending' && entry.attempts === 0;
+  });
+  const claimed = await waitFor('a lease', async () => {
+    const lease = await claimDeliveries(kysely, { accountId, endpointId });
+    return typeof lease === 'object' && lease;
+  });
+  await assert.rejects(readSendableEndpoint(kysely, webhooks.box, accountId, endpointId));
+  const eventIds = claimed.messages.flat().map(({ eventId }) => eventId);
+  await setFormat('resend');
+  await releaseLease(kysely, claimed, eventIds);
+  await waitFor('the event', () => receiver.received.length === 1);
+  assert.deepEqual(receiver.received[0]?.headers['svix-id'], eventIds[0]);
+  await removeEndpoint(kysely, accountId, endpointId);
+});
+
 test('events released while their endpoint is resumed are still sent', async () => {
   const receiver = await Receiver.open();
   const { pool } = shop.database;
@@ -408,7 +438,7 @@ test('a redirect is not followed', async () => {
   assert.equal(line?.state, 'pending');
   assert.equal(receiver.about(id).length, 1);
   const unset = { url: receiver.url, kinds: [], permissions };
-  await changeEndpoint(kysely, accountId, endpointId, unset);
+  await changeEndpoint(kysely, webhooks.box, accountId, endpointId, unset);
   await removeEndpoint(kysely, accountId, endpointId);
 });
 

@@ -5,7 +5,19 @@ export const webhooksTexts = {
   'webhooks.add': 'Add a webhook',
   'webhooks.change': 'Edit webhook',
   'webhooks.url': 'URL',
-  'webhooks.urlHint': 'Events are sent here as POST requests, signed (Standard Webhooks).',
+  'webhooks.urlHint': 'Signed events are sent here as POST requests.',
+  'webhooks.format': 'Format',
+  'webhooks.formatHint':
+    'The body and signature of each request. Choose a provider’s if your endpoint was written for it.',
+  'webhooks.format.signalpost': 'Signalpost (Standard Webhooks)',
+  'webhooks.format.resend': 'Resend',
+  'webhooks.format.postmark': 'Postmark',
+  'webhooks.format.sendgrid': 'SendGrid',
+  'webhooks.format.mailgun': 'Mailgun',
+  'webhooks.format.ses': 'Amazon SES (event publishing, without SNS)',
+  'webhooks.credentials': 'Credentials',
+  'webhooks.credentialsHint':
+    'For Basic authentication: user:password. Empty: those it has, or for a new webhook or URL, generated ones.',
   'webhooks.kinds': 'Events',
   'webhooks.allKinds': 'Select all',
   'webhooks.noKinds': 'Clear',
@@ -16,8 +28,17 @@ export const webhooksTexts = {
   'webhooks.kind.accepted': 'Accepted',
   'webhooks.kind.delayed': 'Delayed',
   'webhooks.secret': 'Signing secret',
-  'webhooks.secretHint':
+  'webhooks.secretHint.signalpost':
     'Verify the webhook-signature header with it, using any Standard Webhooks library.',
+  'webhooks.secretHint.resend': 'Your endpoint uses it as Resend’s signing secret.',
+  'webhooks.secretHint.postmark':
+    'The user and password that each request has for Basic authentication.',
+  'webhooks.secretHint.sendgrid':
+    'Your endpoint uses this public key as SendGrid’s verification key.',
+  'webhooks.secretHint.mailgun': 'Your endpoint uses it as Mailgun’s webhook signing key.',
+  'webhooks.secretHint.ses':
+    'Verify the webhook-signature header with it, using any Standard Webhooks library. Only Amazon can sign as SNS does.',
+  'webhooks.publicKey': 'Public key',
   'webhooks.secretOnce': 'Shown only once. If you lost it, rotate it.',
   'webhooks.newSecret': 'New signing secret',
   'webhooks.state': 'State',
@@ -46,6 +67,10 @@ export const webhooksTexts = {
     'You get a new secret, shown once. For a day, events are signed with both, so either verifies them. Then the old one stops working.',
   'webhooks.rotateTwiceHint':
     'The current secret keeps working for a day. The one before it, which still works now, stops immediately.',
+  'webhooks.rotateOnceHint':
+    'You get a new secret. This format has room for one, so the old one stops working at once. Events that your endpoint rejects until you switch are retried.',
+  'webhooks.rotatedOnceHint':
+    'Switch your endpoint to the new secret. Events that it rejects until then are retried.',
   'webhooks.rotatedHint':
     'Both secrets verify events for 24 hours. Switch your endpoint to the new one in that time.',
   'webhooks.bothSecrets': 'Two secrets are valid',

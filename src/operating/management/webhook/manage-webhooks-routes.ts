@@ -4,6 +4,7 @@ import { accountLimits } from '../../../accounts/account/account-limits.ts';
 import {
   NamedObject,
   Nullable,
+  OptionalText,
   StrictObject,
   strict,
   Text,
@@ -16,6 +17,7 @@ import {
   addEndpoint,
   changeEndpoint,
   type EndpointSettings,
+  type EndpointWithKey,
   listEndpoints,
   pauseEndpoint,
   readEndpoint,
@@ -23,6 +25,7 @@ import {
   rotateEndpointSecret,
   type WebhookEndpoint,
 } from '../../../outcomes/webhook/endpoint-store.ts';
+import { hasEvent, webhookFormatNames } from '../../../outcomes/webhook/webhook-formats.ts';
 import { actorPermissions } from '../access/admit-actor.ts';
 import { defineList } from '../answer/list-operations.ts';
 import { conflict, invalidField, notFound } from '../answer/problem.ts';
@@ -36,6 +39,9 @@ const members = {
   id: Uuid,
   url: Type.String(),
   kinds: Type.Array(Type.Enum([...webhookKinds])),
+  format: Type.Enum(webhookFormatNames, {
+    description: 'Whose format and signature it has. Events without a name in it aren’t sent.',
+  }),
   failingSince: Nullable(Time('When requests started failing.')),
   pausedAt: Nullable(Time('When it was paused. Events are kept until it resumes.')),
   pausedReason: Nullable(Type.String()),
@@ -43,7 +49,12 @@ const members = {
   createdAt: Time('When it was created.'),
 };
 
-const WebhookView = NamedObject('Webhook', members);
+const WebhookView = NamedObject('Webhook', {
+  ...members,
+  publicKey: Nullable(
+    Text('Verifies the signatures of the format `sendgrid`: DER in base64. Null in any other.'),
+  ),
+});
 
 const ListedWebhookView = NamedObject('ListedWebhook', {
   ...members,
@@ -71,11 +82,25 @@ const WebhookSettings = StrictObject({
     maxItems: webhookKinds.length,
     uniqueItems: true,
   }),
+  format: Type.Optional(
+    Type.Enum(webhookFormatNames, {
+      description:
+        'Default: `signalpost`, or for an existing webhook, the one it has. Each kind needs a name in it.',
+    }),
+  ),
+  credentials: OptionalText({
+    description:
+      'For Basic authentication in the format `postmark`: `user:password`. Default: those it has, or for a new webhook or URL, new ones.',
+    pattern: '^[^:]+:.+$',
+    maxLength: 200,
+  }),
 });
 
 const SecretView = NamedObject('WebhookSecret', {
   id: Uuid,
-  secret: Text('Signing secret. Shown only once.'),
+  secret: Text(
+    'Signing secret, shown only once: the credentials of the format `postmark`, and the public key of `sendgrid`.',
+  ),
 });
 
 const webhookChange = resourceOf({
@@ -84,7 +109,8 @@ const webhookChange = resourceOf({
   id: 'webhookId',
   mustExist: true,
   auditName: auditNameOf,
-  read: (transaction, { params }) => readEndpoint(transaction, params.accountId, params.webhookId),
+  read: (transaction, { params, dependencies }) =>
+    readEndpoint(transaction, dependencies.webhooks.box, params.accountId, params.webhookId),
 });
 
 /** The URL without its query, which may have a secret. */
@@ -94,7 +120,7 @@ function auditNameOf({ url }: Pick<WebhookEndpoint, 'url'>): string {
 }
 
 /** @throws Problem if the webhook doesn't exist */
-export function requireWebhook(call: OperationCall): Promise<WebhookEndpoint> {
+export function requireWebhook(call: OperationCall): Promise<EndpointWithKey> {
   return requireResource(call, webhookChange(call));
 }
 
@@ -111,6 +137,16 @@ async function readSettings(
     call.params.accountId,
   );
   return { ...call.body, permissions: permissions ?? new Set() };
+}
+
+/** @throws Problem if the format, which may stay as it was, doesn't have the other settings */
+function checkFormat(settings: EndpointSettings, before?: Pick<WebhookEndpoint, 'format'>): void {
+  const { kinds, credentials, format = before?.format ?? 'signalpost' } = settings;
+  const unknown = kinds.filter((kind) => !hasEvent(format, kind));
+  if (unknown.length > 0)
+    throw invalidField('kinds', `can’t contain ${unknown.join(', ')} in the format ${format}`);
+  if (credentials !== undefined && format !== 'postmark')
+    throw invalidField('credentials', 'is only for the format postmark');
 }
 
 /** Host names are resolved and checked per request; IP addresses and local names can be rejected now. */
@@ -151,8 +187,12 @@ export const webhookRoutes = resourceRoutes({
     body: WebhookSettings,
     async write(call) {
       const settings = await readSettings(call);
-      return (transaction) =>
-        changeEndpoint(transaction, call.params.accountId, call.params.webhookId, settings);
+      return (transaction, before) => {
+        checkFormat(settings, before);
+        const { accountId, webhookId } = call.params;
+        const { box } = call.dependencies.webhooks;
+        return changeEndpoint(transaction, box, accountId, webhookId, settings);
+      };
     },
   },
   remove: {
@@ -171,6 +211,7 @@ export const createWebhook = defineOperation({
   status: 201,
   async handle(call) {
     const settings = await readSettings(call);
+    checkFormat(settings);
     return inTransaction(call, async (transaction) => {
       const { box } = call.dependencies.webhooks;
       if (
@@ -193,7 +234,7 @@ export const rotateWebhookSecret = defineOperation({
   id: 'rotateWebhookSecret',
   summary: 'Rotate the signing secret',
   description:
-    'The new secret is shown once. For 24 hours, requests carry signatures of both secrets, so either verifies them; then the old one stops signing. Rotating again in that time ends the older secret.',
+    'The new secret is shown once. For 24 hours, requests carry signatures of both secrets, so either verifies them; then the old one stops signing. Rotating again in that time ends the older secret. The formats `postmark`, `sendgrid` and `mailgun` have room for one, so the old one stops at once.',
   answer: SecretView,
   handle: (call) =>
     inTransaction(call, async (transaction) => {
@@ -201,7 +242,7 @@ export const rotateWebhookSecret = defineOperation({
       const { box } = call.dependencies.webhooks;
       const secret = await rotateEndpointSecret(transaction, box, call.params.accountId, webhookId);
       if (secret === undefined) throw notFound('webhook');
-      const webhook = await readEndpoint(transaction, call.params.accountId, webhookId);
+      const webhook = await webhookChange(call).read(transaction);
       await recordAudit(call, transaction, 'webhook_secret_rotated', webhookId, {
         ...(webhook && { name: auditNameOf(webhook) }),
       });

@@ -14,8 +14,8 @@ import {
 } from '../../../base/values/common-schemas.ts';
 import { webhookKinds } from '../../../content/message/event-kinds.ts';
 import { readDelivery, readLog } from '../../../outcomes/webhook/delivery-store.ts';
-import { describeEvent } from '../../../outcomes/webhook/describe-event.ts';
 import { maxCountedWaiting, readReplays } from '../../../outcomes/webhook/replay-store.ts';
+import { describeIn, hasEvent } from '../../../outcomes/webhook/webhook-formats.ts';
 import { defineList, definePages } from '../answer/list-operations.ts';
 import { conflict, invalidField, notFound, Problem } from '../answer/problem.ts';
 import { readTime } from '../answer/read-query.ts';
@@ -88,8 +88,9 @@ export const getWebhookDelivery = defineOperation({
     const { webhookId, eventId } = call.params;
     const found = await readDelivery(kysely, call.params.accountId, webhookId, eventId);
     if (found === undefined) throw notFound('webhook delivery');
-    const { event, place: _, tries, ...entry } = found;
-    const request = entry.lastRequest ?? JSON.stringify(describeEvent(event));
+    const { event, format, place: _, tries, ...entry } = found;
+    const next = hasEvent(format, event.kind) ? JSON.stringify(describeIn(format, event)) : '';
+    const request = entry.lastRequest ?? next;
     return { ...entry, request, tries: [...tries] };
   },
 });
@@ -210,6 +211,7 @@ export const testWebhook = defineOperation({
       const { webhooks } = call.dependencies;
       const result = await webhooks.sendTest(id, call.params.webhookId, call.body.kind);
       if (result === undefined) throw notFound('webhook');
+      if (result === 'unknown') throw invalidField('kind', 'has no name in the webhook’s format');
       const { eventId, request, exchange } = result;
       const { text: answer, ...rest } = exchange;
       return { eventId, request, answer, ...rest };
