@@ -177,7 +177,6 @@ export function createApp(dependencies: AppDependencies): App {
           token: config.inboxToken,
           facts: access.facts,
           browser: session.browser,
-          streams,
         })
       : undefined;
   const domainKeys = new DkimKeyStore(key);

@@ -74,7 +74,7 @@ test('ASVS 4.1.3: inbox access in the only account, even of an operator, does no
     [operator.email, 200],
   ] as const) {
     const headers = { cookie: await signIn(service, email) };
-    for (const page of ['/inbox', '/inbox/api/messages'])
+    for (const page of ['/manage/v1/inbox/messages', '/inbox/api/messages'])
       assert.equal((await sendRequest(service.url + page, { headers })).status, status, page);
   }
 });

@@ -5,7 +5,7 @@ import { useSettings } from '../account/use-settings.ts';
 import type { Sender } from '../api/management.generated.ts';
 import { reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
-import { PageAnchor } from '../components/links.tsx';
+import { PageAnchor, PageButton } from '../components/links.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { useSenders } from '../overview/use-overview.ts';
 import { text } from '../texts/text.ts';
@@ -63,9 +63,9 @@ function WaitingSender({ sender: { address, linkExpiresAt } }: { sender: Sender 
         )}
         <Group gap="xs">
           {isCaptured && (
-            <Button component="a" href="/inbox" size="compact-sm">
+            <PageButton to="/.server/inbox" size="compact-sm" variant="filled">
               {text('steps.openInbox')}
-            </Button>
+            </PageButton>
           )}
           {settings?.systemMail === true && (
             <Button

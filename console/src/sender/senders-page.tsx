@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import { deleteUnchanged } from '../api/if-unchanged.ts';
@@ -136,9 +136,9 @@ function InboxHint() {
   return (
     <Text size="xs">
       {text('senders.inInbox')}{' '}
-      <Anchor inherit href="/inbox" underline="always">
+      <PageAnchor to="/.server/inbox" underline="always">
         {text('senders.openInbox')}
-      </Anchor>
+      </PageAnchor>
     </Text>
   );
 }

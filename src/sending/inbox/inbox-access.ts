@@ -15,7 +15,7 @@ import type { Clock } from '../../base/values/clock.ts';
 import { bearerTokenOf, isSameSecret } from '../../host/http/bearer-token.ts';
 import type { Http } from '../../host/http/create-http.ts';
 import { isSameOrigin, isSameOriginOrVisit } from '../../host/http/same-origin.ts';
-import type { AnswerProblem } from './answer-page.ts';
+import { answerProblem } from './answer-problem.ts';
 
 /** Checks a caller: allowed, not authenticated, or authenticated without access to all mail. */
 export type CheckInboxAccess = (
@@ -28,11 +28,7 @@ const safeMethods = new Set(['GET', 'HEAD']);
  * Admits only callers who may see password reset links, and no requests that another site's page makes on their behalf.
  * Anonymous callers get a 401 with instructions.
  */
-export function guardInbox(
-  http: Http,
-  checkAccess: CheckInboxAccess,
-  answerProblem: AnswerProblem,
-): void {
+export function guardInbox(http: Http, checkAccess: CheckInboxAccess): void {
   http.addHook('onRoute', (route) => {
     route.config = { ...route.config, access: 'inbox' };
   });
@@ -48,7 +44,7 @@ export function guardInbox(
       return answerProblem(request, reply, {
         status: 403,
         message:
-          'This inbox also contains the service’s own mail, such as password links, so only operators can open it. If you’re an owner or developer in every account, you can see the rest in the console.',
+          'This inbox also contains the service’s own mail, such as password links, so only operators can open it. The console shows what your accounts sent.',
       });
     }
     const isAllowed = safeMethods.has(request.method)
@@ -64,7 +60,7 @@ export function guardInbox(
   });
 }
 
-/** Sets the header fields of every inbox response; pages also set a Content-Security-Policy. */
+/** Sets the header fields of every inbox response. */
 export function setSecurityHeaders(reply: FastifyReply): void {
   reply.headers({
     'cache-control': 'no-store',

@@ -1,4 +1,3 @@
-import type { Limiter } from '../../base/fairness/limiter.ts';
 import type { Log } from '../../base/values/log.ts';
 import type { Http } from '../../host/http/create-http.ts';
 import {
@@ -19,12 +18,11 @@ export interface InboxDependencies
   readonly log: Log;
   /** Browser sessions. */
   readonly browser: InboxAccessDependencies['browser'] & ReadersDependencies['browser'];
-  readonly streams: Pick<Limiter, 'tryAcquire'>;
 }
 
-/** The inbox of a service that captures its mail: SMTP in, pages and API out. */
+/** The inbox of a service that captures its mail: SMTP in, API out. */
 export function createInbox(dependencies: InboxDependencies) {
-  const { database, log, streams } = dependencies;
+  const { database, log } = dependencies;
   const store = new InboxStore(database);
   const arrivals = createInboxArrivals((seconds) => store.latest(seconds), log);
   const readers = new InboxReaders(dependencies);
@@ -33,7 +31,7 @@ export function createInbox(dependencies: InboxDependencies) {
     readers,
     registerRoutes(http: Http): void {
       const checkAccess = createInboxAccessCheck({ ...dependencies, readers });
-      registerInboxRoutes(http, { store, arrivals, readers, streams, checkAccess });
+      registerInboxRoutes(http, { store, arrivals, readers, checkAccess });
     },
     /** The port of the SMTP server on 127.0.0.1; undefined unless it is running. */
     port: () => server?.port,

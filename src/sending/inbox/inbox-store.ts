@@ -30,12 +30,6 @@ export interface InboxFilter {
   readonly since: Date | undefined;
 }
 
-/** A page of the list, and the total number of messages. */
-export interface SummaryPage {
-  readonly summaries: readonly CapturedMessageSummary[];
-  readonly total: number;
-}
-
 /** SQL: the columns of `CapturedMessage`. */
 const messageColumns = sql`
   id, received_at as "receivedAt", envelope_from as "envelopeFrom", envelope_to as "envelopeTo", subject, headers, html,
@@ -101,24 +95,8 @@ export class InboxStore {
   }
 
   /**
-   * A page of the list, newest first.
-   * @param search literal text to find in the subject, an address, a name or the text, ignoring case; empty matches all
-   */
-  async list(search: string, offset: number, limit: number): Promise<SummaryPage> {
-    const rows = await allRows<CapturedMessageSummary & { readonly total: number }>(this.#kysely)`
-      with found as (select id, received_at from inbox_message where ${this.#visible} and (${mentions(search)})),
-        page as (select id from found order by received_at desc, id desc offset ${offset} limit ${limit})
-      select ${summaryColumns}, (select count(*)::int from found) as total
-      from (select count(*) from found) as counted(total)
-      left join page on true
-      left join inbox_message m on m.id = page.id
-      order by m.received_at desc, m.id desc`;
-    return { summaries: rows.filter(({ id }) => id !== null), total: rows[0]?.total ?? 0 };
-  }
-
-  /**
    * Summaries after a given one, newest first; `place` is each one's position.
-   * @param search as in `list`
+   * @param search literal text to find in the subject, an address, a name or the text, ignoring case; empty matches all
    */
   async listAfter(
     search: string,
