@@ -51,7 +51,7 @@ export function MailView({ inbox, mail }: { inbox: Inbox; mail: string }) {
       </PageProblem>
       {message.isPending && <RowsSkeleton />}
       {data !== undefined && (
-        <Mail key={data.id} inbox={inbox} mail={data} tab={tab} choose={setTab} />
+        <Mail key={mail} inbox={inbox} mail={data} tab={tab} choose={setTab} />
       )}
     </>
   );

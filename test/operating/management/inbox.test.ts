@@ -181,6 +181,8 @@ test('a message has its parts as they were sent: HTML with its images, attachmen
   for (const { headers } of [file, raw]) {
     assert.equal(headers.get('content-type'), 'application/octet-stream');
     assert.equal(headers.get('x-content-type-options'), 'nosniff');
+    assert.equal(headers.get('content-security-policy'), "default-src 'none'; sandbox");
+    assert.equal(headers.get('cross-origin-resource-policy'), 'same-origin');
   }
   for (const place of ['0', '3', '1000', '1001'])
     assert.equal((await owner.get(`${at}/attachments/${place}`)).status, 404, place);
