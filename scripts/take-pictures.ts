@@ -195,10 +195,9 @@ async function takePictures(
   await page.getByText('Captured in the test inbox').waitFor();
   await page.frameLocator('iframe').getByText('Espresso beans').waitFor();
   await takePicture(page, 'message', scheme);
-  await page.setExtraHTTPHeaders({ authorization: `Bearer ${inboxToken}` });
-  await page.goto(`${url}/inbox`);
+  await page.goto(`${url}/console/.server/inbox`);
   await page.getByText('ada@customer.example').first().click();
-  await page.frameLocator('iframe').first().getByText('Espresso beans').waitFor();
+  await page.frameLocator('iframe').getByText('Espresso beans').waitFor();
   await takePicture(page, 'inbox', scheme);
   await context.close();
 }

@@ -176,11 +176,12 @@ export function createApp(dependencies: AppDependencies): App {
     config.delivery === 'inbox'
       ? createInbox({
           database,
+          clock,
+          key,
           log,
           token: config.inboxToken,
           facts: access.facts,
           browser: session.browser,
-          streams,
         })
       : undefined;
   const domainKeys = new DkimKeyStore(key);
@@ -408,6 +409,7 @@ export function createApp(dependencies: AppDependencies): App {
     webhooks,
     events,
     streams,
+    inboxReaders: inbox?.readers,
     accept: (row) => submission.accept(row),
     publicUrl: () => publicUrl(http, config.publicUrl),
     smtpSubmission: () => smtpSubmission.endpoint(),

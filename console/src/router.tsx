@@ -1,6 +1,13 @@
-import { createRootRoute, createRoute, createRouter, Outlet } from '@tanstack/react-router';
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router';
 import { readAuditFilters } from './audit/audit-filters.ts';
 import { type Components, lazyComponent } from './components/lazy-component.ts';
+import { readInboxFilters } from './inbox/use-inbox.ts';
 import { NotFoundPage } from './layout/not-found-page.tsx';
 import { PageFailure } from './layout/page-failure.tsx';
 import { Shell } from './layout/shell.tsx';
@@ -120,11 +127,28 @@ const pages = [
     'AccessSettingsPage',
   ),
   page('/privacy', () => import('./settings/privacy-page.tsx'), 'PrivacyPage'),
-  page('/inbox', () => import('./inbox/inbox-page.tsx'), 'InboxPage'),
-  page('/inbox/$mail', () => import('./inbox/mail-page.tsx'), 'MailPage'),
+  createRoute({
+    ...pageOf('/inbox', () => import('./inbox/inbox-page.tsx'), 'InboxPage'),
+    validateSearch: readInboxFilters,
+  }),
+  createRoute({
+    getParentRoute: () => account,
+    path: '/inbox/$mail',
+    beforeLoad({ params: { account: of, mail } }) {
+      throw redirect({ to: '/$account/inbox', params: { account: of }, search: { mail } });
+    },
+  }),
 ] as const;
 
-const tree = root.addChildren([start, account.addChildren(pages)]);
+/** No account has an ID with a dot. */
+const serverInbox = createRoute({
+  getParentRoute: () => root,
+  path: '/.server/inbox',
+  component: lazyComponent(() => import('./inbox/inbox-page.tsx'), 'ServerInboxPage'),
+  validateSearch: readInboxFilters,
+});
+
+const tree = root.addChildren([start, serverInbox, account.addChildren(pages)]);
 
 export const router = createRouter({
   routeTree: tree,

@@ -5,12 +5,10 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { createTransport } from 'nodemailer';
 import { addKey } from '../../test/support/api-key.ts';
-import { bodyWith } from '../../test/support/send-client.ts';
-import { inboxHeaders } from '../../test/support/service-tokens.ts';
+import { bodyWith, SendClient } from '../../test/support/send-client.ts';
 import { password } from '../../test/support/session-world.ts';
-import { openShop } from '../../test/support/shop.ts';
+import { getToken, openShop } from '../../test/support/shop.ts';
 import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 import { TestAuthority } from '../../test/support/test-certificates.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
@@ -151,17 +149,21 @@ for (const [name, start] of [
   });
 
   test(`${name} passes events on while the response is open`, async () => {
-    const updates = await proxy.open('/inbox/updates', { headers: inboxHeaders });
+    const reader = await addKey(database, shop.id, { scopes: ['messages:read'] });
+    const path = `/manage/v1/accounts/${shop.id}/events?after=latest`;
+    const updates = await proxy.open(path, {
+      headers: { authorization: `Bearer ${reader}`, accept: 'text/event-stream' },
+    });
     assert.equal(updates.headers['content-type'], 'text/event-stream');
     let received = '';
     updates.setEncoding('utf8').on('data', (chunk: string) => {
       received += chunk;
     });
     await waitFor('the stream to open', () => received.includes('retry'));
-    const transport = createTransport({ host: '127.0.0.1', port: service.app.inboxPort() });
-    await transport.sendMail({ from: 'a@shop.test', to: 'b@shop.test', subject: 'x', text: 'x' });
-    // Heartbeats come every 20 seconds: a buffering proxy would deliver the event no sooner.
-    await waitFor('the event', () => received.includes('event: arrived'), 5_000);
+    const sender = new SendClient(service, await getToken(service, shop), shop.id);
+    assert.equal((await sender.send()).status, 200);
+    // Heartbeats come every 15 seconds: a buffering proxy would deliver the event no sooner.
+    await waitFor('the event', () => received.includes('data:'), 5_000);
     updates.destroy();
   });
 }

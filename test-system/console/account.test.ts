@@ -88,12 +88,13 @@ test('every page shows that the service is unreachable and offers a retry, and k
     'API keys': 'keys',
     'OAuth apps': 'integrations',
     'Audit log': 'audit',
+    'Test inbox': 'inbox',
     Account: 'settings',
   };
   const names = [
     'Overview',
     'Messages',
-    'Inbox',
+    'Test inbox',
     'Reports',
     'Templates',
     'API keys',

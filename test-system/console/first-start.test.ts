@@ -51,7 +51,7 @@ async function confirmSender(page: Page, visit: ConsoleVisit): Promise<void> {
   await confirmation.getByText('can now send from olive@shop.test').waitFor();
   await confirmation.getByRole('link', { name: 'Open the console' }).waitFor();
   await confirmation.close();
-  await page.getByRole('link', { name: 'Overview' }).click();
+  await page.getByRole('link', { name: 'Console' }).click();
 }
 
 /** Starts from a finished template, and publishes it with an own subject. */
@@ -186,7 +186,7 @@ test('a new user gets from the first start to an own message without leaving the
   const mail = page.frameLocator('iframe');
   await mail.getByRole('heading', { name: /^Welcome, (?!there)/ }).waitFor();
   await visit.look('message');
-  await page.getByRole('link', { name: 'Inbox', exact: true }).click();
+  await page.getByRole('link', { name: 'Test inbox', exact: true }).click();
   await page
     .getByRole('link', { name: /^Welcome aboard, (?!there)/ })
     .first()

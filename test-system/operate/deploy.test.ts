@@ -5,13 +5,13 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { createTransport } from 'nodemailer';
 import pg from 'pg';
 import { startProgramPostgres } from '../../scripts/program-postgres.ts';
 import { runAdminStatement, withDatabase } from '../../scripts/scratch-database.ts';
+import { addKey } from '../../test/support/api-key.ts';
 import { startSink } from '../../test/support/mail-sink.ts';
-import { bodyWith } from '../../test/support/send-client.ts';
-import { inboxHeaders } from '../../test/support/service-tokens.ts';
+import { bodyWith, SendClient } from '../../test/support/send-client.ts';
+import { getToken, openShop } from '../../test/support/shop.ts';
 import { temporaryFolder } from '../../test/support/temporary-folder.ts';
 import { createTestDatabase } from '../../test/support/test-database.ts';
 import { startTestService } from '../../test/support/test-service.ts';
@@ -191,22 +191,26 @@ test('a message sent through the proxy reaches the relay', async () => {
   await waitFor('the message', () => sink.mails.some(({ to }) => to[0] === 'reader@example.test'));
 });
 
-test('the live inbox gets its events through the proxy while the response is open', async () => {
-  const { url: databaseUrl } = await createTestDatabase();
+test('a reader gets events through the proxy while the response is open', async () => {
+  const { url: databaseUrl, database } = await createTestDatabase();
+  const shop = await openShop(database);
+  const key = await addKey(database, shop.id, { scopes: ['messages:read'] });
   const service = await startTestService({ databaseUrl });
   const own = substitute(site, { [upstream]: new URL(service.url).host });
-  const proxy = await Caddy.start(own, host, join(folder, 'inbox-caddy'));
-  const updates = await proxy.open('/inbox/updates', { headers: inboxHeaders });
+  const proxy = await Caddy.start(own, host, join(folder, 'events-caddy'));
+  const updates = await proxy.open(`/manage/v1/accounts/${shop.id}/events?after=latest`, {
+    headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream' },
+  });
   assert.equal(updates.headers['content-type'], 'text/event-stream');
   let received = '';
   updates.setEncoding('utf8').on('data', (chunk: string) => {
     received += chunk;
   });
   await waitFor('the stream to open', () => received.includes('retry'), 5_000);
-  const transport = createTransport({ host: '127.0.0.1', port: service.app.inboxPort() });
-  await transport.sendMail({ from: 'a@shop.test', to: 'b@shop.test', subject: 'x', text: 'x' });
-  // Heartbeats come every 20 seconds: a buffering proxy would deliver the event no sooner.
-  await waitFor('the event', () => received.includes('event: arrived'), 5_000);
+  const sender = new SendClient(service, await getToken(service, shop), shop.id);
+  assert.equal((await sender.send()).status, 200);
+  // Heartbeats come every 15 seconds: a buffering proxy would deliver the event no sooner.
+  await waitFor('the event', () => received.includes('data:'), 5_000);
   updates.destroy();
 });
 

@@ -74,7 +74,10 @@ test('npm installs the published package into an empty folder, where it starts w
   const args = ['import', 'sendgrid', '--templates', 'receipt.json', '--dir', 'emails'];
   const { stdout } = await run('npx', ['--no-install', 'signalpost', ...args], { cwd: folder });
   assert.equal(stdout, 'receipt: written\n');
-  const inbox = await fetch(`${address}/inbox`, { headers: { accept: 'text/html' } });
+  const inbox = await fetch(`${address}/inbox/api/messages`);
   assert.equal(inbox.status, 401);
-  assert.match(await inbox.text(), /inbox-link/);
+  assert.match(await inbox.text(), /INBOX_TOKEN/);
+  const inboxPage = await fetch(`${address}/inbox`, { headers: { accept: 'text/html' } });
+  assert.equal(inboxPage.url, `${address}/console/.server/inbox`);
+  assert.equal(inboxPage.status, 200);
 });

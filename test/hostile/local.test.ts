@@ -29,10 +29,9 @@ const stranger = {
 for (const [entrance, url] of Object.entries(entrances)) {
   test(`ASVS 4.1.1: a stranger through ${entrance} can neither read nor delete captured mail`, async () => {
     for (const path of [
-      '/inbox',
       '/inbox/api/messages',
-      '/inbox/updates',
-      '/inbox/messages/x/source',
+      '/manage/v1/inbox/messages',
+      '/manage/v1/inbox/messages/01900000-0000-7000-8000-000000000000/source',
     ])
       for (const headers of [
         {},
@@ -44,7 +43,10 @@ for (const [entrance, url] of Object.entries(entrances)) {
       (await sendRequest(`${url}/inbox/api/messages`, { method: 'DELETE' })).status,
       401,
     );
-    assert.equal((await sendRequest(`${url}/inbox/empty`, { method: 'POST' })).status, 401);
+    assert.equal(
+      (await sendRequest(`${url}/manage/v1/inbox/messages`, { method: 'DELETE' })).status,
+      401,
+    );
     const known = await sendRequest(`${url}/inbox/api/messages`, { headers: inboxHeaders });
     assert.equal(known.status, 200, 'with the token');
   });

@@ -37,7 +37,7 @@ export function useAccountId(): string {
   return account;
 }
 
-/** Whether the person has a permission in the account of the page, and for the inbox, whether there is one and they can open it. */
+/** Whether the person has a permission in the account of the page, and for the inbox, whether mail is captured. */
 export function useMay(): (permission: string) => boolean {
   const { account } = useAccount();
   const { data } = useMe();

@@ -3,11 +3,14 @@ import { hasUnsavedChanges } from '../form/unsaved.ts';
 import { ApiProblem } from './problem.ts';
 import { goToSignIn } from './sign-in.ts';
 
+/** Pages that say themselves what strangers can do. */
+const openPages = /^\/console\/?(?:$|\.server\/)/;
+
 /** Redirects to the sign-in page when the session has ended, unless that would lose input. */
 function redirectToSignIn(error: unknown): void {
   if (hasUnsavedChanges()) return;
-  const atStart = /^\/console\/?$/.test(location.pathname);
-  if (!atStart && error instanceof ApiProblem && error.status === 401) goToSignIn();
+  const isOpen = openPages.test(location.pathname);
+  if (!isOpen && error instanceof ApiProblem && error.status === 401) goToSignIn();
 }
 
 export const queryClient = new QueryClient({

@@ -2,7 +2,13 @@ import { Skeleton } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { useEffect, useRef, useState } from 'react';
 import type { ChangeKind } from '../frame/mark-changes.ts';
-import type { MailColors } from '../frame/show-mail.ts';
+import type { MailColors, MailLink } from '../frame/show-mail.ts';
+
+/** What a shown mail leads to, and how many images of it weren't loaded. */
+export interface MailFindings {
+  readonly links: readonly MailLink[];
+  readonly blocked: number;
+}
 
 interface MailFrameProps {
   html: string;
@@ -21,6 +27,8 @@ interface MailFrameProps {
   onTextClick?: ((text: string) => void) | undefined;
   /** Called with the scale of the shown mail: at most 1. */
   onScale?: ((scale: number) => void) | undefined;
+  /** Called with what is new about the mail. */
+  onFound?: ((findings: Partial<MailFindings>) => void) | undefined;
 }
 
 /** In pixels. */
@@ -41,6 +49,7 @@ export function MailFrame(props: MailFrameProps) {
     unfilled,
     onTextClick,
     onScale,
+    onFound,
   } = props;
   const { against, kind } = props.marks ?? {};
   const picksText = onTextClick !== undefined;
@@ -58,11 +67,12 @@ export function MailFrame(props: MailFrameProps) {
       if (event.source !== frame.current?.contentWindow) return;
       if (event.data.ready === true) setReady(true);
       if (typeof event.data.height === 'number') setHeight(Math.min(event.data.height, 4_000));
+      if (typeof event.data.blocked === 'number') onFound?.(event.data);
       if (typeof event.data.clicked === 'string') onTextClick?.(event.data.clicked);
     }
     addEventListener('message', listen);
     return () => removeEventListener('message', listen);
-  }, [onTextClick]);
+  }, [onTextClick, onFound]);
 
   useEffect(() => {
     // The frame's origin is opaque, so it can't be given as target; the mail isn't secret from its reader.

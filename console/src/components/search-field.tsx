@@ -1,9 +1,10 @@
 import { CloseButton, TextInput, type TextInputProps } from '@mantine/core';
-import { useRef } from 'react';
+import { type RefObject, useRef } from 'react';
 import { text } from '../texts/text.ts';
 import { Icon } from './icon.tsx';
 
-interface SearchFieldProps extends Omit<TextInputProps, 'onChange' | 'value' | 'label'> {
+interface SearchFieldProps extends Omit<TextInputProps, 'onChange' | 'value' | 'label' | 'ref'> {
+  ref?: RefObject<HTMLInputElement | null>;
   /** What it searches, shown while it is empty. */
   name: string;
   value: string;
@@ -11,8 +12,9 @@ interface SearchFieldProps extends Omit<TextInputProps, 'onChange' | 'value' | '
 }
 
 /** A field that searches a list while the text is typed. */
-export function SearchField({ name, value, change, ...input }: SearchFieldProps) {
-  const field = useRef<HTMLInputElement>(null);
+export function SearchField({ ref, name, value, change, ...input }: SearchFieldProps) {
+  const own = useRef<HTMLInputElement>(null);
+  const field = ref ?? own;
   return (
     <TextInput
       ref={field}

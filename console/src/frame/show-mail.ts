@@ -1,4 +1,11 @@
 import { type ChangeKind, markChanges } from './mark-changes.ts';
+import { isSafeLink } from './safe-link.ts';
+
+/** A link in a mail: its text and target. */
+export interface MailLink {
+  readonly label: string;
+  readonly href: string;
+}
 
 /**
  * The colors in which an email is shown: its own, its own for dark mode, or those of apps that ignore these and invert its
@@ -27,16 +34,23 @@ function isMailFrameMessage(value: unknown): value is MailFrameMessage {
 
 let picksText = false;
 
+/** What could only load or run something, which the policy blocks, or would leave the mail for another page. */
+const useless = 'meta[http-equiv], script, link, base, iframe, frame, object, embed';
+const maxLinks = 500;
+/** URLs of images that the policy didn't let load. */
+const blocked = new Set<string>();
+
 function renderMail({ html, colors, marks, unfilled = [], ...rest }: MailFrameMessage): void {
   picksText = rest.picksText;
+  blocked.clear();
   // Scripts in a parsed document never run.
   const mail = new DOMParser().parseFromString(html, 'text/html');
-  // A refresh would leave the mail for a page that the policy blocks.
-  for (const meta of mail.querySelectorAll('meta[http-equiv]')) meta.remove();
+  for (const one of mail.querySelectorAll(useless)) one.remove();
   for (const link of mail.querySelectorAll<HTMLAnchorElement>('a[href], area[href]')) {
     link.target = '_blank';
     link.rel = 'noopener noreferrer';
   }
+  parent.postMessage({ links: linksOf(mail), blocked: 0 }, '*');
   if (marks !== undefined) markChanges(mail, marks.against, marks.kind);
   markUnfilled(mail, unfilled);
   document.replaceChild(document.adoptNode(mail.documentElement), document.documentElement);
@@ -50,10 +64,15 @@ function renderMail({ html, colors, marks, unfilled = [], ...rest }: MailFrameMe
   reportHeight();
 }
 
-/** Whether a link names its target in full; others would lead into the console. */
-function leadsOutside(link: Element): boolean {
-  const target = URL.parse(link.getAttribute('href') ?? '');
-  return target !== null && ['http:', 'https:', 'mailto:', 'tel:'].includes(target.protocol);
+function linksOf(mail: Document): MailLink[] {
+  const links = [...mail.querySelectorAll('a[href], area[href]')].map((link) => {
+    const names = [link, ...link.querySelectorAll('img')].map(
+      (one) => one.getAttribute('alt') ?? one.textContent,
+    );
+    const href = link.getAttribute('href')?.trim() ?? '';
+    return { label: names.join(' ').replace(/\s+/g, ' ').trim().slice(0, 200) || href, href };
+  });
+  return links.filter(({ href }) => isSafeLink(href)).slice(0, maxLinks);
 }
 
 const darkQuery = /\(\s*prefers-color-scheme\s*:\s*dark\s*\)/gi;
@@ -87,10 +106,16 @@ addEventListener('message', (event) => {
   if (event.source === parent && isMailFrameMessage(event.data)) renderMail(event.data);
 });
 addEventListener('resize', reportHeight);
+document.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) => {
+  if (effectiveDirective !== 'img-src') return;
+  blocked.add(blockedURI);
+  parent.postMessage({ blocked: blocked.size }, '*');
+});
 addEventListener('click', (event) => {
   const { clientX, clientY, target } = event;
   const link = target instanceof Element ? target.closest('[href]') : null;
-  if (picksText || (link !== null && !leadsOutside(link))) event.preventDefault();
+  if (picksText || (link !== null && !isSafeLink(link.getAttribute('href') ?? '')))
+    event.preventDefault();
   if (!picksText) return;
   const clicked = textAround(document.caretPositionFromPoint?.(clientX, clientY)?.offsetNode);
   if (clicked?.trim()) parent.postMessage({ clicked: clicked.slice(0, 1_000) }, '*');

@@ -1,113 +1,150 @@
-import { Note } from '../components/note.tsx';
+import './inbox-texts.ts';
 import './inbox.css';
-import { Box } from '@mantine/core';
+import { Anchor, Box, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { useState } from 'react';
-import { useAccountId, useMay } from '../account/use-me.ts';
-import { api } from '../api/management.ts';
-import { useRefresh } from '../api/use-refresh.ts';
-import { PageAnchor } from '../components/links.tsx';
-import { ListBody } from '../components/list-body.tsx';
+import { useEffect, useRef, useState } from 'react';
+import { useMay } from '../account/use-me.ts';
+import { ApiProblem } from '../api/problem.ts';
+import { CodeSample } from '../components/code-sample.tsx';
+import { EmptyState } from '../components/empty-state.tsx';
+import { Notices } from '../components/notices.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import { RemoveButton } from '../components/remove-button.tsx';
 import { SearchField } from '../components/search-field.tsx';
-import { TimeText } from '../components/time-text.tsx';
+import { Brand } from '../layout/brand.tsx';
+import { Gate } from '../layout/gate.tsx';
+import { SchemeToggle } from '../layout/scheme-toggle.tsx';
 import { text } from '../texts/text.ts';
-import { useInbox } from './use-inbox.ts';
+import { MailList } from './mail-list.tsx';
+import { MailView } from './mail-view.tsx';
+import { type Inbox, useInbox, useMails } from './use-inbox.ts';
+import { useMailKeys } from './use-mail-keys.ts';
 
-/** Captured mail. */
+/** What an account sent while mail is captured. */
 export function InboxPage() {
-  const accountId = useAccountId();
-  const may = useMay();
-  const refresh = useRefresh('inbox');
-  const [typed, setTyped] = useState('');
-  const [search] = useDebouncedValue(typed.trim(), 250);
-  const pages = useInbox(search);
+  const inbox = useInbox(useMay()('inbox:write'));
+  return <Mails inbox={inbox} mails={useMails(inbox)} />;
+}
 
-  async function empty() {
-    await api.delete('/accounts/{accountId}/inbox/messages', { accountId });
-    await refresh();
-  }
-
+/** All captured mail, for operators and browsers that opened a one-time link; it needs no account. */
+export function ServerInboxPage() {
+  const inbox = useInbox(true);
+  const mails = useMails(inbox);
+  if (mails.error instanceof ApiProblem && mails.error.status === 401) return <LockedInbox />;
   return (
     <>
-      <PageHeading title={text('inbox.title')} hint={text('inbox.hint')}>
-        {may('inbox:write') && pages.items.length > 0 && (
-          <RemoveButton
-            title={text('inbox.empty')}
-            consequence={text('inbox.emptyConsequence')}
-            name="inbox"
-            action={text('inbox.empty')}
-            remove={empty}
-          />
-        )}
-      </PageHeading>
-      <Box component="search" mb="md">
-        <SearchField name={text('inbox.find')} value={typed} change={setTyped} />
-      </Box>
-      <ListBody
-        label={text('inbox.title')}
-        pages={pages}
-        idOf={({ id }) => id}
-        compact
-        empty={{
-          icon: 'inbox',
-          title: text(search === '' ? 'inbox.none' : 'inbox.noneFound'),
-          hint: text(search === '' ? 'inbox.noneHint' : 'inbox.noneFoundHint'),
-        }}
-        columns={[
-          {
-            title: text('inbox.subject'),
-            cell: ({ id, subject, beginning, from }) => (
-              <div className="mail-subject">
-                <PageAnchor to="/$account/inbox/$mail" params={{ mail: id }}>
-                  {subject}
-                </PageAnchor>
-                <Note truncate>{snippetOf({ beginning, subject, from })}</Note>
-              </div>
-            ),
-          },
-          {
-            title: text('inbox.to'),
-            cell: ({ envelopeTo }) => (
-              <div>
-                <span className="mail-to">{text('inbox.to')} </span>
-                <span>{envelopeTo.join(', ')}</span>
-              </div>
-            ),
-          },
-          {
-            title: text('inbox.from'),
-            secondary: true,
-            cell: ({ from, envelopeFrom }) => (
-              <span title={from ?? envelopeFrom}>{nameOf(from ?? envelopeFrom)}</span>
-            ),
-          },
-          {
-            title: text('inbox.received'),
-            cell: ({ receivedAt }) => <TimeText value={receivedAt} />,
-          },
-        ]}
-      />
+      <a href="#main" className="skip-link">
+        {text('layout.skip')}
+      </a>
+      <header className="server-head">
+        <Brand />
+        <Anchor href="/console" size="sm" ml="auto">
+          {text('inbox.console')}
+        </Anchor>
+        <SchemeToggle />
+      </header>
+      <main id="main" tabIndex={-1} className="main">
+        <Mails inbox={inbox} mails={mails} />
+      </main>
+      <Notices />
     </>
   );
 }
 
-/** The display name of an address; the address itself if it has none. */
-function nameOf(from: string): string {
-  return /^"?([^"<]+?)"?\s*</.exec(from)?.[1] ?? from;
+interface MailsProps {
+  inbox: Inbox;
+  mails: ReturnType<typeof useMails>;
 }
 
-interface BeginningOf {
-  readonly beginning: string;
-  readonly subject: string;
-  readonly from: string | null;
+/** The list, and beside it the open mail; on narrow screens, one of both. */
+function Mails({ inbox, mails }: MailsProps) {
+  const { isOfAccount, filters, show } = inbox;
+  const { mail, search = '' } = filters;
+  const field = useRef<HTMLInputElement>(null);
+  const [typed, setTyped] = useState(search);
+  const [wanted] = useDebouncedValue(typed.trim(), 250);
+  useMailKeys({ inbox, items: mails.items, field });
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only what is typed changes the search
+  useEffect(() => {
+    if (wanted !== search) show({ ...filters, search: wanted }, true);
+  }, [wanted]);
+
+  const title = text(isOfAccount ? 'inbox.title' : 'inbox.all');
+  const count = `${mails.items.length}${mails.hasNextPage ? '+' : ''}`;
+  useEffect(() => {
+    document.title = `${title} (${count}) · Signalpost`;
+  }, [title, count]);
+
+  return (
+    <div className="inbox">
+      <div className="inbox-areas" data-open={mail !== undefined}>
+        <PageHeading title={title} hint={text(isOfAccount ? 'inbox.hint' : 'inbox.allHint')}>
+          {inbox.canDelete && mails.items.length > 0 && (
+            <RemoveButton
+              title={text('inbox.empty')}
+              consequence={text('inbox.emptyConsequence')}
+              name="inbox"
+              action={text('inbox.empty')}
+              remove={async () => {
+                await show({});
+                await inbox.empty();
+              }}
+            />
+          )}
+        </PageHeading>
+        <div className="inbox-list">
+          <Box component="search" mb="xs">
+            <SearchField
+              ref={field}
+              name={text('inbox.find')}
+              maxLength={200}
+              value={typed}
+              change={setTyped}
+            />
+          </Box>
+          <MailList inbox={inbox} mails={mails} />
+        </div>
+        <section className="inbox-mail" aria-label={text('inbox.mail')}>
+          {mail === undefined ? (
+            <NoMailChosen inbox={inbox} />
+          ) : (
+            <MailView inbox={inbox} mail={mail} />
+          )}
+        </section>
+      </div>
+    </div>
+  );
 }
 
-/** The beginning of a text, without what the row shows anyway, and without URLs, which would fill it. */
-function snippetOf({ beginning, subject, from }: BeginningOf): string {
-  let snippet = beginning.replace(/<?https?:\/\/[^\s>]*>?/gi, '').trim();
-  for (const shown of [nameOf(from ?? ''), subject])
-    if (snippet.startsWith(shown)) snippet = snippet.slice(shown.length).trimStart();
-  return snippet;
+/** How to go on, and how programs do. */
+function NoMailChosen({ inbox: { isOfAccount } }: { inbox: Inbox }) {
+  const command = `curl -G ${location.origin}/inbox/api/messages \\\n  -H "Authorization: Bearer $INBOX_TOKEN" \\\n  -d to=reader@example.com -d wait=30`;
+  return (
+    <Stack>
+      <EmptyState icon="inbox" title={text('inbox.choose')} hint={text('inbox.chooseHint')} />
+      {!isOfAccount && <CodeSample title={text('inbox.wait')} code={command} />}
+    </Stack>
+  );
+}
+
+/** For strangers, and after a link that has expired. */
+function LockedInbox() {
+  return (
+    <Gate>
+      <Stack>
+        <Title order={1}>{text('inbox.locked')}</Title>
+        <Text>{text('inbox.lockedWhy')}</Text>
+        <Code block tabIndex={0}>
+          bin/signalpost inbox-link
+        </Code>
+        <Group>
+          <Text>{text('inbox.lockedOperators')}</Text>
+          <Button component="a" variant="default" href="/sign-in?next=%2Fconsole%2F.server%2Finbox">
+            {text('inbox.signIn')}
+          </Button>
+        </Group>
+      </Stack>
+    </Gate>
+  );
 }

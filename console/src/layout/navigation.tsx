@@ -1,6 +1,6 @@
 import { createLink, useLocation, useParams } from '@tanstack/react-router';
 import { type ComponentProps, useEffect } from 'react';
-import { useMay } from '../account/use-me.ts';
+import { useMay, useMe } from '../account/use-me.ts';
 import { Icon, type IconName } from '../components/icon.tsx';
 import { type TextKey, text } from '../texts/text.ts';
 
@@ -40,13 +40,14 @@ const pages = {
   security: { permission: 'account:read', href: '/me' },
   privacy: { permission: 'privacy:read' },
   audit: { permission: 'audit:read' },
+  server: { permission: 'operate', href: '/console/.server/inbox' },
   settings: { permission: 'account:read' },
 } as const satisfies Partial<
   Record<IconName, { readonly permission: string; readonly href?: string }>
 >;
 
 type PageName = keyof typeof pages;
-type ConsolePageName = Exclude<PageName, 'docs' | 'security'>;
+type ConsolePageName = Exclude<PageName, 'docs' | 'security' | 'server'>;
 
 interface Section {
   /** Undefined for a section without a heading. */
@@ -62,7 +63,7 @@ const sections: readonly Section[] = [
   { title: 'nav.delivery', names: ['destinations'] },
   { title: 'nav.audience', names: ['suppressions', 'lists'] },
   { title: 'nav.developers', names: ['keys', 'smtp', 'integrations', 'webhooks', 'docs'] },
-  { title: 'nav.configure', names: ['team', 'security', 'privacy', 'audit', 'settings'] },
+  { title: 'nav.configure', names: ['team', 'security', 'privacy', 'audit', 'settings', 'server'] },
 ];
 
 function targetOf(name: PageName) {
@@ -75,7 +76,9 @@ function targetOf(name: PageName) {
 /** The pages visible to the person's role, by section. */
 export function useSections() {
   const may = useMay();
-  const isVisible = (name: PageName) => may(pages[name].permission);
+  const { data: me } = useMe();
+  const isVisible = (name: PageName) =>
+    name === 'server' ? me?.operator === true && me.inbox : may(pages[name].permission);
   return sections
     .map(({ title, names }) => ({ title, entries: names.filter(isVisible).map(targetOf) }))
     .filter(({ entries }) => entries.length > 0);

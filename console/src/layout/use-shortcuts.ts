@@ -30,6 +30,11 @@ const sequenceMs = 1_500;
 /** Where keys are text. */
 const typing = 'input, textarea, select, [contenteditable=""], [contenteditable="true"]';
 
+/** Whether keys are text where an event happens. */
+export function isTyping(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest(typing) !== null;
+}
+
 /** Goes to a page on `g` and its letter, and calls `help` on `?`; not while typing or in a dialog. */
 export function useShortcuts(help: () => void): void {
   const account = useAccountId();
@@ -41,7 +46,7 @@ export function useShortcuts(help: () => void): void {
     function onKey(event: KeyboardEvent) {
       const { key, target } = event;
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-      if (target instanceof Element && target.closest(typing) !== null) return;
+      if (isTyping(target)) return;
       if (document.querySelector('[role="dialog"][aria-modal="true"]') !== null) return;
       const isSecond = performance.now() - begunAt.current < sequenceMs;
       begunAt.current = !isSecond && key === 'g' ? performance.now() : Number.NEGATIVE_INFINITY;

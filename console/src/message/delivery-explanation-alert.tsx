@@ -70,7 +70,7 @@ export function DeliveredNote({ message }: { message: Message }) {
     <Text size="sm" c="dimmed" role="status" className="delivered-note">
       {text(captured ? 'why.captured' : 'why.state.delivered')}{' '}
       {captured && mail !== undefined && may('inbox:read') && (
-        <PageAnchor to="/$account/inbox/$mail" params={{ mail }} underline="always">
+        <PageAnchor to="/$account/inbox" search={{ mail }} underline="always">
           {text('why.openInInbox')}
         </PageAnchor>
       )}

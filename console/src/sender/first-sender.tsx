@@ -46,11 +46,11 @@ export function FirstSender() {
 }
 
 function WaitingSender({ sender: { address, linkExpiresAt } }: { sender: Sender }) {
-  const may = useMay();
+  const { data: me } = useMe();
   const { data: settings } = useSettings();
   const link = useSenderLink();
   const sent = linkExpiresAt !== null;
-  const isCaptured = sent && may('inbox:read');
+  const isCaptured = sent && me?.operator === true && me.inbox;
   return (
     <Alert color={sent ? 'blue' : 'yellow'} p="sm">
       <Stack gap={6} align="flex-start">
@@ -63,7 +63,7 @@ function WaitingSender({ sender: { address, linkExpiresAt } }: { sender: Sender 
         )}
         <Group gap="xs">
           {isCaptured && (
-            <PageButton to="/$account/inbox" size="compact-sm" variant="filled">
+            <PageButton to="/.server/inbox" size="compact-sm" variant="filled">
               {text('steps.openInbox')}
             </PageButton>
           )}

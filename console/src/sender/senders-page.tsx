@@ -131,12 +131,12 @@ function SenderState({ sender }: { sender: Sender }) {
 
 /** Where the confirmation link is if mail stays on this machine. */
 function InboxHint() {
-  const may = useMay();
-  if (!may('inbox:read')) return null;
+  const { data: me } = useMe();
+  if (me?.operator !== true || !me.inbox) return null;
   return (
     <Text size="xs">
       {text('senders.inInbox')}{' '}
-      <PageAnchor to="/$account/inbox" underline="always">
+      <PageAnchor to="/.server/inbox" underline="always">
         {text('senders.openInbox')}
       </PageAnchor>
     </Text>

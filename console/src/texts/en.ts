@@ -1,5 +1,4 @@
 import { commonTexts } from './en/common.en.ts';
-import { inboxTexts } from './en/inbox.en.ts';
 import { keysTexts } from './en/keys.en.ts';
 import { layoutTexts } from './en/layout.en.ts';
 import { listsTexts } from './en/lists.en.ts';
@@ -29,7 +28,6 @@ export const en = {
   ...messagesTexts,
   ...scheduleTexts,
   ...reportsTexts,
-  ...inboxTexts,
   ...templatesTexts,
   ...keysTexts,
   ...webhooksTexts,

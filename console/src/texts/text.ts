@@ -3,6 +3,7 @@ import type { auditTexts } from './en/audit.en.ts';
 import type { destinationsTexts } from './en/destinations.en.ts';
 import type { domainsTexts } from './en/domains.en.ts';
 import type { editorTexts } from './en/editor.en.ts';
+import type { inboxTexts } from './en/inbox.en.ts';
 import type { integrationsTexts } from './en/integrations.en.ts';
 import type { processesTexts } from './en/processes.en.ts';
 import type { repliesTexts } from './en/replies.en.ts';
@@ -15,6 +16,7 @@ type PageTexts = typeof auditTexts &
   typeof destinationsTexts &
   typeof domainsTexts &
   typeof editorTexts &
+  typeof inboxTexts &
   typeof integrationsTexts &
   typeof processesTexts &
   typeof repliesTexts &

@@ -7,8 +7,8 @@ import { type OneTimeLinkPurpose, saveOneTimeLink } from './one-time-link-store.
 const linkSeconds = 24 * 3600;
 
 /**
- * Paths of the links. The set-up code is in the fragment, which browsers don't send; the inbox works without scripts,
- * so its code is a parameter, which is useless once the page has opened.
+ * Paths of the links. The set-up code is in the fragment, which browsers don't send; that of the inbox is a
+ * parameter, which the service turns into a cookie, and is useless then.
  */
 const linkPaths: Readonly<Record<OneTimeLinkPurpose, string>> = {
   'set-up': '/console#set-up=',

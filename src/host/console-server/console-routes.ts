@@ -88,7 +88,10 @@ export function registerConsoleRoutes(
     const page = await readConsolePage(folder, 'frame.html');
     return page === undefined
       ? notBuilt(reply)
-      : protect(reply, framePolicy(hostedImages())).send(page.html);
+      : protect(reply, framePolicy(hostedImages()))
+          // Browsers would otherwise resolve the hosts of links in advance.
+          .header('x-dns-prefetch-control', 'off')
+          .send(page.html);
   });
   http.register(fastifyStatic, {
     root: join(folder, 'assets'),

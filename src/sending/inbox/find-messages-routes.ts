@@ -1,11 +1,19 @@
 import type { Http } from '../../host/http/create-http.ts';
+import { answerProblem } from './answer-problem.ts';
 import type { InboxArrivals } from './inbox-arrivals.ts';
-import type { InboxContext } from './inbox-context.ts';
 import type { CapturedMessage } from './inbox-message.ts';
+import type { InboxStore } from './inbox-store.ts';
 import { readMessageQuery } from './message-parameters.ts';
 
 /** Maximum number of waiting requests; more get 503. */
 const maxWaiting = 500;
+
+export interface FindMessagesDependencies {
+  readonly store: Pick<InboxStore, 'find' | 'remove'>;
+  readonly arrivals: Pick<InboxArrivals, 'listen'>;
+  /** Ends waiting requests when the service stops. */
+  readonly stopping: AbortSignal;
+}
 
 /**
  * `GET /inbox/api/messages?to=&since=&limit=&wait=`: the captured messages, newest first. `wait` delays the response
@@ -13,7 +21,7 @@ const maxWaiting = 500;
  */
 export function registerFindMessagesRoutes(
   http: Http,
-  { store, arrivals, stopping, answerProblem }: InboxContext,
+  { store, arrivals, stopping }: FindMessagesDependencies,
 ): void {
   let waiting = 0;
   http.get('/api/messages', async (request, reply) => {
@@ -72,10 +80,8 @@ async function waitForMessages(options: WaitOptions): Promise<CapturedMessage[]>
   const to = options.to?.toLowerCase();
   let arrived = false;
   let wake = (): void => undefined;
-  const unlisten = arrivals.listen((event) => {
-    if (event.kind !== 'arrived') return;
-    if (to !== undefined && !event.envelopeTo.some((address) => address.toLowerCase() === to))
-      return;
+  const unlisten = arrivals.listen(({ envelopeTo }) => {
+    if (to !== undefined && !envelopeTo.some((address) => address.toLowerCase() === to)) return;
     arrived = true;
     wake();
   });

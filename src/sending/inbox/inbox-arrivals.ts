@@ -1,11 +1,7 @@
 import type { Log } from '../../base/values/log.ts';
 
-/** Something that happened in the inbox. */
-export type InboxEvent =
-  | { readonly kind: 'arrived'; readonly envelopeTo: readonly string[] }
-  | { readonly kind: 'emptied' };
-
-interface Arrival {
+/** A message that was captured. */
+export interface Arrival {
   readonly id: string;
   readonly envelopeTo: readonly string[];
 }
@@ -27,14 +23,14 @@ export function createInboxArrivals(
   latest: (seconds: number) => Promise<readonly Arrival[]>,
   log: Log,
 ) {
-  const listeners = new Set<(event: InboxEvent) => void>();
+  const listeners = new Set<(arrival: Arrival) => void>();
   /** Ids announced already, with the time when they can be forgotten. */
   const announced = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
-  return { listen, announce, announceEmptied };
+  return { listen, announce };
 
-  /** Calls `listener` for every event until the returned function is called. */
-  function listen(listener: (event: InboxEvent) => void): () => void {
+  /** Calls `listener` for every message until the returned function is called. */
+  function listen(listener: (arrival: Arrival) => void): () => void {
     listeners.add(listener);
     schedule();
     return () => {
@@ -49,16 +45,7 @@ export function createInboxArrivals(
   function announce(arrival: Arrival): void {
     if (listeners.size === 0 || announced.has(arrival.id)) return;
     announced.set(arrival.id, performance.now() + 2_000 * overlapSeconds);
-    notify({ kind: 'arrived', envelopeTo: arrival.envelopeTo });
-  }
-
-  /** Announces that messages were deleted. */
-  function announceEmptied(): void {
-    notify({ kind: 'emptied' });
-  }
-
-  function notify(event: InboxEvent): void {
-    for (const listener of [...listeners]) listener(event);
+    for (const listener of [...listeners]) listener(arrival);
   }
 
   function schedule(): void {

@@ -43,8 +43,11 @@ test('each page has its own nonce, runs scripts of this origin only, and can be 
   assert.ok(policy.includes(`style-src 'self' 'nonce-${nonces[0]}'`), policy);
   assert.match(policy, /default-src 'none'; script-src 'self';/);
   assert.match(policy, /frame-ancestors 'none'/);
-  assert.doesNotMatch(policy, /unsafe|https?:/);
+  assert.match(policy, /base-uri 'none'/);
+  assert.doesNotMatch(policy, /unsafe|\*|https?:/);
   assert.equal(pages[0]?.headers['cache-control'], 'no-store');
+  assert.equal(pages[0]?.headers['x-content-type-options'], 'nosniff');
+  assert.equal(pages[0]?.headers['referrer-policy'], 'same-origin');
 });
 
 test('the frame for emails has its own origin and loads nothing remote but images that the service hosts', async () => {
@@ -53,6 +56,10 @@ test('the frame for emails has its own origin and loads nothing remote but image
   assert.match(policy, /sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox$/);
   assert.match(policy, /img-src data: https:\/\/mail\.example\/images\/;/);
   assert.match(policy, /frame-ancestors 'self'/);
+  for (const rule of ["default-src 'none'", "form-action 'none'", "base-uri 'none'"])
+    assert.ok(policy.split('; ').includes(rule), rule);
+  assert.equal(response.headers['x-content-type-options'], 'nosniff');
+  assert.equal(response.headers['x-dns-prefetch-control'], 'off');
 });
 
 test('files are cached for a year and compressed if the browser supports it', async () => {

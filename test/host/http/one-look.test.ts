@@ -11,7 +11,7 @@ const { service, world } = await openSessionWorld();
 const person = await world.addPerson();
 const client = await world.addIntegration();
 
-test('sign-in, consent, personal pages, console, documentation, inbox and notices share one style sheet, font and icon', async () => {
+test('sign-in, consent, personal pages, console, documentation and notices share one style sheet, font and icon', async () => {
   const browser = new TestBrowser(service.url);
   await browser.submit(await browser.open('/me'), { email: person.email, password });
   const consent = new URLSearchParams({
@@ -24,7 +24,7 @@ test('sign-in, consent, personal pages, console, documentation, inbox and notice
     .filter((path) => /brand\.css$|icon\.svg$|latin\.woff2$/.test(path));
   assert.equal(shared.length, 3);
   const own = ['/me', '/me/password', '/me/second-factor', `/authorize?${consent}`];
-  const open = ['/sign-in', '/forgot-password', '/authorize?client_id=nobody', '/docs', '/inbox'];
+  const open = ['/sign-in', '/forgot-password', '/authorize?client_id=nobody', '/docs'];
   for (const path of [...own, ...open, '/console', `/verify-sender/${'A'.repeat(43)}`]) {
     const { text } = own.includes(path)
       ? await browser.open(path)

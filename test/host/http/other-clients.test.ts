@@ -7,7 +7,6 @@ import { addKey } from '../../support/api-key.ts';
 import { rawRequest } from '../../support/raw-request.ts';
 import { SendClient } from '../../support/send-client.ts';
 import { sendRequest } from '../../support/send-request.ts';
-import { inboxHeaders } from '../../support/service-tokens.ts';
 import { clientSecret, passwordFields } from '../../support/session-world.ts';
 import { getToken, openShop } from '../../support/shop.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
@@ -188,14 +187,4 @@ test('pages of the listed origins can call the API, without credentials; those o
     (await preflight(`${closed.url}/api/1/list`, origin)).headers['access-control-allow-origin'],
     undefined,
   );
-});
-
-test('events of the inbox are not held back by a proxy', async () => {
-  const controller = new AbortController();
-  const response = await fetch(`${url}/inbox/updates`, {
-    headers: inboxHeaders,
-    signal: controller.signal,
-  });
-  assert.equal(response.headers.get('x-accel-buffering'), 'no');
-  controller.abort();
 });

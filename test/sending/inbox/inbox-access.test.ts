@@ -16,11 +16,13 @@ const environment = { HOST: '0.0.0.0', TRUST_PROXY: '127.0.0.1' };
 const service = await startTestService({ databaseUrl, environment });
 const { port } = new URL(service.url);
 const url = `http://127.0.0.1:${port}`;
-const paths = ['/inbox', '/inbox/', '/inbox/api/messages', '/inbox/updates', '/inbox/nothing'];
+const list = '/manage/v1/inbox/messages';
+const page = '/console/.server/inbox';
+const paths = [list, '/inbox/api/messages', '/inbox/updates', '/inbox/nothing'];
 
 async function statusOf(
   headers: Record<string, string>,
-  path = '/inbox',
+  path = list,
   method = 'GET',
 ): Promise<number> {
   return (await rawRequest(`${url}${path}`, { headers, method })).status;
@@ -28,19 +30,41 @@ async function statusOf(
 
 test('programs get in with INBOX_TOKEN, from anywhere and under any host name', async () => {
   for (const host of ['localhost', `127.0.0.1:${port}`, 'mail.example.com'])
-    for (const path of ['/inbox', '/inbox/api/messages'])
+    for (const path of [list, '/inbox/api/messages'])
       assert.equal(await statusOf({ host, ...inboxHeaders }, path), 200, `${host} ${path}`);
   assert.equal(await statusOf(inboxHeaders, '/inbox/api/messages', 'DELETE'), 204);
 });
 
-test('an anonymous visitor is asked for the token on every path, and a page says how to get access', async () => {
+test('an anonymous visitor is asked for the token on every path', async () => {
   for (const path of paths) assert.equal(await statusOf({}, path), 401, path);
   assert.equal(await statusOf({}, '/inbox/api/messages', 'DELETE'), 401);
-  const page = await rawRequest(`${url}/inbox`, { headers: { accept: 'text/html' } });
-  assert.equal(page.headers['www-authenticate'], 'Bearer realm="signalpost inbox"');
-  assert.match(page.text, /bin\/signalpost inbox-link/);
-  assert.match(page.text, /INBOX_TOKEN/);
-  assert.match(page.text, /href="\/sign-in\?next=%2Finbox"/);
+  const { headers, text } = await rawRequest(`${url}/inbox/api/messages`, {});
+  assert.equal(headers['www-authenticate'], 'Bearer realm="signalpost inbox"');
+  assert.match(text, /INBOX_TOKEN/);
+});
+
+test('the addresses of former pages lead to the console, and reveal nothing', async () => {
+  const id = '01900000-0000-7000-8000-000000000000';
+  for (const [path, target] of [
+    ['/inbox', page],
+    ['/inbox/', page],
+    ['/inbox?q=a%26b&page=2', `${page}?search=a%26b`],
+    [`/inbox/messages/${id.toUpperCase()}?view=text`, `${page}?mail=${id}`],
+    [`/inbox/messages/${id}/html`, `${page}?mail=${id}`],
+    [`/inbox/messages/${id}/source`, `${page}?mail=${id}`],
+    ['/inbox/messages/x', page],
+    ['/inbox/messages/..%2f..', page],
+    ['/inbox/messages/%00', page],
+    ['/inbox?q=%00', `${page}?search=%00`],
+  ] as const) {
+    const { status, headers } = await sendRequest(`${url}${path}`);
+    assert.equal(status, 302, path);
+    assert.equal(headers.get('location'), target, path);
+    assert.equal(headers.get('cache-control'), 'no-store');
+    assert.equal(headers.get('referrer-policy'), 'same-origin');
+    assert.equal(headers.get('x-content-type-options'), 'nosniff');
+    assert.equal(headers.get('cross-origin-resource-policy'), 'same-origin');
+  }
 });
 
 test('a wrong token is rejected as invalid, even with a valid cookie', async () => {
@@ -50,20 +74,22 @@ test('a wrong token is rejected as invalid, even with a valid cookie', async () 
     'Bearer x',
     metricsHeaders.authorization,
   ]) {
-    const { status, headers } = await rawRequest(`${url}/inbox`, {
+    const { status, headers } = await rawRequest(`${url}/inbox/api/messages`, {
       headers: { authorization: wrong, cookie },
     });
     assert.equal(status, 401, wrong);
     assert.match(headers['www-authenticate'] ?? '', /error="invalid_token"/);
   }
   // Credentials for a proxy in front are not credentials for this service.
-  assert.equal(await statusOf({ authorization: 'Basic dTpw', cookie }), 200);
+  assert.equal(await statusOf({ authorization: 'Basic dTpw', cookie }, '/inbox/api/messages'), 200);
 });
 
 test('without INBOX_TOKEN, no token is accepted', async () => {
   const closed = await startTestService({ databaseUrl, environment: { INBOX_TOKEN: '' } });
   for (const authorization of ['Bearer undefined', inboxHeaders.authorization]) {
-    const { status } = await sendRequest(`${closed.url}/inbox`, { headers: { authorization } });
+    const { status } = await sendRequest(`${closed.url}/inbox/api/messages`, {
+      headers: { authorization },
+    });
     assert.equal(status, 401, authorization);
   }
 });
@@ -77,7 +103,7 @@ function newLink(): Promise<string> {
 async function openLink(link: string): Promise<string> {
   const { status, headers } = await sendRequest(link);
   assert.equal(status, 303);
-  assert.equal(headers.get('location'), '/inbox');
+  assert.equal(headers.get('location'), page);
   return (headers.get('set-cookie') ?? '').split(';')[0] ?? '';
 }
 
@@ -92,20 +118,29 @@ test('ASVS 2.8.4: a link opens the inbox for one browser, once', async () => {
   const given = first.headers.get('set-cookie') ?? '';
   assert.match(
     given,
-    /^signalpost-inbox=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/,
+    /^signalpost-inbox=\d+\.[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/,
   );
   const cookie = given.split(';')[0] ?? '';
-  for (const path of ['/inbox', '/inbox/api/messages'])
+  for (const path of [list, '/inbox/api/messages'])
     assert.equal(await statusOf({ cookie }, path), 200);
   const again = await sendRequest(link);
   assert.equal(again.status, 401);
   assert.equal(again.headers.get('set-cookie'), null);
   // Following the link again in the same browser leads to the inbox.
-  assert.equal(
-    (await sendRequest(link, { headers: { cookie } })).headers.get('location'),
-    '/inbox',
-  );
-  assert.equal(await statusOf({ cookie: `${cookie.slice(0, -1)}~` }), 401);
+  assert.equal((await sendRequest(link, { headers: { cookie } })).headers.get('location'), page);
+  const [until = '', signature = ''] = (cookie.split('=')[1] ?? '').split('.');
+  for (const forged of [
+    `${until}.${signature.slice(0, -1)}~`,
+    `${Number(until) + 1}.${signature}`,
+    `0${until}.${signature}`,
+    `${until}.`,
+    signature,
+  ])
+    assert.equal(await statusOf({ cookie: `signalpost-inbox=${forged}` }), 401, forged);
+  // A person in another browser sees the page that says how to get access.
+  const person = await sendRequest(link, { headers: { accept: 'text/html' } });
+  assert.equal(person.headers.get('location'), page);
+  assert.equal(person.headers.get('set-cookie'), null);
 });
 
 test('of many browsers that open a link at once, one gets in', async () => {
@@ -135,9 +170,9 @@ test('a link works for a day, and its cookie for a week', async () => {
   const entered = await sendRequest(there);
   assert.equal(entered.status, 303);
   const cookie = (entered.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-  assert.equal((await sendRequest(`${node.url}/inbox`, { headers: { cookie } })).status, 200);
+  assert.equal((await sendRequest(node.url + list, { headers: { cookie } })).status, 200);
   await clock.advance(7 * 24 * 3_600_000);
-  assert.equal((await sendRequest(`${node.url}/inbox`, { headers: { cookie } })).status, 401);
+  assert.equal((await sendRequest(node.url + list, { headers: { cookie } })).status, 401);
   await clock.reset();
 });
 
@@ -159,7 +194,9 @@ test('access tokens of the contract never open the inbox', async () => {
   await saveMembership(database.kysely, { accountId, personId: person.id, role: 'owner' });
   await database.pool.query('update person set operator = true where id = $1', [person.id]);
   const { body } = await postToken({ url }, passwordFields(person, client));
-  assert.equal(await statusOf({ authorization: `Bearer ${body.access_token}` }), 401);
+  const authorization = `Bearer ${body.access_token}`;
+  assert.equal(await statusOf({ authorization }, '/inbox/api/messages'), 401);
+  assert.equal(await statusOf({ authorization }), 403);
 });
 
 async function signInAs(person: { readonly email: string }): Promise<{ cookie: string }> {
@@ -174,7 +211,9 @@ test('no account role opens the inbox for a browser: it contains system mail', a
     const person = await world.addPerson();
     const { accountId } = world;
     await saveMembership(database.kysely, { accountId, personId: person.id, role });
-    return statusOf({ host: 'mail.example.com', ...(await signInAs(person)) });
+    const headers = { host: 'mail.example.com', ...(await signInAs(person)) };
+    assert.equal(await statusOf(headers, '/inbox/api/messages'), 403);
+    return statusOf(headers);
   };
   assert.equal(await statusAs('owner'), 403);
   assert.equal(await statusAs('developer'), 403);
@@ -294,11 +333,12 @@ for (const { who, headers, changes, reads } of callers) {
   test(`${who} ${changes ? 'can' : "can't"} change the inbox and ${reads ? 'can' : "can't"} read it`, async () => {
     const host = `127.0.0.1:${port}`;
     const cookie = await openLink(await newLink());
-    const emptied = await statusOf({ ...headers, host, cookie }, '/inbox/empty', 'POST');
-    assert.equal(emptied, changes ? 303 : 403);
     const deleted = await statusOf({ ...headers, host, cookie }, '/inbox/api/messages', 'DELETE');
     assert.equal(deleted, changes ? 204 : 403);
-    for (const path of ['/inbox', '/inbox/api/messages'])
-      assert.equal(await statusOf({ ...headers, host, cookie }, path), reads ? 200 : 403, path);
+    const path = '/inbox/api/messages';
+    assert.equal(await statusOf({ ...headers, host, cookie }, path), reads ? 200 : 403);
+    const asked = { ...headers, host, cookie, 'x-signalpost-request': '1' };
+    assert.equal(await statusOf(asked, list, 'DELETE'), changes ? 204 : 403);
+    assert.equal(await statusOf({ ...headers, host, cookie }, list, 'DELETE'), 403);
   });
 }

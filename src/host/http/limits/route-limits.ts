@@ -166,15 +166,10 @@ export const routeLimits: readonly RouteLimit[] = [
   line('POST', '/intake/sendgrid', 'the relay', { bodyBytes: 1 * mebibyte, bodySeconds: 15 }),
 
   // The inbox
-  line('GET', '/inbox/assets/*', 'anyone', none),
   line('GET', '/inbox/enter', 'anyone with the link', none),
-  line('GET', '/inbox', 'an inbox reader', none),
+  line('GET', '/inbox', 'anyone', none),
+  line('GET', '/inbox/messages/*', 'anyone', none),
   line('GET DELETE', '/inbox/api/messages', 'an inbox reader', button),
-  line('GET', '/inbox/messages/:id', 'an inbox reader', none),
-  line('GET', '/inbox/messages/:id/html', 'an inbox reader', none),
-  line('GET', '/inbox/messages/:id/source', 'an inbox reader', none),
-  line('GET', '/inbox/updates', 'an inbox reader', none),
-  line('POST', '/inbox/empty', 'an inbox reader', button),
 
   // The console
   line('GET', '/', 'anyone', none),

@@ -19,6 +19,8 @@ export function sendDownload(
     .header('content-disposition', `attachment; filename*=utf-8''${encodeName(filename)}`)
     .header('content-length', size)
     .header('x-content-type-options', 'nosniff')
+    .header('content-security-policy', "default-src 'none'; sandbox")
+    .header('cross-origin-resource-policy', 'same-origin')
     .type('application/octet-stream')
     .send(Readable.from(content));
 }

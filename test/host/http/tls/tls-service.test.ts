@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { test } from 'node:test';
+import { addKey } from '../../../support/api-key.ts';
 import { goodBody } from '../../../support/send-client.ts';
 import { inboxHeaders, metricsHeaders } from '../../../support/service-tokens.ts';
 import { passwordFields } from '../../../support/session-world.ts';
@@ -74,8 +75,11 @@ test('a token and a message are sent over HTTPS, and the message arrives in the 
   });
 });
 
-test('the live inbox streams its beginning over HTTPS while the response is open', async () => {
-  const stream = await open('/inbox/updates', { headers: inboxHeaders });
+test('events stream their beginning over HTTPS while the response is open', async () => {
+  const key = await addKey(database, shop.id, { scopes: ['messages:read'] });
+  const stream = await open(`/manage/v1/accounts/${shop.id}/events?after=latest`, {
+    headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream' },
+  });
   let text = '';
   stream.setEncoding('utf8').on('data', (chunk: string) => {
     text += chunk;

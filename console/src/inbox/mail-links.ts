@@ -1,10 +1,4 @@
-const schemes = new Set(['http:', 'https:', 'mailto:', 'tel:']);
-
-/** Returns the link if it leads to a page, an email address or a phone number; undefined for scripts and files. */
-export function safeLink(href: string): string | undefined {
-  const url = URL.parse(href.trim());
-  return url !== null && schemes.has(url.protocol) ? href.trim() : undefined;
-}
+import { isSafeLink } from '../frame/safe-link.ts';
 
 /** A piece of text, and its target if it is a link. */
 export interface TextPiece {
@@ -19,12 +13,11 @@ export function cutAtLinks(text: string): TextPiece[] {
   const pieces: TextPiece[] = [];
   let end = 0;
   for (const match of text.matchAll(address)) {
-    const found = trimEnd(match[0]);
-    const href = safeLink(found);
-    if (href === undefined) continue;
+    const href = trimEnd(match[0]);
+    if (!isSafeLink(href)) continue;
     if (match.index > end) pieces.push({ text: text.slice(end, match.index), href: undefined });
-    pieces.push({ text: found, href });
-    end = match.index + found.length;
+    pieces.push({ text: href, href });
+    end = match.index + href.length;
   }
   if (end < text.length) pieces.push({ text: text.slice(end), href: undefined });
   return pieces;
@@ -33,13 +26,13 @@ export function cutAtLinks(text: string): TextPiece[] {
 const punctuation = '.,;:!?*_]';
 
 /** Without punctuation at its end, and without a closing parenthesis that was opened before the address. */
-function trimEnd(address: string): string {
-  const isEnclosed = address.includes('(');
-  let end = address.length;
+function trimEnd(found: string): string {
+  const isEnclosed = found.includes('(');
+  let end = found.length;
   while (end > 0) {
-    const last = address.charAt(end - 1);
+    const last = found.charAt(end - 1);
     if (!punctuation.includes(last) && (last !== ')' || isEnclosed)) break;
     end -= 1;
   }
-  return address.slice(0, end);
+  return found.slice(0, end);
 }

@@ -1,0 +1,47 @@
+import { type RefObject, useEffect } from 'react';
+import type { InboxSummary } from '../api/management.generated.ts';
+import { isTyping } from '../layout/use-shortcuts.ts';
+import { mailAnchor } from './mail-list.tsx';
+import type { Inbox } from './use-inbox.ts';
+
+interface MailKeysOptions {
+  readonly inbox: Inbox;
+  readonly items: readonly InboxSummary[];
+  readonly field: RefObject<HTMLInputElement | null>;
+}
+
+/** Opens the next older mail on `j`, the next newer one on `k`, the search on `/`, and leads back to the list on Escape. */
+export function useMailKeys({
+  inbox: { filters, list, show },
+  items,
+  field,
+}: MailKeysOptions): void {
+  useEffect(() => {
+    const { mail } = filters;
+    const index = items.findIndex(({ id }) => id === mail);
+
+    function open(next: InboxSummary | undefined) {
+      if (next === undefined) return;
+      show({ ...filters, mail: next.id }, mail !== undefined);
+      document.getElementById(mailAnchor(next.id))?.scrollIntoView({ block: 'nearest' });
+    }
+
+    function onKey(event: KeyboardEvent) {
+      const { key, target } = event;
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (document.querySelector('[role="dialog"][aria-modal="true"]') !== null) return;
+      if (key === 'Escape' && target === field.current) field.current?.blur();
+      else if (isTyping(target)) return;
+      else if (key === 'j') open(items[index + 1]);
+      else if (key === 'k') open(items[Math.max(index - 1, 0)]);
+      else if (key === '/') {
+        // Elsewhere it opens the palette.
+        event.preventDefault();
+        event.stopPropagation();
+        field.current?.focus();
+      } else if (key === 'Escape' && mail !== undefined) show(list);
+    }
+    addEventListener('keydown', onKey, true);
+    return () => removeEventListener('keydown', onKey, true);
+  }, [filters, list, show, items, field]);
+}
