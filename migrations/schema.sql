@@ -396,12 +396,6 @@ create table idempotency_sweep (
   idempotency_sweep_id_check CHECK (id)
 );
 
-create table inbox_browser (
-  hash bytea not null,
-  expires_at timestamp with time zone not null,
-  inbox_browser_pkey PRIMARY KEY (hash)
-);
-
 create table inbox_message (
   id uuid not null,
   received_at timestamp with time zone not null,
@@ -413,6 +407,7 @@ create table inbox_message (
   text text,
   source bytea not null,
   unread boolean not null default false,
+  account_id text,
   inbox_message_pkey PRIMARY KEY (id)
 );
 CREATE INDEX inbox_message_received ON inbox_message USING btree (received_at DESC, id DESC);

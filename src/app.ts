@@ -171,6 +171,8 @@ export function createApp(dependencies: AppDependencies): App {
     config.delivery === 'inbox'
       ? createInbox({
           database,
+          clock,
+          key,
           log,
           token: config.inboxToken,
           facts: access.facts,
@@ -390,6 +392,7 @@ export function createApp(dependencies: AppDependencies): App {
     webhooks,
     events,
     streams,
+    inboxReaders: inbox?.readers,
     accept: (row) => submission.accept(row),
     publicUrl: () => publicUrl(http, config.publicUrl),
     smtpSubmission: () => smtpSubmission.endpoint(),

@@ -57,6 +57,7 @@ const unlimited: Readonly<Record<string, string>> = {
   report_destination: 'totals of messages',
   report_latency: 'totals of messages',
   report_latency_sum: 'totals of messages',
+  inbox_message: 'at most 10,000 of all accounts together',
   report_locale: 'totals of messages',
   report_ordered: 'totals of messages',
   report_sum: 'totals of messages',

@@ -47,7 +47,7 @@ import { parseReply } from '../../src/sending/delivery/reply.ts';
 import { parseMailJob as parseCaptured } from '../../src/sending/inbox/parse-mail.ts';
 import { prepareHtmlJob as prepareHtml } from '../../src/sending/inbox/prepare-html-job.ts';
 import { cutAtLinks } from '../../src/sending/inbox/safe-link.ts';
-import { showInlineImagesJob as insertImages } from '../../src/sending/inbox/show-inline-images.ts';
+import { showCapturedJob as showCaptured } from '../../src/sending/inbox/show-captured.ts';
 import { readMessageHead } from '../../src/sending/smtp-submission/read-message-head.ts';
 import { readMailboxField } from '../../src/sending/smtp-submission/template-submission.ts';
 import {
@@ -229,7 +229,7 @@ const textReaders: Readonly<Record<string, (text: string) => unknown>> = {
   'the reply of a server': parseReply,
   'the links of a text': cutAtLinks,
   'the HTML of a capture': (text) => prepareHtml({ source: Buffer.from(text) }),
-  'references to images': (html) => insertImages({ html, source: Buffer.from('x') }),
+  'references to images': (html) => showCaptured({ html, source: Buffer.from('x') }),
   'the header and the body of a reply': (text) =>
     authenticateReply(
       message(`DKIM-Signature: v=1; ${text}\r\nFrom: ${text}`, text),

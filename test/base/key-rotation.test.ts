@@ -11,6 +11,7 @@ import { ClientSecretHasher } from '../../src/accounts/oauth/authenticate-client
 import { BrowserSessions } from '../../src/accounts/sign-in/browser/browser-sessions.ts';
 import { parseForm } from '../../src/accounts/sign-in/form.ts';
 import { LoginThrottle } from '../../src/accounts/sign-in/login-throttle.ts';
+import { createOneTimeLink } from '../../src/accounts/sign-in/one-time-link.ts';
 import { PasskeyChallenges } from '../../src/accounts/sign-in/passkey/passkey-challenges.ts';
 import { RecoveryCodes } from '../../src/accounts/sign-in/recovery-codes.ts';
 import type { SessionModuleDependencies } from '../../src/accounts/sign-in/session-dependencies.ts';
@@ -29,6 +30,7 @@ import { TrackingTokens } from '../../src/outcomes/tracking/tracking-tokens.ts';
 import { UnsubscribeTokens } from '../../src/outcomes/unsubscribe/unsubscribe-token.ts';
 import { SecretBox } from '../../src/outcomes/webhook/secret-box.ts';
 import { ReturnPaths } from '../../src/sending/delivery/return-path.ts';
+import { InboxReaders } from '../../src/sending/inbox/inbox-access.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
 const secrets = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)] as const;
@@ -181,6 +183,23 @@ const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
     make: (links) => links.token('01a20a6f-2c7b-7562-9b87-690be7af4e61' as PersonId),
     accepts: (links, token) => links.read(token) !== undefined,
   }),
+  'inbox reader': use({
+    open: (key) =>
+      new InboxReaders({
+        key,
+        clock: systemClock,
+        database: codesDatabase,
+        token: undefined,
+        browser: { isSecure: () => false },
+      }),
+    async make(readers) {
+      const link = await createOneTimeLink(codesDatabase, 'inbox', '');
+      const code = link.split('=').at(-1) ?? '';
+      assert.ok(await readers.admit(code, { headers: {} } as never, fakeReply as never));
+      return fakeReply.cookie;
+    },
+    accepts: (readers, cookie) => readers.find({ headers: { cookie } } as never) !== undefined,
+  }),
   // Whoever is at a provider during the switch begins the sign-in again.
   'sign-in flow': 'begins anew',
   // The link in a mail written before the switch and sent after it doesn't work and is requested again.
@@ -294,7 +313,6 @@ const kinds: Record<string, 'sealed' | 'keyed hash' | 'plain'> = {
   'budget_use.key': 'plain',
   'dkim_key.private_key': 'sealed',
   'grant_code.hash': 'plain',
-  'inbox_browser.hash': 'plain',
   'integration.secret_hash': 'keyed hash',
   'integration.previous_secret_hash': 'keyed hash',
   'invitation.hash': 'plain',

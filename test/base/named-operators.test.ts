@@ -10,7 +10,7 @@ const run = (statements: string) => database.pool.query(statements);
 /** The database of the previous release, in which owners of every account were operators if none was named. */
 beforeEach(() =>
   run(`
-    drop table one_time_link, inbox_browser;
+    drop table one_time_link; drop table if exists inbox_browser;
     delete from schema_migration where name = '0035-one-time-links.sql';
     delete from account; delete from person; update installation set demo_applied_at = null;
     insert into account (id, name) values ('1000', 'One'), ('2000', 'Two');

@@ -48,6 +48,14 @@ const exceptions: readonly (readonly [why: string, form: RegExp])[] = [
     'lists the endpoints of all accounts; each one is then handled separately',
     /^ ?select account_id as "accountId", id, paused_at is not null as paused from webhook_endpoint$/,
   ],
+  [
+    'operators and programs read the captured mail of all accounts together',
+    /\binbox_message where (true and|id = \$1 and true|received_at >)|from inbox_message m where true and/,
+  ],
+  [
+    'limits how much captured mail there is of all accounts',
+    /^ ?delete from inbox_message where id in \( select id from \( select id, row_number\(\)/,
+  ],
   ['checks whether any webhook exists', /^ ?select exists \(select from webhook_endpoint\)/],
   ['deletes old rows of every account', /^ ?delete from template_call where last_at < now\(\)/],
   [

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { createOneTimeLink } from '../../src/accounts/sign-in/one-time-link.ts';
+import type { Database } from '../../src/base/database/open-database.ts';
 import { sendRequest } from './send-request.ts';
 import { inboxHeaders } from './service-tokens.ts';
 
@@ -36,4 +38,15 @@ export async function clearInbox(serviceUrl: string): Promise<void> {
     headers: inboxHeaders,
   });
   assert.equal(status, 204);
+}
+
+/** The cookie that a browser gets by a one-time link to the inbox. */
+export async function openInboxLink(
+  database: Database,
+  service: { readonly url: string },
+): Promise<string> {
+  const { headers } = await sendRequest(await createOneTimeLink(database, 'inbox', service.url));
+  const [cookie = ''] = (headers.get('set-cookie') ?? '').split(';');
+  assert.match(cookie, /^signalpost-inbox=./);
+  return cookie;
 }

@@ -5,7 +5,7 @@ import { useSettings } from '../account/use-settings.ts';
 import type { Sender } from '../api/management.generated.ts';
 import { reasonFor } from '../api/problem.ts';
 import { useAction } from '../api/use-action.ts';
-import { PageAnchor, PageButton } from '../components/links.tsx';
+import { PageAnchor } from '../components/links.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { useSenders } from '../overview/use-overview.ts';
 import { text } from '../texts/text.ts';
@@ -46,11 +46,11 @@ export function FirstSender() {
 }
 
 function WaitingSender({ sender: { address, linkExpiresAt } }: { sender: Sender }) {
-  const may = useMay();
+  const { data: me } = useMe();
   const { data: settings } = useSettings();
   const link = useSenderLink();
   const sent = linkExpiresAt !== null;
-  const isCaptured = sent && may('inbox:read');
+  const isCaptured = sent && me?.operator === true && me.inbox;
   return (
     <Alert color={sent ? 'blue' : 'yellow'} p="sm">
       <Stack gap={6} align="flex-start">
@@ -63,9 +63,9 @@ function WaitingSender({ sender: { address, linkExpiresAt } }: { sender: Sender 
         )}
         <Group gap="xs">
           {isCaptured && (
-            <PageButton to="/$account/inbox" size="compact-sm" variant="filled">
+            <Button component="a" href="/inbox" size="compact-sm">
               {text('steps.openInbox')}
-            </PageButton>
+            </Button>
           )}
           {settings?.systemMail === true && (
             <Button

@@ -1,4 +1,4 @@
-import { Button, Group, Text } from '@mantine/core';
+import { Anchor, Button, Group, Text } from '@mantine/core';
 import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { useSettings } from '../account/use-settings.ts';
 import { deleteUnchanged } from '../api/if-unchanged.ts';
@@ -131,14 +131,14 @@ function SenderState({ sender }: { sender: Sender }) {
 
 /** Where the confirmation link is if mail stays on this machine. */
 function InboxHint() {
-  const may = useMay();
-  if (!may('inbox:read')) return null;
+  const { data: me } = useMe();
+  if (me?.operator !== true || !me.inbox) return null;
   return (
     <Text size="xs">
       {text('senders.inInbox')}{' '}
-      <PageAnchor to="/$account/inbox" underline="always">
+      <Anchor inherit href="/inbox" underline="always">
         {text('senders.openInbox')}
-      </PageAnchor>
+      </Anchor>
     </Text>
   );
 }

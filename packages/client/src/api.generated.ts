@@ -35,7 +35,7 @@ export type Explanation = { "sentence": string; "nextStep": string };
 export type Fault = { "success": false; "status": number; "errorName": ("SENDER_NOT_ALLOWED" | "INVALID_ID" | "VALIDATION_FAILED" | "PERSONALIZATION_FAILURE" | "RECIPIENT_SUPPRESSED" | "ACCOUNT_SUSPENDED" | "UNAUTHORIZED" | "IDEMPOTENCY_IN_PROGRESS" | "IDEMPOTENCY_MISMATCH" | "QUOTA_EXCEEDED" | "IO_EXCEPTION" | "INTERNAL_ERROR"); "message": string; "details": ({ "field": string; "reason": string })[]; "suppressedRecipients"?: (string)[]; "requestId": string };
 export type FileImport = { "name": (string | null); "state": ("running" | "done" | "failed" | "stopped"); "bytesTotal": number; "bytesRead": number; "rowsRead": number; "rowsWritten": number; "rowsWrong": number; "problems": ({ "line": number; "reason": string })[]; "rejectedRows": number; "createdAt": string; "changedAt": string };
 export type HostedImage = { "sha256": string; "filename": string; "contentType": string; "size": number; "url": string; "createdAt": string };
-export type InboxMessage = { "id": string; "receivedAt": string; "envelopeFrom": string; "envelopeTo": (string)[]; "subject": string; "headers": ({ "name": string; "value": string })[]; "html": (string | null); "text": (string | null); "unread": boolean; "source": string };
+export type InboxMessage = { "id": string; "receivedAt": string; "envelopeFrom": string; "envelopeTo": (string)[]; "subject": string; "headers": ({ "name": string; "value": string })[]; "html": (string | null); "text": (string | null); "attachments": ({ "filename": (string | null); "contentType": string; "size": number })[]; "unread": boolean; "source": string };
 export type InboxSummary = { "id": string; "receivedAt": string; "envelopeFrom": string; "envelopeTo": (string)[]; "from": (string | null); "subject": string; "beginning": string };
 export type Integration = { "clientId": string; "name": string; "redirectUri": string; "grants": (string)[]; "requirePkce": boolean; "disabled": boolean; "previousSecretUntil": (string | null); "allowance": number };
 export type Introspection = { "active": boolean; "scope"?: string; "client_id"?: string; "username"?: string; "sub"?: string; "iss"?: string; "token_type"?: ("bearer" | "refresh_token"); "iat"?: number; "exp"?: number; "account_id"?: (string | null) };
@@ -566,5 +566,25 @@ export interface paths {
   "/manage/v1/accounts/{accountId}/inbox/messages/{inboxMessageId}": {
     get: { parameters: { path: { "accountId": string; "inboxMessageId": string } }; responses: { 200: { content: { "application/json": InboxMessage } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
     delete: { parameters: { path: { "accountId": string; "inboxMessageId": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 408: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
+  };
+  "/manage/v1/accounts/{accountId}/inbox/messages/{inboxMessageId}/source": {
+    get: { parameters: { path: { "accountId": string; "inboxMessageId": string } }; responses: { 200: { content: { "application/octet-stream": string } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
+  };
+  "/manage/v1/accounts/{accountId}/inbox/messages/{inboxMessageId}/attachments/{attachment}": {
+    get: { parameters: { path: { "accountId": string; "inboxMessageId": string; "attachment": number } }; responses: { 200: { content: { "application/octet-stream": string } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
+  };
+  "/manage/v1/inbox/messages": {
+    get: { parameters: { query?: { "search"?: string; "cursor"?: string; "limit"?: number } }; responses: { 200: { content: { "application/json": { "items": (InboxSummary)[]; "nextCursor": (string | null) } } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
+    delete: { parameters: {  }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 408: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
+  };
+  "/manage/v1/inbox/messages/{inboxMessageId}": {
+    get: { parameters: { path: { "inboxMessageId": string } }; responses: { 200: { content: { "application/json": InboxMessage } }; 304: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
+    delete: { parameters: { path: { "inboxMessageId": string } }; responses: { 204: { content?: never }; 400: { content?: never }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 408: { content?: never }; 409: { content?: never }; 413: { content?: never }; 415: { content?: never }; 422: { content?: never }; 429: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
+  };
+  "/manage/v1/inbox/messages/{inboxMessageId}/source": {
+    get: { parameters: { path: { "inboxMessageId": string } }; responses: { 200: { content: { "application/octet-stream": string } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
+  };
+  "/manage/v1/inbox/messages/{inboxMessageId}/attachments/{attachment}": {
+    get: { parameters: { path: { "inboxMessageId": string; "attachment": number } }; responses: { 200: { content: { "application/octet-stream": string } }; 401: { content?: never }; 403: { content?: never }; 404: { content?: never }; 422: { content?: never }; 500: { content?: never }; 503: { content?: never } } };
   };
 }

@@ -59,10 +59,10 @@ export function onlyReads(permission: Permission): boolean {
 }
 
 /**
- * Who can use an operation: anyone, any signed-in person, an operator of the installation, or a principal with the
- * permission in the account.
+ * Who can use an operation: anyone, any signed-in person, an operator of the installation, a reader of all captured mail, or a
+ * principal with the permission in the account.
  */
-export type Access = 'public' | 'signed-in' | 'operate' | Permission;
+export type Access = 'public' | 'signed-in' | 'operate' | 'inbox' | Permission;
 
 /** Who can open a page: a signed-in person, one whose session reaches everything that is theirs, or a reader of all captured mail. */
 export type PageAccess = 'signed-in' | 'full-reach' | 'inbox';

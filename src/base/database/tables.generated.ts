@@ -325,12 +325,8 @@ export interface IdempotencySweepTable {
   id: Generated<boolean>;
 }
 
-export interface InboxBrowserTable {
-  expires_at: Timestamp;
-  hash: Buffer;
-}
-
 export interface InboxMessageTable {
+  account_id: string | null;
   envelope_from: string;
   envelope_to: string[];
   headers: Json;
@@ -1063,7 +1059,6 @@ export interface DB {
   hosted_image: HostedImageTable;
   idempotency_key: IdempotencyKeyTable;
   idempotency_sweep: IdempotencySweepTable;
-  inbox_browser: InboxBrowserTable;
   inbox_message: InboxMessageTable;
   installation: InstallationTable;
   installation_move: InstallationMoveTable;

@@ -9,7 +9,10 @@ import { newId } from '../../base/values/ids.ts';
 
 /** Who makes a change, from where, and in which account. */
 export interface Actor {
-  /** Undefined for commands: there is no sign-in, so the operating system controls who can run them. */
+  /**
+   * Undefined for commands: there is no sign-in, so the operating system controls who can run them. Also for readers of the
+   * inbox, who are no one.
+   */
   readonly principal?: Principal | undefined;
   readonly origin: RequestOrigin;
   /** Undefined for installation-wide changes. */

@@ -16,6 +16,7 @@ import type { TemplateDirectory } from '../../content/template/template-director
 import type { BackupSettings } from '../../host/backup/backup-target.ts';
 import type { AccountEvents } from '../../outcomes/webhook/account-events.ts';
 import type { Webhooks } from '../../outcomes/webhook/webhook-module.ts';
+import type { InboxReaders } from '../../sending/inbox/inbox-access.ts';
 import type { InboxStore } from '../../sending/inbox/inbox-store.ts';
 import type { QueueControlStore } from '../../sending/queue/control-store.ts';
 import type { SubmissionEndpoint } from '../../sending/smtp-submission/submission-endpoint.ts';
@@ -83,5 +84,7 @@ export interface ManagementDependencies {
   accept(row: AcceptRow): Promise<AcceptOutcome>;
   /** Undefined if mail isn't captured. */
   readonly inbox: InboxStore | undefined;
+  /** Knows who reads all captured mail without being signed in; undefined if mail isn't captured. */
+  readonly inboxReaders: Pick<InboxReaders, 'find'> | undefined;
   publicUrl(): string;
 }

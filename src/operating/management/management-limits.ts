@@ -54,6 +54,7 @@ function bodyOf({ method, access, operation, size }: ManagementRoute) {
 function describeCaller(access: ManagementRoute['access']): string {
   if (access === 'public') return 'anyone';
   if (access === 'signed-in') return 'anyone signed in';
+  if (access === 'inbox') return 'an inbox reader';
   return access === 'operate' ? 'operators' : `\`${access}\``;
 }
 

@@ -158,7 +158,8 @@ function registerRoute(
     // Runs before the body is read, so unauthenticated callers can't make the service buffer bodies.
     async onRequest(request) {
       const rawParams = request.params as Readonly<Record<string, string>>;
-      const actor = access === 'public' ? undefined : await identifyActor(dependencies, request);
+      const actor =
+        access === 'public' ? undefined : await identifyActor(dependencies, request, access);
       const rule = {
         access,
         confirmed: operation.confirmed,

@@ -12,13 +12,14 @@ import {
 } from '../../base/values/ids.ts';
 import { isLonger } from '../../base/values/is-longer.ts';
 import { parseDomainName } from '../../base/values/mail-domain.ts';
-import { maxAttachments } from '../../content/message/attachment.ts';
 import { maxReplyAttachments } from '../../outcomes/reply/reply-limits.ts';
 import { Problem } from './answer/problem.ts';
 
 const maxFilterName = 60;
 /** Text, HTML and attachments. */
 const maxReplyParts = 2 + maxReplyAttachments;
+/** Mail with more parts can't be read. */
+const maxMailParts = 1_000;
 
 /**
  * A path parameter: its schema, its required form, phrased to follow the name, and its parser, which returns undefined for
@@ -74,7 +75,7 @@ export const pathParams = {
     'must be a domain name or *',
     (text) => (text === '*' ? text : parseDomainName(text)),
   ),
-  attachment: place('The attachment’s place in the message, from 1.', maxAttachments),
+  attachment: place('The attachment’s place in the message, from 1.', maxMailParts),
   domain: pathParam(
     Text('The domain.', { examples: ['mail.example.com'], maxLength: 253 }),
     'must be a domain name such as mail.example.com',

@@ -6,7 +6,7 @@ import * as users from './account/manage-users-routes.ts';
 import * as setUps from './account/set-up-routes.ts';
 import * as audit from './audit/manage-audit-routes.ts';
 import * as hostedImages from './image/manage-hosted-images-routes.ts';
-import * as inbox from './inbox/manage-inbox-routes.ts';
+import { inboxRoutes } from './inbox/manage-inbox-routes.ts';
 import * as installation from './installation/manage-installation-routes.ts';
 import * as mailTemplates from './installation/manage-mail-templates-routes.ts';
 import { peopleRoutes } from './installation/manage-people-routes.ts';
@@ -193,10 +193,7 @@ const rows: readonly RouteRow[] = [
   ['GET', `${account}/people/:address`, 'privacy:read', privacy.exportPersonData],
   ['DELETE', `${account}/people/:address`, 'privacy:write', privacy.erasePersonData],
 
-  ['GET', `${account}/inbox/messages`, 'inbox:read', inbox.listInboxMessages],
-  ['GET', `${account}/inbox/messages/:inboxMessageId`, 'inbox:read', inbox.getInboxMessage],
-  ['DELETE', `${account}/inbox/messages/:inboxMessageId`, 'inbox:write', inbox.deleteInboxMessage],
-  ['DELETE', `${account}/inbox/messages`, 'inbox:write', inbox.emptyInbox],
+  ...inboxRoutes,
 ];
 
 export const routeTable: readonly ManagementRoute[] = rows.map(

@@ -114,9 +114,16 @@ export function relaySlots(smtpUrl: string | undefined): number {
   return slotsFor(Math.max(...servers.map(({ connections }) => connections)));
 }
 
+/** Tells the built-in inbox which account sends each message. */
+class InboxTransport extends SmtpPool {
+  override send(...[mail, ...rest]: Parameters<SmtpPool['send']>) {
+    return super.send({ ...mail, envelopeId: mail.group }, ...rest);
+  }
+}
+
 /** The transport to the built-in inbox. */
 export function createInboxTransport(port: number, options: PoolOptions): Transport {
-  return new SmtpPool(inboxServer(port), options);
+  return new InboxTransport(inboxServer(port), options);
 }
 
 /**

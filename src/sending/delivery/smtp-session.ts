@@ -158,6 +158,7 @@ interface SentEnvelope {
   readonly to: string[];
   readonly size: number;
   readonly use8BitMime: boolean;
+  readonly dsn?: { readonly envid: string };
   readonly mailError?: ConnectionError;
   readonly rejectedErrors?: readonly ConnectionError[];
 }
@@ -377,6 +378,7 @@ export class SmtpSession {
         to: [mail.to],
         size: raw.length,
         use8BitMime: mail.toSevenBit !== undefined && this.#extensions.eightBitMime,
+        ...(mail.envelopeId !== undefined && { dsn: { envid: mail.envelopeId } }),
       };
       const settle = (end: TransactionEnd): void => {
         settled = true;

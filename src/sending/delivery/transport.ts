@@ -13,6 +13,8 @@ export interface OutgoingMail {
   readonly toSevenBit?: (() => MaybePromise<Buffer>) | undefined;
   /** Groups take turns when connections are scarce. */
   readonly group?: string;
+  /** ENVID (RFC 3461 section 4.4), for a server with DSN. */
+  readonly envelopeId?: string | undefined;
 }
 
 /** The step that a dialogue had reached. */

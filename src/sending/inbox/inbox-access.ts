@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type AccessFacts, authorize } from '../../accounts/access/authorize.ts';
 import type { InboxReader, PersonPrincipal } from '../../accounts/access/principal.ts';
@@ -8,16 +7,15 @@ import {
   principalOf,
 } from '../../accounts/sign-in/browser/browser-session-store.ts';
 import { HostCookie, type TlsCheck } from '../../accounts/sign-in/browser/browser-sessions.ts';
-import {
-  consumeOneTimeLink,
-  isValidOneTimeLink,
-} from '../../accounts/sign-in/one-time-link-store.ts';
-import type { Database, Kysely } from '../../base/database/open-database.ts';
+import { consumeOneTimeLink } from '../../accounts/sign-in/one-time-link-store.ts';
+import type { Database } from '../../base/database/open-database.ts';
+import type { MasterKey } from '../../base/secrets/master-key.ts';
+import type { PurposeKeys } from '../../base/secrets/purpose-keys.ts';
+import type { Clock } from '../../base/values/clock.ts';
 import { bearerTokenOf, isSameSecret } from '../../host/http/bearer-token.ts';
 import type { Http } from '../../host/http/create-http.ts';
 import { isSameOrigin, isSameOriginOrVisit } from '../../host/http/same-origin.ts';
 import type { AnswerProblem } from './answer-page.ts';
-import { isInboxBrowser, saveInboxBrowser } from './inbox-browser-store.ts';
 
 /** Checks a caller: allowed, not authenticated, or authenticated without access to all mail. */
 export type CheckInboxAccess = (
@@ -79,9 +77,7 @@ export function setSecurityHeaders(reply: FastifyReply): void {
 
 export interface InboxAccessDependencies {
   readonly facts: AccessFacts;
-  /** The Bearer token for programs; undefined: programs have no access. */
-  readonly token: string | undefined;
-  readonly browsers: Pick<InboxBrowsers, 'isKnown'>;
+  readonly readers: Pick<InboxReaders, 'find'>;
   readonly browser: {
     findSignedIn(request: FastifyRequest): Promise<BrowserSession | undefined>;
   };
@@ -100,16 +96,12 @@ export function createInboxAccessCheck(dependencies: InboxAccessDependencies): C
   };
 }
 
-/** A wrong Bearer token is rejected even with a valid cookie. */
 async function identify(
-  { token, browsers, browser }: InboxAccessDependencies,
+  { readers, browser }: InboxAccessDependencies,
   request: FastifyRequest,
 ): Promise<InboxReader | PersonPrincipal | undefined> {
-  const reader = { kind: 'inbox-reader' } as const;
-  const given = bearerTokenOf(request);
-  if (given !== undefined)
-    return token !== undefined && isSameSecret(given, token) ? reader : undefined;
-  if (await browsers.isKnown(request)) return reader;
+  const reader = readers.find(request);
+  if (reader !== undefined || bearerTokenOf(request) !== undefined) return reader;
   const session = await browser.findSignedIn(request);
   return session && principalOf(session);
 }
@@ -117,39 +109,55 @@ async function identify(
 /** Seconds of access after a browser opened a link. */
 const browserSeconds = 7 * 24 * 3600;
 
-/** 256 random bits in base64url, as in codes and cookies; anything else is rejected without a query. */
-const secretPattern = /^[A-Za-z0-9_-]{43}$/;
+/** Proves until when a browser reads the inbox: a time in seconds since the epoch, and its signature. */
+const passPattern = /^(\d{1,12})\.([A-Za-z0-9_-]{43})$/;
 
-/** Browsers that opened the inbox with a one-time link: a cookie with a random value, whose hash is in the database. */
-export class InboxBrowsers {
-  readonly #kysely: Kysely;
+interface InboxReadersDependencies {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly key: MasterKey;
+  /** The Bearer token for programs; undefined: programs have no access. */
+  readonly token: string | undefined;
+  readonly browser: TlsCheck;
+}
+
+/** Knows whoever has the token of the inbox, or a browser that opened one of its one-time links and got a signed cookie for it. */
+export class InboxReaders {
+  readonly #dependencies: InboxReadersDependencies;
+  readonly #keys: PurposeKeys;
   readonly #cookie: HostCookie;
 
-  constructor({ database, browser }: { readonly database: Database; readonly browser: TlsCheck }) {
-    this.#kysely = database.kysely;
-    this.#cookie = new HostCookie('signalpost-inbox', browser);
+  constructor(dependencies: InboxReadersDependencies) {
+    this.#dependencies = dependencies;
+    this.#keys = dependencies.key.keysFor('inbox reader');
+    this.#cookie = new HostCookie('signalpost-inbox', dependencies.browser);
   }
 
-  async isKnown(request: FastifyRequest): Promise<boolean> {
-    const value = this.#cookie.read(request);
-    if (!secretPattern.test(value)) return false;
-    return isInboxBrowser(this.#kysely, hashToken(value));
+  /** @returns undefined for others. A wrong Bearer token is rejected even with a valid cookie */
+  find(request: FastifyRequest): InboxReader | undefined {
+    const { token } = this.#dependencies;
+    const given = bearerTokenOf(request);
+    const isReader =
+      given === undefined
+        ? this.#hasPass(request)
+        : token !== undefined && isSameSecret(given, token);
+    return isReader ? { kind: 'inbox-reader' } : undefined;
   }
 
   /** Gives the browser access for an unused code. @returns false if the code is invalid */
   async admit(code: string, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-    const hash = hashToken(code);
-    // A guess costs one lookup and no transaction.
-    const isValid =
-      secretPattern.test(code) && (await isValidOneTimeLink(this.#kysely, 'inbox', hash));
-    if (!isValid) return false;
-    const value = randomBytes(32).toString('base64url');
-    const admitted = await this.#kysely.transaction().execute(async (transaction) => {
-      if (!(await consumeOneTimeLink(transaction, 'inbox', hash))) return false;
-      await saveInboxBrowser(transaction, hashToken(value), browserSeconds);
-      return true;
-    });
-    if (admitted) this.#cookie.set(request, reply, value, browserSeconds);
-    return admitted;
+    const { database, clock } = this.#dependencies;
+    if (!(await consumeOneTimeLink(database.kysely, 'inbox', hashToken(code)))) return false;
+    const until = String(Math.floor(clock.now() / 1_000) + browserSeconds);
+    this.#cookie.set(request, reply, `${until}.${this.#keys.signText(until)}`, browserSeconds);
+    return true;
+  }
+
+  #hasPass(request: FastifyRequest): boolean {
+    const [, until = '', signature = ''] = passPattern.exec(this.#cookie.read(request)) ?? [];
+    return (
+      this.#keys.verifyText(until, signature) &&
+      Number(until) * 1_000 > this.#dependencies.clock.now()
+    );
   }
 }

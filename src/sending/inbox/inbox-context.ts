@@ -1,6 +1,6 @@
 import type { Limiter } from '../../base/fairness/limiter.ts';
 import type { AnswerProblem } from './answer-page.ts';
-import type { CheckInboxAccess, InboxBrowsers } from './inbox-access.ts';
+import type { CheckInboxAccess, InboxReaders } from './inbox-access.ts';
 import type { InboxArrivals } from './inbox-arrivals.ts';
 import type { InboxStore } from './inbox-store.ts';
 import type { AssetUrls } from './read-assets.ts';
@@ -8,7 +8,7 @@ import type { AssetUrls } from './read-assets.ts';
 export interface InboxRoutesDependencies {
   readonly store: InboxStore;
   readonly arrivals: InboxArrivals;
-  readonly browsers: Pick<InboxBrowsers, 'admit'>;
+  readonly readers: Pick<InboxReaders, 'admit'>;
   readonly streams: Pick<Limiter, 'tryAcquire'>;
   readonly checkAccess: CheckInboxAccess;
 }

@@ -1,3 +1,5 @@
+import type { AccountId } from '../../base/values/ids.ts';
+
 declare const brand: unique symbol;
 
 /** Identifies a message of the inbox: a UUID v7. */
@@ -29,6 +31,8 @@ export interface MailContent {
 
 /** A message as received by the SMTP server. */
 export interface IncomingMail extends MailContent {
+  /** The account that sent it, `.system` for the service's own mail; undefined if another program did. */
+  readonly accountId?: AccountId | undefined;
   /** The address of MAIL FROM; empty for the null sender (RFC 5321 section 4.5.5). */
   readonly envelopeFrom: string;
   /** The addresses of RCPT TO, as given. */

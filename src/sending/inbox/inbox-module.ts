@@ -1,23 +1,24 @@
-import type { TlsCheck } from '../../accounts/sign-in/browser/browser-sessions.ts';
-import type { Database } from '../../base/database/open-database.ts';
 import type { Limiter } from '../../base/fairness/limiter.ts';
 import type { Log } from '../../base/values/log.ts';
 import type { Http } from '../../host/http/create-http.ts';
 import {
   createInboxAccessCheck,
   type InboxAccessDependencies,
-  InboxBrowsers,
+  InboxReaders,
 } from './inbox-access.ts';
 import { createInboxArrivals } from './inbox-arrivals.ts';
 import { registerInboxRoutes } from './inbox-routes.ts';
 import { InboxStore } from './inbox-store.ts';
 import { type InboxServer, startInboxServer } from './start-inbox-server.ts';
 
-export interface InboxDependencies extends Omit<InboxAccessDependencies, 'browsers'> {
-  readonly database: Database;
+type ReadersDependencies = ConstructorParameters<typeof InboxReaders>[0];
+
+export interface InboxDependencies
+  extends Omit<InboxAccessDependencies, 'readers'>,
+    Omit<ReadersDependencies, 'browser'> {
   readonly log: Log;
   /** Browser sessions. */
-  readonly browser: InboxAccessDependencies['browser'] & TlsCheck;
+  readonly browser: InboxAccessDependencies['browser'] & ReadersDependencies['browser'];
   readonly streams: Pick<Limiter, 'tryAcquire'>;
 }
 
@@ -26,12 +27,13 @@ export function createInbox(dependencies: InboxDependencies) {
   const { database, log, streams } = dependencies;
   const store = new InboxStore(database);
   const arrivals = createInboxArrivals((seconds) => store.latest(seconds), log);
+  const readers = new InboxReaders(dependencies);
   let server: InboxServer | undefined;
   return {
+    readers,
     registerRoutes(http: Http): void {
-      const browsers = new InboxBrowsers(dependencies);
-      const checkAccess = createInboxAccessCheck({ ...dependencies, browsers });
-      registerInboxRoutes(http, { store, arrivals, browsers, streams, checkAccess });
+      const checkAccess = createInboxAccessCheck({ ...dependencies, readers });
+      registerInboxRoutes(http, { store, arrivals, readers, streams, checkAccess });
     },
     /** The port of the SMTP server on 127.0.0.1; undefined unless it is running. */
     port: () => server?.port,

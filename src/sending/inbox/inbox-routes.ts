@@ -11,7 +11,7 @@ import { registerInboxPageRoutes } from './inbox-page-routes.ts';
 import { ParameterError, readDeleteQuery } from './message-parameters.ts';
 import { prepareHtml } from './prepare-html.ts';
 import { type Asset, readAssets } from './read-assets.ts';
-import { showInlineImages } from './show-inline-images.ts';
+import { showCaptured } from './show-captured.ts';
 
 /** `/inbox` if mail isn't captured: 404 with the reason. */
 export function registerInboxOffRoutes(http: Http): void {
@@ -90,13 +90,13 @@ function registerInboxAssetsRoutes(http: Http, assets: readonly Asset[]): void {
  */
 function registerEnterInboxRoutes(
   http: Http,
-  { browsers, checkAccess, answerProblem }: InboxContext,
+  { readers, checkAccess, answerProblem }: InboxContext,
 ): void {
   // Link scanners send HEAD requests before people follow the link.
   http.get('/enter', { exposeHeadRoute: false }, async (request, reply) => {
     setSecurityHeaders(reply);
     const { code } = request.query as Readonly<Record<string, unknown>>;
-    const admitted = typeof code === 'string' && (await browsers.admit(code, request, reply));
+    const admitted = typeof code === 'string' && (await readers.admit(code, request, reply));
     if (admitted || (await checkAccess(request)) === 'open') return reply.redirect('/inbox', 303);
     const message = 'This link has expired or was used in another browser.';
     return answerProblem(request, reply, { status: 401, message });
@@ -222,7 +222,7 @@ function registerMessageContentRoutes(http: Http, { store, answerProblem }: Inbo
         'x-dns-prefetch-control': 'off',
       })
       .type('text/html; charset=utf-8')
-      .send(await showInlineImages({ html, source: message.source }));
+      .send((await showCaptured({ html, source: message.source })).html);
   });
   http.get<{ Params: { id: string } }>('/messages/:id/source', async (request, reply) => {
     const message = await read(request.params.id);

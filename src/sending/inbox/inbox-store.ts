@@ -1,5 +1,4 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { systemAccountId } from '../../accounts/notices/system-mail.ts';
 import type { Database, Kysely } from '../../base/database/open-database.ts';
 import { allRows, firstRow, run } from '../../base/database/statements.ts';
 import type { ComparableAddress } from '../../base/values/email-address.ts';
@@ -61,17 +60,18 @@ export class InboxStore {
     this.#visible = visible;
   }
 
-  /** A store without system mail, whose links would let the reader act as its recipient. */
-  ofAccounts(): InboxStore {
-    return new InboxStore({ kysely: this.#kysely }, sentByAccounts);
+  /** What an account sent: nothing of others, and no system mail, whose links would let the reader act as its recipient. */
+  ofAccount(accountId: AccountId): InboxStore {
+    return new InboxStore({ kysely: this.#kysely }, sql<SqlBool>`account_id = ${accountId}`);
   }
 
   /** Stores a message; committed once this resolves. */
   async add(mail: IncomingMail): Promise<InboxMessageId> {
     const id = newId() as InboxMessageId;
     await run(this.#kysely)`
-      insert into inbox_message (id, received_at, envelope_from, envelope_to, subject, headers, html, text, unread, source)
-      values (${id}, now(), ${mail.envelopeFrom}, ${mail.envelopeTo}, ${mail.subject},
+      insert into inbox_message (id, account_id, received_at, envelope_from, envelope_to, subject, headers, html, text,
+        unread, source)
+      values (${id}, ${mail.accountId ?? null}, now(), ${mail.envelopeFrom}, ${mail.envelopeTo}, ${mail.subject},
         ${JSON.stringify(mail.headers)}, ${mail.html}, ${mail.text}, ${mail.unread}, ${mail.source})`;
     return id;
   }
@@ -155,28 +155,21 @@ export class InboxStore {
 
   /**
    * Deletes the mail to an address, including its copies for others and mail redirected to DELIVERY_REDIRECT, except what
-   * another account sent: the inbox contains everyone's mail, and the Message-ID identifies the sending account.
+   * another account sent.
    */
   async eraseRecipient(
     accountId: AccountId,
     address: ComparableAddress,
     kysely = this.#kysely,
   ): Promise<void> {
-    // Looks messages up one by one: the planner would read whole partitions for a few emails.
     await run(kysely)`
-      with received as materialized (
-        select id, ${messageId} as message_id
-        from inbox_message
-        where exists (select from unnest(envelope_to) as recipient where lower(recipient) = ${address})
-          or exists (
-            select from jsonb_array_elements(headers) field
-            where lower(field->>0) in ('to', 'cc', ${redirectHeader})
-              and ${address} = any (regexp_split_to_array(lower(field->>1), '[[:space:]<>,]+'))))
-      delete from inbox_message i using received r
-      where i.id = r.id and (
-        select count(*) from account a
-        cross join lateral (select from message m where m.account_id = a.id and m.id = r.message_id limit 1) as sent
-        where a.id <> ${accountId}) = 0`;
+      delete from inbox_message
+      where coalesce(account_id, ${accountId}) = ${accountId} and (
+        exists (select from unnest(envelope_to) as recipient where lower(recipient) = ${address})
+        or exists (
+          select from jsonb_array_elements(headers) field
+          where lower(field->>0) in ('to', 'cc', ${redirectHeader})
+            and ${address} = any (regexp_split_to_array(lower(field->>1), '[[:space:]<>,]+'))))`;
   }
 
   /** Removes the oldest messages over the limits; the newest one always stays. */
@@ -192,14 +185,6 @@ export class InboxStore {
       )`;
   }
 }
-
-/** The id of the service's message behind a captured one, from its Message-ID. */
-const messageId = sql`(
-  select substring(field->>1 from '^<([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})@')::uuid
-  from jsonb_array_elements(headers) field where lower(field->>0) = 'message-id' limit 1)`;
-
-const sentByAccounts = sql<SqlBool>`
-  (${messageId} not in (select sent.id from message sent where sent.account_id = ${systemAccountId})) is not false`;
 
 function matches({ to, since }: InboxFilter) {
   const recipient =

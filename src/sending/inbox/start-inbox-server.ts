@@ -8,6 +8,7 @@ import {
   type SmtpListener,
   SmtpReplyError,
 } from '../../base/network/smtp-listener.ts';
+import type { AccountId } from '../../base/values/ids.ts';
 import type { Log } from '../../base/values/log.ts';
 import type { InboxArrivals } from './inbox-arrivals.ts';
 import type { InboxStore } from './inbox-store.ts';
@@ -55,6 +56,8 @@ export async function startInboxServer(options: InboxServerOptions): Promise<Inb
     logger: false,
     disableReverseLookup: true,
     hideENHANCEDSTATUSCODES: false,
+    // Delivery names the account of a message in ENVID.
+    hideDSN: false,
     // Connections are local, and clients need no authentication.
     disabledCommands: ['AUTH', 'STARTTLS', 'XCLIENT', 'XFORWARD'],
     closeTimeout: 2_000,
@@ -100,11 +103,12 @@ function createMailHandler(options: InboxServerOptions) {
   const { store, arrivals, log } = options;
   let storedCount = 0;
   return async (source: Buffer, session: SMTPServerSession): Promise<string> => {
-    const { mailFrom, rcptTo } = session.envelope;
+    const { mailFrom, rcptTo, dsn } = session.envelope;
+    const accountId = (dsn?.envid ?? undefined) as AccountId | undefined;
     const envelopeFrom = mailFrom === false ? '' : mailFrom.address;
     const envelopeTo = rcptTo.map(({ address }) => address);
     const content = await parseMail(source, { group: 'inbox', patient: true });
-    const id = await store.add({ envelopeFrom, envelopeTo, source, ...content });
+    const id = await store.add({ accountId, envelopeFrom, envelopeTo, source, ...content });
     arrivals.announce({ id, envelopeTo });
     if (storedCount % messagesPerTrim === 0)
       store.trim().catch((error) => log.warn({ err: error }, 'could not trim the inbox'));

@@ -92,7 +92,7 @@ test('ASVS 2.8.4: a link opens the inbox for one browser, once', async () => {
   const given = first.headers.get('set-cookie') ?? '';
   assert.match(
     given,
-    /^signalpost-inbox=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/,
+    /^signalpost-inbox=\d+\.[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/,
   );
   const cookie = given.split(';')[0] ?? '';
   for (const path of ['/inbox', '/inbox/api/messages'])

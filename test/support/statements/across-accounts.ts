@@ -53,14 +53,6 @@ export const acrossAccounts: Readonly<Record<string, AcrossAccounts>> = {
   'outcomes/report/template-usage-store.ts': { statements: 2, why: `${feed}; ${aged}` },
   'outcomes/tracking/engagement-store.ts': { statements: 1, why: batch },
   'content/hosted-image/hosted-image-store.ts': { statements: 1, why: cached },
-  'sending/inbox/inbox-reader-store.ts': {
-    statements: 1,
-    why: 'the inbox has the mail of all accounts, so its reader must be allowed to read all of them',
-  },
-  'sending/inbox/inbox-store.ts': {
-    statements: 1,
-    why: 'the inbox has the mail of all accounts, and mail outside the inbox of its accounts is hidden',
-  },
   'operating/management/import/import-store.ts': { statements: 1, why: aged },
   'operating/manifest/read-manifest-store.ts': {
     statements: 1,

@@ -34,7 +34,6 @@ export const tableKinds: Readonly<Record<string, TableKind>> = {
   hosted_image: 'account',
   idempotency_key: 'account',
   idempotency_sweep: 'database',
-  inbox_browser: 'database',
   inbox_message: 'database',
   installation: 'directory',
   known_browser: 'directory',

@@ -8,7 +8,7 @@ import {
   type Refusal,
 } from '../../../accounts/access/authorize.ts';
 import { type Access, type Permission, peopleOnly } from '../../../accounts/access/permission.ts';
-import type { Principal } from '../../../accounts/access/principal.ts';
+import type { InboxReader, Principal } from '../../../accounts/access/principal.ts';
 import type { Account } from '../../../accounts/account/account.ts';
 import { readMemberships } from '../../../accounts/account/membership-store.ts';
 import { principalOf } from '../../../accounts/sign-in/browser/browser-session-store.ts';
@@ -29,6 +29,7 @@ interface AdmissionRule extends Pick<Operation, 'confirmed' | 'leaving'> {
 
 /** A call that passed the access checks. */
 interface AdmittedCall {
+  /** Undefined for a reader of the inbox, too. */
   readonly actor: Principal | undefined;
   /** The account of the path; undefined if the path has none or an operator is about to create it. */
   readonly account: Account | undefined;
@@ -43,7 +44,7 @@ interface AdmittedCall {
  */
 export async function admitActor(
   dependencies: ManagementDependencies,
-  actor: Principal | undefined,
+  actor: Principal | InboxReader | undefined,
   { access, confirmed, leaving, field }: AdmissionRule,
   accountText: string | undefined,
   request: Pick<FastifyRequest, 'ip'>,
@@ -62,7 +63,8 @@ export async function admitActor(
       ? await toProviderProblem(dependencies, accountText)
       : toProblem(refusal, access, field);
   }
-  return { actor, account: decision.account, granted: decision.granted };
+  const principal = actor?.kind === 'inbox-reader' ? undefined : actor;
+  return { actor: principal, account: decision.account, granted: decision.granted };
 }
 
 /** Whether a principal can operate the installation. */
@@ -184,21 +186,22 @@ const safeMethods = new Set(['GET', 'HEAD']);
 export const consoleHeader = 'x-signalpost-request';
 
 /**
- * Identifies the caller by the `Authorization` header, or else by the session cookie.
+ * Identifies the caller by the `Authorization` header, or else by a cookie.
  * @returns undefined for an unauthenticated caller
  * @throws Problem for a change that may be a cross-site request
  */
 export async function identifyActor(
-  dependencies: ManagementDependencies,
+  { access: { authenticator }, browser, inboxReaders }: ManagementDependencies,
   request: FastifyRequest,
-): Promise<Principal | undefined> {
+  access?: Access,
+): Promise<Principal | InboxReader | undefined> {
   const { authorization } = request.headers;
-  if (authorization !== undefined)
-    return dependencies.access.authenticator.authenticate(authorization);
-  const person = await dependencies.browser.findSignedIn(request);
-  if (person === undefined) return undefined;
-  if (!safeMethods.has(request.method)) requireSameOriginPage(request);
-  return principalOf(person);
+  const reader = access === 'inbox' ? inboxReaders?.find(request) : undefined;
+  if (authorization !== undefined) return reader ?? authenticator.authenticate(authorization);
+  const person = reader === undefined ? await browser.findSignedIn(request) : undefined;
+  const actor = reader ?? (person && principalOf(person));
+  if (actor !== undefined && !safeMethods.has(request.method)) requireSameOriginPage(request);
+  return actor;
 }
 
 /** Browsers attach the cookie to cross-site requests too (ASVS 4.2.2). */

@@ -10,7 +10,6 @@ import { Flag, NamedObject, Nullable, strict, Text } from '../../../base/values/
 import { canOperate } from '../access/admit-actor.ts';
 import { Problem } from '../answer/problem.ts';
 import { viewOf } from '../answer/view-of.ts';
-import { readableInbox } from '../inbox/manage-inbox-routes.ts';
 import { actorOf, defineOperation } from '../operation.ts';
 import { AccountView, viewAccount } from './manage-account-routes.ts';
 
@@ -39,7 +38,7 @@ export const getMe = defineOperation({
   answer: NamedObject('Me', {
     person: Nullable(MyPersonView),
     operator: Flag('Whether the caller is an operator of the installation.'),
-    inbox: Flag('Whether mail is captured and the caller may see that of every account.'),
+    inbox: Flag('Whether mail is captured instead of delivered.'),
     address: Text('The IP address that the call comes from.'),
     accounts: Type.Array(MyAccountView),
   }),
@@ -72,7 +71,7 @@ export const getMe = defineOperation({
           ? null
           : viewOf(MyPersonView)({ ...person, formats: await readFormats(kysely, person.id) }),
       operator: await canOperate(call.dependencies, actor),
-      inbox: (await readableInbox(call)) !== undefined,
+      inbox: call.dependencies.inbox !== undefined,
       address: call.request.ip,
       accounts,
     };

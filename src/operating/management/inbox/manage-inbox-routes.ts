@@ -1,4 +1,6 @@
+import { Readable } from 'node:stream';
 import { Type } from 'typebox';
+import type { Access } from '../../../accounts/access/permission.ts';
 import {
   Flag,
   NamedObject,
@@ -7,16 +9,17 @@ import {
   Text,
   Time,
   Uuid,
+  Whole,
 } from '../../../base/values/common-schemas.ts';
-import type { InboxMessageId } from '../../../sending/inbox/inbox-message.ts';
-import { canReadMailOfAccounts } from '../../../sending/inbox/inbox-reader-store.ts';
+import type { CapturedMessage, InboxMessageId } from '../../../sending/inbox/inbox-message.ts';
 import type { InboxStore } from '../../../sending/inbox/inbox-store.ts';
-import { showInlineImages } from '../../../sending/inbox/show-inline-images.ts';
-import { canOperate } from '../access/admit-actor.ts';
+import { readCapturedFile, showCaptured } from '../../../sending/inbox/show-captured.ts';
 import { definePages } from '../answer/list-operations.ts';
-import { forbidden, notFound, Problem } from '../answer/problem.ts';
+import { notFound, Problem } from '../answer/problem.ts';
+import { sendDownload } from '../answer/send-download.ts';
 import { viewOf } from '../answer/view-of.ts';
-import { actorOf, defineOperation, type OperationCall } from '../operation.ts';
+import { defineOperation, type OperationCall } from '../operation.ts';
+import type { RouteRow } from '../resource-routes.ts';
 import { inTransaction, recordAudit } from '../save-resource.ts';
 
 const InboxSummaryView = NamedObject('InboxSummary', {
@@ -29,45 +32,6 @@ const InboxSummaryView = NamedObject('InboxSummary', {
   beginning: Text('The beginning of the text.'),
 });
 
-/** The captured messages the caller may see; undefined if mail isn't captured, or the caller can't read that of every account. */
-export async function readableInbox(call: OperationCall): Promise<InboxStore | undefined> {
-  const { inbox } = call.dependencies;
-  const actor = actorOf(call);
-  if (inbox === undefined || (await canOperate(call.dependencies, actor))) return inbox;
-  return (await canReadMailOfAccounts(call.kysely, actor)) ? inbox.ofAccounts() : undefined;
-}
-
-/** @throws Problem if the caller can't open the inbox */
-async function inboxOf(call: OperationCall): Promise<InboxStore> {
-  if (call.dependencies.inbox === undefined)
-    throw new Problem('not-found', 'This installation doesn’t capture mail, so it has no inbox');
-  const readable = await readableInbox(call);
-  if (readable !== undefined) return readable;
-  throw forbidden(
-    'The inbox contains mail of all accounts. Only operators, and users who are owners or developers of every account, can open it',
-  );
-}
-
-export const listInboxMessages = definePages({
-  id: 'listInboxMessages',
-  summary: 'List captured messages, newest first',
-  description:
-    'Available with DELIVERY=inbox. The inbox is shared by the whole installation, so only operators, and users who are owners or developers of every account, can open it. Only operators see system mail, such as password links.',
-  filters: {
-    search: Type.Optional(
-      Text('Text to find in subject, addresses or body, case-insensitive.', { maxLength: 200 }),
-    ),
-  },
-  item: InboxSummaryView,
-  cursor: ['time', 'uuid'],
-  async read(call, { after, limit }) {
-    const place = after && { receivedAt: after[0], id: after[1] };
-    return (await inboxOf(call)).listAfter(call.query.search ?? '', place, limit);
-  },
-  view: (message) => viewOf(InboxSummaryView)(message),
-  place: ({ place, id }) => [place, id],
-});
-
 const InboxMessageView = NamedObject('InboxMessage', {
   id: Uuid,
   receivedAt: Time('When it was captured.'),
@@ -77,50 +41,160 @@ const InboxMessageView = NamedObject('InboxMessage', {
   headers: Type.Array(StrictObject({ name: Type.String(), value: Type.String() })),
   html: Nullable(Text('The HTML part, with its inline images as `data:` URLs.')),
   text: Nullable(Type.String()),
+  attachments: Type.Array(
+    StrictObject({
+      filename: Nullable(Type.String()),
+      contentType: Type.String(),
+      size: Whole('In bytes.'),
+    }),
+    { description: 'Its files, inline images included.' },
+  ),
   unread: Flag(
     'Whether its parts couldn’t be read, so that there are only its headers and source.',
   ),
   source: Text('The raw message as received.'),
 });
 
-export const getInboxMessage = defineOperation({
-  id: 'getInboxMessage',
-  summary: 'Get a captured message',
-  answer: InboxMessageView,
-  async handle(call) {
-    const message = await (await inboxOf(call)).read(call.params.inboxMessageId as InboxMessageId);
-    if (message === undefined) throw notFound('message');
-    return viewOf(InboxMessageView)({
-      ...message,
-      headers: message.headers.map(([name, value]) => ({ name, value })),
-      html: await showInlineImages(message),
-      source: message.source.toString('utf8'),
-    });
-  },
-});
+/**
+ * What the caller reads: the mail that the account of the path sent, or all mail of the installation.
+ * @throws Problem if mail isn't captured
+ */
+function inboxOf({ dependencies: { inbox }, account }: OperationCall): InboxStore {
+  if (inbox === undefined)
+    throw new Problem('not-found', 'This installation doesn’t capture mail, so it has no inbox');
+  return account === undefined ? inbox : inbox.ofAccount(account.id);
+}
 
-export const deleteInboxMessage = defineOperation({
-  id: 'deleteInboxMessage',
-  summary: 'Delete a captured message',
-  async handle(call) {
-    const inbox = await inboxOf(call);
-    const { inboxMessageId } = call.params;
-    return inTransaction(call, async (transaction) => {
-      if (!(await inbox.removeOne(inboxMessageId as InboxMessageId, transaction)))
-        throw notFound('message');
-      await recordAudit(call, transaction, 'inbox_message_removed', inboxMessageId);
-    });
-  },
-});
+async function messageOf(call: OperationCall): Promise<CapturedMessage> {
+  const message = await inboxOf(call).read(call.params.inboxMessageId as InboxMessageId);
+  if (message === undefined) throw notFound('message');
+  return message;
+}
 
-export const emptyInbox = defineOperation({
-  id: 'emptyInbox',
-  summary: 'Delete all captured messages',
-  async handle(call) {
-    const inbox = await inboxOf(call);
-    return inTransaction(call, async (transaction) => {
-      await inbox.remove({ to: undefined, since: undefined }, transaction);
-      await recordAudit(call, transaction, 'inbox_emptied', 'inbox');
-    });
-  },
-});
+/** An inbox below a path. */
+interface Inbox {
+  readonly path: string;
+  readonly read: Access;
+  readonly write: Access;
+  /** Ends the names of its operations. */
+  readonly name: string;
+  /** Ends their summaries. */
+  readonly of: string;
+  readonly description: string;
+}
+
+function routesOf({ path, read, write, name, of, description }: Inbox): readonly RouteRow[] {
+  const messages = `${path}/inbox/messages`;
+  const message = `${messages}/:inboxMessageId`;
+  const list = definePages({
+    id: `list${name}Messages`,
+    summary: `List captured messages of ${of}, newest first`,
+    description,
+    filters: {
+      search: Type.Optional(
+        Text('Text to find in subject, addresses or body, case-insensitive.', { maxLength: 200 }),
+      ),
+    },
+    item: InboxSummaryView,
+    cursor: ['time', 'uuid'],
+    async read(call, { after, limit }) {
+      const place = after && { receivedAt: after[0], id: after[1] };
+      return inboxOf(call).listAfter(call.query.search ?? '', place, limit);
+    },
+    view: (found) => viewOf(InboxSummaryView)(found),
+    place: ({ place, id }) => [place, id],
+  });
+  const get = defineOperation({
+    id: `get${name}Message`,
+    summary: `Get a captured message of ${of}`,
+    answer: InboxMessageView,
+    async handle(call) {
+      const found = await messageOf(call);
+      return viewOf(InboxMessageView)({
+        ...found,
+        ...(await showCaptured(found)),
+        headers: found.headers.map(([field, value]) => ({ name: field, value })),
+        source: found.source.toString('utf8'),
+      });
+    },
+  });
+  const getSource = defineOperation({
+    id: `get${name}MessageSource`,
+    summary: `Download a captured message of ${of}`,
+    description: 'Its bytes as received.',
+    produces: 'application/octet-stream',
+    async handle(call) {
+      const { id, source } = await messageOf(call);
+      sendFile(call, `${id}.eml`, source);
+    },
+  });
+  const getAttachment = defineOperation({
+    id: `get${name}Attachment`,
+    summary: `Download an attachment of a captured message of ${of}`,
+    produces: 'application/octet-stream',
+    async handle(call) {
+      const place = call.params.attachment;
+      const file = await readCapturedFile(await messageOf(call), place);
+      if (file === undefined) throw notFound('attachment');
+      sendFile(call, file.filename ?? `attachment-${place}`, file.content);
+    },
+  });
+  const remove = defineOperation({
+    id: `delete${name}Message`,
+    summary: `Delete a captured message of ${of}`,
+    async handle(call) {
+      const inbox = inboxOf(call);
+      const { inboxMessageId } = call.params;
+      return inTransaction(call, async (transaction) => {
+        if (!(await inbox.removeOne(inboxMessageId as InboxMessageId, transaction)))
+          throw notFound('message');
+        await recordAudit(call, transaction, 'inbox_message_removed', inboxMessageId);
+      });
+    },
+  });
+  const empty = defineOperation({
+    id: `empty${name}`,
+    summary: `Delete all captured messages of ${of}`,
+    async handle(call) {
+      const inbox = inboxOf(call);
+      return inTransaction(call, async (transaction) => {
+        await inbox.remove({ to: undefined, since: undefined }, transaction);
+        await recordAudit(call, transaction, 'inbox_emptied', 'inbox');
+      });
+    },
+  });
+  return [
+    ['GET', messages, read, list],
+    ['GET', message, read, get],
+    ['GET', `${message}/source`, read, getSource],
+    ['GET', `${message}/attachments/:attachment`, read, getAttachment],
+    ['DELETE', message, write, remove],
+    ['DELETE', messages, write, empty],
+  ];
+}
+
+function sendFile({ reply }: OperationCall, filename: string, content: Buffer): void {
+  sendDownload(reply, { filename, size: content.byteLength, content: Readable.from([content]) });
+}
+
+/** The inbox of each account, and that of the installation, which has the mail of all accounts and the service's own. */
+export const inboxRoutes: readonly RouteRow[] = [
+  ...routesOf({
+    path: '/accounts/:accountId',
+    read: 'inbox:read',
+    write: 'inbox:write',
+    name: 'Inbox',
+    of: 'an account',
+    description:
+      'Available with DELIVERY=inbox. Only mail that the account sent: system mail, such as password links, is only in the installation’s inbox.',
+  }),
+  ...routesOf({
+    path: '',
+    read: 'inbox',
+    write: 'inbox',
+    name: 'InstallationInbox',
+    of: 'the installation',
+    description:
+      'Available with DELIVERY=inbox. All mail, including system mail, such as password links.',
+  }),
+];

@@ -238,7 +238,9 @@ function describeAccess({ access, operation }: ManagementRoute): {
         ? 'Requires authentication.'
         : access === 'operate'
           ? 'Operators only.'
-          : `Requires the permission \`${access}\`.`;
+          : access === 'inbox'
+            ? 'Operators, `INBOX_TOKEN` as the Bearer token, and browsers that opened a link of `inbox-link`.'
+            : `Requires the permission \`${access}\`.`;
   const { description, confirmed } = operation;
   const when =
     confirmed === true
@@ -344,7 +346,7 @@ function refusals({ access, path, method, operation }: ManagementRoute): Record<
   const statuses = new Set([500, 503]);
   if (access !== 'public') statuses.add(401);
   if (access !== 'public') statuses.add(403);
-  if (access === 'public' || path.includes(':')) statuses.add(404);
+  if (access === 'public' || access === 'inbox' || path.includes(':')) statuses.add(404);
   if (method !== 'GET')
     for (const status of [400, 403, 408, 409, 413, 415, 429]) statuses.add(status);
   // Unknown query parameters are refused everywhere.
