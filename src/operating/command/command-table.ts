@@ -336,6 +336,7 @@ function addAccessCommands(program: Command, shell: CommandShell): void {
   key('create <account>', 'create an API key and print it once')
     .requiredOption('--name <name>', 'what the key is for')
     .requiredOption('--scope <scope>', 'permission, such as messages:send; repeatable', gather)
+    .option('--test', 'create a test key: its messages go to the account’s inbox only')
     .option('--expires-in-days <number>', 'days until it expires; default: never')
     .option('--network <cidr>', 'network that requests must come from; repeatable', gather)
     .option('--template <id>', 'template that it may send with; repeatable', gather);

@@ -1,8 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { allRows, valuesOf } from '../../base/database/statements.ts';
+import type { AccountId } from '../../base/values/ids.ts';
 import { retentionClasses } from '../../content/message/message-partitions-store.ts';
 import { lowestIdAt } from '../../content/message/message-sql.ts';
+import { isTest, maxTestMessages, testClass } from '../../content/message/test-class.ts';
+import { oldestCursorOf } from '../feed/feed-cursor-store.ts';
 import { deleteAttributes, eraseAttachments } from './erase-parts-store.ts';
 
 /** Repeats a statement that deletes up to `size` rows, to keep locks short, until it finds fewer. */
@@ -22,6 +25,8 @@ const oldRows = {
   suppression: ['account_id, address, reason', 'expires_at < now()'],
   // The signature of the token has expired, too.
   spent_intake_token: ['hash', "spent_at < now() - interval '1 day'"],
+  // Copies of test messages.
+  inbox_message: ['id', `test and received_at < now() - interval '${testClass} days'`],
   // No report about the delivery is expected any more.
   relay_delivery: ['account_id, relay_id', "at < now() - interval '60 days'"],
 } as const;
@@ -34,6 +39,28 @@ export async function deleteOldRows(kysely: Kysely, table: keyof typeof oldRows)
   await deleteInBatches(kysely, 5_000, statement);
 }
 
+/** The parts of a `with` list that delete the messages of `part`, with what belongs to them. */
+const deletedMessages = sql`
+  unqueued as (
+    delete from queue_entry q using part
+    where q.account_id = part.account_id and q.message_id = part.message_id),
+  searched as (
+    delete from message_search s using part
+    where s.account_id = part.account_id and s.message_id = part.message_id
+      and s.retention_days = part.retention_days),
+  ${deleteAttributes('part')},
+  ${eraseAttachments('part')},
+  replied as (
+    delete from message_reply r using part
+    where r.account_id = part.account_id and r.message_id = part.message_id),
+  recorded as (
+    delete from message_event e using part
+    where e.account_id = part.account_id and e.message_id = part.message_id
+      and e.retention_days = part.retention_days),
+  stored as (
+    delete from message m using part
+    where m.account_id = part.account_id and m.id = part.message_id and m.retention_days = part.retention_days)`;
+
 /** Deletes scheduled messages of all accounts whose retention, which counts from their send time, is over. */
 export async function deleteOldScheduled(kysely: Kysely): Promise<void> {
   const size = 1_000;
@@ -44,34 +71,43 @@ export async function deleteOldScheduled(kysely: Kysely): Promise<void> {
       with part as materialized (
         select account_id, message_id, retention_days from scheduled_message
         where keep_until < now() order by keep_until limit ${size} for update skip locked),
-      unqueued as (
-        delete from queue_entry q using part
-        where q.account_id = part.account_id and q.message_id = part.message_id),
-      searched as (
-        delete from message_search s using part
-        where s.account_id = part.account_id and s.message_id = part.message_id
-          and s.retention_days = part.retention_days),
-      ${deleteAttributes('part')},
-      ${eraseAttachments('part')},
-      replied as (
-        delete from message_reply r using part
-        where r.account_id = part.account_id and r.message_id = part.message_id),
-      recorded as (
-        delete from message_event e using part
-        where e.account_id = part.account_id and e.message_id = part.message_id
-          and e.retention_days = part.retention_days),
-      stored as (
-        delete from message m using part
-        where m.account_id = part.account_id and m.id = part.message_id and m.retention_days = part.retention_days)
+      ${deletedMessages}
       delete from scheduled_message s using part
       where s.account_id = part.account_id and s.message_id = part.message_id`,
   );
 }
 
+/**
+ * Deletes an account's oldest test messages beyond those that it keeps, in whatever state they are. Followers read them before, or
+ * what they write about a message would outlive it.
+ * @returns false if there is more to do
+ */
+export async function trimTestMessages(kysely: Kysely, accountId: AccountId): Promise<boolean> {
+  const rows = await allRows<{ isDone: boolean }>(kysely)`
+    with excess as materialized (
+      select account_id, id as message_id, retention_days, tx from message m
+      where account_id = ${accountId} and ${sql.raw(isTest('m.retention_days'))} order by id desc offset ${maxTestMessages} limit 1000),
+    part as materialized (
+      select account_id, message_id, retention_days from excess where tx < ${oldestCursorOf(accountId)}),
+    ${deletedMessages},
+    unscheduled as (
+      delete from scheduled_message s using part
+      where s.account_id = part.account_id and s.message_id = part.message_id)
+    select count(*) < 1000 and count(*) = (select count(*) from part) as "isDone" from excess`;
+  return rows[0]?.isDone === true;
+}
+
+/** Accounts with more test messages than they keep. */
+export async function findAccountsToTrim(kysely: Kysely): Promise<AccountId[]> {
+  return valuesOf<AccountId>(kysely)`
+    select account_id from message m where ${sql.raw(isTest('m.retention_days'))}
+    group by account_id having count(*) > ${maxTestMessages}`;
+}
+
 /** Deletes the replies, of all accounts, whose messages were deleted at the end of their retention. */
 export async function deleteOldReplies(kysely: Kysely): Promise<void> {
   const size = 500;
-  for (const days of retentionClasses)
+  for (const days of [...retentionClasses, testClass])
     await deleteInBatches(
       kysely,
       size,

@@ -6,6 +6,7 @@ import { allRows, firstRow, run } from '../../base/database/statements.ts';
 import { type AccountId, newId } from '../../base/values/ids.ts';
 import type { WebhookKind } from '../../content/message/event-kinds.ts';
 import { recipientAddress, traceContext } from '../../content/message/message-sql.ts';
+import { isTest } from '../../content/message/test-class.ts';
 import { suspectAfter } from '../../sending/queue/attempt.ts';
 import { deleteInBatches } from '../retention/delete-old-store.ts';
 import type { AccountEvent } from './account-event-store.ts';
@@ -124,7 +125,7 @@ export async function claimDeliveries(
       returning d.*, first.place as first_place)
     select d.event_id as "eventId", d.message_id as "messageId", d.kind, d.recipient, d.event_at as at, d.detail, d.attempts,
       extract(epoch from now() - d.due_since)::float8 * 1000 as age, m.template_id as "templateId", m.tag,
-      m.external_id as "externalId", d.claimed_until::text as until,
+      m.external_id as "externalId", ${sql.raw(isTest('d.retention_days'))} as test, d.claimed_until::text as until,
       extract(epoch from d.claimed_until - now())::float8 * 1000 as "leaseMs", d.orphaned,
       m.content -> 'attributes' as attributes, ${sql.raw(recipientAddress('m', 'd.recipient'))} as address,
       ${sql.raw(traced ? traceContext('m') : 'null')} as trace
@@ -337,15 +338,15 @@ export async function readDelivery(
     LoggedDelivery & DeliveryDetail['event'] & { tries: DeliveryTry[]; permissions: Permission[] }
   >(kysely)`
     select ${logColumns}, d.tries, d.recipient, d.detail, m.template_id as "templateId", m.tag, m.external_id as "externalId",
-      m.content -> 'attributes' as attributes,
+      ${sql.raw(isTest('d.retention_days'))} as test, m.content -> 'attributes' as attributes,
       array(select unnest(permissions) from webhook_endpoint where account_id = ${accountId} and id = ${endpointId}) as permissions
     from webhook_delivery d ${messageOfDelivery}
     where d.account_id = ${accountId} and d.endpoint_id = ${endpointId} and d.event_id = ${eventId}`;
   if (row === undefined) return undefined;
-  const { tries, recipient, detail, templateId, tag, externalId, attributes, ...rest } = row;
+  const { tries, recipient, detail, templateId, tag, externalId, test, attributes, ...rest } = row;
   const { permissions, ...entry } = rest;
   const { kind, at, messageId, address } = entry;
-  const message = { messageId, templateId, tag, externalId, attributes };
+  const message = { messageId, templateId, tag, externalId, test, attributes };
   const event = { eventId, kind, at, recipient, detail, address, ...message };
   return {
     ...entry,

@@ -107,7 +107,7 @@ function* checks(
     checkImageSize(content, request, limit, body.length);
 
   // 7 sender
-  const sender = yield* resolved(withTimeout(checkSender(senders, account.id, request, template)));
+  const sender = yield* resolved(withTimeout(checkSender(senders, admission, request, template)));
   const replyAddress =
     request.receiveReplies === true
       ? yield* resolved(prepareReplies(dependencies, account.id, request, sender.from.address))
@@ -117,7 +117,9 @@ function* checks(
   checkPersonalization(compiled, request);
   checkRenderedSize(content, request, body.length);
 
-  const newUsageRecord = usage.findNewUsage(account.id, templateId, request);
+  const newUsageRecord = admission.isTest
+    ? undefined
+    : usage.findNewUsage(account.id, templateId, request);
   const row = composeRow(
     {
       caller: admission,

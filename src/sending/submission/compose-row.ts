@@ -12,7 +12,7 @@ import { maxDeliverySeconds } from '../../content/message/message-state.ts';
 import type { CompiledTemplate } from '../../content/template/compiled-template.ts';
 import { hasSecrets } from '../../content/template/secret-names.ts';
 import type { AcceptRow } from './accept-row.ts';
-import type { SendingCaller } from './admit-caller.ts';
+import { retentionClassOf, type SendingCaller } from './admit-caller.ts';
 import type { CheckedAttachments } from './check-attachments.ts';
 import type { CheckedSender } from './check-sender.ts';
 import { scheduleMembers, withTiming } from './delivery-timing.ts';
@@ -88,7 +88,7 @@ function composeMessage(
   const row = {
     accountId: caller.account.id,
     id,
-    retentionDays: caller.account.retentionDays,
+    retentionDays: retentionClassOf(caller),
     templateId: checked.templateId,
     templateVersion: template.version,
     transactional: request.transactional,

@@ -5,7 +5,7 @@ import type { AccountId } from '../../base/values/ids.ts';
 import type { MaybePromise } from '../../base/values/maybe-promise.ts';
 import { type AdmittedRequest, checkBeforeCommit } from './check-message.ts';
 import { type CheckedMessage, commitMessage, findReplay, type Receipt } from './commit-message.ts';
-import { type IdempotencyKey, readIdempotencyKey } from './idempotency.ts';
+import { type IdempotencyKey, readIdempotencyKey, toTestKey } from './idempotency.ts';
 import type { SendDependencies } from './send-dependencies.ts';
 import { traceAccept } from './trace-accept.ts';
 
@@ -21,6 +21,7 @@ export function sendEmail(
   const { idempotencyKey, templateText, body, parsed, span } = admitted;
   return acceptMessage(dependencies, {
     accountId: admitted.admission.account.id,
+    isTest: admitted.admission.isTest,
     templateId: templateText,
     span,
     readKey:
@@ -40,6 +41,7 @@ export function sendEmail(
 /** A message to accept, made from a template or complete. */
 interface Acceptance {
   readonly accountId: AccountId;
+  readonly isTest: boolean;
   readonly templateId: string;
   /** Of its request, if that is traced. */
   readonly span: TraceSpan | undefined;
@@ -61,7 +63,7 @@ export function acceptMessage(
     (trace) =>
       readKey === undefined
         ? checkAndCommit(dependencies, () => check(undefined, trace))
-        : acceptWithKey(dependencies, acceptance.accountId, readKey, (key) => check(key, trace)),
+        : acceptWithKey(dependencies, acceptance, readKey, (key) => check(key, trace)),
     ({ messageId }) => messageId,
   );
 }
@@ -79,12 +81,13 @@ async function checkAndCommit(
 /** Accepts what has an idempotency key, or finds what was accepted with it. */
 async function acceptWithKey(
   dependencies: SendDependencies,
-  accountId: AccountId,
+  { accountId, isTest }: Acceptance,
   readKey: () => MaybePromise<IdempotencyKey>,
   check: (key: IdempotencyKey) => MaybePromise<CheckedMessage>,
 ): Promise<Receipt> {
   const reading = readKey();
-  const key = reading instanceof Promise ? await reading : reading;
+  const given = reading instanceof Promise ? await reading : reading;
+  const key = isTest ? toTestKey(given) : given;
   const deadline = dependencies.keys.deadline();
   const acquiring = dependencies.keys.acquire(accountId, key.text, deadline);
   const release = acquiring instanceof Promise ? await acquiring : acquiring;
