@@ -3,7 +3,7 @@ import './inbox.css';
 import { Box } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
-import { useAccountId, useMay } from '../account/use-me.ts';
+import { useAccountId, useMay, useMe } from '../account/use-me.ts';
 import { api } from '../api/management.ts';
 import { useRefresh } from '../api/use-refresh.ts';
 import { PageAnchor } from '../components/links.tsx';
@@ -19,6 +19,7 @@ import { useInbox } from './use-inbox.ts';
 export function InboxPage() {
   const accountId = useAccountId();
   const may = useMay();
+  const { data: me } = useMe();
   const refresh = useRefresh('inbox');
   const [typed, setTyped] = useState('');
   const [search] = useDebouncedValue(typed.trim(), 250);
@@ -31,7 +32,10 @@ export function InboxPage() {
 
   return (
     <>
-      <PageHeading title={text('inbox.title')} hint={text('inbox.hint')}>
+      <PageHeading
+        title={text('inbox.title')}
+        hint={text(me?.inbox === false ? 'inbox.testHint' : 'inbox.hint')}
+      >
         {may('inbox:write') && pages.items.length > 0 && (
           <RemoveButton
             title={text('inbox.empty')}

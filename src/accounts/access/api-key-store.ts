@@ -1,7 +1,14 @@
 import { sql } from 'kysely';
 import { announceChange } from '../../base/database/announce.ts';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows, firstRow, firstValue, hasRow, run, valuesOf } from '../../base/database/statements.ts';
+import {
+  allRows,
+  firstRow,
+  firstValue,
+  hasRow,
+  run,
+  valuesOf,
+} from '../../base/database/statements.ts';
 import { toBlockList } from '../../base/network/ip-address.ts';
 import { type AccountId, newId, type PersonId, type TemplateId } from '../../base/values/ids.ts';
 import type { Role } from '../account/account.ts';

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows, valuesOf } from '../../base/database/statements.ts';
+import { allRows, firstRow, valuesOf } from '../../base/database/statements.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import { retentionClasses } from '../../content/message/message-partitions-store.ts';
 import { lowestIdAt } from '../../content/message/message-sql.ts';
@@ -77,24 +77,43 @@ export async function deleteOldScheduled(kysely: Kysely): Promise<void> {
   );
 }
 
-/**
- * Deletes an account's oldest test messages beyond those that it keeps, in whatever state they are. Followers read them before, or
- * what they write about a message would outlive it.
- * @returns false if there is more to do
- */
-export async function trimTestMessages(kysely: Kysely, accountId: AccountId): Promise<boolean> {
-  const rows = await allRows<{ isDone: boolean }>(kysely)`
-    with excess as materialized (
-      select account_id, id as message_id, retention_days, tx from message m
-      where account_id = ${accountId} and ${sql.raw(isTest('m.retention_days'))} order by id desc offset ${maxTestMessages} limit 1000),
+/** Max bytes of an account's test messages, as the sum of their attachments and complete messages. */
+const maxTestBytes = 1024 ** 3;
+
+/** Test messages that an account has too many of. */
+interface TrimmedTests {
+  readonly found: number;
+  /** Followers read the others first, or what they write about a message would outlive it. */
+  readonly deleted: number;
+}
+
+/** Deletes an account's oldest test messages over the limits, up to 1,000, in whatever state they are; the newest one always stays. */
+export async function trimTestMessages(
+  kysely: Kysely,
+  accountId: AccountId,
+  { messages = maxTestMessages, bytes = maxTestBytes } = {},
+): Promise<TrimmedTests> {
+  const row = await firstRow<TrimmedTests>(kysely)`
+    with counted as (
+      select m.account_id, m.id as message_id, m.retention_days, m.tx, row_number() over newest_first as place,
+        sum(a.bytes) over newest_first as bytes
+      from message m
+      cross join lateral (
+        select coalesce(sum(octet_length(c.content)), 0) as bytes from message_attachment a
+        join attachment_content c on c.account_id = a.account_id and c.sha256 = a.sha256
+        where a.account_id = m.account_id and a.message_id = m.id and a.retention_days = m.retention_days) as a
+      where m.account_id = ${accountId} and ${sql.raw(isTest('m.retention_days'))}
+      window newest_first as (order by m.id desc)),
+    excess as materialized (
+      select * from counted where place > 1 and (place > ${messages} or bytes > ${bytes}) order by place desc limit 1000),
     part as materialized (
       select account_id, message_id, retention_days from excess where tx < ${oldestCursorOf(accountId)}),
     ${deletedMessages},
     unscheduled as (
       delete from scheduled_message s using part
       where s.account_id = part.account_id and s.message_id = part.message_id)
-    select count(*) < 1000 and count(*) = (select count(*) from part) as "isDone" from excess`;
-  return rows[0]?.isDone === true;
+    select count(*)::int as found, (select count(*)::int from part) as deleted from excess`;
+  return row ?? { found: 0, deleted: 0 };
 }
 
 /** Accounts with more test messages than they keep. */

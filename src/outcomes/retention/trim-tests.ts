@@ -38,19 +38,23 @@ export class TestTrimmer {
       const round = [...this.#waiting];
       this.#waiting.clear();
       for (const accountId of round)
-        if (!signal.aborted && !(await this.#trimOne(accountId))) this.#waiting.add(accountId);
+        if (!(await this.#trimOne(accountId))) this.#waiting.add(accountId);
       if (this.#waiting.size > 0)
         await delay(pauseMs, undefined, { signal }).catch(() => undefined);
     }
     this.#running = undefined;
   }
 
+  /** @returns whether nothing is left to delete */
   async #trimOne(accountId: AccountId): Promise<boolean> {
     try {
-      return await trimTestMessages(this.#kysely, accountId);
+      while (!this.#stopping.signal.aborted) {
+        const { found, deleted } = await trimTestMessages(this.#kysely, accountId);
+        if (found === 0 || deleted === 0) return found === 0;
+      }
     } catch (error) {
       this.#log.warn({ err: error }, 'could not delete old test messages');
-      return false;
     }
+    return false;
   }
 }

@@ -6,6 +6,7 @@ import { minIdAt } from '../../../src/base/values/uuid7.ts';
 import { maxTestMessages } from '../../../src/content/message/test-class.ts';
 import { addSuppressions } from '../../../src/content/suppression/suppression-store.ts';
 import { deleteOldData } from '../../../src/outcomes/retention/delete-old-data.ts';
+import { trimTestMessages } from '../../../src/outcomes/retention/delete-old-store.ts';
 import { addKey } from '../../support/api-key.ts';
 import { startSink } from '../../support/mail-sink.ts';
 import { ManagementClient } from '../../support/management-client.ts';
@@ -543,6 +544,32 @@ test('test messages are kept for 7 days, with their copies in the inbox', async 
   }
 });
 
+test('the attachments and complete messages of an account’s test messages have a limit of bytes, too', async () => {
+  const other = await saveShop(database, { id: '46103' });
+  const key = await addKey(database, other, { mode: 'test' });
+  const accept = async (to: string): Promise<string> => {
+    const {
+      status,
+      body: answer,
+      text,
+    } = await post(`/ete/v1/email/${other}`, key, {
+      envelope: { toAddress: to, fromAddress: 'anyone@elsewhere.test' },
+      content: { subjectLine: 'Hello', text: 'Hello' },
+    });
+    assert.equal(status, 200, text);
+    return String(answer.messageId);
+  };
+  const ids = [await accept(newAddress()), await accept(newAddress())];
+  const trim = (bytes: number) =>
+    trimTestMessages(database.kysely, other, { messages: 1_000, bytes });
+  assert.deepEqual(await trim(1_000_000), { found: 0, deleted: 0 });
+  // Not before every follower has read it.
+  await waitFor('the older one to go', async () => (await trim(1)).deleted === 1);
+  assert.deepEqual(await trim(1), { found: 0, deleted: 0 });
+  const { rows } = await pool.query('select id from message where account_id = $1', [other]);
+  assert.deepEqual(rows, [{ id: ids[1] }]);
+});
+
 test('an inbox keeps the newest copies of each account', async () => {
   const other = (await saveShop(database, { id: '46102' })) as typeof shop.id;
   const add = (account: string, isTest: boolean) =>
@@ -576,9 +603,10 @@ test('an account keeps 1,000 test messages; the oldest go, live ones never', asy
     const answer = await post(`/ete/v1/email/${shop.id}/t-0001/batch`, testKey, { messages });
     assert.equal(answer.status, 200, answer.text);
   }
+  const own = `account_id = '${shop.id}' and retention_days in (7, 10007)`;
   await waitFor(
     'the oldest to go',
-    async () => (await countRows('message', 'retention_days in (7, 10007)')) === maxTestMessages,
+    async () => (await countRows('message', own)) === maxTestMessages,
   );
   assert.equal((await tests.status(first)).status, 400);
   for (const table of ['queue_entry', 'scheduled_message'])

@@ -2,6 +2,7 @@
 export const inboxTexts = {
   'inbox.title': 'Inbox',
   'inbox.hint': 'Test mode: mail is kept here and not delivered.',
+  'inbox.testHint': 'Messages sent with test keys. They aren’t delivered.',
   'inbox.find': 'Search subject, addresses or text',
   'inbox.from': 'From',
   'inbox.to': 'To',
