@@ -131,7 +131,7 @@ async function findModeProblem(
   return {
     field: 'mode',
     reason:
-      'can’t be test while a process of an earlier release runs. Once all are upgraded, restart one or run `migrate`',
+      'can’t be test while a process of an earlier release runs. Once every process runs this release, run `bin/signalpost migrate`, and retry',
   };
 }
 
