@@ -107,11 +107,13 @@ create table api_key (
   networks cidr[],
   templates text[],
   replaced_by uuid,
+  mode text not null default 'live'::text,
   api_key_pkey PRIMARY KEY (account_id, id),
   api_key_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   api_key_account_id_hash_key UNIQUE (account_id, hash),
   api_key_content_limit CHECK (templates IS NULL OR ('messages:send-content'::text <> ALL (scopes))) NOT VALID,
   api_key_created_by_fkey FOREIGN KEY (created_by) REFERENCES person(id) ON DELETE SET NULL,
+  api_key_mode_check CHECK (mode = ANY (ARRAY['live'::text, 'test'::text])) NOT VALID,
   api_key_not_system CHECK (account_id <> '.system'::text)
 );
 CREATE INDEX api_key_created_by ON api_key USING btree (created_by);
@@ -408,8 +410,10 @@ create table inbox_message (
   source bytea not null,
   unread boolean not null default false,
   account_id text,
+  test boolean not null default false,
   inbox_message_pkey PRIMARY KEY (id)
 );
+CREATE INDEX inbox_message_account ON inbox_message USING btree (account_id, received_at DESC, id DESC);
 CREATE INDEX inbox_message_received ON inbox_message USING btree (received_at DESC, id DESC);
 
 create table installation (
@@ -557,6 +561,10 @@ partition message_400 of message FOR VALUES IN ('400') by RANGE (id)
 
 partition message_400_rest of message_400 DEFAULT
 
+partition message_7 of message FOR VALUES IN ('7') by RANGE (id)
+
+partition message_7_rest of message_7 DEFAULT
+
 partition message_90 of message FOR VALUES IN ('90') by RANGE (id)
 
 partition message_90_rest of message_90 DEFAULT
@@ -578,11 +586,17 @@ partition message_attachment_400 of message_attachment FOR VALUES IN ('400') by 
 
 partition message_attachment_400_rest of message_attachment_400 DEFAULT
 
+partition message_attachment_7 of message_attachment FOR VALUES IN ('7') by RANGE (message_id)
+
+partition message_attachment_7_rest of message_attachment_7 DEFAULT
+
 partition message_attachment_90 of message_attachment FOR VALUES IN ('90') by RANGE (message_id)
 
 partition message_attachment_90_rest of message_attachment_90 DEFAULT
 
 partition message_attachment_scheduled of message_attachment FOR VALUES IN ('10030', '10090', '10400')
+
+partition message_attachment_scheduled_test of message_attachment FOR VALUES IN ('10007')
 
 create table message_attribute (
   account_id text not null,
@@ -601,11 +615,17 @@ partition message_attribute_400 of message_attribute FOR VALUES IN ('400') by RA
 
 partition message_attribute_400_rest of message_attribute_400 DEFAULT
 
+partition message_attribute_7 of message_attribute FOR VALUES IN ('7') by RANGE (message_id)
+
+partition message_attribute_7_rest of message_attribute_7 DEFAULT
+
 partition message_attribute_90 of message_attribute FOR VALUES IN ('90') by RANGE (message_id)
 
 partition message_attribute_90_rest of message_attribute_90 DEFAULT
 
 partition message_attribute_scheduled of message_attribute FOR VALUES IN ('10030', '10090', '10400')
+
+partition message_attribute_scheduled_test of message_attribute FOR VALUES IN ('10007')
 
 create table message_event (
   account_id text not null,
@@ -630,11 +650,17 @@ partition message_event_400 of message_event FOR VALUES IN ('400') by RANGE (mes
 
 partition message_event_400_rest of message_event_400 DEFAULT
 
+partition message_event_7 of message_event FOR VALUES IN ('7') by RANGE (message_id)
+
+partition message_event_7_rest of message_event_7 DEFAULT
+
 partition message_event_90 of message_event FOR VALUES IN ('90') by RANGE (message_id)
 
 partition message_event_90_rest of message_event_90 DEFAULT
 
 partition message_event_scheduled of message_event FOR VALUES IN ('10030', '10090', '10400')
+
+partition message_event_scheduled_test of message_event FOR VALUES IN ('10007')
 
 create table message_reply (
   account_id text not null,
@@ -657,6 +683,8 @@ CREATE UNIQUE INDEX message_reply_message ON message_reply USING btree (account_
 CREATE INDEX message_reply_sender ON message_reply USING btree (account_id, sender) WHERE (sender IS NOT NULL);
 
 partition message_scheduled of message FOR VALUES IN ('10030', '10090', '10400')
+
+partition message_scheduled_test of message FOR VALUES IN ('10007')
 
 create table message_search (
   account_id text not null,
@@ -684,11 +712,17 @@ partition message_search_400 of message_search FOR VALUES IN ('400') by RANGE (m
 
 partition message_search_400_rest of message_search_400 DEFAULT
 
+partition message_search_7 of message_search FOR VALUES IN ('7') by RANGE (message_id)
+
+partition message_search_7_rest of message_search_7 DEFAULT
+
 partition message_search_90 of message_search FOR VALUES IN ('90') by RANGE (message_id)
 
 partition message_search_90_rest of message_search_90 DEFAULT
 
 partition message_search_scheduled of message_search FOR VALUES IN ('10030', '10090', '10400')
+
+partition message_search_scheduled_test of message_search FOR VALUES IN ('10007')
 
 create table one_time_link (
   purpose text not null,

@@ -71,8 +71,10 @@ import {
 import { createDirectModule, directSlots } from './sending/delivery/direct/direct-module.ts';
 import { findRelayIdentity } from './sending/delivery/find-identity.ts';
 import { ReturnPaths } from './sending/delivery/return-path.ts';
+import { captureTests } from './sending/inbox/capture-tests.ts';
 import { createInbox } from './sending/inbox/inbox-module.ts';
 import { registerInboxOffRoutes } from './sending/inbox/inbox-routes.ts';
+import { InboxStore } from './sending/inbox/inbox-store.ts';
 import {
   createSmtpSubmission,
   type SmtpSubmission,
@@ -257,6 +259,11 @@ export function createApp(dependencies: AppDependencies): App {
     worker: { slots: direct === undefined ? relaySlots(config.smtpUrl) : directSlots },
     tracing,
     onRecorded: () => wakeFeeds(),
+    testTransport: captureTests({
+      store: new InboxStore(database),
+      arrivals: inbox?.arrivals,
+      log,
+    }),
     createTransport: () => {
       if (direct !== undefined) return direct.transport;
       return config.smtpUrl === undefined
@@ -285,6 +292,7 @@ export function createApp(dependencies: AppDependencies): App {
       for (const accountId of accountIds) delivery.wake(accountId);
       wakeFeeds();
     },
+    onTests: (accountIds) => feedback.trimTests(accountIds),
   });
   const smtpSubmission = createSmtpSubmission({
     settings: config.smtpSubmission,

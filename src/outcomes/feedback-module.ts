@@ -38,6 +38,7 @@ import type { RelayReport } from './relay/relay-event.ts';
 import { relayHeaders } from './relay/relay-headers.ts';
 import { type CountReply, replyResults } from './reply/reply-refusal.ts';
 import { deleteOldData } from './retention/delete-old-data.ts';
+import { TestTrimmer } from './retention/trim-tests.ts';
 import { registerClickRoute, registerOpenRoute } from './tracking/click-routes.ts';
 import { writeEngagements } from './tracking/engagement-store.ts';
 import { EngagementWriter } from './tracking/engagement-writer.ts';
@@ -210,6 +211,7 @@ export function createFeedback(dependencies: FeedbackDependencies) {
     return host === undefined ? dependencies.publicUrl() : `https://${host}`;
   };
   let server: SmtpListener | undefined;
+  const tests = new TestTrimmer(database.kysely, log);
   const upkeep = new PeriodicTask(hourMs, () => deleteOldData(database, log));
   /** Adds guarded, tracking and unsubscribe links to a message before it is sent. */
   const decorate: DecorateMail = async (message, content, template) => {
@@ -267,6 +269,8 @@ export function createFeedback(dependencies: FeedbackDependencies) {
     /** The bounce server's port; undefined before `start` or if not configured. */
     bouncePort: () => server?.port,
     decorate,
+    /** Deletes what accounts that have just sent test messages have too many of. */
+    trimTests: (accountIds: Iterable<AccountId>) => tests.trim(accountIds),
     registerRoutes(http: Http): void {
       const { findVersion, keepAddresses } = dependencies;
       const record = writer.add.bind(writer);
@@ -292,6 +296,7 @@ export function createFeedback(dependencies: FeedbackDependencies) {
       certificate?.stop();
       await server?.stop();
       await upkeep.stop();
+      await tests.stop();
       await writer.stop();
     },
   };

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { ApiKeyParser, generateApiKey } from '../../src/accounts/access/api-key.ts';
 import { type ApiKeyLimits, addApiKey } from '../../src/accounts/access/api-key-store.ts';
 import { keyScopes } from '../../src/accounts/access/permission.ts';
+import type { KeyMode } from '../../src/accounts/access/principal.ts';
 import type { Database } from '../../src/base/database/open-database.ts';
 import type { MasterKey } from '../../src/base/secrets/master-key.ts';
 import type { AccountId, PersonId } from '../../src/base/values/ids.ts';
@@ -12,16 +13,18 @@ export async function addKey(
   database: Pick<Database, 'kysely'>,
   accountId: AccountId,
   key: Partial<ApiKeyLimits> & {
+    readonly mode?: KeyMode;
     readonly createdBy?: PersonId;
     readonly expiresAt?: Date;
   } = {},
 ): Promise<string> {
-  const { text, hash, hint } = generateApiKey(accountId);
+  const { text, hash, hint } = generateApiKey(accountId, key.mode);
   await addApiKey(database.kysely, {
     accountId,
     hash,
     hint,
     name: 'Test',
+    mode: key.mode,
     scopes: key.scopes ?? keyScopes,
     networks: key.networks ?? null,
     templates: key.templates ?? null,

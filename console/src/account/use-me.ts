@@ -37,11 +37,8 @@ export function useAccountId(): string {
   return account;
 }
 
-/** Whether the person has a permission in the account of the page, and for the inbox, whether mail is captured. */
+/** Whether the person has a permission in the account of the page. */
 export function useMay(): (permission: string) => boolean {
   const { account } = useAccount();
-  const { data } = useMe();
-  return (permission) =>
-    (account?.permissions.some((granted) => granted === permission) ?? false) &&
-    (data?.inbox === true || !permission.startsWith('inbox:'));
+  return (permission) => account?.permissions.some((granted) => granted === permission) ?? false;
 }

@@ -6,13 +6,15 @@ import { text } from '../texts/text.ts';
 
 interface StateBadgeProps {
   state: Message['state'];
+  /** Of a test message. */
+  test?: boolean;
   /** Shown instead of the state. */
   waits?: 'paused' | 'scheduled' | 'canceling' | undefined;
 }
 
 /** A message state as a word; the color only reinforces it. */
-export function StateBadge({ state, waits }: StateBadgeProps) {
-  const captured = useCaptured({ state });
+export function StateBadge({ state, test = false, waits }: StateBadgeProps) {
+  const captured = useCaptured({ state, test });
   const shown = waits ?? (captured ? 'captured' : state);
   return (
     <Badge className="state-badge" data-color={colorOf(state, shown)} variant="light" tt="none">

@@ -3,7 +3,7 @@ import './inbox.css';
 import { Anchor, Box, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useEffect, useRef, useState } from 'react';
-import { useMay } from '../account/use-me.ts';
+import { useMay, useMe } from '../account/use-me.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { CodeSample } from '../components/code-sample.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
@@ -59,6 +59,7 @@ interface MailsProps {
 /** The list, and beside it the open mail; on narrow screens, one of both. */
 function Mails({ inbox, mails }: MailsProps) {
   const { isOfAccount, filters, show } = inbox;
+  const { data: me } = useMe();
   const { mail, search = '' } = filters;
   const field = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState(search);
@@ -71,6 +72,7 @@ function Mails({ inbox, mails }: MailsProps) {
   }, [wanted]);
 
   const title = text(isOfAccount ? 'inbox.title' : 'inbox.all');
+  const accountHint = me?.inbox === false ? 'inbox.testHint' : 'inbox.hint';
   const count = `${mails.items.length}${mails.hasNextPage ? '+' : ''}`;
   useEffect(() => {
     document.title = `${title} (${count}) · Signalpost`;
@@ -79,7 +81,7 @@ function Mails({ inbox, mails }: MailsProps) {
   return (
     <div className="inbox">
       <div className="inbox-areas" data-open={mail !== undefined}>
-        <PageHeading title={title} hint={text(isOfAccount ? 'inbox.hint' : 'inbox.allHint')}>
+        <PageHeading title={title} hint={text(isOfAccount ? accountHint : 'inbox.allHint')}>
           {inbox.canDelete && mails.items.length > 0 && (
             <RemoveButton
               title={text('inbox.empty')}

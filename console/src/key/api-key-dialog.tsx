@@ -15,6 +15,7 @@ import {
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import { useAccount, useAccountId } from '../account/use-me.ts';
+import type { ApiKey } from '../api/management.generated.ts';
 import { api } from '../api/management.ts';
 import { useAll } from '../api/pages.ts';
 import { reasonFor } from '../api/problem.ts';
@@ -63,6 +64,7 @@ function ApiKeyForm({ close, show }: ApiKeyDialogProps) {
     scopesOf('send', account?.permissions ?? []),
   );
   const [days, setDays] = useState<number>(0);
+  const [mode, setMode] = useState<ApiKey['mode']>('live');
   const [networks, setNetworks] = useState('');
   const [templates, setTemplates] = useState<string[]>([]);
   const [limitsShown, limits] = useDisclosure();
@@ -80,6 +82,7 @@ function ApiKeyForm({ close, show }: ApiKeyDialogProps) {
       {
         name,
         scopes: allowed,
+        ...(mode === 'test' && { mode }),
         ...(days > 0 && { expiresInDays: days }),
         ...(allowedNetworks.length > 0 && { networks: allowedNetworks }),
         ...(limited && { templates }),
@@ -112,6 +115,14 @@ function ApiKeyForm({ close, show }: ApiKeyDialogProps) {
               data={choicesOf(lifetimes, (value) => text(`keys.lifetime.${value}`))}
             />
           </Group>
+          <NativeSelect
+            label={text('keys.mode')}
+            description={text(`keys.modeHint.${mode}`)}
+            value={mode}
+            onChange={(event) => setMode(event.currentTarget.value as ApiKey['mode'])}
+            data={choicesOf(['live', 'test'] as const, (value) => text(`keys.mode.${value}`))}
+            error={reasonFor(error, 'mode')}
+          />
           <KeyScopeChoice
             value={scopes}
             change={setScopes}

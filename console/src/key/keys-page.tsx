@@ -80,12 +80,14 @@ export function KeysPage() {
   );
 }
 
-function KeyName({ apiKey: { name, hint, createdBy, createdAt, replacedBy } }: { apiKey: ApiKey }) {
+function KeyName({ apiKey }: { apiKey: ApiKey }) {
+  const { name, mode, hint, createdBy, createdAt, replacedBy } = apiKey;
   const accountId = useAccountId();
   return (
     <div>
       <Text size="sm" className="breakable">
-        {name} {replacedBy !== null && <Tag>{text('keys.rotated')}</Tag>}
+        {name} {mode === 'test' && <Tag>{text('keys.mode.test')}</Tag>}{' '}
+        {replacedBy !== null && <Tag>{text('keys.rotated')}</Tag>}
       </Text>
       {hint !== null && <Code>{`sp_${accountId}_…${hint}`}</Code>}
       <Note className="breakable">

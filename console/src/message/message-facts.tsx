@@ -81,6 +81,7 @@ function RecipientName({ message, recipient: { address, role, state } }: Recipie
       {hasSeveralStates && (
         <StateBadge
           state={state}
+          test={message.test}
           waits={isFinalMessageState(state) ? undefined : waitOf(message)}
         />
       )}

@@ -16,6 +16,7 @@ import { Note } from '../components/note.tsx';
 import { text, textOr } from '../texts/text.ts';
 import {
   type MessageFilters,
+  messageModes,
   messagePeriods,
   type NarrowFilter,
   narrowFilters,
@@ -53,6 +54,15 @@ export function MessageFilterBar() {
           data={[
             { value: '', label: text('messages.anyState') },
             ...choicesOf(shownStates, (state) => text(`state.${state}`)),
+          ]}
+        />
+        <NativeSelect
+          aria-label={text('messages.mode')}
+          value={filters.mode ?? ''}
+          onChange={(event) => change({ mode: event.currentTarget.value })}
+          data={[
+            { value: '', label: text('messages.anyMode') },
+            ...choicesOf(messageModes, (mode) => text(`messages.mode.${mode}`)),
           ]}
         />
         <NativeSelect

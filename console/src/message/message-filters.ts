@@ -6,6 +6,8 @@ export interface MessageFilters {
   /** Anything that the service finds messages by. */
   readonly search?: string;
   readonly state?: string;
+  /** `live` or `test` */
+  readonly mode?: string;
   readonly templateId?: string;
   readonly recipient?: string;
   readonly tag?: string;
@@ -21,9 +23,13 @@ export interface MessageFilters {
 /** Hours of each period. */
 export const messagePeriods = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 } as const;
 
+/** The modes of the keys that messages were sent with. */
+export const messageModes = ['live', 'test'] as const;
+
 const names = [
   'search',
   'state',
+  'mode',
   'templateId',
   'recipient',
   'tag',
@@ -44,6 +50,8 @@ export function readMessageFilters(search: Readonly<Record<string, unknown>>): M
   }
   if (filters.state !== undefined && !(shownStates as readonly string[]).includes(filters.state))
     delete filters.state;
+  if (filters.mode !== undefined && !(messageModes as readonly string[]).includes(filters.mode))
+    delete filters.mode;
   if (filters.period !== undefined && !Object.hasOwn(messagePeriods, filters.period))
     delete filters.period;
   return filters;
@@ -76,8 +84,13 @@ const valuePatterns: Readonly<Record<NarrowFilter, RegExp>> = {
 };
 
 /** The query of the API; the period becomes a time. */
-export function messageQuery({ period, state, ...rest }: MessageFilters) {
-  return { ...rest, state: state as MessageLine['state'] | undefined, from: periodStart(period) };
+export function messageQuery({ period, state, mode, ...rest }: MessageFilters) {
+  return {
+    ...rest,
+    state: state as MessageLine['state'] | undefined,
+    mode: mode as (typeof messageModes)[number] | undefined,
+    from: periodStart(period),
+  };
 }
 
 /** The start of a period, rounded to the minute. */

@@ -17,6 +17,7 @@ import { PageProblem } from '../components/page-problem.tsx';
 import { ProblemAlert } from '../components/problem-alert.tsx';
 import { RowsSkeleton } from '../components/rows-skeleton.tsx';
 import { StateBadge } from '../components/state-badge.tsx';
+import { Tag } from '../components/tag.tsx';
 import { useDialog } from '../components/use-dialog.ts';
 import { MessageReplies } from '../reply/message-replies.tsx';
 import { ScheduledActions, SchedulePanel } from '../schedule/schedule-panel.tsx';
@@ -64,7 +65,14 @@ export function MessagePage() {
             </Text>
           ),
         })}
-        state={data !== undefined && <StateBadge state={data.state} waits={waitOf(data)} />}
+        state={
+          data !== undefined && (
+            <Group gap={8}>
+              <StateBadge state={data.state} test={data.test} waits={waitOf(data)} />
+              {data.test && <Tag>{text('messages.mode.test')}</Tag>}
+            </Group>
+          )
+        }
       >
         {data !== undefined && <ScheduledActions message={data} />}
         {data !== undefined && <MessageActions message={data} />}

@@ -12,6 +12,7 @@ import { Note } from '../components/note.tsx';
 import { PageHeading } from '../components/page-heading.tsx';
 import type { Column } from '../components/rows.tsx';
 import { StateBadge } from '../components/state-badge.tsx';
+import { Tag } from '../components/tag.tsx';
 import { TimeText } from '../components/time-text.tsx';
 import { nameLocale } from '../format/name-locale.ts';
 import { text } from '../texts/text.ts';
@@ -202,7 +203,8 @@ function LineState({ line }: { line: MessageLine }) {
   const waits = !paused && !isFinalMessageState(state);
   return (
     <Group gap="0 8px">
-      <StateBadge state={state} waits={waitOfLine(line)} />
+      <StateBadge state={state} test={line.test} waits={waitOfLine(line)} />
+      {line.test && <Tag>{text('messages.mode.test')}</Tag>}
       {waits && (
         <Text span size="xs" c="dimmed" className="cut-short" title={reason ?? undefined}>
           {nextAttemptAt === null ? reason : <TimeText value={nextAttemptAt} as="distance" />}

@@ -118,7 +118,7 @@ function LatestMessages({ hidesEmpty = false }: LatestMessagesProps) {
               {line.to ?? text('messages.erased')}
             </PageAnchor>
             <Note truncate>{line.subject ?? line.templateId}</Note>
-            <StateBadge state={line.state} waits={waitOfLine(line)} />
+            <StateBadge state={line.state} test={line.test} waits={waitOfLine(line)} />
             <Note ta="right">
               <TimeText value={line.acceptedAt} as="distance" />
             </Note>

@@ -1,13 +1,20 @@
 import { sql } from 'kysely';
 import { announceChange } from '../../base/database/announce.ts';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows, firstRow, firstValue, run, valuesOf } from '../../base/database/statements.ts';
+import {
+  allRows,
+  firstRow,
+  firstValue,
+  hasRow,
+  run,
+  valuesOf,
+} from '../../base/database/statements.ts';
 import { toBlockList } from '../../base/network/ip-address.ts';
 import { type AccountId, newId, type PersonId, type TemplateId } from '../../base/values/ids.ts';
 import type { Role } from '../account/account.ts';
 import type { StoredCredential } from './credential-cache.ts';
 import { keyScopes, type Permission } from './permission.ts';
-import type { KeyPrincipal } from './principal.ts';
+import type { KeyMode, KeyPrincipal } from './principal.ts';
 
 /** Notification topic for API keys; the key is the account. */
 export const apiKeyTopic = 'api_key';
@@ -25,6 +32,7 @@ export interface ApiKeyLimits {
 export interface ApiKey extends ApiKeyLimits {
   readonly id: string;
   readonly name: string;
+  readonly mode: KeyMode;
   /** Null for keys created before 0.2.0. */
   readonly hint: string | null;
   /** Null for keys created on the command line. */
@@ -36,7 +44,7 @@ export interface ApiKey extends ApiKeyLimits {
   readonly replacedBy: string | null;
 }
 
-const columns = sql`k.id, k.name, k.hint, k.scopes, k.networks::text[] as networks, k.templates,
+const columns = sql`k.id, k.name, k.hint, k.mode, k.scopes, k.networks::text[] as networks, k.templates,
   p.email as "createdBy", k.created_at as "createdAt", k.expires_at as "expiresAt", k.last_used_at as "lastUsedAt",
   (select r.id from api_key r where r.account_id = k.account_id and r.id = k.replaced_by) as "replacedBy"`;
 
@@ -71,14 +79,16 @@ export async function addApiKey(
     readonly hash: Buffer;
     readonly hint: string;
     readonly name: string;
+    /** Default: live. */
+    readonly mode?: KeyMode | undefined;
     readonly createdBy: PersonId | undefined;
     readonly expiresAt: Date | undefined;
   },
 ): Promise<string> {
   const id = newId();
   await run(transaction)`
-    insert into api_key (account_id, id, hash, hint, name, scopes, networks, templates, created_by, expires_at)
-    values (${key.accountId}, ${id}, ${key.hash}, ${key.hint}, ${key.name}, ${key.scopes},
+    insert into api_key (account_id, id, hash, hint, name, mode, scopes, networks, templates, created_by, expires_at)
+    values (${key.accountId}, ${id}, ${key.hash}, ${key.hint}, ${key.name}, ${key.mode ?? 'live'}, ${key.scopes},
       case when ${key.networks}::text[] is not null then array(select network(n::inet) from unnest(${key.networks}::text[]) n) end,
       ${key.templates}, ${key.createdBy ?? null}, ${key.expiresAt ?? null})`;
   return id;
@@ -170,6 +180,7 @@ export function findTransferAccounts(
 }
 
 interface KeyRow extends ApiKeyLimits {
+  readonly mode: KeyMode;
   readonly place: number;
   readonly id: string;
   readonly milliseconds_left: number | null;
@@ -184,7 +195,7 @@ export async function findApiKeys(
   }[],
 ): Promise<(StoredCredential<KeyPrincipal> | undefined)[]> {
   const rows = await allRows<KeyRow>(kysely)`
-    select asked.place::integer, k.id, k.scopes, k.networks::text[] as networks, k.templates,
+    select asked.place::integer, k.id, k.mode, k.scopes, k.networks::text[] as networks, k.templates,
       extract(epoch from k.expires_at - now())::float8 * 1000 as milliseconds_left
     from unnest(${lookups.map(({ accountId }) => accountId)}::text[], ${lookups.map(({ hash }) => hash)}::bytea[])
       with ordinality as asked (account_id, hash, place)
@@ -211,6 +222,7 @@ function toPrincipal(accountId: AccountId, row: KeyRow): KeyPrincipal {
     scopes: new Set(row.scopes.filter((scope) => keyScopes.includes(scope))),
     networks: row.networks === null ? undefined : toBlockList(row.networks),
     templates: row.templates === null ? undefined : new Set(row.templates as TemplateId[]),
+    mode: row.mode,
   });
 }
 
@@ -242,6 +254,11 @@ export function findMissingTemplates(
   return valuesOf<string>(kysely)`
     select wanted.id from unnest(${templates}::text[]) as wanted (id)
     where not exists (select from template t where t.account_id = ${accountId} and t.id = wanted.id)`;
+}
+
+/** Whether test keys can be created: not while a process runs that would send their messages as live ones. */
+export function canHaveTestKeys(kysely: Kysely): Promise<boolean> {
+  return hasRow(kysely)`select where to_regclass('message_7') is not null`;
 }
 
 /** Replaces a hash made with the previous master key. @returns false if there is no such key */

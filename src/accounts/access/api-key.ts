@@ -3,6 +3,7 @@ import { crc32 } from 'node:zlib';
 import type { MasterKey } from '../../base/secrets/master-key.ts';
 import type { PurposeKeys } from '../../base/secrets/purpose-keys.ts';
 import { type AccountId, parseAccountId } from '../../base/values/ids.ts';
+import type { KeyMode } from './principal.ts';
 import { hashToken } from './token-mint.ts';
 
 /** An account ID may contain underscores; what follows it has a fixed length. */
@@ -12,6 +13,8 @@ const legacyKeyPattern = /^spk\.([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]{43})$/;
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const randomLength = 43;
+/** How the random part of test keys begins, so that people recognize them. */
+const testPrefix = 'test';
 const checksumLength = 6;
 /** Characters of a key shown after creation, so that people can tell which one a program uses. */
 const hintLength = 4;
@@ -69,8 +72,9 @@ export class ApiKeyParser {
   }
 }
 
-export function generateApiKey(accountId: AccountId): GeneratedApiKey {
-  const body = `sp_${accountId}_${randomText(randomLength)}`;
+export function generateApiKey(accountId: AccountId, mode: KeyMode = 'live'): GeneratedApiKey {
+  const prefix = mode === 'test' ? testPrefix : '';
+  const body = `sp_${accountId}_${prefix}${randomText(randomLength - prefix.length)}`;
   return toGeneratedApiKey(`${body}_${checksumOf(body)}`);
 }
 

@@ -10,6 +10,7 @@ import {
   type ApiKey,
   type ApiKeyLimits,
   addApiKey,
+  canHaveTestKeys,
   countApiKeys,
   countApiKeysCreatedBy,
   expireApiKey,
@@ -20,6 +21,7 @@ import {
   transferApiKeys,
 } from './api-key-store.ts';
 import { keyScopes, permissionsOf } from './permission.ts';
+import type { KeyMode } from './principal.ts';
 import { tokenPermissions } from './token-operations.ts';
 
 /** Maximum number of networks, and of templates, that a key can be limited to. */
@@ -31,6 +33,8 @@ export const maxKeyDays = 3_650;
 interface ApiKeyRequest extends ApiKeyLimits {
   readonly accountId: AccountId;
   readonly name: string;
+  /** Default: live. */
+  readonly mode?: KeyMode | undefined;
   /** Undefined: the command line. */
   readonly createdBy: PersonId | undefined;
   readonly expiresAt: Date | undefined;
@@ -55,10 +59,11 @@ export async function issueApiKey(
     findNetworkProblem(request.networks ?? []) ??
     (await findCreatorProblem(transaction, request)) ??
     (await findTemplateProblem(transaction, request)) ??
+    (await findModeProblem(transaction, request)) ??
     (await findCountProblem(transaction, request.accountId));
   if (problem !== undefined) return { problem };
-  const { accountId, name, createdBy, event = 'api-key-created' } = request;
-  const { text, hash, hint } = generateApiKey(accountId);
+  const { accountId, name, mode, createdBy, event = 'api-key-created' } = request;
+  const { text, hash, hint } = generateApiKey(accountId, mode);
   await notifyOfApiKey(transaction, event, { accountId, keyName: name, madeBy: createdBy });
   return { id: await addApiKey(transaction, { ...request, hash, hint }), text };
 }
@@ -118,6 +123,18 @@ async function findTemplateProblem(
     : { field: 'templates', reason: `not found in the account: ${missing.join(', ')}` };
 }
 
+async function findModeProblem(
+  transaction: Kysely,
+  { mode = 'live' }: ApiKeyRequest,
+): Promise<FaultDetail | undefined> {
+  if (mode === 'live' || (await canHaveTestKeys(transaction))) return undefined;
+  return {
+    field: 'mode',
+    reason:
+      'can’t be test while a process of an earlier release runs. Once every process runs this release, run `bin/signalpost migrate`, and retry',
+  };
+}
+
 async function findCountProblem(
   transaction: Kysely,
   accountId: AccountId,
@@ -168,11 +185,12 @@ export async function replaceApiKey(
   transaction: Kysely,
   { accountId, old, overlapHours, createdBy, now }: ApiKeyRotation,
 ): Promise<CreatedApiKey> {
-  const { id, name, scopes, networks, templates, createdAt, expiresAt } = old;
+  const { id, name, mode, scopes, networks, templates, createdAt, expiresAt } = old;
   const created = await issueApiKey(transaction, {
     event: 'api-key-rotated',
     accountId,
     name,
+    mode,
     scopes,
     networks,
     templates,

@@ -20,6 +20,10 @@ export interface TokenPrincipal extends ReachedPerson {
   readonly clientId: ClientId;
 }
 
+/** What a key sends: live messages, or test messages, which go to the account's inbox only. */
+export const keyModes = ['live', 'test'] as const;
+export type KeyMode = (typeof keyModes)[number];
+
 /** A program with an API key, which belongs to one account. */
 export interface KeyPrincipal {
   readonly kind: 'key';
@@ -30,6 +34,7 @@ export interface KeyPrincipal {
   readonly networks: BlockList | undefined;
   /** Templates that the key can send with; undefined: every template of the account. */
   readonly templates: ReadonlySet<TemplateId> | undefined;
+  readonly mode: KeyMode;
 }
 
 /** Whoever has the inbox's token or opened one of its one-time links: reads and deletes captured mail, nothing else. */

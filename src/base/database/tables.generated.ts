@@ -109,6 +109,7 @@ export interface ApiKeyTable {
   hint: string | null;
   id: string;
   last_used_at: Timestamp | null;
+  mode: Generated<string>;
   name: string;
   networks: string[] | null;
   replaced_by: string | null;
@@ -335,6 +336,7 @@ export interface InboxMessageTable {
   received_at: Timestamp;
   source: Buffer;
   subject: string;
+  test: Generated<boolean>;
   text: string | null;
   unread: Generated<boolean>;
 }

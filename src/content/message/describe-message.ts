@@ -4,6 +4,7 @@ import { eventKinds, isOutcomeKind, type OutcomeKind } from './event-kinds.ts';
 import { hiddenOf, recipientsOf } from './message-content.ts';
 import type { PausedScope, StoredEvent, StoredMessageStatus } from './message-status-store.ts';
 import type { MessageStatusView } from './message-view.ts';
+import { isTestClass } from './test-class.ts';
 
 /**
  * The public view of a message: its data, state, events and next attempt. Personalization values are omitted because
@@ -25,6 +26,7 @@ export function describeMessage(
     stateAt: message.state_at,
     acceptedAt: message.accepted_at,
     transactional: message.transactional,
+    test: isTestClass(message.retention_days),
     externalId: message.external_id,
     tag: message.tag,
     locale: message.content?.locale ?? null,

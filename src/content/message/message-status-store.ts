@@ -34,6 +34,7 @@ interface StoredQueueEntry {
 }
 
 export interface StoredMessage {
+  readonly retention_days: number;
   readonly template_id: string;
   readonly template_version: number;
   readonly state: MessageState;
@@ -65,7 +66,7 @@ export async function readMessageStatus(
   messageId: MessageId,
 ): Promise<StoredMessageStatus | undefined> {
   const message = await firstRow<StoredMessage>(kysely)`
-    select template_id, template_version, state, state_at, accepted_at, transactional, track_opens, track_clicks,
+    select retention_days, template_id, template_version, state, state_at, accepted_at, transactional, track_opens, track_clicks,
       deliver_when_delayed, external_id, tag, content
     from message where account_id = ${accountId} and id = ${messageId}`;
   if (message === undefined) return undefined;

@@ -24,6 +24,7 @@ export const messageFields = {
   stateAt: Time('When the state last changed.'),
   acceptedAt: Time('When it was accepted.'),
   transactional: Type.Boolean(),
+  test: Type.Boolean({ description: 'Whether it is a test message, sent with a test key.' }),
   externalId: Nullable(Type.String()),
   tag: Nullable(Type.String()),
   locale: Nullable(

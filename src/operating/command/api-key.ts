@@ -9,6 +9,7 @@ import {
   replaceApiKey,
 } from '../../accounts/access/issue-api-key.ts';
 import { keyScopes, type Permission, permissions } from '../../accounts/access/permission.ts';
+import type { KeyMode } from '../../accounts/access/principal.ts';
 import { systemClock } from '../../base/values/clock.ts';
 import { type FaultDetail, OperatorError } from '../../base/values/errors.ts';
 import { parseMessageId } from '../../base/values/ids.ts';
@@ -25,6 +26,7 @@ interface CreateKeyOptions {
   readonly name: string;
   readonly scope?: readonly string[];
   readonly for?: string;
+  readonly test?: boolean;
   readonly expiresInDays?: string;
   readonly network?: readonly string[];
   readonly template?: readonly string[];
@@ -50,6 +52,7 @@ export const keyCommands = {
         `--name must have 1 to ${maxNameLength} characters and can’t be blank.`,
       );
     const given = options.scope && readScopes(options.scope);
+    const mode: KeyMode = options.test === true ? 'test' : 'live';
     const days =
       expiresInDays === undefined
         ? undefined
@@ -63,9 +66,9 @@ export const keyCommands = {
       const scopes = given ?? dropIn?.scopes ?? [];
       const { id, text: key } = await runChange({ database }, accountId, async (transaction) => {
         const limits = { scopes, networks, templates };
-        const request = { ...limits, accountId, name, createdBy: undefined, expiresAt };
+        const request = { ...limits, accountId, name, mode, createdBy: undefined, expiresAt };
         const created = requireCreated(await issueApiKey(transaction, request));
-        const detail = { id: created.id, scopes: scopes.join(' ') };
+        const detail = { id: created.id, mode, scopes: scopes.join(' ') };
         await recordCommand(transaction, { kind: 'api_key_created', accountId, detail });
         return created;
       });
@@ -89,6 +92,7 @@ export const keyCommands = {
           ['id', ({ id }) => id],
           ['key', ({ hint }) => (hint === null ? undefined : `sp_${accountId}_…${hint}`)],
           ['name', ({ name }) => name],
+          ['mode', ({ mode }) => mode],
           ['scopes', ({ scopes }) => scopes.join(' ')],
           [
             'limits',
@@ -118,7 +122,7 @@ export const keyCommands = {
             );
           const rotation = { accountId, old, overlapHours, createdBy: undefined, now };
           const created = requireCreated(await replaceApiKey(transaction, rotation));
-          const made = { id: created.id, scopes: old.scopes.join(' ') };
+          const made = { id: created.id, mode: old.mode, scopes: old.scopes.join(' ') };
           await recordCommand(transaction, { kind: 'api_key_created', accountId, detail: made });
           const detail = { id, replacedBy: created.id };
           await recordCommand(transaction, { kind: 'api_key_rotated', accountId, detail });
@@ -161,6 +165,7 @@ function requireCreated(result: CreatedApiKey): Extract<CreatedApiKey, { readonl
 }
 
 const optionOf: Readonly<Record<string, string>> = {
+  mode: '--test',
   scopes: '--scope',
   networks: '--network',
   templates: '--template',

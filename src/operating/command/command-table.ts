@@ -340,6 +340,7 @@ function addAccessCommands(program: Command, shell: CommandShell): void {
       '--for <provider>',
       'API that it is for, such as resend: prints the environment variables of its SDK; --scope can be omitted',
     )
+    .option('--test', 'create a test key: its messages go to the account’s inbox only')
     .option('--expires-in-days <number>', 'days until it expires; default: never')
     .option('--network <cidr>', 'network that requests must come from; repeatable', gather)
     .option('--template <id>', 'template that it may send with; repeatable', gather);

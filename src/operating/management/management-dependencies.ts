@@ -84,8 +84,8 @@ export interface ManagementDependencies {
   readonly guardedLinks: GuardedLinks;
   /** Stores a message the way the send operation does. */
   accept(row: AcceptRow): Promise<AcceptOutcome>;
-  /** Undefined if mail isn't captured. */
-  readonly inbox: InboxStore | undefined;
+  /** Where mail isn't captured, it has test messages only. */
+  readonly inbox: InboxStore;
   /** Knows who reads all captured mail without being signed in; undefined if mail isn't captured. */
   readonly inboxReaders: Pick<InboxReaders, 'find'> | undefined;
   publicUrl(): string;

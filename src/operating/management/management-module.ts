@@ -57,7 +57,7 @@ export function createManagement(dependencies: ManagementModuleDependencies): Ma
     ...shared,
     database,
     unlimitedDatabase: dependencies.database,
-    inbox: facts.delivery === 'inbox' ? new InboxStore(database) : undefined,
+    inbox: new InboxStore(database),
     controls: new QueueControlStore(database),
   });
   const installationDependencies = dependenciesWith(dependencies.database);

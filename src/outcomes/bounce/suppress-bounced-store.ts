@@ -8,6 +8,7 @@ import {
   suppressingKinds,
 } from '../../content/message/event-kinds.ts';
 import { recipientAddress } from '../../content/message/message-sql.ts';
+import { isLive } from '../../content/message/test-class.ts';
 import { hardCauses } from '../../sending/delivery/reply-rules.ts';
 import type { Follower } from '../feed/event-feed.ts';
 import { type FeedRange, inWindow } from '../feed/feed-window-store.ts';
@@ -49,7 +50,7 @@ async function suppressWindow(transaction: Kysely, range: FeedRange): Promise<vo
         select content from message
         where account_id = e.account_id and id = e.message_id and retention_days = e.retention_days
         limit 1) as m
-      where ${inWindow(range, 'e')}
+      where ${inWindow(range, 'e')} and ${sql.raw(isLive('e.retention_days'))}
         and (${sql.join(
           suppressingKinds.map((kind) => conditions[kind]),
           sql` or `,

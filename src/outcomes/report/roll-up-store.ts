@@ -14,6 +14,7 @@ import {
   kindList,
   startOf,
 } from '../../content/message/message-sql.ts';
+import { isLive } from '../../content/message/test-class.ts';
 import { hardCauses } from '../../sending/delivery/reply-rules.ts';
 import { type Follower, readersRestMs } from '../feed/event-feed.ts';
 import { waitForCursor } from '../feed/feed-cursor-store.ts';
@@ -130,7 +131,8 @@ type Condition = RawBuilder<unknown>;
 
 /**
  * One row for each item that reports count: accepted recipients of the matching messages, and matching events with data of
- * their messages. A feed window and a rebuild differ only in the conditions, so they give the same numbers. The account's own copy isn't counted.
+ * their messages. A feed window and a rebuild differ only in the conditions, so they give the same numbers. The account's own copy isn't counted, and test
+ * messages aren't.
  * @param messages condition on `m` @param events condition on `e`
  */
 export function reportFacts(messages: Condition, events: Condition): RawBuilder<unknown> {
@@ -146,7 +148,7 @@ export function reportFacts(messages: Condition, events: Condition): RawBuilder<
       select c.recipient as address
       union all
       select json_array_elements_text(c.copies)) as r
-    where ${messages}
+    where ${messages} and ${sql.raw(isLive('m.retention_days'))}
     union all
     select m.account_id, date_bin('15 minutes', e.at, '2000-01-01'), m.template_id, coalesce(m.tag, ''), ${locale},
       ${domainOf(sql`c.sender ->> 'address'`)},
@@ -173,7 +175,7 @@ export function reportFacts(messages: Condition, events: Condition): RawBuilder<
     cross join lateral (
       select case when e.kind in (${sql.raw(kindList(readerEventKinds))})
         then case e.detail ->> 'class' when 'person' then 'people' else 'machines' end end as class) as f
-    where ${events} and (c.archive is null or e.recipient is distinct from 1 + coalesce(json_array_length(c.copies), 0))`;
+    where ${events} and ${sql.raw(isLive('e.retention_days'))} and (c.archive is null or e.recipient is distinct from 1 + coalesce(json_array_length(c.copies), 0))`;
 }
 
 /** Sender, recipients and variant of message `m` as `c`, which parses the long content only once. Null once it is erased. */

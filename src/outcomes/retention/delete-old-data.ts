@@ -6,7 +6,9 @@ import {
   deleteOldScheduled,
   deleteRemovedImages,
   deleteTrialVersions,
+  findAccountsToTrim,
   sweepAttachments,
+  trimTestMessages,
 } from './delete-old-store.ts';
 import { dropOldPartitions } from './drop-partitions-store.ts';
 import { applyRetentionRules } from './retention-store.ts';
@@ -18,8 +20,12 @@ export async function deleteOldData(database: Database, log: Log): Promise<void>
     () => deleteOldRows(kysely, 'suppression'),
     () => deleteOldRows(kysely, 'spent_intake_token'),
     () => deleteOldRows(kysely, 'relay_delivery'),
+    () => deleteOldRows(kysely, 'inbox_message'),
     () => applyRetentionRules(kysely),
     () => deleteOldScheduled(kysely),
+    async () => {
+      for (const id of await findAccountsToTrim(kysely)) await trimTestMessages(kysely, id);
+    },
     () => dropOldPartitions(database, log),
     () => deleteOldReplies(kysely),
     () => deleteTrialVersions(kysely),

@@ -1,8 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Kysely } from '../../base/database/open-database.ts';
-import { allRows } from '../../base/database/statements.ts';
+import { allRows, firstRow, valuesOf } from '../../base/database/statements.ts';
+import type { AccountId } from '../../base/values/ids.ts';
 import { retentionClasses } from '../../content/message/message-partitions-store.ts';
 import { lowestIdAt } from '../../content/message/message-sql.ts';
+import { isTest, maxTestMessages, testClass } from '../../content/message/test-class.ts';
+import { oldestCursorOf } from '../feed/feed-cursor-store.ts';
 import { deleteAttributes, eraseAttachments } from './erase-parts-store.ts';
 
 /** Repeats a statement that deletes up to `size` rows, to keep locks short, until it finds fewer. */
@@ -22,6 +25,8 @@ const oldRows = {
   suppression: ['account_id, address, reason', 'expires_at < now()'],
   // The signature of the token has expired, too.
   spent_intake_token: ['hash', "spent_at < now() - interval '1 day'"],
+  // Copies of test messages.
+  inbox_message: ['id', `test and received_at < now() - interval '${testClass} days'`],
   // No report about the delivery is expected any more.
   relay_delivery: ['account_id, relay_id', "at < now() - interval '60 days'"],
 } as const;
@@ -34,6 +39,28 @@ export async function deleteOldRows(kysely: Kysely, table: keyof typeof oldRows)
   await deleteInBatches(kysely, 5_000, statement);
 }
 
+/** The parts of a `with` list that delete the messages of `part`, with what belongs to them. */
+const deletedMessages = sql`
+  unqueued as (
+    delete from queue_entry q using part
+    where q.account_id = part.account_id and q.message_id = part.message_id),
+  searched as (
+    delete from message_search s using part
+    where s.account_id = part.account_id and s.message_id = part.message_id
+      and s.retention_days = part.retention_days),
+  ${deleteAttributes('part')},
+  ${eraseAttachments('part')},
+  replied as (
+    delete from message_reply r using part
+    where r.account_id = part.account_id and r.message_id = part.message_id),
+  recorded as (
+    delete from message_event e using part
+    where e.account_id = part.account_id and e.message_id = part.message_id
+      and e.retention_days = part.retention_days),
+  stored as (
+    delete from message m using part
+    where m.account_id = part.account_id and m.id = part.message_id and m.retention_days = part.retention_days)`;
+
 /** Deletes scheduled messages of all accounts whose retention, which counts from their send time, is over. */
 export async function deleteOldScheduled(kysely: Kysely): Promise<void> {
   const size = 1_000;
@@ -44,34 +71,62 @@ export async function deleteOldScheduled(kysely: Kysely): Promise<void> {
       with part as materialized (
         select account_id, message_id, retention_days from scheduled_message
         where keep_until < now() order by keep_until limit ${size} for update skip locked),
-      unqueued as (
-        delete from queue_entry q using part
-        where q.account_id = part.account_id and q.message_id = part.message_id),
-      searched as (
-        delete from message_search s using part
-        where s.account_id = part.account_id and s.message_id = part.message_id
-          and s.retention_days = part.retention_days),
-      ${deleteAttributes('part')},
-      ${eraseAttachments('part')},
-      replied as (
-        delete from message_reply r using part
-        where r.account_id = part.account_id and r.message_id = part.message_id),
-      recorded as (
-        delete from message_event e using part
-        where e.account_id = part.account_id and e.message_id = part.message_id
-          and e.retention_days = part.retention_days),
-      stored as (
-        delete from message m using part
-        where m.account_id = part.account_id and m.id = part.message_id and m.retention_days = part.retention_days)
+      ${deletedMessages}
       delete from scheduled_message s using part
       where s.account_id = part.account_id and s.message_id = part.message_id`,
   );
 }
 
+/** Max bytes of an account's test messages, as the sum of their attachments and complete messages. */
+const maxTestBytes = 1024 ** 3;
+
+/** Test messages that an account has too many of. */
+interface TrimmedTests {
+  readonly found: number;
+  /** Followers read the others first, or what they write about a message would outlive it. */
+  readonly deleted: number;
+}
+
+/** Deletes an account's oldest test messages over the limits, up to 1,000, in whatever state they are; the newest one always stays. */
+export async function trimTestMessages(
+  kysely: Kysely,
+  accountId: AccountId,
+  { messages = maxTestMessages, bytes = maxTestBytes } = {},
+): Promise<TrimmedTests> {
+  const row = await firstRow<TrimmedTests>(kysely)`
+    with counted as (
+      select m.account_id, m.id as message_id, m.retention_days, m.tx, row_number() over newest_first as place,
+        sum(a.bytes) over newest_first as bytes
+      from message m
+      cross join lateral (
+        select coalesce(sum(octet_length(c.content)), 0) as bytes from message_attachment a
+        join attachment_content c on c.account_id = a.account_id and c.sha256 = a.sha256
+        where a.account_id = m.account_id and a.message_id = m.id and a.retention_days = m.retention_days) as a
+      where m.account_id = ${accountId} and ${sql.raw(isTest('m.retention_days'))}
+      window newest_first as (order by m.id desc)),
+    excess as materialized (
+      select * from counted where place > 1 and (place > ${messages} or bytes > ${bytes}) order by place desc limit 1000),
+    part as materialized (
+      select account_id, message_id, retention_days from excess where tx < ${oldestCursorOf(accountId)}),
+    ${deletedMessages},
+    unscheduled as (
+      delete from scheduled_message s using part
+      where s.account_id = part.account_id and s.message_id = part.message_id)
+    select count(*)::int as found, (select count(*)::int from part) as deleted from excess`;
+  return row ?? { found: 0, deleted: 0 };
+}
+
+/** Accounts with more test messages than they keep. */
+export async function findAccountsToTrim(kysely: Kysely): Promise<AccountId[]> {
+  return valuesOf<AccountId>(kysely)`
+    select account_id from message m where ${sql.raw(isTest('m.retention_days'))}
+    group by account_id having count(*) > ${maxTestMessages}`;
+}
+
 /** Deletes the replies, of all accounts, whose messages were deleted at the end of their retention. */
 export async function deleteOldReplies(kysely: Kysely): Promise<void> {
   const size = 500;
-  for (const days of retentionClasses)
+  for (const days of [...retentionClasses, testClass])
     await deleteInBatches(
       kysely,
       size,

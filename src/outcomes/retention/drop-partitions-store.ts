@@ -7,9 +7,12 @@ import {
   partitionedTables,
   retentionClasses,
 } from '../../content/message/message-partitions-store.ts';
+import { testClass } from '../../content/message/test-class.ts';
 
 /** Messages come last, so that no row ever refers to a deleted message. */
 const tables = partitionedTables.toReversed();
+/** Test messages have no weekly partitions. */
+const classes = [...retentionClasses, testClass] as const;
 const day = 24 * 60 * 60 * 1000;
 const week = 7 * day;
 const lockNotAvailable = '55P03';
@@ -26,7 +29,7 @@ export async function dropOldPartitions(database: Pick<Database, 'pool'>, log: L
     await client.query("set lock_timeout = '200ms'");
     const now = await readDatabaseClock(client);
     for (const table of tables) {
-      for (const days of retentionClasses) {
+      for (const days of classes) {
         const cutoff = new Date(now - days * day);
         for (;;) {
           const { rowCount } = await client.query(
@@ -54,7 +57,7 @@ export async function dropOldPartitions(database: Pick<Database, 'pool'>, log: L
        where q.retention_days = c.days and q.message_id < c.id and not exists (
          select from message m
          where m.account_id = q.account_id and m.id = q.message_id and m.retention_days = q.retention_days)`,
-      [retentionClasses, retentionClasses.map((days) => minIdAt(new Date(now - days * day)))],
+      [classes, classes.map((days) => minIdAt(new Date(now - days * day)))],
     );
     client.release();
   } catch (error) {
@@ -74,7 +77,7 @@ export async function dropOldPartitions(database: Pick<Database, 'pool'>, log: L
 }
 
 /** Old rows of a default partition: by id $1, unless the message was accepted after $2 under an id that is too old. */
-function isOld(table: (typeof tables)[number], days: (typeof retentionClasses)[number]): string {
+function isOld(table: (typeof tables)[number], days: (typeof classes)[number]): string {
   if (table === 'message') return 'r.id < $1 and r.accepted_at < $2';
   return `r.message_id < $1 and not exists (
     select from message_${days}_rest m

@@ -4,6 +4,7 @@ import { allRows, firstRow } from '../../base/database/statements.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 import type { EventKind } from '../../content/message/event-kinds.ts';
 import { recipientAddress } from '../../content/message/message-sql.ts';
+import { isTest } from '../../content/message/test-class.ts';
 import { type FeedRange, inWindow } from '../feed/feed-window-store.ts';
 
 /** Events per page. */
@@ -79,6 +80,8 @@ export interface AccountEvent {
   readonly templateId: string | null;
   readonly tag: string | null;
   readonly externalId: string | null;
+  /** True for a test message. */
+  readonly test?: boolean;
   /** Of the message; null if it has none or they were erased. */
   readonly attributes: Readonly<Record<string, string>> | null;
   /** The recipient, or To if the event is about the whole message; null once erased. */
@@ -136,7 +139,7 @@ export async function readAccountEvents(
       case when m.id is null then null when e.event_id = e.message_id then 'accepted' else v.kind end as kind,
       case when e.event_id = e.message_id then m.accepted_at else v.at end as at,
       v.recipient, coalesce(v.detail::jsonb - 'transcript', '{}') as detail, m.template_id as "templateId", m.tag,
-      m.external_id as "externalId", m.content -> 'attributes' as attributes,
+      m.external_id as "externalId", ${sql.raw(isTest('e.days'))} as test, m.content -> 'attributes' as attributes,
       ${sql.raw(recipientAddress('m', 'v.recipient'))} as address
     from ends
     left join events e on true

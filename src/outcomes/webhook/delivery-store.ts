@@ -5,6 +5,7 @@ import type { Kysely } from '../../base/database/open-database.ts';
 import { allRows, firstRow, run } from '../../base/database/statements.ts';
 import { type AccountId, newId } from '../../base/values/ids.ts';
 import { recipientAddress, traceContext } from '../../content/message/message-sql.ts';
+import { isTest } from '../../content/message/test-class.ts';
 import { suspectAfter } from '../../sending/queue/attempt.ts';
 import { deleteInBatches } from '../retention/delete-old-store.ts';
 import { asReadableBy } from './describe-event.ts';
@@ -128,7 +129,7 @@ export async function claimDeliveries(
       returning d.*, first.place as first_place)
     select d.event_id as "eventId", d.message_id as "messageId", d.kind, d.recipient, d.event_at as at, d.detail, d.attempts,
       extract(epoch from now() - d.due_since)::float8 * 1000 as age, m.template_id as "templateId", m.tag,
-      m.external_id as "externalId", d.claimed_until::text as until,
+      m.external_id as "externalId", ${sql.raw(isTest('d.retention_days'))} as test, d.claimed_until::text as until,
       extract(epoch from d.claimed_until - now())::float8 * 1000 as "leaseMs", d.orphaned,
       m.content -> 'attributes' as attributes, ${sql.raw(recipientAddress('m', 'd.recipient'))} as address,
       ${envelopeFor({ accountId, endpointId })} as envelope, ${sql.raw(traced ? traceContext('m') : 'null')} as trace
@@ -344,15 +345,15 @@ export async function readDelivery(
       Pick<DeliveryDetail, 'format'> & { tries: DeliveryTry[]; permissions: Permission[] }
   >(kysely)`
     select ${logColumns}, d.tries, d.recipient, d.detail, m.template_id as "templateId", m.tag, m.external_id as "externalId",
-      m.content -> 'attributes' as attributes,
+      ${sql.raw(isTest('d.retention_days'))} as test, m.content -> 'attributes' as attributes,
       ${envelopeFor({ accountId, endpointId })} as envelope, w.permissions, w.format
     from webhook_delivery d join webhook_endpoint w on w.account_id = d.account_id and w.id = d.endpoint_id ${messageOfDelivery}
     where d.account_id = ${accountId} and d.endpoint_id = ${endpointId} and d.event_id = ${eventId}`;
   if (row === undefined) return undefined;
-  const { tries, recipient, detail, templateId, tag, externalId, attributes, ...rest } = row;
+  const { tries, recipient, detail, templateId, tag, externalId, test, attributes, ...rest } = row;
   const { permissions, envelope, ...entry } = rest;
   const { kind, at, messageId, address } = entry;
-  const message = { messageId, templateId, tag, externalId, attributes };
+  const message = { messageId, templateId, tag, externalId, test, attributes };
   const event = { eventId, kind, at, recipient, detail, address, envelope, ...message };
   return {
     ...entry,

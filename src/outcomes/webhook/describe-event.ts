@@ -24,6 +24,9 @@ export const eventFields = {
     ),
     templateId: Nullable(Type.String()),
     tag: Nullable(Type.String()),
+    test: Type.Optional(
+      Type.Literal(true, { description: 'The message is a test message, sent with a test key.' }),
+    ),
     attributes: Type.Unsafe<Readonly<Record<string, string>>>({
       type: 'object',
       additionalProperties: { type: 'string' },
@@ -72,6 +75,7 @@ export function describeEvent(
       externalId: event.externalId,
       templateId: event.templateId,
       tag: event.tag,
+      ...(event.test === true && { test: true }),
       attributes: event.attributes ?? {},
       recipient: event.recipient,
       address: event.address,

@@ -5,6 +5,7 @@ import type { Tracing } from '../../base/telemetry/tracing.ts';
 import type { Clock } from '../../base/values/clock.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { AttachmentStore } from '../../content/message/attachment-store.ts';
+import { isTestClass } from '../../content/message/test-class.ts';
 import { DueAnnouncer, dueTopic } from '../queue/announce-due.ts';
 import { ClaimStore } from '../queue/claim-store.ts';
 import { LeaseStore } from '../queue/lease-store.ts';
@@ -13,6 +14,7 @@ import { defaultWorkerOptions, Worker, type WorkerOptions } from '../queue/worke
 import { createCheckDue, type DueFacts } from './check-due-message.ts';
 import { createDeferBacklog } from './defer-backlog.ts';
 import { createDelivery, type DeliveryDependencies } from './deliver-message.ts';
+import { findTestIdentity } from './find-identity.ts';
 import { AttachmentLoader } from './load-attachments.ts';
 import { RelayTransport } from './relay-transport.ts';
 import { simulateOutcomes } from './simulate-outcomes.ts';
@@ -33,6 +35,8 @@ export interface DeliveryModuleDependencies
   readonly attachments: AttachmentStore;
   /** Called at startup, because the inbox's port isn't known earlier. */
   readonly createTransport: () => Transport;
+  /** To the inbox of the account. */
+  readonly testTransport: Transport;
   readonly worker: Partial<WorkerOptions>;
   /** From `memoryShare`. */
   readonly memoryShare: number;
@@ -62,23 +66,29 @@ export function createDeliveryModule(dependencies: DeliveryModuleDependencies) {
     },
     start(): void {
       transport = simulateOutcomes(dependencies.createTransport());
+      const shared = {
+        ...dependencies,
+        attachments: new AttachmentLoader(dependencies.attachments, dependencies.memoryShare),
+        checkDue: createCheckDue(dependencies),
+        deferBacklog: createDeferBacklog(database, log),
+      };
+      const live = createDelivery({ ...shared, transport });
+      const test = createDelivery({
+        ...shared,
+        transport: simulateOutcomes(dependencies.testTransport),
+        findIdentity: findTestIdentity,
+        staging: { redirect: undefined, allow: [] },
+      });
       worker = new Worker({
         claims: new ClaimStore(database, options.leaseMs),
         leases: new LeaseStore(database, options.leaseMs),
-        attempt: traceAttempts(
-          dependencies.tracing,
-          createDelivery({
-            ...dependencies,
-            attachments: new AttachmentLoader(dependencies.attachments, dependencies.memoryShare),
-            transport,
-            checkDue: createCheckDue(dependencies),
-            deferBacklog: createDeferBacklog(database, log),
-          }),
+        attempt: traceAttempts(dependencies.tracing, (message, lease) =>
+          isTestClass(message.retentionDays) ? test(message, lease) : live(message, lease),
         ),
         log,
         options,
         onRecorded(recorded) {
-          onWritten(recorded);
+          if (!isTestClass(recorded.message.retentionDays)) onWritten(recorded);
           dependencies.onRecorded();
         },
         dropConnections: () => transport?.drop(),

@@ -57,6 +57,15 @@ export function findRelayIdentity(domains: SigningDomainLookup, paths?: ReturnPa
 }
 
 /**
+ * For test messages, which stay here. They can be from any address, so they aren't signed: whoever reads the inbox could send a
+ * signed one on.
+ */
+export const findTestIdentity: FindIdentity = async (_accountId, from) => ({
+  sign: (raw) => raw,
+  returnPath: () => from,
+});
+
+/**
  * For direct delivery: mail is signed by a configured domain, has its own return path and stays within the domain's
  * warm-up limit. Otherwise the message waits, with a reason.
  */

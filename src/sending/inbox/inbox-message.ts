@@ -37,6 +37,8 @@ export interface IncomingMail extends MailContent {
   readonly envelopeFrom: string;
   /** The addresses of RCPT TO, as given. */
   readonly envelopeTo: readonly string[];
+  /** A copy of a test message. Default: false. */
+  readonly test?: boolean | undefined;
   /** The original bytes of the message. */
   readonly source: Buffer;
 }

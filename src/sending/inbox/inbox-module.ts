@@ -29,6 +29,7 @@ export function createInbox(dependencies: InboxDependencies) {
   let server: InboxServer | undefined;
   return {
     readers,
+    arrivals,
     registerRoutes(http: Http): void {
       const checkAccess = createInboxAccessCheck({ ...dependencies, readers });
       registerInboxRoutes(http, { store, arrivals, readers, checkAccess });

@@ -3,6 +3,7 @@ import type { Database, Kysely } from '../../base/database/open-database.ts';
 import { allRows, firstRow, run } from '../../base/database/statements.ts';
 import type { ComparableAddress } from '../../base/values/email-address.ts';
 import { type AccountId, newId } from '../../base/values/ids.ts';
+import { maxTestMessages } from '../../content/message/test-class.ts';
 import type {
   CapturedMessage,
   CapturedMessageSummary,
@@ -13,6 +14,9 @@ import type {
 /** Maximum number of messages and of bytes (as received); the oldest are removed first. */
 const maxInboxMessages = 10_000;
 const maxInboxBytes = 1024 ** 3;
+
+/** The same for an account's copies of test messages. */
+const maxTestBytes = 256 * 1024 ** 2;
 
 /** Maximum bytes of sources in one API response; beyond it, the response contains fewer messages than requested. */
 const maxResponseBytes = 32 * 1024 ** 2;
@@ -32,7 +36,7 @@ export interface InboxFilter {
 
 /** SQL: the columns of `CapturedMessage`. */
 const messageColumns = sql`
-  id, received_at as "receivedAt", envelope_from as "envelopeFrom", envelope_to as "envelopeTo", subject, headers, html,
+  id, received_at as "receivedAt", envelope_from as "envelopeFrom", envelope_to as "envelopeTo", test, subject, headers, html,
   text, unread, source`;
 
 /** SQL: the columns of `CapturedMessageSummary`, of the message `m`. */
@@ -64,9 +68,9 @@ export class InboxStore {
     const id = newId() as InboxMessageId;
     await run(this.#kysely)`
       insert into inbox_message (id, account_id, received_at, envelope_from, envelope_to, subject, headers, html, text,
-        unread, source)
+        unread, test, source)
       values (${id}, ${mail.accountId ?? null}, now(), ${mail.envelopeFrom}, ${mail.envelopeTo}, ${mail.subject},
-        ${JSON.stringify(mail.headers)}, ${mail.html}, ${mail.text}, ${mail.unread}, ${mail.source})`;
+        ${JSON.stringify(mail.headers)}, ${mail.html}, ${mail.text}, ${mail.unread}, ${mail.test ?? false}, ${mail.source})`;
     return id;
   }
 
@@ -142,12 +146,29 @@ export class InboxStore {
   ): Promise<void> {
     await run(kysely)`
       delete from inbox_message
-      where coalesce(account_id, ${accountId}) = ${accountId} and (
+      where (account_id = ${accountId} or account_id is null) and (
         exists (select from unnest(envelope_to) as recipient where lower(recipient) = ${address})
         or exists (
           select from jsonb_array_elements(headers) field
           where lower(field->>0) in ('to', 'cc', ${redirectHeader})
             and ${address} = any (regexp_split_to_array(lower(field->>1), '[[:space:]<>,]+'))))`;
+  }
+
+  /** Removes an account's oldest copies of test messages over the limits; the newest one always stays. */
+  async trimTests(
+    accountId: AccountId,
+    messages = maxTestMessages,
+    bytes = maxTestBytes,
+  ): Promise<void> {
+    await run(this.#kysely)`
+      delete from inbox_message where id in (
+        select id from (
+          select id, row_number() over newest_first as place, sum(octet_length(source)) over newest_first as bytes
+          from inbox_message where account_id = ${accountId} and test
+          window newest_first as (order by received_at desc, id desc)
+        ) counted
+        where place > 1 and (place > ${messages} or bytes > ${bytes})
+      )`;
   }
 
   /** Removes the oldest messages over the limits; the newest one always stays. */

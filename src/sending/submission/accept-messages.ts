@@ -5,6 +5,7 @@ import { Fault } from '../../base/values/errors.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { Log } from '../../base/values/log.ts';
 import { awaitAll } from '../../base/values/maybe-promise.ts';
+import { isTestClass } from '../../content/message/test-class.ts';
 import {
   type AcceptOutcome,
   type AcceptRow,
@@ -19,6 +20,8 @@ export interface AcceptorDependencies {
   readonly log: Log;
   /** Called after each commit so that local workers look for work at once. */
   readonly onAccepted: (accountIds: Iterable<AccountId>) => void;
+  /** Called after each commit of test messages. */
+  readonly onTests?: (accountIds: ReadonlySet<AccountId>) => void;
   /** Called with the size of each committed batch. */
   readonly onBatch?: (rows: number) => void;
 }
@@ -267,9 +270,13 @@ export class Acceptor {
 
   #notify(rows: readonly AcceptRow[], outcomes: readonly AcceptOutcome[]): void {
     const accounts = new Set<AccountId>();
-    rows.forEach((row, index) => {
-      if (outcomes[index]?.kind === 'accepted') accounts.add(row.accountId);
+    const tested = new Set<AccountId>();
+    rows.forEach(({ accountId, retentionDays }, index) => {
+      if (outcomes[index]?.kind !== 'accepted') return;
+      accounts.add(accountId);
+      if (isTestClass(retentionDays)) tested.add(accountId);
     });
+    if (tested.size > 0) this.#dependencies.onTests?.(tested);
     this.#dependencies.onBatch?.(rows.length);
     if (accounts.size > 0) this.#dependencies.onAccepted(accounts);
   }

@@ -16,6 +16,7 @@ import {
 import { ServiceClient } from '../../base/database/service-client.ts';
 import { codeOf, isUniqueViolation } from '../../base/database/sqlstate.ts';
 import { normalizeAddress } from '../../base/values/email-address.ts';
+import { isTestClass } from '../../content/message/test-class.ts';
 import {
   type AcceptOutcome,
   type AcceptRow,
@@ -293,6 +294,8 @@ function recipientColumns(rows: readonly AcceptRow[]): Buffer[] {
   const addresses: string[] = [];
   const transactional: boolean[] = [];
   rows.forEach((row, index) => {
+    // Suppressions don't apply to test messages.
+    if (isTestClass(row.retentionDays)) return;
     for (const recipient of row.recipients) {
       numbers.push(index + 1);
       accounts.push(row.accountId);

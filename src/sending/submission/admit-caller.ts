@@ -8,6 +8,7 @@ import type { Account } from '../../accounts/account/account.ts';
 import { Fault } from '../../base/values/errors.ts';
 import type { ClientId, TemplateId } from '../../base/values/ids.ts';
 import { andThen, type MaybePromise } from '../../base/values/maybe-promise.ts';
+import { testClass } from '../../content/message/test-class.ts';
 import { unauthorized } from '../../host/http/bearer-token.ts';
 
 export interface AdmissionDependencies {
@@ -28,6 +29,8 @@ export interface SendingCaller {
   readonly account: Account;
   /** Integration of the access token, id of the API key, or the console. */
   readonly clientId: ClientId;
+  /** It has a test key: what it sends goes to the account's inbox only, and counts nowhere. */
+  readonly isTest: boolean;
 }
 
 /** The right to send content that isn't made from a template of the account. Only an admission has it. */
@@ -46,12 +49,17 @@ class RawRight implements SendingCaller {
   get clientId(): ClientId {
     return this.#admission.clientId;
   }
+
+  get isTest(): boolean {
+    return this.#admission.isTest;
+  }
 }
 
 /** What an admitted caller may send. */
 class SendAdmission implements SendingCaller {
   readonly account: Account;
   readonly clientId: ClientId;
+  readonly isTest: boolean;
   readonly #templates: ReadonlySet<TemplateId> | undefined;
   readonly #mayWrite: boolean;
 
@@ -60,12 +68,13 @@ class SendAdmission implements SendingCaller {
    * @param mayWrite it may also send content of its own
    */
   constructor(
-    { account, clientId }: SendingCaller,
+    { account, clientId, isTest }: SendingCaller,
     templates: ReadonlySet<TemplateId> | undefined,
     mayWrite: boolean,
   ) {
     this.account = account;
     this.clientId = clientId;
+    this.isTest = isTest;
     this.#templates = templates;
     this.#mayWrite = mayWrite;
   }
@@ -82,9 +91,14 @@ class SendAdmission implements SendingCaller {
 
 export type { RawRight, SendAdmission };
 
+/** How long a caller's messages are kept. */
+export function retentionDaysOf({ account, isTest }: SendingCaller): number {
+  return isTest ? testClass : account.retentionDays;
+}
+
 /** The admission of the service itself, which sends with its own templates. */
-export function admitService(caller: SendingCaller): SendAdmission {
-  return new SendAdmission(caller, undefined, false);
+export function admitService(caller: Omit<SendingCaller, 'isTest'>): SendAdmission {
+  return new SendAdmission({ ...caller, isTest: false }, undefined, false);
 }
 
 /**
@@ -143,9 +157,9 @@ export function admissionOf(
   account: Account,
   granted: ReadonlySet<Permission>,
 ): SendAdmission {
-  const templates = principal.kind === 'key' ? principal.templates : undefined;
-  const caller = { account, clientId: clientIdOf(principal) };
-  return new SendAdmission(caller, templates, granted.has('messages:send-content'));
+  const key = principal.kind === 'key' ? principal : undefined;
+  const caller = { account, clientId: clientIdOf(principal), isTest: key?.mode === 'test' };
+  return new SendAdmission(caller, key?.templates, granted.has('messages:send-content'));
 }
 
 function clientIdOf(principal: Principal): ClientId {

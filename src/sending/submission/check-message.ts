@@ -112,7 +112,7 @@ function* checks(
     checkImageSize(content, measured, limit, body.length);
 
   // 7 sender
-  const sender = yield* resolved(withTimeout(checkSender(senders, account.id, request, template)));
+  const sender = yield* resolved(withTimeout(checkSender(senders, admission, request, template)));
   const replyAddress =
     request.receiveReplies === true
       ? yield* resolved(prepareReplies(dependencies, account.id, request, sender.from.address))
@@ -123,7 +123,9 @@ function* checks(
   checkRenderedSize(content, measured, body.length);
 
   const locales = [locale, content.compiled.locale];
-  const newUsageRecord = usage.findNewUsage(account.id, templateId, request);
+  const newUsageRecord = admission.isTest
+    ? undefined
+    : usage.findNewUsage(account.id, templateId, request);
   const row = composeRow(
     {
       caller: admission,

@@ -5,6 +5,7 @@ import { Fault } from '../../base/values/errors.ts';
 import type { AccountId, MessageId } from '../../base/values/ids.ts';
 import { awaitAll } from '../../base/values/maybe-promise.ts';
 import { simulatedOutcome } from '../../base/values/simulated-address.ts';
+import { isTestClass } from '../../content/message/test-class.ts';
 import {
   type AcceptOutcome,
   type AcceptRow,
@@ -51,7 +52,8 @@ export async function commitMessage(
 ): Promise<Receipt> {
   const { acceptor, quotas, usage } = dependencies;
   const { accountId } = composed;
-  const refund = quota && (await quotas.spend(accountId, quota, countRecipients(composed)));
+  const counted = isTestClass(composed.retentionDays) ? undefined : quota;
+  const refund = counted && (await quotas.spend(accountId, counted, countRecipients(composed)));
   try {
     if (attachments !== undefined)
       await dependencies.attachments.save(accountId, attachments.contents).catch((cause) => {

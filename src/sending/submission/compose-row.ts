@@ -13,7 +13,7 @@ import { maxDeliverySeconds } from '../../content/message/message-state.ts';
 import type { CompiledTemplate } from '../../content/template/compiled-template.ts';
 import { hasSecrets } from '../../content/template/secret-names.ts';
 import type { AcceptRow } from './accept-row.ts';
-import type { SendingCaller } from './admit-caller.ts';
+import { retentionDaysOf, type SendingCaller } from './admit-caller.ts';
 import type { CheckedAttachments } from './check-attachments.ts';
 import type { CheckedSender } from './check-sender.ts';
 import { retentionClassOf, scheduleMembers, withTiming } from './delivery-timing.ts';
@@ -83,7 +83,8 @@ function composeMessage(
 ): AcceptRow {
   const { caller, template, sender, replyAddress, sealLinks } = checked;
   const id = newMessageId();
-  const { id: accountId, retentionDays } = caller.account;
+  const accountId = caller.account.id;
+  const retentionDays = retentionDaysOf(caller);
   const composed = composeContent(
     request,
     replyAddress === undefined ? sender : { from: sender.from, replyTo: replyAddress(id) },

@@ -39,6 +39,11 @@ export function readIdempotencyKey(
   return { text: header, requestHash: hash('sha256', Buffer.concat([template, body]), 'binary') };
 }
 
+/** The key of a test message: the same text stands for another live message. Keys of requests have no line breaks. */
+export function toTestKey(key: IdempotencyKey): IdempotencyKey {
+  return { ...key, text: `test\n${key.text}` };
+}
+
 const noBody = Buffer.alloc(0);
 
 /** How long a request waits for an earlier one with the same key. */

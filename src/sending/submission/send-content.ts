@@ -198,6 +198,7 @@ function acceptContent(
 ): Promise<Receipt> {
   return acceptMessage(dependencies, {
     accountId: right.account.id,
+    isTest: right.isTest,
     templateId: rawTemplateId,
     span,
     readKey:
@@ -246,9 +247,9 @@ async function checkContent(
         );
 
   // 7 sender
-  const sender = await withTimeout(checkSender(senders, account.id, request));
+  const sender = await withTimeout(checkSender(senders, right, request));
   const moreReplyTo = replyTo.slice(1).map(({ address }) => address);
-  await checkMoreSenders(senders, account.id, moreReplyTo);
+  await checkMoreSenders(senders, right, moreReplyTo);
   const replyAddress = await prepareReplies(dependencies, account.id, request, sender.from.address);
 
   // 8 personalization

@@ -5,7 +5,7 @@ import type { AccountId } from '../../base/values/ids.ts';
 import type { MaybePromise } from '../../base/values/maybe-promise.ts';
 import { type AdmittedRequest, checkBeforeCommit } from './check-message.ts';
 import { type CheckedMessage, commitMessage, findReplay, type Receipt } from './commit-message.ts';
-import { type IdempotencyKey, readIdempotencyKey } from './idempotency.ts';
+import { type IdempotencyKey, readIdempotencyKey, toTestKey } from './idempotency.ts';
 import { readBodyJson } from './read-body-json.ts';
 import { parseLargeBody } from './read-large-json.ts';
 import type { SendBody } from './send-body-schema.ts';
@@ -26,6 +26,7 @@ export function sendEmail(
   const { id: accountId } = admitted.admission.account;
   return acceptMessage(dependencies, {
     accountId,
+    isTest: admitted.admission.isTest,
     templateId: templateText,
     span,
     readKey:
@@ -54,6 +55,7 @@ function readStatusAgain(request: AdmittedRequest): StatusRequest | undefined {
 /** A message to accept, made from a template or complete. */
 interface Acceptance {
   readonly accountId: AccountId;
+  readonly isTest: boolean;
   readonly templateId: string;
   /** Of its request, if that is traced. */
   readonly span: TraceSpan | undefined;
@@ -95,12 +97,13 @@ async function checkAndCommit(
 /** Accepts what has an idempotency key, or finds what was accepted with it. */
 async function acceptWithKey(
   dependencies: SendDependencies,
-  { accountId, statusOf }: Pick<Acceptance, 'accountId' | 'statusOf'>,
+  { accountId, isTest, statusOf }: Pick<Acceptance, 'accountId' | 'isTest' | 'statusOf'>,
   readKey: () => MaybePromise<IdempotencyKey>,
   check: (key: IdempotencyKey) => MaybePromise<CheckedMessage>,
 ): Promise<Receipt> {
   const reading = readKey();
-  const key = reading instanceof Promise ? await reading : reading;
+  const given = reading instanceof Promise ? await reading : reading;
+  const key = isTest ? toTestKey(given) : given;
   const deadline = dependencies.keys.deadline();
   const acquiring = dependencies.keys.acquire(accountId, key.text, deadline);
   const release = acquiring instanceof Promise ? await acquiring : acquiring;

@@ -2,14 +2,13 @@ import { hash } from 'node:crypto';
 import type { SenderDirectory } from '../../accounts/sender/sender-directory.ts';
 import type { TraceContext } from '../../base/telemetry/trace-context.ts';
 import type { TraceSpan } from '../../base/telemetry/tracing.ts';
-import { type EmailAddress, normalizeAddress } from '../../base/values/email-address.ts';
+import type { EmailAddress } from '../../base/values/email-address.ts';
 import { Fault } from '../../base/values/errors.ts';
-import type { AccountId } from '../../base/values/ids.ts';
 import { maxDeliverySeconds } from '../../content/message/message-state.ts';
 import { describeRawSource, rawTemplateId, rawVersion } from '../../content/message/raw-message.ts';
-import type { RawRight } from './admit-caller.ts';
+import type { RawRight, SendingCaller } from './admit-caller.ts';
 import { checkRawParts } from './check-raw-parts.ts';
-import { type CheckedSender, checkSender } from './check-sender.ts';
+import { type CheckedSender, checkSender, findSender } from './check-sender.ts';
 import type { CheckedMessage, Receipt } from './commit-message.ts';
 import { composeRow, type MakeReplyAddress, type OtherRecipient } from './compose-row.ts';
 import { hashInPieces } from './decode-base64.ts';
@@ -53,6 +52,7 @@ export function sendRaw(
   const { idempotencyKey: text, span } = message;
   return acceptMessage(dependencies, {
     accountId: right.account.id,
+    isTest: right.isTest,
     templateId: rawTemplateId,
     span,
     readKey:
@@ -79,8 +79,8 @@ async function checkRaw(
   );
   const { rules } = attachmentSettings;
   await checkRawParts({ source, rules, tracking: trackingOf(request) }, { group: account.id });
-  const sender = await withTimeout(checkSender(senders, account.id, request));
-  await checkMoreSenders(senders, account.id, message.moreSenders);
+  const sender = await withTimeout(checkSender(senders, right, request));
+  await checkMoreSenders(senders, right, message.moreSenders);
   const replyAddress = await prepareReplies(dependencies, account.id, request, sender.from.address);
   const otherRecipients = message.otherRecipients.map((to) => ({ to }));
   const { subject } = message;
@@ -139,14 +139,14 @@ export async function storeRaw(
   return { row, attachments, newUsageRecord: undefined, quota: right.account.quota };
 }
 
-/** @throws Fault SENDER_NOT_ALLOWED unless all are verified senders of the account */
+/** @throws Fault SENDER_NOT_ALLOWED unless all are verified senders of the account, or the messages are tests */
 export async function checkMoreSenders(
   senders: Pick<SenderDirectory, 'sender'>,
-  accountId: AccountId,
+  caller: SendingCaller,
   addresses: readonly EmailAddress[],
 ): Promise<void> {
   for (const address of addresses) {
-    const sender = await withTimeout(senders.sender(accountId, normalizeAddress(address)));
+    const sender = await withTimeout(findSender(senders, caller, address));
     if (sender?.verified === true) continue;
     const reason = 'is not a verified sender of this account';
     throw new Fault('SENDER_NOT_ALLOWED', { details: [{ field: address, reason }] });

@@ -9,6 +9,7 @@ import { Fault } from '../../base/values/errors.ts';
 import type { AccountId, ClientId } from '../../base/values/ids.ts';
 import type { Log } from '../../base/values/log.ts';
 import { ensureMessagePartitions } from '../../content/message/message-partitions-store.ts';
+import { isTestClass } from '../../content/message/test-class.ts';
 import { toFault } from '../../host/http/answer-fault.ts';
 import type { Http } from '../../host/http/create-http.ts';
 import { Acceptor, defaultAcceptorLimits } from './accept-messages.ts';
@@ -49,6 +50,8 @@ export interface SubmissionDependencies
   readonly refusedHeaders: readonly string[];
   /** Called after each commit with the accounts that have new messages. */
   readonly onAccepted: (accountIds: Iterable<AccountId>) => void;
+  /** Called after each commit of test messages. */
+  readonly onTests: (accountIds: Iterable<AccountId>) => void;
 }
 
 /** The send operation for the rest of the service. */
@@ -93,6 +96,7 @@ export function createSubmission(dependencies: SubmissionDependencies) {
     store,
     log,
     onAccepted: dependencies.onAccepted,
+    onTests: dependencies.onTests,
     onBatch: (rows) => metrics.batch(rows),
   });
   const metrics = createSubmissionMetrics(dependencies.metrics, () => acceptor.waiting);
@@ -185,7 +189,9 @@ export function createSubmission(dependencies: SubmissionDependencies) {
     async accept(row: AcceptRow): Promise<AcceptOutcome> {
       if (row.attachments && !(await attachments.keep(row.accountId, row.attachments)))
         throw new Fault('IO_EXCEPTION', { cause: new Error('an attachment is not available now') });
-      const quota = (await dependencies.accounts.account(row.accountId))?.quota;
+      const quota = isTestClass(row.retentionDays)
+        ? undefined
+        : (await dependencies.accounts.account(row.accountId))?.quota;
       const refund = quota && (await quotas.spend(row.accountId, quota, countRecipients(row)));
       const outcome = await acceptor.accept(row);
       if (outcome.kind !== 'accepted') refund?.();

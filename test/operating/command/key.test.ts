@@ -39,6 +39,7 @@ function ended(key: string): Promise<unknown> {
 }
 
 interface ListedKey {
+  readonly mode: string;
   readonly id: string;
   readonly name: string;
   readonly hint: string;
@@ -80,17 +81,17 @@ test('a key is printed alone, works at once while the service runs, and appears 
   assert.equal(one.expiresAt, null);
   const table = await run('key', 'list', shop.id);
   const [head = '', line = ''] = table.out.split('\n');
-  assert.match(head, /^ID +KEY +NAME +SCOPES +LIMITS +CREATED BY +EXPIRES +LAST USED$/);
+  assert.match(head, /^ID +KEY +NAME +MODE +SCOPES +LIMITS +CREATED BY +EXPIRES +LAST USED$/);
   assert.match(
     line,
-    new RegExp(`^${one.id}  sp_46100_…${key.slice(-11, -7)}  Shop server  messages:send  -`),
+    new RegExp(`^${one.id}  sp_46100_…${key.slice(-11, -7)}  Shop server  live  messages:send  -`),
   );
   assert.equal(table.out.includes(key), false);
   assert.deepEqual(await takeEntries(), [
     {
       kind: 'api_key_created',
       account_id: shop.id,
-      detail: { id: one.id, scopes: 'messages:send' },
+      detail: { id: one.id, mode: 'live', scopes: 'messages:send' },
     },
   ]);
 });
@@ -277,4 +278,24 @@ test('a command on a folder without an installation says so, and creates nothing
   assert.equal(code, 1);
   assert.match(err, /There is no installation in .*elsewhere\. Start the service first/);
   assert.equal(existsSync(dataDir), false);
+});
+
+test('key create --test creates a test key, which keeps its mode when rotated', async () => {
+  const made = await run(
+    ...['key', 'create', shop.id, '--name', 'CI', '--scope', 'messages:send', '--test'],
+  );
+  assert.match(made.out, /^sp_46100_test/, made.err);
+  const [{ id = '' } = {}] = await listed();
+  const rotated = await run('key', 'rotate', shop.id, id);
+  assert.match(rotated.out, /^sp_46100_test/, rotated.err);
+  assert.deepEqual(
+    (await listed()).slice(0, 2).map(({ mode }) => mode),
+    ['test', 'test'],
+  );
+  const entries = (await takeEntries()) as { kind: string; detail: { mode?: string } }[];
+  const created = entries.filter(({ kind }) => kind === 'api_key_created');
+  assert.deepEqual(
+    created.map(({ detail }) => detail.mode),
+    ['test', 'test'],
+  );
 });

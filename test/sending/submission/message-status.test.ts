@@ -43,6 +43,7 @@ test('a newly accepted message is queued and shows the next step', async () => {
     templateVersion: 1,
     state: 'queued',
     transactional: false,
+    test: false,
     externalId: 'x-1',
     tag: 'tag',
     locale: null,

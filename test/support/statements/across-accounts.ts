@@ -31,7 +31,7 @@ export const acrossAccounts: Readonly<Record<string, AcrossAccounts>> = {
   'outcomes/feed/feed-window-store.ts': { statements: 2, why: feed },
   'outcomes/feed/transaction-map-store.ts': { statements: 1, why: feed },
   'outcomes/feed/message-log-store.ts': { statements: 1, why: feed },
-  'outcomes/retention/delete-old-store.ts': { statements: 6, why: aged },
+  'outcomes/retention/delete-old-store.ts': { statements: 7, why: aged },
   'outcomes/retention/drop-partitions-store.ts': { statements: 2, why: aged },
   'outcomes/retention/erase-parts-store.ts': {
     statements: 1,

@@ -5,6 +5,7 @@ export const inboxTexts = {
   'inbox.all': 'All captured mail',
   'inbox.allHint': 'The mail of every account, and the service’s own.',
   'inbox.mail': 'Message',
+  'inbox.testHint': 'Messages sent with test keys. They aren’t delivered.',
   'inbox.find': 'Search subject, addresses or text',
   'inbox.count': '{count|1 message|# messages}',
   'inbox.countMore': '{count}+ messages',

@@ -12,6 +12,12 @@ export const keysTexts = {
   'keys.by': 'Created {day} by {person}',
   'keys.byCommand': 'Created {day} from the command line',
   'keys.rotated': 'Rotated',
+  'keys.mode': 'Mode',
+  'keys.mode.live': 'Live',
+  'keys.modeHint.live': 'Delivers messages to their recipients.',
+  'keys.mode.test': 'Test',
+  'keys.modeHint.test':
+    'Messages go to this account’s inbox only, from any sender, and don’t count in reports and quotas.',
   'keys.access': 'Access',
   'keys.preset.send': 'Send only',
   'keys.presetHint.send': 'Send email and read the status of what it sent.',

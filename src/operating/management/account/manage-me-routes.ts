@@ -71,7 +71,7 @@ export const getMe = defineOperation({
           ? null
           : viewOf(MyPersonView)({ ...person, formats: await readFormats(kysely, person.id) }),
       operator: await canOperate(call.dependencies, actor),
-      inbox: call.dependencies.inbox !== undefined,
+      inbox: call.dependencies.facts.delivery === 'inbox',
       address: call.request.ip,
       accounts,
     };

@@ -56,13 +56,13 @@ const InboxMessageView = NamedObject('InboxMessage', {
 });
 
 /**
- * What the caller reads: the mail that the account of the path sent, or all mail of the installation.
- * @throws Problem if mail isn't captured
+ * What the caller reads: the captured mail that the account of the path sent, or all mail of the installation.
+ * @throws Problem for the inbox of an installation that doesn't capture mail
  */
-function inboxOf({ dependencies: { inbox }, account }: OperationCall): InboxStore {
-  if (inbox === undefined)
-    throw new Problem('not-found', 'This installation doesn’t capture mail, so it has no inbox');
-  return account === undefined ? inbox : inbox.ofAccount(account.id);
+function inboxOf({ dependencies: { inbox, facts }, account }: OperationCall): InboxStore {
+  if (account !== undefined) return inbox.ofAccount(account.id);
+  if (facts.delivery === 'inbox') return inbox;
+  throw new Problem('not-found', 'This installation doesn’t capture mail, so it has no inbox');
 }
 
 async function messageOf(call: OperationCall): Promise<CapturedMessage> {
@@ -186,7 +186,7 @@ export const inboxRoutes: readonly RouteRow[] = [
     name: 'Inbox',
     of: 'an account',
     description:
-      'Available with DELIVERY=inbox. Only mail that the account sent: system mail, such as password links, is only in the installation’s inbox.',
+      'What the account sent with test keys, and with DELIVERY=inbox all that it sent. System mail, such as password links, is only in the installation’s inbox.',
   }),
   ...routesOf({
     path: '',

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import {
+  type ApiKey,
   type ApiKeyLimits,
   readApiKeys,
   removeApiKey,
@@ -14,7 +15,7 @@ import {
   replaceApiKey,
 } from '../../../accounts/access/issue-api-key.ts';
 import { keyScopes, permissions } from '../../../accounts/access/permission.ts';
-import { personOf } from '../../../accounts/access/principal.ts';
+import { keyModes, personOf } from '../../../accounts/access/principal.ts';
 import type { DatabaseTransaction } from '../../../base/database/open-database.ts';
 import {
   NamedObject,
@@ -36,6 +37,10 @@ const dayMs = 86_400_000;
 const ApiKeyView = NamedObject('ApiKey', {
   id: Uuid,
   name: Type.String(),
+  mode: Type.Enum([...keyModes], {
+    description:
+      'What it sends: live messages, or test messages, which go to the account’s inbox only.',
+  }),
   hint: Nullable(Text('The last characters before the checksum.')),
   scopes: Type.Array(Type.Enum([...permissions])),
   networks: Nullable(Type.Array(Type.String(), { description: 'Null: any network.' })),
@@ -72,6 +77,12 @@ export const createApiKey = defineOperation({
       maxItems: keyScopes.length,
       uniqueItems: true,
     }),
+    mode: Type.Optional(
+      Type.Enum([...keyModes], {
+        description:
+          'What it sends: live messages, or test messages, which go to the account’s inbox only. Its other scopes are those of a live key. Default: live.',
+      }),
+    ),
     expiresInDays: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -99,12 +110,20 @@ export const createApiKey = defineOperation({
   answer: NewApiKeyView,
   status: 201,
   async handle(call) {
-    const { name, scopes, expiresInDays, networks = null, templates = null } = call.body;
+    const {
+      name,
+      mode = 'live',
+      scopes,
+      expiresInDays,
+      networks = null,
+      templates = null,
+    } = call.body;
     await requireOwnScopes(call, scopes);
     return inTransaction(call, async (transaction) => {
       const { clock } = call.dependencies;
       const created = await issueApiKey(transaction, {
         name,
+        mode,
         scopes,
         networks,
         templates,
@@ -113,7 +132,7 @@ export const createApiKey = defineOperation({
         expiresAt:
           expiresInDays === undefined ? undefined : new Date(clock.now() + expiresInDays * dayMs),
       });
-      return recordCreation(call, transaction, { name, scopes }, created);
+      return recordCreation(call, transaction, { name, mode, scopes }, created);
     });
   },
 });
@@ -190,12 +209,12 @@ async function requireOwnScopes(
 async function recordCreation(
   call: OperationCall,
   transaction: DatabaseTransaction,
-  { name, scopes }: Pick<ApiKeyLimits, 'scopes'> & { readonly name: string },
+  { name, mode, scopes }: Pick<ApiKey, 'mode' | 'name' | 'scopes'>,
   created: CreatedApiKey,
 ): Promise<{ readonly id: string; readonly key: string }> {
   if (created.problem !== undefined)
     throw invalidField(created.problem.field, created.problem.reason);
-  const detail = { name, scopes: scopes.join(' ') };
+  const detail = { name, mode, scopes: scopes.join(' ') };
   await recordAudit(call, transaction, 'api_key_created', created.id, detail);
   return { id: created.id, key: created.text };
 }

@@ -13,6 +13,7 @@ import {
 import { maxDeliverySeconds } from '../../../content/message/message-state.ts';
 import type { StoredMessage } from '../../../content/message/message-status-store.ts';
 import { rawSourceOf, rawTemplateId } from '../../../content/message/raw-message.ts';
+import { isTestClass } from '../../../content/message/test-class.ts';
 import { parseOverride } from '../../../content/template/parse-override.ts';
 import { missingFields } from '../../../content/template/template-fields.ts';
 import { keepTrialVersion } from '../../../content/template/template-store.ts';
@@ -21,6 +22,7 @@ import { readMessageHead } from '../../../sending/smtp-submission/read-message-h
 import { readOptionalMailbox } from '../../../sending/smtp-submission/template-submission.ts';
 import {
   admissionOf,
+  retentionDaysOf,
   type SendAdmission,
   type SendingCaller,
 } from '../../../sending/submission/admit-caller.ts';
@@ -165,6 +167,7 @@ function requireSender(admission: SendAdmission, { template_id }: StoredMessage)
 /** @throws Fault SENDER_NOT_ALLOWED unless whom the message is from is still a verified sender, with its name */
 async function requireVerifiedSenders(
   call: OperationCall,
+  caller: SendingCaller,
   { template_id }: StoredMessage,
   content: StoredContent,
 ): Promise<void> {
@@ -181,11 +184,11 @@ async function requireVerifiedSenders(
     fromDisplayName: name,
     replyTo: isOwnAddress ? undefined : content.replyTo,
   };
-  await checkSender(senders, accountId, request);
+  await checkSender(senders, caller, request);
   const source = template_id === rawTemplateId ? rawSourceOf(content) : undefined;
   const bytes = source && (await attachments.read(accountId, source.sha256));
   const sender = bytes && readOptionalMailbox(readMessageHead(bytes), 'Sender');
-  if (sender !== undefined) await checkMoreSenders(senders, accountId, [sender.address]);
+  if (sender !== undefined) await checkMoreSenders(senders, caller, [sender.address]);
 }
 
 export const resendMessage = defineOperation({
@@ -199,8 +202,11 @@ export const resendMessage = defineOperation({
   async handle(call) {
     const granted = await call.requirePermission('messages:send');
     const { message } = await requireMessage(call);
-    const caller = requireSender(admissionOf(actorOf(call), accountOf(call), granted), message);
-    const { account } = caller;
+    const right = requireSender(admissionOf(actorOf(call), accountOf(call), granted), message);
+    const { account, clientId } = right;
+    // A test message stays one, whoever resends it: it was sent without a verified sender.
+    const isTest = right.isTest || isTestClass(message.retention_days);
+    const caller = { account, clientId, isTest };
     const { content } = message;
     if (content?.erased !== undefined)
       throw conflict(`This message can’t be resent, because ${namesOf(content.erased)} erased`);
@@ -214,7 +220,7 @@ export const resendMessage = defineOperation({
         'This message is transactional, but the account doesn’t have the transactional add-on. An operator can add it',
       );
     const id = newMessageId();
-    await requireVerifiedSenders(call, message, content);
+    await requireVerifiedSenders(call, caller, message, content);
     const templateId = message.template_id as TemplateId;
     const version = { accountId: account.id, templateId, version: message.template_version };
     await keepTrialVersion(call.kysely, version, account.retentionDays);
@@ -226,17 +232,17 @@ export const resendMessage = defineOperation({
     await acceptManually(call, event, {
       accountId: account.id,
       id,
-      retentionDays: account.retentionDays,
+      retentionDays: retentionDaysOf(caller),
       templateId,
       templateVersion: version.version,
       transactional: message.transactional,
       trackOpens: message.track_opens,
       trackClicks: message.track_clicks,
       deliverWhenDelayed: true,
-      newUsage: true,
+      newUsage: !isTest,
       externalId: message.external_id ?? undefined,
       tag: message.tag ?? undefined,
-      clientId: caller.clientId,
+      clientId,
       lifetimeSeconds: maxDeliverySeconds,
       recipients: recipientsOf(resent),
       suppressed: [],

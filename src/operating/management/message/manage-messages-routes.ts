@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { keyModes } from '../../../accounts/access/principal.ts';
 import {
   Flag,
   NamedObject,
@@ -60,6 +61,7 @@ const MessageLineView = NamedObject('MessageLine', {
   externalId: Nullable(Type.String()),
   locale: Nullable(Text('The locale of the request.')),
   transactional: Type.Boolean(),
+  test: Flag('Whether it is a test message, sent with a test key.'),
   nextAttemptAt: Nullable(Time('When the next attempt is due.')),
   reason: Nullable(Text('Why it’s waiting.')),
   paused: Flag('Whether it, its domain or all mail is paused.'),
@@ -115,6 +117,9 @@ export const messageFilters = {
   ),
   clientId: Type.Optional(Type.String({ maxLength: 64 })),
   transactional: Type.Optional(Type.Boolean()),
+  mode: Type.Optional(
+    Type.Enum([...keyModes], { description: 'Only live messages, or only test messages.' }),
+  ),
   waiting: Type.Optional(Flag('Only messages that aren’t final.')),
   from: Type.Optional(TimeOrDay('Accepted at or after this time.')),
   until: Type.Optional(TimeOrDay('Accepted before this time.')),
@@ -180,6 +185,7 @@ const exportedColumns: Readonly<Record<string, (line: LogLine) => string | numbe
   external_id: (line) => line.externalId,
   locale: (line) => line.locale,
   transactional: (line) => String(line.transactional),
+  test: (line) => String(line.test),
 };
 
 /** @throws Problem if the message doesn't exist */

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { KeyMode } from '../../../accounts/access/principal.ts';
 import type { Kysely } from '../../../base/database/open-database.ts';
 import { allRows } from '../../../base/database/statements.ts';
 import { TimeBudget } from '../../../base/fairness/time-budget.ts';
@@ -16,6 +17,7 @@ import {
   messageStateNames,
   messageStates,
 } from '../../../content/message/message-state.ts';
+import { isLive, isTest } from '../../../content/message/test-class.ts';
 import {
   findAttributed,
   findMessages,
@@ -36,6 +38,7 @@ export interface MessageListItem {
   readonly externalId: string | null;
   readonly locale: string | null;
   readonly transactional: boolean;
+  readonly test: boolean;
   /** Null if it's final, or until a person decides. */
   readonly nextAttemptAt: Date | null;
   readonly reason: string | null;
@@ -55,6 +58,7 @@ export interface MessageListFilter {
   readonly locale?: string | undefined;
   readonly clientId?: string | undefined;
   readonly transactional?: boolean | undefined;
+  readonly mode?: KeyMode | undefined;
   /** Only messages that are not final. */
   readonly waiting?: boolean | undefined;
   /** Accepted: from inclusive, until exclusive. */
@@ -92,7 +96,8 @@ export async function readMessagePage(
   const before = page.before !== undefined && page.before < maxId ? page.before : maxId;
   const minId = minIdAt(filter.from ?? new Date(0));
   const indexed = await findIndexed(kysely, accountId, filter, before, page.limit + 1);
-  const range = { accountId, ids: indexed?.ids, ...fromWaiting(filter) };
+  const { mode } = filter;
+  const range = { accountId, ids: indexed?.ids, mode, ...fromWaiting(filter) };
   const lines: MessageListItem[] = [];
   let end: string = before;
   let from = range.waiting ? minId : recentFrom(minId, before);
@@ -126,7 +131,8 @@ export async function readMessageLines(
   ids: readonly string[],
 ): Promise<readonly MessageListItem[]> {
   if (ids.length === 0) return [];
-  const range = { accountId, ids, before: lastId, minId: lastId, waiting: false };
+  const { mode } = filter;
+  const range = { accountId, ids, mode, before: lastId, minId: lastId, waiting: false };
   const { lines } = await scanRange(kysely, filter, range, ids.length, recipientConditions(filter));
   return lines;
 }
@@ -153,7 +159,7 @@ async function scanRange(
     with looked as (${scanned(range, scanLimit)})
     select m.id, m.accepted_at as "acceptedAt", m.state, m.state_at as "stateAt", m.template_id as "templateId",
       m.template_version as "templateVersion", c."to", c."from" ->> 'address' as from, m.tag,
-      m.external_id as "externalId", c.locale #>> '{}' as locale, m.transactional,
+      m.external_id as "externalId", c.locale #>> '{}' as locale, m.transactional, ${sql.raw(isTest('m.retention_days'))} as test,
       case when p.scope is null and q.due_at < 'infinity' then q.due_at end as "nextAttemptAt", q.reason,
       p.scope is not null as paused, last."end"
     from (select (select id from looked order by id desc offset ${scanLimit - 1} limit 1) as "end") as last
@@ -213,6 +219,7 @@ interface ScanRange {
   readonly waiting: boolean;
   /** Restricts the scan to these ids. */
   readonly ids: readonly string[] | undefined;
+  readonly mode: KeyMode | undefined;
 }
 
 function fromWaiting({ state, waiting }: MessageListFilter): { waiting: boolean } {
@@ -221,21 +228,26 @@ function fromWaiting({ state, waiting }: MessageListFilter): { waiting: boolean 
 
 /** The messages to scan; waiting ones are few and found through the queue. */
 function scanned(
-  { accountId, before, minId, waiting, ids }: ScanRange,
+  { accountId, before, minId, waiting, ids, mode }: ScanRange,
   scanLimit: number,
 ): RawBuilder<unknown> {
+  const days = 'retention_days';
+  const isInMode =
+    mode === undefined ? sql`` : sql.raw(` and ${mode === 'test' ? isTest(days) : isLive(days)}`);
   if (ids !== undefined) {
-    return sql`select * from message where account_id = ${accountId} and id = any(${ids}::uuid[])`;
+    return sql`select * from message where account_id = ${accountId} and id = any(${ids}::uuid[])${isInMode}`;
   }
   if (!waiting) {
     return sql`
       select * from message where account_id = ${accountId} and id < ${before}::uuid and id >= ${minId}::uuid
+        ${isInMode}
       order by id desc limit ${scanLimit}`;
   }
   return sql`
     select message.* from (
       select message_id, retention_days from queue_entry
       where account_id = ${accountId} and message_id < ${before}::uuid and message_id >= ${minId}::uuid
+        ${isInMode}
       order by message_id desc limit ${scanLimit}) e
     join message on message.account_id = ${accountId} and message.id = e.message_id
       and message.retention_days = e.retention_days

@@ -13,7 +13,8 @@ import {
   saveFilter,
 } from './saved-filter-store.ts';
 
-const { search, state, templateId, recipient, tag, locale, externalId, attribute } = messageFilters;
+const { search, state, templateId, recipient, tag, locale, externalId, attribute, mode } =
+  messageFilters;
 
 /** The filters of the console, whose periods are relative. */
 const SavedQuery = StrictObject({
@@ -25,6 +26,7 @@ const SavedQuery = StrictObject({
   locale,
   externalId,
   attribute,
+  mode,
   period: Type.Optional(
     Type.Enum(['1h', '24h', '7d', '30d'], { description: 'The time before now.' }),
   ),

@@ -2,8 +2,12 @@ import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import { readSender } from '../../../accounts/sender/sender-store.ts';
 import { NamedObject, StrictObject, Text, Uuid } from '../../../base/values/common-schemas.ts';
-import { comparableAddress, parseEmailAddress } from '../../../base/values/email-address.ts';
-import { type ClientId, newMessageId } from '../../../base/values/ids.ts';
+import {
+  comparableAddress,
+  type EmailAddress,
+  parseEmailAddress,
+} from '../../../base/values/email-address.ts';
+import { type AccountId, type ClientId, newMessageId } from '../../../base/values/ids.ts';
 import { contentHashes } from '../../../content/message/attachment.ts';
 import {
   type CompiledTemplate,
@@ -19,7 +23,12 @@ import {
 } from '../../../content/template/template-compiler.ts';
 import { MAX_RENDERED_TEXT } from '../../../content/template/template-limits.ts';
 import { keepVersionWithContent, writeVersion } from '../../../content/template/template-store.ts';
-import { admissionOf } from '../../../sending/submission/admit-caller.ts';
+import {
+  admissionOf,
+  retentionDaysOf,
+  type SendingCaller,
+} from '../../../sending/submission/admit-caller.ts';
+import { findSender } from '../../../sending/submission/check-sender.ts';
 import { conflict, forbidden, invalidField, type Problem } from '../answer/problem.ts';
 import { readOptionalLocale } from '../answer/read-query.ts';
 import { acceptManually } from '../message/accept-manually.ts';
@@ -54,7 +63,8 @@ export const testSendTemplate = defineOperation({
     // A test message shows the template to whoever it is sent to.
     const granted = await call.requirePermission('templates:read');
     const account = accountOf(call);
-    if (!admissionOf(actorOf(call), account, granted).mayUse(call.params.templateId))
+    const admission = admissionOf(actorOf(call), account, granted);
+    if (!admission.mayUse(call.params.templateId))
       throw forbidden('The API key is limited to other templates');
     const template = await requireTemplate(call);
     const to = parseEmailAddress(call.body.to);
@@ -69,10 +79,10 @@ export const testSendTemplate = defineOperation({
     const values = sampleValues(result, content, call.body.values);
     requireSize(localizeVersion(compiled, locale), values);
     await keepImages(call, content);
-    const from = await chooseSender(call, content.sender ?? template.createdBy);
+    const from = await chooseSender(call, admission, content.sender ?? template.createdBy);
     const id = newMessageId();
     const version = chosen ?? (await storeTrialVersion(call, content, compiled));
-    const { retentionDays } = account;
+    const retentionDays = retentionDaysOf(admission);
     const sealed = call.dependencies.guardedLinks.seal(
       { accountId: account.id, messageId: id, retentionDays },
       compiled.guards ?? {},
@@ -90,7 +100,7 @@ export const testSendTemplate = defineOperation({
       trackOpens: false,
       trackClicks: false,
       deliverWhenDelayed: true,
-      newUsage: true,
+      newUsage: !admission.isTest,
       externalId: undefined,
       tag: testTag,
       clientId: 'console' as ClientId,
@@ -147,8 +157,15 @@ async function keepImages(call: OperationCall, { images }: VersionContent): Prom
   throw conflict('The draft has just changed. Retry');
 }
 
-async function chooseSender(call: OperationCall, text: string) {
-  const sender = await readSender(call.kysely, call.params.accountId, comparableAddress(text));
+async function chooseSender(call: OperationCall, caller: SendingCaller, text: string) {
+  const senders = {
+    sender: (accountId: AccountId, address: string) => readSender(call.kysely, accountId, address),
+  };
+  const sender = await findSender(
+    senders,
+    caller,
+    comparableAddress(text) as string as EmailAddress,
+  );
   if (sender?.verified !== true)
     throw conflict(
       `${text} isn’t a verified sender of this account. Verify it under Senders, or choose another sender`,
