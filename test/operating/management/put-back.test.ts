@@ -242,6 +242,8 @@ const otherValues: Readonly<Record<string, Readonly<Record<string, unknown>>>> =
   '/accounts/:accountId/webhooks/:webhookId': {
     url: 'http://127.0.0.1:9/other',
     kinds: ['bounced'],
+    format: 'sendgrid',
+    credentials: (body: Body) => ({ ...body, format: 'postmark', credentials: 'ann:other' }),
   },
   '/accounts/:accountId/retention-rule': { contentDays: 4, addressDays: 4, engagementDays: 4 },
   '/accounts/:accountId/policy': {
