@@ -159,12 +159,12 @@ export const eventKinds = {
     doesNotProve: 'that a person followed it',
   }),
   'link-scanned': kind({
-    webhook: 'message.link_scanned',
+    webhook: 'message.link-scanned',
     meaning: 'the page of a guarded link was requested, by a mail scanner or a person',
     doesNotProve: 'that anyone used the link: only `link-confirmed` does',
   }),
   'link-confirmed': kind({
-    webhook: 'message.link_confirmed',
+    webhook: 'message.link-confirmed',
     meaning: 'the button on the page of a guarded link was pressed',
     doesNotProve: 'that the page it leads to accepted the link',
   }),

@@ -64,6 +64,7 @@ test('a version lists the kinds of its fields, those of items, and an example of
       parts: ['html', 'text'],
       required: true,
       secret: false,
+      guardDays: null,
       default: null,
       sample: null,
       description: null,

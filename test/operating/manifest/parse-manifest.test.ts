@@ -482,7 +482,7 @@ describe('single values', () => {
     const text = `accounts: [{ id: "1", name: S, templates: [{ id: t, name: T, createdBy: a@b.test, subject: S, text: x,
       fields: { constructor: { default: c }, __proto__: { default: p }, "a/b~c": { wrong: 1 } } }] }]`;
     assert.deepEqual(await manifestProblemTexts(parse(text)), [
-      'accounts[0].templates[0].fields["a/b~c"].wrong is unknown; allowed members are kind, default, sample, description, fields, secret',
+      'accounts[0].templates[0].fields["a/b~c"].wrong is unknown; allowed members are kind, default, sample, description, fields, secret, guard',
     ]);
     const manifest = await parse(text.replace('wrong: 1', 'sample: s'));
     const fields = manifest.accounts[0]?.templates[0]?.source.fields ?? {};
