@@ -24,7 +24,10 @@ test('a problem says where it is', async () => {
   assert.deepEqual(await fill({ subject: 'S', text: 'a\n{{#B}}' }), {
     kind: 'invalid',
     problems: [
-      { field: 'content.text', reason: 'the section {{#B}} is not closed by the end (line 2, column 1)' },
+      {
+        field: 'content.text',
+        reason: 'the section {{#B}} is not closed by the end (line 2, column 1)',
+      },
     ],
   });
   assert.deepEqual(await fill({ subject: '{{A}}', text: '{{B}} {{A}}' }), {
