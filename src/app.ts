@@ -407,12 +407,8 @@ export function createApp(dependencies: AppDependencies): App {
   if (roles.has('http')) {
     submission.registerRoutes(http);
     feedback.registerRoutes(http);
-    registerProgressRoutes(http, {
-      links: statusLinks,
-      database,
-      log,
-      delivered: deliveredState(config),
-    });
+    const delivered = deliveredState(config.delivery, config.deliveryRedirect);
+    registerProgressRoutes(http, { links: statusLinks, database, delivered });
     registerVerifySenderRoutes(http, senderVerification);
     registerHostedImageRoute(http, { database, attachments, memoryShare: share });
     registerListRoutes(http, { database, accounts, ...access });

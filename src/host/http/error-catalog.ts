@@ -40,11 +40,7 @@ export const FaultSchema = Type.Object(
     message: Type.String({ description: 'The exact text of the contract.' }),
     details: Type.Array(Type.Object({ field: Type.String(), reason: Type.String() })),
     suppressedRecipients: Type.Optional(Type.Array(Type.String())),
-    statusUrl: Type.Optional(
-      Type.String({
-        description: 'Of a suppressed recipient, if `actions.statusToken.private` asks for it.',
-      }),
-    ),
+    statusUrl: Type.Optional(Type.String()),
     requestId: Type.String(),
   },
   { title: 'Fault' },

@@ -31,62 +31,24 @@ export type Progress = Static<typeof ProgressSchema>;
 export type DeliveredState = Extract<ProgressState, 'delivered' | 'sent' | 'test-inbox'>;
 
 /** What a delivery means with the settings of the service. */
-export function deliveredState(settings: {
-  readonly delivery: 'inbox' | 'relay' | 'direct';
-  readonly deliveryRedirect: string | undefined;
-}): DeliveredState {
-  if (settings.delivery === 'inbox' || settings.deliveryRedirect !== undefined) return 'test-inbox';
-  return settings.delivery === 'direct' ? 'delivered' : 'sent';
+export function deliveredState(delivery: string, redirect: string | undefined): DeliveredState {
+  if (delivery === 'inbox' || redirect !== undefined) return 'test-inbox';
+  return delivery === 'direct' ? 'delivered' : 'sent';
 }
 
-/** By the cause of a deferral. What is ours to mend is no news for the recipient. */
-const deferredStates: Readonly<Record<TemporaryCause | FaultKind, ProgressState>> = {
+type Cause = PermanentCause | TemporaryCause | FaultKind;
+
+/** Other deferrals are delays, and other bounces rejections. What is ours to mend is no news for the recipient. */
+const stateOfCause: Readonly<Partial<Record<Cause, ProgressState>>> = {
   greylist: 'greylisted',
-  throttled: 'provider-busy',
-  'mailbox-busy': 'provider-busy',
-  'receiver-busy': 'provider-busy',
   'mailbox-full': 'mailbox-full',
-  'receiver-fault': 'unreachable',
-  dns: 'unreachable',
-  name: 'unreachable',
-  connection: 'unreachable',
-  tls: 'unreachable',
-  timeout: 'unreachable',
-  closed: 'unreachable',
-  protocol: 'delayed',
-  reputation: 'delayed',
-  authentication: 'delayed',
-  other: 'delayed',
+  'no-mailbox': 'no-mailbox',
+  'mailbox-disabled': 'no-mailbox',
+  'no-domain': 'no-domain',
   'our-credentials': 'waiting',
   source: 'waiting',
   database: 'waiting',
 };
-
-const bouncedStates: Readonly<Record<PermanentCause, ProgressState>> = {
-  'no-mailbox': 'no-mailbox',
-  'no-domain': 'no-domain',
-  'mailbox-disabled': 'mailbox-disabled',
-  'mailbox-full': 'mailbox-full',
-  filtered: 'blocked',
-  policy: 'blocked',
-  authentication: 'blocked',
-  reputation: 'blocked',
-  content: 'blocked',
-  size: 'rejected',
-  sender: 'rejected',
-  relaying: 'rejected',
-  loop: 'rejected',
-  unsupported: 'rejected',
-  other: 'rejected',
-};
-
-/** What only the recipient's own provider can cause; a relay has its own reasons to refuse mail for now. */
-const ofProvider: ReadonlySet<ProgressState> = new Set(['provider-busy', 'unreachable', 'delayed']);
-
-interface Situation {
-  readonly state: ProgressState;
-  readonly isFinal: boolean;
-}
 
 /**
  * The progress of a message for the person in front of the page.
@@ -95,53 +57,40 @@ interface Situation {
  * suppression included, reads as one that waits
  */
 export function describeProgress(
-  target: StatusTarget,
+  { isPrivate, acceptedAt, resendAfterSeconds }: StatusTarget,
   stored: StoredProgress | undefined,
   delivered: DeliveredState,
   language: ProgressLanguage,
 ): Progress | undefined {
-  const isKnown = !target.isPrivate || stored?.kind === 'delivered';
-  if (stored === undefined && isKnown) return undefined;
-  const { state, isFinal } =
-    stored === undefined || !isKnown ? waiting : situationOf(stored, delivered);
-  const { domain, at, dueAt } = (isKnown && stored) || nothingKnown;
-  const { acceptedAt, resendAfterSeconds } = target;
-  const isTried = state === 'scheduled' || (stored?.kind === 'deferred' && !isFinal);
+  const isHidden = isPrivate && stored?.kind !== 'delivered';
+  const shown: Partial<StoredProgress> | undefined = isHidden ? {} : stored;
+  if (shown === undefined) return undefined;
+  const [state, final] = situationOf(shown, delivered);
+  const { domain, at, nextTryAt } = shown;
+  const resendAt = new Date(acceptedAt.getTime() + resendAfterSeconds * 1_000);
   return {
     state,
-    text: progressText(state, language, domain ?? undefined),
-    ...(domain !== null && { provider: domain }),
+    text: progressText(state, language, domain),
+    ...(domain && { provider: domain }),
     at: (at ?? acceptedAt).toISOString(),
-    ...(isTried && dueAt !== null && { nextTryAt: dueAt.toISOString() }),
-    ...(resendAfterSeconds > 0 && {
-      resendAt: new Date(acceptedAt.getTime() + resendAfterSeconds * 1_000).toISOString(),
-    }),
-    final: isFinal,
+    ...(nextTryAt && state !== 'paused' && { nextTryAt: nextTryAt.toISOString() }),
+    ...(resendAfterSeconds > 0 && { resendAt: resendAt.toISOString() }),
+    final,
   };
 }
 
-const nothingKnown = { domain: null, at: null, dueAt: null } as const;
-const waiting: Situation = { state: 'waiting', isFinal: false };
-
-function situationOf(stored: StoredProgress, delivered: DeliveredState): Situation {
-  const { kind, cause } = stored;
-  if (stored.leased && stored.pending) return { state: 'sending', isFinal: false };
-  if (kind === 'uncertain') return { state: 'uncertain', isFinal: !stored.pending };
-  if (stored.pending && kind !== 'failed')
-    return { state: pendingState(stored, delivered === 'sent'), isFinal: false };
-  if (kind === null) return waiting;
-  if (kind === 'delivered') return { state: delivered, isFinal: true };
-  if (kind !== 'bounced') return { state: 'not-sent', isFinal: true };
-  return { state: bouncedStates[cause as PermanentCause] ?? 'rejected', isFinal: true };
-}
-
-function pendingState(
-  { held, scheduled, kind, cause }: StoredProgress,
-  byRelay: boolean,
-): ProgressState {
-  if (held) return 'paused';
-  if (scheduled) return 'scheduled';
-  if (kind !== 'deferred') return 'waiting';
-  const state = deferredStates[cause as TemporaryCause | FaultKind] ?? 'delayed';
-  return byRelay && ofProvider.has(state) ? 'waiting' : state;
+function situationOf(
+  { kind, cause, held, scheduled }: Partial<StoredProgress>,
+  delivered: DeliveredState,
+): readonly [state: ProgressState, final: boolean] {
+  const ofCause = stateOfCause[cause as Cause];
+  if (kind === 'delivered') return [delivered, true];
+  if (kind === 'bounced') return [ofCause ?? 'rejected', true];
+  if (kind === 'uncertain') return ['uncertain', false];
+  if (kind && kind !== 'deferred') return ['not-sent', true];
+  if (held) return ['paused', false];
+  if (scheduled) return ['scheduled', false];
+  // A relay has its own reasons to refuse mail for now.
+  const isByProvider = kind === 'deferred' && delivered !== 'sent';
+  return [ofCause ?? (isByProvider ? 'delayed' : 'waiting'), false];
 }

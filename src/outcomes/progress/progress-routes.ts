@@ -1,36 +1,31 @@
 import { Readable } from 'node:stream';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../../base/database/open-database.ts';
 import { Limiter } from '../../base/fairness/limiter.ts';
 import { policies } from '../../base/fairness/policies.ts';
 import { newId } from '../../base/values/ids.ts';
-import type { Log } from '../../base/values/log.ts';
 import { timeOfId } from '../../base/values/uuid7.ts';
 import { answerFault } from '../../host/http/answer-fault.ts';
 import type { Http } from '../../host/http/create-http.ts';
-import type { StatusLinks, StatusTarget } from '../../sending/submission/status-link.ts';
+import type { StatusLinks } from '../../sending/submission/status-link.ts';
 import { withTimeout } from '../../sending/submission/with-timeout.ts';
 import { RateLimit } from '../bounce/rate-limit.ts';
 import { type DeliveredState, describeProgress, type Progress } from './describe-progress.ts';
 import type { StoredProgress } from './progress-store.ts';
-import { type ProgressLanguage, pickProgressLanguage, progressText } from './progress-texts.ts';
+import { pickProgressLanguage, progressText } from './progress-texts.ts';
 import { ProgressWatch } from './progress-watch.ts';
 
 export interface ProgressRouteDependencies {
   readonly links: StatusLinks;
   readonly database: Database;
-  readonly log: Log;
   readonly delivered: DeliveredState;
 }
 
-/** Per minute and process. */
-export const statusRequests = { perLink: 60, perNetwork: 1_200 } as const;
-export const maxStreamsPerLink = 3;
+/** Of a process: requests per minute, and open streams. */
+export const statusLimits = { ofLink: 60, ofNetwork: 1_200, streamsOfLink: 3 } as const;
 /** Heartbeat interval, so that both sides notice a lost connection. */
 const heartbeatMs = 15_000;
 const retryAfterSeconds = 5;
-/** The ID of the event after which a stream ends. */
-const finalId = 'final';
+const tooMany = `Too many requests or streams. Retry in ${retryAfterSeconds} s`;
 
 /**
  * Pages of every origin can read it, as in the Fetch standard, section 3.2: the link is the credential, and nothing depends on
@@ -39,10 +34,7 @@ const finalId = 'final';
 const headers = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'Retry-After',
-  'cross-origin-resource-policy': 'cross-origin',
   'cache-control': 'no-store',
-  'referrer-policy': 'no-referrer',
-  'x-robots-tag': 'noindex, nofollow',
 } as const;
 
 /**
@@ -55,22 +47,16 @@ const headers = {
  */
 export function registerProgressRoutes(
   http: Http,
-  { links, database, log, delivered }: ProgressRouteDependencies,
+  { links, database, delivered }: ProgressRouteDependencies,
 ): void {
   // All nodes share the clock of message IDs.
   const now = (): number => timeOfId(newId()).getTime();
-  const watch = new ProgressWatch(database, log, now);
+  const watch = new ProgressWatch(database, now);
   const streams = new Limiter(policies.statusStreams);
-  const ofLink = new RateLimit(statusRequests.perLink);
-  const ofNetwork = new RateLimit(statusRequests.perNetwork);
+  const ofLink = new RateLimit(statusLimits.ofLink);
+  const ofNetwork = new RateLimit(statusLimits.ofNetwork);
   const stop = new AbortController();
   http.addHook('preClose', async () => stop.abort());
-
-  const describe = (
-    target: StatusTarget,
-    stored: StoredProgress | undefined,
-    language: ProgressLanguage,
-  ) => describeProgress(target, stored, delivered, language);
 
   http.get<{ Params: { token: string }; Querystring: { lang?: unknown } }>(
     '/status/:token',
@@ -79,96 +65,74 @@ export function registerProgressRoutes(
       reply.headers(headers);
       const { token } = request.params;
       const networks = http.peers.networksOf(request.raw);
-      if (!ofNetwork.consume(networks[0] ?? '', now())) return refuse(request, reply);
+      const refuse = () =>
+        reply
+          .code(429)
+          .header('retry-after', retryAfterSeconds)
+          .send({ status: 429, message: tooMany, requestId: request.id });
+      if (!ofNetwork.consume(networks[0] ?? '', now())) return refuse();
       const target = links.read(token);
-      if (target === undefined)
-        return reply.code(404).send({ status: 404, message: 'Not Found', requestId: request.id });
-      if (!ofLink.consume(token, now())) return refuse(request, reply);
-      const { lang = '' } = request.query;
-      const { accept = '', 'accept-language': languages = '' } = request.headers;
-      const language = pickProgressLanguage(`${lang},${languages}`);
-      const leftMs = target.expiresAt.getTime() - now();
-      if (leftMs <= 0) return reply.code(410).send(describeEnd(target, language));
+      if (target === undefined) return reply.callNotFound();
+      if (!ofLink.consume(token, now())) return refuse();
+      const { accept = '', 'accept-language': languages, 'last-event-id': last } = request.headers;
+      const language = pickProgressLanguage(`${request.query.lang},${languages}`);
+      const expired: Progress = {
+        state: 'expired',
+        text: progressText('expired', language),
+        at: target.expiresAt.toISOString(),
+        final: true,
+      };
+      const isExpired = () => target.expiresAt.getTime() <= now();
+      const describe = (stored: StoredProgress | undefined): Progress =>
+        (!isExpired() && describeProgress(target, stored, delivered, language)) || expired;
+      if (isExpired()) return reply.code(410).send(expired);
       if (request.method === 'GET' && accept.includes('text/event-stream')) {
-        if (request.headers['last-event-id'] === finalId) return reply.code(204).send();
-        const holding =
-          watch.countFollowers(token) < maxStreamsPerLink
-            ? streams.tryAcquire(networks)
-            : undefined;
-        if (holding === undefined) return refuse(request, reply);
-        const stream = streamProgress({
-          follow: (show) =>
-            watch.follow(token, target, (stored) =>
-              show(describe(target, stored, language) ?? describeEnd(target, language)),
-            ),
-          leftMs,
-          last: () => describeEnd(target, language),
-          stopping: stop.signal,
-        });
+        if (last === 'final') return reply.code(204).send();
+        const isFull = watch.countFollowers(token) >= statusLimits.streamsOfLink;
+        const holding = isFull ? undefined : streams.tryAcquire(networks);
+        if (holding === undefined) return refuse();
+        const stream = streamProgress(stop.signal, (show) =>
+          watch.follow(token, target, (stored) => show(describe(stored))),
+        );
         stream.once('close', holding.release);
         // Proxies such as nginx would hold events back.
         return reply.header('x-accel-buffering', 'no').type('text/event-stream').send(stream);
       }
-      const progress = describe(target, await withTimeout(watch.read(target)), language);
-      return progress === undefined
-        ? reply.code(410).send(describeEnd(target, language))
-        : reply.send(progress);
+      const progress = describe(await withTimeout(watch.read(target)));
+      return reply.code(progress === expired ? 410 : 200).send(progress);
     },
   );
 }
 
-/** After the link's time, or once the message is deleted. */
-function describeEnd({ expiresAt }: StatusTarget, language: ProgressLanguage): Progress {
-  const text = progressText('expired', language, undefined);
-  return { state: 'expired', text, at: expiresAt.toISOString(), final: true };
-}
-
-function refuse(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const message = `Too many requests or streams. Retry in ${retryAfterSeconds} s`;
-  return reply
-    .code(429)
-    .header('retry-after', retryAfterSeconds)
-    .send({ status: 429, message, requestId: request.id });
-}
-
-interface ProgressStream {
-  /** Calls its argument with the progress, until the returned function is called. */
-  readonly follow: (show: (progress: Progress) => void) => () => void;
-  /** When the link ends, in milliseconds from now. */
-  readonly leftMs: number;
-  /** What the stream then ends with. */
-  readonly last: () => Progress;
-  readonly stopping: AbortSignal;
-}
-
-/** What a client doesn't read stays small: a message changes a few dozen times in 15 minutes. */
-function streamProgress({ follow, leftMs, last, stopping }: ProgressStream): Readable {
+/**
+ * A stream of what is shown, until it is final. What a client doesn't read stays small: a message changes a few dozen times in 15
+ * minutes.
+ * @param begin gets the function that shows a progress, and returns what to do at the end
+ */
+function streamProgress(
+  stopping: AbortSignal,
+  begin: (show: (progress: Progress) => void) => () => void,
+): Readable {
   const stream = new Readable({ read: () => undefined });
+  stream.push('retry: 3000\n\n');
+  const heartbeat = setInterval(() => stream.push(':\n\n'), heartbeatMs);
   let sent = '';
-  let hasEnded = false;
-  const show = (progress: Progress): void => {
+  const finish = begin((progress) => {
     const text = JSON.stringify(progress);
-    if (hasEnded || text === sent) return;
+    if (text === sent) return;
     sent = text;
-    stream.push(`${progress.final ? `id: ${finalId}\n` : ''}data: ${text}\n\n`);
+    stream.push(`${progress.final ? 'id: final\n' : ''}data: ${text}\n\n`);
     if (progress.final) end();
-  };
+  });
   const release = (): void => {
-    hasEnded = true;
     clearInterval(heartbeat);
-    clearTimeout(expiry);
-    unfollow();
     stopping.removeEventListener('abort', end);
+    finish();
   };
   const end = (): void => {
-    if (hasEnded) return;
     release();
     stream.push(null);
   };
-  stream.push('retry: 3000\n\n');
-  const heartbeat = setInterval(() => stream.push(':\n\n'), heartbeatMs);
-  const expiry = setTimeout(() => show(last()), leftMs);
-  const unfollow = follow(show);
   stopping.addEventListener('abort', end);
   stream.once('close', release);
   if (stopping.aborted) end();

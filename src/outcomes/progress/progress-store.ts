@@ -3,7 +3,7 @@ import { alignByOrdinal } from '../../base/database/align-by-ordinal.ts';
 import type { Kysely } from '../../base/database/open-database.ts';
 import { allRows } from '../../base/database/statements.ts';
 import { type OutcomeKind, outcomeKinds } from '../../content/message/event-kinds.ts';
-import { isLeased, kindList, pausedScopeOf, toDomain } from '../../content/message/message-sql.ts';
+import { kindList, pausedScopeOf, toDomain } from '../../content/message/message-sql.ts';
 import { scheduledReason } from '../../content/message/scheduled-class.ts';
 import type { StatusTarget } from '../../sending/submission/status-link.ts';
 
@@ -11,15 +11,12 @@ import type { StatusTarget } from '../../sending/submission/status-link.ts';
 export interface StoredProgress {
   /** Of the recipient; null once that is erased. */
   readonly domain: string | null;
-  /** It waits for an attempt or for a review, or is being sent. */
-  readonly pending: boolean;
-  /** The next attempt; null if it is final or held for review. */
-  readonly dueAt: Date | null;
-  readonly leased: boolean;
+  /** The next attempt, if its time is ahead. */
+  readonly nextTryAt: Date | null;
   /** Paused or held for review. */
   readonly held: boolean;
   readonly scheduled: boolean;
-  /** The last outcome; null before the first attempt. */
+  /** The last outcome, with its time and cause; null before the first attempt. */
   readonly kind: OutcomeKind | null;
   readonly at: Date | null;
   readonly cause: string | null;
@@ -32,9 +29,7 @@ export async function readProgress(
 ): Promise<(StoredProgress | undefined)[]> {
   const rows = await allRows<StoredProgress & { readonly n: number }>(kysely)`
     select k.n::integer as n, ${sql.raw(toDomain('m'))} as domain,
-      coalesce(0 = any (q.pending), false) as pending,
-      case when q.due_at < 'infinity' then q.due_at end as "dueAt",
-      coalesce(${sql.raw(isLeased('q', 'now()'))}, false) as leased,
+      case when q.due_at > now() and q.due_at < 'infinity' and q.lease_owner is null then q.due_at end as "nextTryAt",
       coalesce(q.due_at = 'infinity', false) or ${sql.raw(pausedScopeOf('q', 'm'))} is not null as held,
       coalesce(q.reason = ${scheduledReason}, false) as scheduled,
       e.kind, e.at, e.cause

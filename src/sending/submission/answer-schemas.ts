@@ -11,9 +11,7 @@ export const AcceptedSchema = Type.Object(
     suppressedRecipients: Type.Array(Type.String(), {
       description: 'Cc addresses skipped because they are suppressed.',
     }),
-    statusUrl: Type.Optional(
-      Type.String({ description: 'Only if `actions.statusToken` asks for it.' }),
-    ),
+    statusUrl: Type.Optional(Type.String({ description: 'If `statusToken` asks for it.' })),
   },
   { title: 'Accepted' },
 );

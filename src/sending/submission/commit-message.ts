@@ -112,13 +112,12 @@ async function finishCommit(
   return toReceipt(row);
 }
 
-function toReceipt({ id, suppressed, status }: AcceptRow): Receipt {
-  return {
-    messageId: id,
-    suppressedRecipients: suppressed,
-    replayed: false,
-    statusUrl: status?.urlOf(id),
-  };
+function toReceipt({
+  id: messageId,
+  suppressed: suppressedRecipients,
+  status,
+}: AcceptRow): Receipt {
+  return { messageId, suppressedRecipients, replayed: false, statusUrl: status?.urlOf(messageId) };
 }
 
 /**
@@ -131,14 +130,14 @@ export async function findReplay(
   dependencies: SendDependencies,
   accountId: AccountId,
   key: IdempotencyKey,
-  statusOf: () => StatusLink | undefined,
+  statusOf?: () => StatusLink | undefined,
 ): Promise<Receipt | undefined> {
   const { kysely } = dependencies.database;
   const stored = await withTimeout(findIdempotencyKey(kysely, accountId, key.text));
   if (stored === undefined) return undefined;
   if (stored.requestHash !== key.requestHash) throw new Fault('IDEMPOTENCY_MISMATCH');
   const { messageId, suppressedRecipients } = stored;
-  const statusUrl = statusOf()?.urlOf(messageId);
+  const statusUrl = statusOf?.()?.urlOf(messageId);
   return { messageId, suppressedRecipients, replayed: true, statusUrl };
 }
 
@@ -176,12 +175,10 @@ function withoutSuppressed(row: AcceptRow, addresses: readonly string[]): Accept
   if (!rows.some(({ recipients: [to] }) => to === undefined || isSuppressed(to)))
     return withoutCcOfAll(row, addresses);
   const suppressedRecipients = rows.flatMap(({ recipients }) => recipients.filter(isSuppressed));
+  const statusUrl = row.status?.isPrivate === true ? row.status.urlOf(row.id) : undefined;
   throw new Fault('RECIPIENT_SUPPRESSED', {
     details: [{ field: 'envelope.toAddress', reason: 'is suppressed for this account' }],
-    extra: {
-      suppressedRecipients,
-      ...(row.status?.isPrivate === true && { statusUrl: row.status.urlOf(row.id) }),
-    },
+    extra: { suppressedRecipients, ...(statusUrl !== undefined && { statusUrl }) },
   });
 }
 

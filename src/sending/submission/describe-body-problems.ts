@@ -73,10 +73,6 @@ function reasonOf({ keyword, params, message, propertyName }: ErrorObject): stri
     case 'maxItems':
     case 'maxProperties':
       return `must not have more than ${params.limit} ${params.limit === 1 ? 'entry' : 'entries'}`;
-    case 'minimum':
-      return `must be at least ${params.limit}`;
-    case 'maximum':
-      return `must be at most ${params.limit}`;
     case 'pattern':
       return 'must be TRUE or FALSE';
     default:

@@ -25,7 +25,7 @@ import { readAttachments } from './read-attachments.ts';
 import { type BodyJson, member } from './read-body-json.ts';
 import { type SendBody, textBodySchema } from './send-body-schema.ts';
 import type { ParsedSendRequest, SubjectOverride } from './send-request.ts';
-import { readStatusRequest, type StatusRequest } from './status-link.ts';
+import { readStatusRequest } from './status-link.ts';
 
 const noValues: GivenValues = Object.freeze({});
 
@@ -198,11 +198,6 @@ function addUnreadable(
   const overrides = { subjectLine: subjectLine?.parsed, previewText: previewText?.parsed };
   for (const { place, format } of findUnreadable(compiled, index, values, overrides))
     details.push({ field: mapField(place), reason: `must be ${describeReadable(format)}` });
-}
-
-/** The status link that an accepted body asks for. */
-export function statusRequestOf({ value }: BodyJson): StatusRequest | undefined {
-  return readStatusRequest((value as SendBody).actions.statusToken);
 }
 
 /** The actions of a body that violates the schema. */

@@ -1,10 +1,12 @@
 import { type Static, Type } from 'typebox';
 import {
+  Flag,
   NamedObject,
   OptionalText,
   StrictObject,
   StringMap,
   strict,
+  Whole,
 } from '../../base/values/common-schemas.ts';
 import { maxAttachments } from '../../content/message/attachment.ts';
 import {
@@ -22,7 +24,7 @@ import { MAX_STRUCTURED_TEXT } from '../../content/template/template-limits.ts';
 import { maxBatchMessages } from '../../host/http/limits/route-limits.ts';
 import { maxCustomHeaders, maxHeaderName, maxHeaderValue } from './custom-headers.ts';
 import { maxTimestampLength } from './delivery-timing.ts';
-import { maxStatusSeconds } from './status-link.ts';
+import { type StatusMember, statusSeconds } from './status-link.ts';
 
 /** Longer than any address (RFC 5321 section 4.5.3.1.3); syntax is checked later. */
 const maxAddress = 320;
@@ -159,23 +161,19 @@ const metadata = StrictObject({
 });
 
 /** Not `anyOf`, whose errors would name every alternative. */
-const statusToken = Type.Unsafe<
-  boolean | { readonly private?: boolean; readonly resendAfterSeconds?: number }
->({
+const statusToken = Type.Unsafe<StatusMember>({
   type: ['boolean', 'object'],
   properties: {
-    private: Type.Boolean({
-      description:
-        'True: the link doesn’t tell a message that waits from one that will never arrive, and a suppressed To address gets one too. Default: false.',
-    }),
-    resendAfterSeconds: Type.Integer({
+    private: Flag(
+      'True: the link doesn’t tell a message that waits from one that will never arrive, and a suppressed To address gets one too. Default: false.',
+    ),
+    resendAfterSeconds: Whole('When to offer to send again.', {
       minimum: 1,
-      maximum: maxStatusSeconds,
-      description: 'When the page offers to send again. Default: never.',
+      maximum: statusSeconds,
     }),
   },
   additionalProperties: false,
-  description: `True or an object: the response has a \`statusUrl\`, which shows the progress of the message without a key for ${maxStatusSeconds / 60} minutes. Default: false.`,
+  description: `True or an object: the response has a \`statusUrl\`, which shows the progress of the message without a key for ${statusSeconds / 60} minutes. Default: false.`,
 });
 
 const actions = StrictObject({

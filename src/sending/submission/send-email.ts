@@ -3,15 +3,14 @@ import type { TraceSpan } from '../../base/telemetry/tracing.ts';
 import { Fault, type FaultCode } from '../../base/values/errors.ts';
 import type { AccountId } from '../../base/values/ids.ts';
 import type { MaybePromise } from '../../base/values/maybe-promise.ts';
-import { sendBodyBytes } from '../../host/http/limits/route-limits.ts';
 import { type AdmittedRequest, checkBeforeCommit } from './check-message.ts';
 import { type CheckedMessage, commitMessage, findReplay, type Receipt } from './commit-message.ts';
 import { type IdempotencyKey, readIdempotencyKey } from './idempotency.ts';
-import { statusRequestOf } from './parse-send-body.ts';
 import { readBodyJson } from './read-body-json.ts';
 import { parseLargeBody } from './read-large-json.ts';
+import type { SendBody } from './send-body-schema.ts';
 import type { SendDependencies } from './send-dependencies.ts';
-import type { StatusRequest } from './status-link.ts';
+import { readStatusRequest, type StatusLink, type StatusRequest } from './status-link.ts';
 import { traceAccept } from './trace-accept.ts';
 
 /**
@@ -24,8 +23,9 @@ export function sendEmail(
   admitted: AdmittedRequest,
 ): Promise<Receipt> {
   const { idempotencyKey, templateText, body, parsed, span } = admitted;
+  const { id: accountId } = admitted.admission.account;
   return acceptMessage(dependencies, {
-    accountId: admitted.admission.account.id,
+    accountId,
     templateId: templateText,
     span,
     readKey:
@@ -39,19 +39,16 @@ export function sendEmail(
               parsed && 'idempotencyKey',
             ),
     check: (key, trace) => checkBeforeCommit(dependencies, admitted, key, trace),
-    readStatus: () => readStatusAgain(admitted),
+    statusOf: () => dependencies.statusLinks.for(accountId, readStatusAgain(admitted)),
   });
 }
 
 /** What a body asks for that was accepted earlier. Now, a check before it may have failed. */
-function readStatusAgain({
-  body,
-  contentType,
-  parsed,
-}: AdmittedRequest): StatusRequest | undefined {
+function readStatusAgain(request: AdmittedRequest): StatusRequest | undefined {
+  const { body, contentType, parsed } = request;
   if ('unusable' in body) return undefined;
-  const parse = body.length > sendBodyBytes ? parseLargeBody : undefined;
-  return statusRequestOf(parsed ?? readBodyJson(body, contentType, parse));
+  const { value } = parsed ?? readBodyJson(body, contentType, parseLargeBody);
+  return readStatusRequest((value as SendBody).actions.statusToken);
 }
 
 /** A message to accept, made from a template or complete. */
@@ -64,7 +61,7 @@ interface Acceptance {
   readonly readKey: (() => MaybePromise<IdempotencyKey>) | undefined;
   readonly check: (key?: IdempotencyKey, trace?: TraceContext) => MaybePromise<CheckedMessage>;
   /** The status link that the request of a replay asks for. Undefined: none can. */
-  readonly readStatus?: () => StatusRequest | undefined;
+  readonly statusOf?: () => StatusLink | undefined;
 }
 
 /** Checks and commits a message, in a span if its request is traced. */
@@ -98,7 +95,7 @@ async function checkAndCommit(
 /** Accepts what has an idempotency key, or finds what was accepted with it. */
 async function acceptWithKey(
   dependencies: SendDependencies,
-  { accountId, readStatus }: Pick<Acceptance, 'accountId' | 'readStatus'>,
+  { accountId, statusOf }: Pick<Acceptance, 'accountId' | 'statusOf'>,
   readKey: () => MaybePromise<IdempotencyKey>,
   check: (key: IdempotencyKey) => MaybePromise<CheckedMessage>,
 ): Promise<Receipt> {
@@ -111,9 +108,7 @@ async function acceptWithKey(
     return await checkAndCommit(dependencies, () => check(key), deadline);
   } catch (error) {
     if (!(error instanceof Fault && refusals.has(error.code))) throw error;
-    const replay = await findReplay(dependencies, accountId, key, () =>
-      dependencies.statusLinks.for(accountId, readStatus?.()),
-    );
+    const replay = await findReplay(dependencies, accountId, key, statusOf);
     if (replay === undefined) throw error;
     return replay;
   } finally {

@@ -4,7 +4,7 @@ import { type AccountId, type MessageId, parseAccountId } from '../../base/value
 import { formatUuid, timeOfId } from '../../base/values/uuid7.ts';
 
 /** Seconds after the accept for which a status link works. */
-export const maxStatusSeconds = 900;
+export const statusSeconds = 900;
 
 /** What a request says about its status link. */
 export interface StatusRequest {
@@ -15,19 +15,15 @@ export interface StatusRequest {
 }
 
 /** `actions.statusToken` of a valid body. */
-type StatusMember =
+export type StatusMember =
   | boolean
-  | { readonly private?: boolean; readonly resendAfterSeconds?: number }
-  | undefined;
+  | { readonly private?: boolean; readonly resendAfterSeconds?: number };
 
 /** @returns undefined if the request asks for no link */
-export function readStatusRequest(member: StatusMember): StatusRequest | undefined {
+export function readStatusRequest(member: StatusMember | undefined): StatusRequest | undefined {
   if (member === undefined || member === false) return undefined;
-  const given = member === true ? {} : member;
-  return {
-    isPrivate: given.private === true,
-    resendAfterSeconds: given.resendAfterSeconds ?? 0,
-  };
+  const { private: isPrivate = false, resendAfterSeconds = 0 } = member === true ? {} : member;
+  return { isPrivate, resendAfterSeconds };
 }
 
 /** Makes the status links of one request. */
@@ -55,8 +51,6 @@ const idBytes = 16;
 const flagBytes = 2;
 /** Above the bits of the seconds. */
 const privateBit = 1 << 15;
-/** No token with an account ID of 64 characters is longer. */
-const maxTextLength = 132;
 
 /**
  * Links to the progress of one message, for the person who waits for it. A token is signed with HMAC-SHA256, truncated to 128 bits
@@ -74,31 +68,22 @@ export class StatusLinks {
 
   /** @returns undefined if the request asks for no link */
   for(accountId: AccountId, request: StatusRequest | undefined): StatusLink | undefined {
-    return (
-      request && {
-        isPrivate: request.isPrivate,
-        urlOf: (messageId) =>
-          `${this.#publicUrl()}/status/${this.#make(accountId, messageId, request)}`,
-      }
-    );
-  }
-
-  #make(
-    accountId: AccountId,
-    messageId: MessageId,
-    { isPrivate, resendAfterSeconds }: StatusRequest,
-  ): string {
+    if (request === undefined) return undefined;
+    const { isPrivate, resendAfterSeconds } = request;
     const flags = Buffer.alloc(flagBytes);
     flags.writeUInt16BE((isPrivate ? privateBit : 0) | resendAfterSeconds);
-    const id = Buffer.from(messageId.replaceAll('-', ''), 'hex');
-    const content = Buffer.concat([id, flags, Buffer.from(accountId)]);
-    const mac = this.#keys.sign(content).subarray(0, macBytes);
-    return Buffer.concat([mac, content]).toString('base64url');
+    const urlOf = (messageId: MessageId): string => {
+      const id = Buffer.from(messageId.replaceAll('-', ''), 'hex');
+      const content = Buffer.concat([id, flags, Buffer.from(accountId)]);
+      const mac = this.#keys.sign(content).subarray(0, macBytes);
+      const token = Buffer.concat([mac, content]).toString('base64url');
+      return `${this.#publicUrl()}/status/${token}`;
+    };
+    return { isPrivate, urlOf };
   }
 
   /** A token's data, also after its time; undefined if it wasn't made here. Safe for untrusted input. */
   read(token: string): StatusTarget | undefined {
-    if (token.length > maxTextLength) return undefined;
     const bytes = Buffer.from(token, 'base64url');
     const content = bytes.subarray(macBytes);
     const isSigned = this.#keys.verify(content, bytes.subarray(0, macBytes), macBytes);
@@ -108,14 +93,10 @@ export class StatusLinks {
     if (accountId === undefined) return undefined;
     const messageId = formatUuid(content.subarray(0, idBytes)) as MessageId;
     const flags = content.readUInt16BE(idBytes);
+    const isPrivate = (flags & privateBit) !== 0;
+    const resendAfterSeconds = flags & ~privateBit;
     const acceptedAt = timeOfId(messageId);
-    return {
-      accountId,
-      messageId,
-      isPrivate: (flags & privateBit) !== 0,
-      resendAfterSeconds: flags & ~privateBit,
-      acceptedAt,
-      expiresAt: new Date(acceptedAt.getTime() + maxStatusSeconds * 1_000),
-    };
+    const expiresAt = new Date(acceptedAt.getTime() + statusSeconds * 1_000);
+    return { accountId, messageId, isPrivate, resendAfterSeconds, acceptedAt, expiresAt };
   }
 }

@@ -5,10 +5,7 @@ import type { AccountId, MessageId } from '../../../src/base/values/ids.ts';
 import { minIdAt } from '../../../src/base/values/uuid7.ts';
 import { addSuppressions } from '../../../src/content/suppression/suppression-store.ts';
 import type { Progress } from '../../../src/outcomes/progress/describe-progress.ts';
-import {
-  maxStreamsPerLink,
-  statusRequests,
-} from '../../../src/outcomes/progress/progress-routes.ts';
+import { statusLimits } from '../../../src/outcomes/progress/progress-routes.ts';
 import { StatusLinks } from '../../../src/sending/submission/status-link.ts';
 import { DirectShop } from '../../support/direct-shop.ts';
 import { EventStream } from '../../support/event-stream.ts';
@@ -77,8 +74,8 @@ test('what isn’t valid is named', async () => {
     [null, 'actions.statusToken', 'must be true, false or an object'],
     [{ privat: true }, 'actions.statusToken.privat', 'is not a field of this request'],
     [{ private: 1 }, 'actions.statusToken.private', 'must be true or false'],
-    [{ resendAfterSeconds: 0 }, 'actions.statusToken.resendAfterSeconds', 'must be at least 1'],
-    [{ resendAfterSeconds: 901 }, 'actions.statusToken.resendAfterSeconds', 'must be at most 900'],
+    [{ resendAfterSeconds: 0 }, 'actions.statusToken.resendAfterSeconds', 'must be >= 1'],
+    [{ resendAfterSeconds: 901 }, 'actions.statusToken.resendAfterSeconds', 'must be <= 900'],
     [
       { resendAfterSeconds: 1.5 },
       'actions.statusToken.resendAfterSeconds',
@@ -251,7 +248,7 @@ test('an erased message has no domain, and a deleted one no progress', async () 
 test('a link has a bounded number of streams and requests', async () => {
   const url = await linkOf(waiting, 'ada@people.test', asked);
   const streams: EventStream[] = [];
-  for (let count = 0; count < maxStreamsPerLink; count += 1)
+  for (let count = 0; count < statusLimits.streamsOfLink; count += 1)
     streams.push(await EventStream.open(url));
   await waitFor('their progress', () => streams.every(({ events }) => events.length === 1));
   const refused = await sendRequest(url, { headers: { accept: 'text/event-stream' } });
@@ -263,7 +260,7 @@ test('a link has a bounded number of streams and requests', async () => {
     return next.response?.statusCode === 200;
   });
   const statuses = new Set<number>();
-  for (let count = 0; count < 2 * statusRequests.perLink; count += 1)
+  for (let count = 0; count < 2 * statusLimits.ofLink; count += 1)
     statuses.add((await sendRequest(url)).status);
   assert.deepEqual([...statuses], [200, 429]);
   const other = await linkOf(waiting, 'ada@people.test', asked);

@@ -37,10 +37,10 @@ export interface ContractOperationSpec {
   readonly basic?: boolean;
   readonly parameters?: readonly Parameter[];
   readonly body?: { readonly type: string; readonly schema: TSchema };
-  /** 200 can also be a stream of server-sent events. */
-  readonly streams?: boolean;
-  /** Description and body schema by status. */
-  readonly answers: Readonly<Record<number, readonly [description: string, TSchema | undefined]>>;
+  /** Description and body schema by status, and another media type than JSON that it can also have, as text. */
+  readonly answers: Readonly<
+    Record<number, readonly [description: string, TSchema | undefined, other?: string]>
+  >;
 }
 
 /** An error outside of the contract. */
@@ -49,8 +49,8 @@ const PlainErrorSchema = Type.Object(
   { title: 'PlainError' },
 );
 
-function pathParameter(name: string, description: string, example: string): Parameter {
-  const schema = Type.String({ examples: [example], maxLength: 64 });
+function pathParameter(name: string, description: string, example: string, max = 64): Parameter {
+  const schema = Type.String({ examples: [example], maxLength: max });
   return { name, in: 'path', required: true, description, schema };
 }
 
@@ -258,26 +258,12 @@ export const contractOperationSpecs: readonly ContractOperationSpec[] = [
     description:
       'The `statusUrl` of a response; it works for 15 minutes. With `Accept: text/event-stream`, the progress is sent after each change, until it is final (server-sent events). Pages of every origin can read it.',
     bearer: false,
-    streams: true,
     parameters: [
-      {
-        name: 'token',
-        in: 'path',
-        required: true,
-        description: 'Of the link.',
-        schema: Type.String({
-          examples: ['tVgBoRC4sYdzYYi-rjIJpW_vAAAxMDAw'],
-          maxLength: 132,
-        }),
-      },
-      queryParameter(
-        'lang',
-        false,
-        'Language of the text: `en`, `de`, `fr` or `es`. Default: that of the browser.',
-      ),
+      pathParameter('token', 'Of the link.', 'tVgBoRC4sYdzYYi-rjIJpW_vAAAxMDAw', 132),
+      queryParameter('lang', false, '`en`, `de`, `fr` or `es`. Default: that of the browser.'),
     ],
     answers: {
-      200: ['The progress.', ProgressSchema],
+      200: ['The progress.', ProgressSchema, 'text/event-stream'],
       204: ['A stream that ended isn’t continued.', undefined],
       404: ['The link is incomplete or wrong.', PlainErrorSchema],
       410: ['The link has expired, or the message is deleted.', ProgressSchema],

@@ -127,8 +127,7 @@ function problemAnswer(schema: SchemaJson): unknown {
 }
 
 function describeContract(operation: ContractOperationSpec, schemas: NamedSchemas): unknown {
-  const { id, tag, summary, description, bearer, basic, streams, parameters, body, answers } =
-    operation;
+  const { id, tag, summary, description, bearer, basic, parameters, body, answers } = operation;
   return {
     operationId: id,
     tags: [tag],
@@ -159,16 +158,11 @@ function describeContract(operation: ContractOperationSpec, schemas: NamedSchema
           },
         }),
     responses: Object.fromEntries(
-      Object.entries(answers).map(([status, [text, schema]]) => [
+      Object.entries(answers).map(([status, [text, schema, other]]) => [
         status,
         {
           description: text,
-          ...(schema === undefined
-            ? {}
-            : json(
-                schemas.reference(schema),
-                streams === true && status === '200' ? 'text/event-stream' : undefined,
-              )),
+          ...(schema === undefined ? {} : json(schemas.reference(schema), other)),
         },
       ]),
     ),
