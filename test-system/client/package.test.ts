@@ -98,11 +98,11 @@ test('the package is imported as an ES module and required as CommonJS', async (
 if (account !== '1000' || typeof webhooks.verify !== 'function') process.exit(1);`;
   await writeFile(
     join(app.folder, 'run.mjs'),
-    `import { Signalpost, webhooks } from 'signalpost-client';\nimport 'signalpost-client/manage';\nimport 'signalpost-client/file-store';\n${use}`,
+    `import { Signalpost, webhooks } from 'signalpost-client';\nimport 'signalpost-client/manage';\nimport 'signalpost-client/file-store';\nimport 'signalpost-client/status';\n${use}`,
   );
   await writeFile(
     join(app.folder, 'run.cjs'),
-    `const { Signalpost, webhooks } = require('signalpost-client');\nrequire('signalpost-client/manage');\nrequire('signalpost-client/file-store');\n${use}`,
+    `const { Signalpost, webhooks } = require('signalpost-client');\nrequire('signalpost-client/manage');\nrequire('signalpost-client/file-store');\nrequire('signalpost-client/status');\n${use}`,
   );
   for (const file of ['run.mjs', 'run.cjs'])
     await run(process.execPath, ['--no-experimental-require-module', file], { cwd: app.folder });

@@ -29,6 +29,25 @@ async function mailTo(address: string) {
   return mail;
 }
 
+test('a link for the person who waits is in the result, and a private one in the error for a suppressed address', async () => {
+  const send = (to: string, isPrivate: boolean) =>
+    signalpost.send('note', { to, data: { Name: 'Ada' }, statusToken: { private: isPrivate } });
+  const { statusUrl = '' } = await send('eve@links.test', false);
+  assert.equal((await fetch(statusUrl)).status, 200);
+  const { statusUrl: none } = await signalpost.send('note', { to: 'a@b.test', data: { Name: '' } });
+  assert.equal(none, undefined);
+  const [batched] = await signalpost.sendBatch('note', [
+    { to: 'eve@links.test', data: { Name: 'Ada' }, statusToken: true },
+  ]);
+  assert.ok(batched?.ok && batched.statusUrl !== undefined);
+  const suppressed = 'suppressed@simulator.test';
+  for (const isPrivate of [true, false]) {
+    const error: unknown = await send(suppressed, isPrivate).catch((reason: unknown) => reason);
+    assert.ok(error instanceof SuppressedError);
+    assert.equal(error.statusUrl !== undefined, isPrivate);
+  }
+});
+
 test('an email is sent with everything that the operation takes', async () => {
   const { messageId, suppressedRecipients } = await signalpost.send('note', {
     to: { address: 'ada@readers.test', name: 'Ada' },

@@ -54,7 +54,7 @@ const stateOfCause: Readonly<Partial<Record<Cause, ProgressState>>> = {
  * The progress of a message for the person in front of the page.
  * @param stored undefined: there is no such message
  * @returns undefined if there is nothing to show. Private links always show something: whatever keeps a message from arriving, a
- * suppression included, reads as one that waits
+ * suppression included, reads as one that waits. They don't name the provider, which strangers may not know
  */
 export function describeProgress(
   { isPrivate, acceptedAt, resendAfterSeconds }: StatusTarget,
@@ -66,7 +66,8 @@ export function describeProgress(
   const shown: Partial<StoredProgress> | undefined = isHidden ? {} : stored;
   if (shown === undefined) return undefined;
   const [state, final] = situationOf(shown, delivered);
-  const { domain, at, nextTryAt } = shown;
+  const { at, nextTryAt } = shown;
+  const domain = isPrivate ? null : shown.domain;
   const resendAt = new Date(acceptedAt.getTime() + resendAfterSeconds * 1_000);
   return {
     state,

@@ -150,7 +150,7 @@ test('a private link shows a delivery, and everything else as a message that wai
     assert.deepEqual(describe(stored, secret), missing, JSON.stringify(stored));
   assert.equal(
     describe({ ...final, kind: 'delivered' }, secret)?.text.split('.')[0],
-    'Handed to people',
+    'Your email was sent',
   );
 });
 

@@ -210,6 +210,13 @@ test('a bounce is said, unless the link is private', async () => {
   assert.deepEqual(never, { state: 'waiting', text: 'Your email is on its way.', final: false });
 });
 
+test('every node of an installation shows the progress', async () => {
+  const { databaseUrl } = waiting;
+  const other = await startTestService({ databaseUrl, worker: false });
+  const url = await linkOf(waiting, 'ada@people.test', asked);
+  assert.deepEqual(await read(url.replace(waiting.service.url, other.url)), await read(url));
+});
+
 test('after 15 minutes the link says so', async () => {
   const id = minIdAt(new Date(Date.now() - 900_001)) as MessageId;
   const request = { isPrivate: true, resendAfterSeconds: 0 };
