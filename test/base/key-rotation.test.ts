@@ -32,6 +32,7 @@ import { UnsubscribeTokens } from '../../src/outcomes/unsubscribe/unsubscribe-to
 import { SecretBox } from '../../src/outcomes/webhook/secret-box.ts';
 import { ReturnPaths } from '../../src/sending/delivery/return-path.ts';
 import { InboxReaders } from '../../src/sending/inbox/inbox-access.ts';
+import { StatusLinks } from '../../src/sending/submission/status-link.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
 const secrets = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)] as const;
@@ -148,6 +149,14 @@ const uses: Record<string, Use<unknown, unknown> | 'begins anew'> = {
         values: [],
       }),
     accepts: (tokens, text) => tokens.readLink(text) !== undefined,
+  }),
+  'status link': use({
+    open: (key) => new StatusLinks(key, () => 'http://127.0.0.1'),
+    make: (links) =>
+      links
+        .for(message.accountId, { isPrivate: false, resendAfterSeconds: 0 })
+        ?.urlOf(message.messageId) ?? '',
+    accepts: (links, url) => links.read(url.slice(url.lastIndexOf('/') + 1)) !== undefined,
   }),
   'open image': use({
     open: (key) => new TrackingTokens(key),
