@@ -159,15 +159,19 @@ const memory = new Limiter(policies.composedMessages, memoryShare());
 /** The attachments in base64, and the message with them. */
 const copies = 2;
 
-/** @param bytes of what is sent; without attachments, these hardly count */
+/**
+ * @param bytes of what is sent; without attachments, these hardly count
+ * @throws Fault IO_EXCEPTION if too many wait for memory, or for what the work waits for
+ */
 async function withMemory<Result>(
   { account }: RawRight,
   bytes: number,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  if (bytes <= sendBodyBytes) return work();
   try {
-    return await memory.run(account.id, work, { amount: bytes * copies });
+    return bytes <= sendBodyBytes
+      ? await work()
+      : await memory.run(account.id, work, { amount: bytes * copies });
   } catch (error) {
     if (!(error instanceof Busy)) throw error;
     throw new Fault('IO_EXCEPTION', { cause: error, retryAfter: error.retryAfter });
@@ -219,7 +223,6 @@ async function checkContent(
 ): Promise<CheckedMessage> {
   const { account } = right;
   const { parser, senders, attachmentSettings } = dependencies;
-  const turn = { group: account.id };
 
   // 6 body, add-on included
   const { json, message } = read();
@@ -235,7 +238,7 @@ async function checkContent(
   };
   const { rules } = attachmentSettings;
   const limit = attachmentLimitOf(account, attachmentSettings);
-  const filled = await fillTexts(parsed, turn);
+  const filled = await fillTexts(parsed, account.id);
   const replyTo =
     message?.replyTo ?? (request.replyTo === undefined ? [] : [{ address: request.replyTo }]);
   const head = { parsed: { ...parsed, request }, recipients, replyTo };
@@ -261,7 +264,7 @@ async function checkContent(
   if (filled.kind === 'unusable') throw invalidContent(filled.problems);
   const source = await composeContentMail(filled, { ...head, sender }, attachments);
   const tracking = trackingOf(request);
-  if (tracking.length > 0) await checkRawParts({ source, rules, tracking }, turn);
+  if (tracking.length > 0) await checkRawParts({ source, rules, tracking }, { group: account.id });
   const { subject } = filled;
   const status = dependencies.statusLinks.for(account.id, request.status);
   return storeRaw(
