@@ -7,7 +7,7 @@ import { addressesIn, FeedbackShop } from '../../support/feedback-shop.ts';
 import { readInbox } from '../../support/inbox-client.ts';
 import { bodyWith, SendClient } from '../../support/send-client.ts';
 import { sendRequest } from '../../support/send-request.ts';
-import { saveShop } from '../../support/shop.ts';
+import { addSender, publishShopTemplate, saveShop } from '../../support/shop.ts';
 import { openGate, type TcpGate } from '../../support/tcp-gate.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -192,6 +192,36 @@ test('reports show how long people waited from delivery to the first use', async
   assert.ok(waited > 37_000 && waited < 44_000, String(waited));
   assert.ok((row.latency?.p99 ?? Number.POSITIVE_INFINITY) < 37_000, String(row.latency?.p99));
   assert.equal(row.counts.clicked_people, 0);
+});
+
+test('the link is at the tracking host of the From domain, if there is one', async () => {
+  const { pool } = shop.database;
+  const account = shop.shop.id;
+  await pool.query(
+    `insert into sending_domain (account_id, domain, state, return_path, tracking_host)
+     values ($1, 'brand.test', 'verified', 'b.brand.test', 'links.brand.test')`,
+    [account],
+  );
+  await pool.query(
+    `insert into domain_finding (account_id, domain, kind, name, type, expected, required, state, found, explanation, resolver)
+     values ($1, 'brand.test', 'tracking', 'links.brand.test', 'CNAME', '', false, 'ok', '{}', '', '')`,
+    [account],
+  );
+  await addSender(shop.database, account, 'hi@brand.test');
+  await publishShopTemplate(shop.database, shop.shop, {
+    id: 'brand',
+    sender: 'hi@brand.test',
+    source: {
+      subject: 's',
+      previewText: '',
+      html: '<a href="{{Reset URL}}">x</a>',
+      fields: { 'Reset URL': { guard: true } },
+    },
+  });
+  const { link } = await send({}, 'brand');
+  assert.match(link, /^https:\/\/links\.brand\.test\/g\//);
+  const here = link.replace('https://links.brand.test', shop.service.url);
+  assert.equal((await press(here)).headers.get('location'), target);
 });
 
 test('an empty value is no link', async () => {
