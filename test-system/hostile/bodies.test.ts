@@ -82,12 +82,10 @@ async function announce(
 
 test('ASVS 4.0.3 13.2.1: every entry in the table of limits has a route', () => {
   const { http } = service.app;
-  const routes = http.printRoutes({ commonPrefix: false });
   for (const { methods, path } of table)
     for (const method of methods as 'GET'[]) {
       assert.ok(http.hasRoute({ method, url: path }), `${method} ${path} is registered`);
     }
-  assert.match(routes, /assets\//);
 });
 
 test('ASVS 4.0.3 13.2.1: a route without an entry, or with a different method, can’t be registered', () => {
