@@ -68,7 +68,8 @@ export async function forEach<Item, Result>(
   return results;
 }
 
-function rightOf({ admission }: DropInRequest): RawRight {
+/** @throws Fault UNAUTHORIZED without the permission to send content of its own */
+export function rightOf({ admission }: DropInRequest): RawRight {
   if (admission.raw === undefined)
     throw new Fault('UNAUTHORIZED', { challenge: 'insufficient_scope' });
   return admission.raw;
@@ -91,7 +92,10 @@ async function toAdmitted(
 }
 
 /** The template with a provider's ID or alias: as it is here, or as `signalpost import` writes it. */
-async function findTemplate({ services, admission }: DropInRequest, text: string): Promise<string> {
+export async function findTemplate(
+  { services, admission }: DropInRequest,
+  text: string,
+): Promise<string> {
   const imported = text
     .replaceAll(/[^A-Za-z0-9_-]+/g, '-')
     .replaceAll(/^-+|-+$/g, '')

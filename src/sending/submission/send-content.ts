@@ -93,7 +93,7 @@ export interface ContentSending {
 }
 
 /** Max recipients of one message: To, Cc and Bcc. */
-const maxContentRecipients = 150;
+export const maxContentRecipients = 150;
 
 /**
  * Sends a message that isn't made from a stored template, with the checks of the send operation in its order.
@@ -160,10 +160,11 @@ const memory = new Limiter(policies.composedMessages, memoryShare());
 const copies = 2;
 
 /**
+ * Does something with a message whose attachments are copied.
  * @param bytes of what is sent; without attachments, these hardly count
  * @throws Fault IO_EXCEPTION if too many wait for memory, or for what the work waits for
  */
-async function withMemory<Result>(
+export async function withMemory<Result>(
   { account }: RawRight,
   bytes: number,
   work: () => Promise<Result>,

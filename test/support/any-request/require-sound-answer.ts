@@ -19,6 +19,10 @@ export function requireSoundAnswer(sent: AnyRequest, response: AnyAnswer): void 
     assert.ok(!isProgram(sent), `a page instead of JSON: ${where}`);
     return;
   }
+  if (sent.line.limit.path === '/ses' && type.startsWith('text/xml')) {
+    assert.match(text, /^<ErrorResponse .*<Code>\w+<\/Code>.*<\/ErrorResponse>$/s, where);
+    return;
+  }
   assert.match(type, /json/, `neither a page nor JSON: ${where}`);
   requireForm(sent, status, JSON.parse(text), where);
 }
@@ -48,10 +52,11 @@ function requireForm(sent: AnyRequest, status: number, body: Json, where: string
 /** The members of an error in the form of a provider. */
 const dropInForms: Readonly<Record<DropInName, readonly string[]>> = {
   resend: ['statusCode', 'name', 'message'],
+  ses: ['message'],
 };
 
 function isProgram({ line }: AnyRequest): boolean {
-  return /^\/(manage|ete|api|resend|token|revoke|introspect|intake|healthz|readyz)/.test(
+  return /^\/(manage|ete|api|resend|ses|token|revoke|introspect|intake|healthz|readyz)/.test(
     line.limit.path,
   );
 }
