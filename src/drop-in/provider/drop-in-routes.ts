@@ -10,6 +10,7 @@ import type { RouteLimit } from '../../host/http/limits/route-limits.ts';
 import { escapeMalformedPercent } from '../../host/http/request-path.ts';
 import { admitCaller, type SendAdmission } from '../../sending/submission/admit-caller.ts';
 import { attachmentLimitOf } from '../../sending/submission/check-attachments.ts';
+import { limitDetails } from '../../sending/submission/describe-body-problems.ts';
 import { unusableBody } from '../../sending/submission/read-body-json.ts';
 import { encodedBody, isPlain } from '../../sending/submission/send-email-routes.ts';
 import { withTimeout } from '../../sending/submission/with-timeout.ts';
@@ -23,6 +24,7 @@ import {
   type DropInServices,
   type DropInSigner,
 } from './drop-in.ts';
+import { unknownMember } from './members.ts';
 
 /** Calls that read or change what the account has sent. */
 const otherCalls = new Limiter(policies.providerCalls);
@@ -112,12 +114,18 @@ async function answerCall(
       ? call.answer(given)
       : otherCalls.run(admission.account.id, () => call.answer(given));
   const target = escapeMalformedPercent(url);
-  const [path = '', query] = target.split('?', 2);
+  const [path = '', queryText] = target.split('?', 2);
+  const query = new URLSearchParams(queryText);
+  const unknown = [...query.keys()].filter((name) => call.query?.includes(name) === false);
+  if (unknown.length > 0)
+    throw new Fault('VALIDATION_FAILED', {
+      details: limitDetails(unknown.map((field) => ({ field, reason: unknownMember }))),
+    });
   return answer({
     services,
     admission,
     params: readParams(call.path, path),
-    query: new URLSearchParams(query),
+    query,
     headers,
     body,
     origin: { remoteAddress, requestId: exchange.id },

@@ -77,6 +77,8 @@ export interface DropInCall {
   readonly bodyBytes?: number;
   /** Its body can have attachments, and is then as large as the account’s limit allows. */
   readonly withAttachments?: true;
+  /** Parameters of the query; others are refused by name. Absent: they aren't checked. */
+  readonly query?: readonly string[];
   /** The objects in its body, by what the documentation calls them; the body itself is `''`. */
   readonly members?: Readonly<Record<string, MemberTable>>;
   /** What errors of the send body are about in this API: `envelope.fromAddress` is its `from`. */
