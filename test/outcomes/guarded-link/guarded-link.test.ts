@@ -262,6 +262,8 @@ test('a value must be a web address without credentials, of at most 1,500 charac
   }
   const { link } = await send({ 'Reset URL': `https://shop.test/${'x'.repeat(1_482)}` });
   assert.ok(link.length < 2_300, String(link.length));
+  assert.equal((await visit(link)).status, 200);
+  assert.equal((await press(link)).headers.get('location')?.length, 1_500);
   const { link: foreign } = await send({ 'Reset URL': 'http://bücher.test/ü?a=ä b' });
   const page = await visit(foreign);
   assert.match(page.text, /Continue to xn--bcher-kva\.test/);
