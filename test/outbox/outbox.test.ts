@@ -21,7 +21,8 @@ import { openTestShop } from '../support/test-shop.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const environment = { OUTBOX_NETWORKS: '127.0.0.0/8' };
-const shop = await openTestShop({ environment, worker: false });
+const roles = ['http', 'management', 'outbox'] as const;
+const shop = await openTestShop({ environment, roles });
 const { database, databaseUrl, owner, path } = shop;
 const own = await createTestDatabase();
 const gate = await openGate(own.url);
@@ -40,7 +41,7 @@ function withoutOptions(text: string): string {
 }
 
 /** A second node, whose reader has other sources than the first one's, and the same ones after it. */
-const second = await startTestService({ databaseUrl, worker: false, environment });
+const second = await startTestService({ databaseUrl, roles, environment });
 
 function sourceUrl(port = new URL(gate.url).port): string {
   const { username, password, pathname } = new URL(own.url);
@@ -341,7 +342,7 @@ test('1,000 rows are each sent once while connections break and readers overlap'
 test('another node takes over when the one that reads stops', async (t) => {
   const outbox = await Outbox.open(t);
   await outbox.answer(await outbox.insert());
-  const third = await startTestService({ databaseUrl, worker: false, environment });
+  const third = await startTestService({ databaseUrl, roles, environment });
   await second.stop();
   await outbox.answer(await outbox.insert());
   await third.stop();
@@ -425,7 +426,7 @@ test('ASVS 4.0.3 5.2.6: a source leads to no private network, and its URL names 
     .set('inside.test', { A: ['203.0.113.5', '127.0.0.1'] })
     .set('loopback.test', { A: ['127.0.0.1'] })
     .start();
-  const strict = await openTestShop({ worker: false, environment: { DNS_SERVERS: dns.server } });
+  const strict = await openTestShop({ roles, environment: { DNS_SERVERS: dns.server } });
   const put = (url: string) =>
     strict.owner.put(`${strict.path}/outbox-sources/orders`, { table: 'email_outbox', url });
   for (const url of [
