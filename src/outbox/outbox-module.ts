@@ -1,4 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
+import { Limiter } from '../base/fairness/limiter.ts';
+import { policies } from '../base/fairness/policies.ts';
 import { PublicNetworks } from '../base/network/public-networks.ts';
 import { metricOptions } from '../base/telemetry/metrics-table.ts';
 import { registerGauge } from '../base/telemetry/register-gauge.ts';
@@ -8,7 +10,8 @@ import { OutboxReader, type OutboxReaderDependencies } from './reader/outbox-rea
 /** Statements at sources in progress have a last chance to end. */
 const maxStopMs = 10_000;
 
-interface OutboxDependencies extends Omit<OutboxReaderDependencies, 'count' | 'networks'> {
+interface OutboxDependencies
+  extends Omit<OutboxReaderDependencies, 'count' | 'networks' | 'pages'> {
   readonly metrics: Registry;
   /** Non-public networks that sources may be in. */
   readonly allowedNetworks: readonly string[];
@@ -24,6 +27,7 @@ export function createOutbox({ metrics, allowedNetworks, ...dependencies }: Outb
   const reader = new OutboxReader({
     ...dependencies,
     networks,
+    pages: new Limiter(policies.outboxPages),
     count: (outcome, count) => rows.inc({ outcome }, count),
   });
   registerGauge(metrics, 'signalpost_outbox_lag_seconds', () => reader.lagSeconds);

@@ -18,7 +18,7 @@ export interface StrangersServer {
 }
 
 /** What a query returns: every value as text, whatever type the server says it has. */
-export type TextRow = Readonly<Record<string, string | null>>;
+type TextRow = Readonly<Record<string, string | null>>;
 
 /** A connection to a PostgreSQL server of a stranger. */
 export interface GuardedClient {

@@ -1,10 +1,7 @@
-import type { Account } from '../../accounts/account/account.ts';
 import type { AccountDirectory } from '../../accounts/account/account-directory.ts';
 import type { ChangeListener } from '../../base/database/change-listener.ts';
 import type { Database } from '../../base/database/open-database.ts';
 import type { HostNames } from '../../base/dns/host-names.ts';
-import { Limiter } from '../../base/fairness/limiter.ts';
-import { policies } from '../../base/fairness/policies.ts';
 import { connectToStranger } from '../../base/network/guarded-postgres.ts';
 import type { PublicNetworks } from '../../base/network/public-networks.ts';
 import type { MasterKey } from '../../base/secrets/master-key.ts';
@@ -12,7 +9,6 @@ import { PeriodicTask } from '../../base/threads/periodic-task.ts';
 import { Fault } from '../../base/values/errors.ts';
 import { newId } from '../../base/values/ids.ts';
 import type { Log } from '../../base/values/log.ts';
-import { toFault } from '../../host/http/answer-fault.ts';
 import { WakeSignal } from '../../sending/queue/wake-signal.ts';
 import {
   claimSources,
@@ -25,7 +21,7 @@ import {
 import { parseSourceUrl } from '../source/source-url.ts';
 import { describeFailure } from './describe-failure.ts';
 import { maxAnswerBytes, OutboxTable, TableProblem } from './outbox-table-store.ts';
-import { type ReadPageDependencies, readPage } from './read-page.ts';
+import { type ReadPageDependencies, readPage, throwFault } from './read-page.ts';
 
 export interface OutboxReaderDependencies extends ReadPageDependencies {
   readonly database: Database;
@@ -66,7 +62,6 @@ export class OutboxReader {
   readonly #dependencies: OutboxReaderDependencies;
   readonly #owner = newId();
   readonly #sources = new Map<string, SourceLoop>();
-  readonly #pages = new Limiter(policies.outboxPages);
   readonly #claims: PeriodicTask;
   #stopping = false;
 
@@ -108,7 +103,7 @@ export class OutboxReader {
     for (const source of await claimSources(database.kysely, key, this.#owner, free)) {
       const name = `${source.accountId}/${source.id} ${source.incarnation}`;
       if (this.#sources.has(name)) continue;
-      const loop = new SourceLoop(this.#dependencies, this.#owner, this.#pages, source);
+      const loop = new SourceLoop(this.#dependencies, this.#owner, source);
       this.#sources.set(name, loop);
       void loop.run().finally(() => this.#sources.delete(name));
     }
@@ -119,7 +114,6 @@ export class OutboxReader {
 class SourceLoop {
   readonly #dependencies: OutboxReaderDependencies;
   readonly #owner: string;
-  readonly #pages: Limiter;
   readonly #wake = new WakeSignal();
   #source: LeasedSource;
   #table: OutboxTable | undefined;
@@ -129,6 +123,8 @@ class SourceLoop {
   #failures = 0;
   #drainedAt: number;
   #lookAt = 0;
+  /** Rows may have been inserted since the last look began. */
+  #notified = false;
   /** Its rate allows no look before. */
   #pacedUntil = 0;
   /** Consecutive pages of which no answer was written. */
@@ -137,15 +133,9 @@ class SourceLoop {
   #stopped = false;
   #running: Promise<void> | undefined;
 
-  constructor(
-    dependencies: OutboxReaderDependencies,
-    owner: string,
-    pages: Limiter,
-    source: LeasedSource,
-  ) {
+  constructor(dependencies: OutboxReaderDependencies, owner: string, source: LeasedSource) {
     this.#dependencies = dependencies;
     this.#owner = owner;
-    this.#pages = pages;
     this.#source = source;
     this.#drainedAt = performance.now() - source.lagSeconds * 1_000;
   }
@@ -217,6 +207,7 @@ class SourceLoop {
     const { accountId, id, rowsPerSecond } = this.#source;
     const startedAt = performance.now();
     const before = this.#reading;
+    this.#notified = false;
     try {
       const { read, answered } = await this.#readPage();
       const idleMs = this.#notifies ? notifiedPollMs : pollMs;
@@ -227,6 +218,7 @@ class SourceLoop {
       if (read === 0) this.#drainedAt = performance.now();
       this.#pacedUntil = startedAt + (read / rowsPerSecond) * 1_000;
       this.#lookAt = answered === 0 ? startedAt + idleMs : this.#pacedUntil;
+      if (this.#notified) this.#lookNow();
     } catch (error) {
       // Its connection isn't why a Fault passes.
       if (!(error instanceof Fault)) this.#close();
@@ -246,14 +238,10 @@ class SourceLoop {
 
   async #readPage() {
     const { accountId } = this.#source;
-    const account = await findAccount(this.#dependencies.accounts, accountId);
+    const { accounts } = this.#dependencies;
+    const account = await Promise.resolve(accounts.account(accountId)).catch(throwFault);
     if (account === undefined || account.suspended) throw new Fault('ACCOUNT_SUSPENDED');
-    const table = await this.#open();
-    return this.#pages.run(
-      accountId,
-      () => readPage(this.#dependencies, account, this.#source, table),
-      { patient: true },
-    );
+    return readPage(this.#dependencies, account, this.#source, await this.#open());
   }
 
   async #open(): Promise<OutboxTable> {
@@ -288,6 +276,7 @@ class SourceLoop {
 
   /** A failing source waits for its turn whatever its server sends. */
   #lookNow(): void {
+    this.#notified = true;
     if (this.#failures > 0) return;
     const soon = Math.max(this.#pacedUntil, performance.now() + minPauseMs);
     this.#lookAt = Math.min(this.#lookAt, soon);
@@ -297,17 +286,5 @@ class SourceLoop {
   #close(): void {
     this.#table?.close();
     this.#table = undefined;
-  }
-}
-
-/** @throws Fault, so that nothing about the service's own database is shown as the source's failure */
-async function findAccount(
-  accounts: OutboxReaderDependencies['accounts'],
-  accountId: LeasedSource['accountId'],
-): Promise<Account | undefined> {
-  try {
-    return await accounts.account(accountId);
-  } catch (error) {
-    throw toFault(error);
   }
 }

@@ -31,9 +31,9 @@ export interface RowAnswer {
 export const maxRowBytes = 256 * 1024;
 /** Rows read at a time. */
 export const maxPageRows = 100;
-const maxPageBytes = 4 * 1024 * 1024;
-/** The server can't send more than this for a page: every byte can be escaped, and the driver adds headers. */
-export const maxAnswerBytes = 8 * 1024 * 1024;
+const maxPageBytes = 1024 * 1024;
+/** A page, its ids and addresses, and what the protocol adds. */
+export const maxAnswerBytes = 4 * maxPageBytes;
 /** No index can have longer ids. */
 const maxIdLength = 3_000;
 const maxTextLength = 1_000;

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Account } from '../../accounts/account/account.ts';
+import type { Limiter } from '../../base/fairness/limiter.ts';
 import { Fault, type FaultCode } from '../../base/values/errors.ts';
 import { toFault } from '../../host/http/answer-fault.ts';
 import type { Submission } from '../../sending/submission/submission-module.ts';
@@ -14,6 +15,8 @@ import { bodyOfRow, failedRow, keyOfRow } from './row-request.ts';
 
 export interface ReadPageDependencies {
   readonly submission: Pick<Submission, 'sendRow' | 'rememberRows'>;
+  /** Bounds the rows of all sources that wait for a commit. */
+  readonly pages: Limiter;
   /** Counts rows by what became of them. */
   readonly count: (outcome: RowAnswer['status'], rows: number) => void;
 }
@@ -43,22 +46,13 @@ const maxTurnMs = 4;
  * @throws Error of the source
  */
 export async function readPage(
-  { submission, count }: ReadPageDependencies,
+  { submission, pages, count }: ReadPageDependencies,
   account: Account,
   source: LeasedSource,
   table: Pick<OutboxTable, 'answer' | 'readWaiting'>,
 ): Promise<PageResult> {
   const rows = await table.readWaiting(maxPageRows);
-  const sending: Promise<RowAnswer | Fault>[] = [];
-  let turnEnd = performance.now() + maxTurnMs;
-  for (const row of rows) {
-    if (performance.now() >= turnEnd) {
-      await nextTurn();
-      turnEnd = performance.now() + maxTurnMs;
-    }
-    sending.push(sendRow(row));
-  }
-  const outcomes = await Promise.all(sending);
+  const outcomes = await pages.run(account.id, () => sendRows(rows), { patient: true });
   const answers = outcomes.filter((outcome): outcome is RowAnswer => !(outcome instanceof Fault));
   const answered = answers.length === 0 ? 0 : await table.answer(answers);
   const accepted = answers.filter(({ status }) => status === 'accepted').length;
@@ -70,12 +64,23 @@ export async function readPage(
         account.id,
         rows.map((row) => keyOfRow(source.incarnation, row).text),
       )
-      .catch((error: unknown) => {
-        throw toFault(error);
-      });
+      .catch(throwFault);
   const fault = outcomes.find((outcome) => outcome instanceof Fault);
   if (fault !== undefined) throw fault;
   return { read: rows.length, answered };
+
+  async function sendRows(page: readonly OutboxRow[]): Promise<readonly (RowAnswer | Fault)[]> {
+    const sending: Promise<RowAnswer | Fault>[] = [];
+    let turnEnd = performance.now() + maxTurnMs;
+    for (const row of page) {
+      if (performance.now() >= turnEnd) {
+        await nextTurn();
+        turnEnd = performance.now() + maxTurnMs;
+      }
+      sending.push(sendRow(row));
+    }
+    return Promise.all(sending);
+  }
 
   /** @returns a Fault that passes */
   async function sendRow(row: OutboxRow): Promise<RowAnswer | Fault> {
@@ -93,4 +98,9 @@ export async function readPage(
       return passing.has(fault.code) ? fault : failedRow(row, fault);
     }
   }
+}
+
+/** So that nothing about the service's own database is shown as the source's failure. */
+export function throwFault(error: unknown): never {
+  throw toFault(error);
 }

@@ -58,7 +58,7 @@ const columns = sql`id, table_name as "table", server, rows_per_second as "rowsP
 const lagSeconds = sql`round(extract(epoch from greatest(now() - drained_at, interval '0')))::int`;
 
 /** A source; undefined if not found. */
-export function readSource(
+function readSource(
   kysely: Kysely,
   accountId: AccountId,
   id: string,
