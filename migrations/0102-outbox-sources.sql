@@ -5,7 +5,7 @@ create table outbox_source (
   -- Part of the idempotency keys of its rows, so that a source that is added again has none of the old ones.
   incarnation uuid not null default gen_random_uuid(),
   table_name text not null,
-  url bytea not null,
+  sealed_url bytea not null,
   server text not null,
   rows_per_second integer not null,
   created_at timestamptz not null default now(),

@@ -738,7 +738,7 @@ create table outbox_source (
   id text not null,
   incarnation uuid not null default gen_random_uuid(),
   table_name text not null,
-  url bytea not null,
+  sealed_url bytea not null,
   server text not null,
   rows_per_second integer not null,
   created_at timestamp with time zone not null default now(),

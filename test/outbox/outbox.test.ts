@@ -458,7 +458,7 @@ test('ASVS 4.0.3 5.2.6: a source leads to no private network, and its URL names 
     return (await findSource(strict.owner, strict.path, 'orders'))?.failure === 'UNREACHABLE';
   });
   const { rows } = await strict.database.pool.query<{ url: Buffer }>(
-    'select url from outbox_source',
+    'select sealed_url as url from outbox_source',
   );
   assert.ok(
     rows[0]?.url.every(

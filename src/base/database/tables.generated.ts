@@ -518,9 +518,9 @@ export interface OutboxSourceTable {
   lease_until: Timestamp | null;
   read_at: Timestamp | null;
   rows_per_second: number;
+  sealed_url: Buffer;
   server: string;
   table_name: string;
-  url: Buffer;
 }
 
 export interface PasskeyTable {

@@ -16,7 +16,7 @@ export const sealedSourceUrls: SealedColumn = {
   purpose,
   table: 'outbox_source',
   rowKey: ['account_id', 'id'],
-  column: 'url',
+  column: 'sealed_url',
   seal: (key, row, url) => seal(key, row.join('/'), url),
   unseal: (key, row, sealed) => unseal(key, row.join('/'), sealed),
 };
@@ -105,11 +105,11 @@ export async function saveSource(
   const sealed = database && seal(key.keysFor(purpose).current, place, Buffer.from(database.url));
   if (before === undefined)
     await run(transaction)`
-      insert into outbox_source (account_id, id, table_name, url, server, rows_per_second)
+      insert into outbox_source (account_id, id, table_name, sealed_url, server, rows_per_second)
       values (${accountId}, ${id}, ${table}, ${sealed}, ${database?.shown}, ${rowsPerSecond})`;
   else
     await run(transaction)`
-      update outbox_source set url = coalesce(${sealed ?? null}::bytea, url),
+      update outbox_source set sealed_url = coalesce(${sealed ?? null}::bytea, sealed_url),
         server = coalesce(${database?.shown ?? null}::text, server), rows_per_second = ${rowsPerSecond}
       where account_id = ${accountId} and id = ${id}`;
   await announceChange(transaction, outboxSourceTopic, `${accountId}/${id}`);
@@ -151,7 +151,7 @@ interface LeasedRow extends Omit<LeasedSource, 'url'> {
 /** A process that ends without releasing its sources is succeeded after this time. */
 const leaseSeconds = 15;
 
-const leasedColumns = sql`s.account_id as "accountId", s.id, s.incarnation, s.table_name as "table", s.url as sealed,
+const leasedColumns = sql`s.account_id as "accountId", s.id, s.incarnation, s.table_name as "table", s.sealed_url as sealed,
   s.rows_per_second as "rowsPerSecond", ${lagSeconds} as "lagSeconds"`;
 const lease = (owner: string) =>
   sql`lease_owner = ${owner}, lease_until = now() + ${leaseSeconds}::int * interval '1 second'`;
