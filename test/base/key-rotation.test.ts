@@ -445,11 +445,13 @@ test('ASVS 4.0.3 6.4.1: sealed secrets are re-encrypted row by row, repeatably',
     [550, 0],
     [1, 0],
     [1, 0],
+    [1, 0],
   ]);
   assert.deepEqual(await all(), [
     [0, 0],
     [0, 0],
     [0, 1],
+    [0, 0],
     [0, 0],
     [0, 0],
     [0, 0],
