@@ -215,7 +215,7 @@ test('the usage queue stays bounded, however many keys are used and however slow
       scopes: new Set(),
       networks: undefined,
       templates: undefined,
-    mode: 'live',
+      mode: 'live',
     });
   assert.equal(uses.size, 100);
   assert.equal(recorded, 1, 'one statement at a time');
