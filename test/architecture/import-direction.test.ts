@@ -56,6 +56,7 @@ const districts: Readonly<Record<string, readonly (string | readonly string[])[]
     'report',
     'webhook',
   ],
+  outbox: ['source', 'reader'],
   operating: ['move', 'change', 'manifest', 'demo-data', 'management', 'config', 'command'],
 };
 

@@ -82,7 +82,7 @@ class SendAdmission implements SendingCaller {
 
 export type { RawRight, SendAdmission };
 
-/** The admission of the service itself, which sends with its own templates. */
+/** The admission of the service itself, for its own mail and for the rows of an account's outboxes. */
 export function admitService(caller: SendingCaller): SendAdmission {
   return new SendAdmission(caller, undefined, false);
 }

@@ -18,14 +18,14 @@ export function sendEmail(
   dependencies: SendDependencies,
   admitted: AdmittedRequest,
 ): Promise<Receipt> {
-  const { idempotencyKey, templateText, body, parsed, span } = admitted;
+  const { idempotencyKey, rowKey, templateText, body, parsed, span } = admitted;
   return acceptMessage(dependencies, {
     accountId: admitted.admission.account.id,
     templateId: templateText,
     span,
     readKey:
       idempotencyKey === undefined
-        ? undefined
+        ? rowKey && (() => rowKey)
         : () =>
             readIdempotencyKey(
               idempotencyKey,
