@@ -157,6 +157,7 @@ test('ASVS 4.0.3 13.1.1: every route rejects a body one byte over its limit befo
             ? { authorization: `Bearer ${credential}` }
             : { cookie, 'x-signalpost-request': '1' }),
           ...(path === '/intake/postmark' && { authorization: basic }),
+          'x-postmark-server-token': key,
           'x-twilio-email-event-webhook-timestamp': '1',
           'x-twilio-email-event-webhook-signature': 'x',
         },
