@@ -136,21 +136,26 @@ export class Exchange {
 
   /**
    * Sends the response once, in a single write; does nothing if the client is gone.
-   * @param json the body
+   * @param text the body
    * @param headers additional ones: name, value, name, value…
    */
-  answer(status: number, json: string, headers: readonly string[] = []): void {
+  answer(
+    status: number,
+    text: string,
+    headers: readonly string[] = [],
+    contentType = 'application/json; charset=utf-8',
+  ): void {
     this.#release();
     const response = this.#response;
     const { log, route, transport, crossOrigin, closing, unsent } = this.#context;
-    const head = ['x-request-id', this.id, 'content-type', 'application/json; charset=utf-8'];
-    const bytes = Buffer.byteLength(json);
+    const head = ['x-request-id', this.id, 'content-type', contentType];
+    const bytes = Buffer.byteLength(text);
     head.push('content-length', String(bytes), ...transport, ...headers);
     if (crossOrigin !== undefined) head.push(...crossOrigin.headersFor(this.request));
     if (closing() || this.#closeAfterAnswer || !drainBody(this.request))
       head.push('connection', 'close');
     response.writeHead(status, head);
-    if (unsent.hold(this.request, response, bytes)) response.end(json);
+    if (unsent.hold(this.request, response, bytes)) response.end(text);
     else response.destroy();
     if (this.span !== undefined) endRequestSpan(this.span, status);
     if (this.#context.access !== undefined) this.#logAccess(this.#context.access, status, bytes);
