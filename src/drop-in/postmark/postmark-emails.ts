@@ -12,7 +12,7 @@ const Addresses = Type.String({ maxLength: 50_000 });
 const Anything = Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object' });
 const List = Type.Array(Anything, { maxItems: 100 });
 
-const onlyStream = 'can only be outbound: Signalpost has one stream';
+export const onlyStream = 'can only be outbound: Signalpost has one stream';
 const trackingOptions = ['None', 'HtmlOnly', 'HtmlAndText'];
 
 /** What emails with a content and those from a template share. */
@@ -308,6 +308,6 @@ function withoutUndefined(members: Readonly<Record<string, unknown>>): Record<st
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
-function invalid(details: readonly FaultDetail[]): Fault {
+export function invalid(details: readonly FaultDetail[]): Fault {
   return new Fault('VALIDATION_FAILED', { details });
 }

@@ -20,6 +20,8 @@ import {
   readTemplated,
   templatedMembers,
 } from './postmark-emails.ts';
+import { ok, postmarkReads } from './postmark-reads.ts';
+import { postmarkSuppressions } from './postmark-suppressions.ts';
 
 const maxBatchEmails = 500;
 
@@ -73,9 +75,17 @@ export const postmark: DropIn = {
   name: 'postmark',
   title: 'Postmark',
   keyOf: ({ 'x-postmark-server-token': token }) => (typeof token === 'string' ? token : undefined),
-  calls: sends,
+  calls: [...sends, ...postmarkReads, ...postmarkSuppressions],
   describeError: describePostmarkError,
-  scopes: ['messages:send', 'messages:send-content'],
+  scopes: [
+    'messages:send',
+    'messages:send-content',
+    'messages:read',
+    'templates:read',
+    'suppressions:read',
+    'suppressions:write',
+    'reports:read',
+  ],
   environment: (url, key) => ({
     POSTMARK_SERVER_TOKEN: key,
     POSTMARK_API_URL: url,
@@ -93,6 +103,7 @@ const errors: Readonly<Record<DropInError['kind'], readonly [status: number, cod
   UNSUPPORTED_CALL: [404, 404],
   NOT_FOUND: [422, 701],
   CONFLICT: [422, 300],
+  // Of a template; a bounce has another code.
   INVALID_ID: [422, 1_101],
   VALIDATION_FAILED: [422, 300],
   SENDER_NOT_ALLOWED: [422, 400],
@@ -109,7 +120,8 @@ function describePostmarkError({ kind, message, details }: DropInError): DropInA
   const [status, code] = errors[kind];
   const [first] = details;
   const isUnreadable = kind === 'VALIDATION_FAILED' && first?.field === '';
-  const ErrorCode = isUnreadable && /JSON|UTF-8|empty/.test(first.reason) ? 402 : code;
+  const own = isUnreadable && /JSON|UTF-8|empty/.test(first.reason) ? 402 : undefined;
+  const ErrorCode = own ?? (first?.field === 'BounceID' ? 407 : code);
   return { status, body: { ErrorCode, Message: message } };
 }
 
@@ -119,7 +131,7 @@ const attachmentPlaces = {
 };
 
 async function sendEmail(request: DropInRequest, read: ReadEmail): Promise<DropInAnswer> {
-  return { status: 200, body: await sendOne(request, read) };
+  return ok(await sendOne(request, read));
 }
 
 async function sendOne(request: DropInRequest, read: ReadEmail): Promise<object> {
@@ -189,7 +201,7 @@ async function sendBatch(
         details: [{ field: '', reason: `the batch has more than ${maxBatchEmails} emails` }],
       });
     const results = await forEach(items, (item) => sendOne({ ...request, body: item }, read));
-    return { status: 200, body: results.map(viewResult) };
+    return ok(results.map(viewResult));
   });
 }
 
