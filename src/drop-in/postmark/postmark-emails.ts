@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
-import { Fault, type FaultDetail } from '../../base/values/errors.ts';
+import type { FaultDetail } from '../../base/values/errors.ts';
 import { MAX_FIELD_DEPTH } from '../../content/template/template-limits.ts';
 import type { BodyJson } from '../../sending/submission/read-body-json.ts';
 import type { Mailbox } from '../../sending/submission/send-content.ts';
-import { MemberTable, mapped, refused, supported } from '../provider/members.ts';
+import { invalidMembers, MemberTable, mapped, refused, supported } from '../provider/members.ts';
 import { readMailbox } from '../provider/read-mailboxes.ts';
 import { type ProviderMessage, typeOfFile } from '../provider/send-messages.ts';
 
@@ -43,7 +43,7 @@ const sharedMembers = {
   MessageStream: mapped(Type.String({ maxLength: 100 }), onlyStream),
 } as const;
 
-export const emailMembers = new MemberTable({
+export const postmarkMembers = new MemberTable({
   ...sharedMembers,
   Subject: supported(Type.String()),
   HtmlBody: supported(Type.String()),
@@ -72,7 +72,7 @@ export const templatedMembers = new MemberTable({
   ),
 });
 
-export const attachmentMembers = new MemberTable({
+export const fileMembers = new MemberTable({
   Name: supported(Type.String()),
   Content: supported(Type.String()),
   ContentType: mapped(Type.String(), 'is derived from the extension of `Name` if it is absent'),
@@ -87,7 +87,7 @@ export const headerMembers = new MemberTable({
 });
 
 /** The members of Postmark's email by those of the send body. */
-export const emailNames = {
+export const postmarkNames = {
   'envelope.toAddress': 'To',
   'envelope.toDisplayName': 'To',
   'envelope.ccAddressList': 'Cc',
@@ -123,12 +123,12 @@ type Shared = {
  * Translates an email with its content.
  * @throws Fault VALIDATION_FAILED with the members of Postmark's email
  */
-export const readEmail: ReadEmail = (value, contents) => {
-  const email = emailMembers.read(value);
+export const readContentEmail: ReadEmail = (value, contents) => {
+  const email = postmarkMembers.read(value);
   const details: FaultDetail[] = [];
   const { from, tag, replyTo, attachments, ...shared } = readShared(email, contents, details);
   if (from === undefined) details.push({ field: 'From', reason: 'is required' });
-  if (from === undefined || details.length > 0) throw invalid(details);
+  if (from === undefined || details.length > 0) throw invalidMembers(details);
   const { Subject: subject = '', HtmlBody: html, TextBody: text } = email;
   const files = attachments?.map(({ placeholder: _, ...file }) => file);
   return {
@@ -138,7 +138,6 @@ export const readEmail: ReadEmail = (value, contents) => {
       replyTo,
       tag,
       attachments: files,
-      // The service sends none without a subject, which Postmark does.
       subject,
       html: emptyToUndefined(html),
       text: emptyToUndefined(text),
@@ -153,19 +152,8 @@ export const readEmail: ReadEmail = (value, contents) => {
 export const readTemplated: ReadEmail = (value, contents) => {
   const email = templatedMembers.read(value);
   const details: FaultDetail[] = [];
-  const {
-    from,
-    to,
-    cc,
-    bcc,
-    replyTo,
-    tag,
-    headers,
-    attributes,
-    trackOpens,
-    trackClicks,
-    ...shared
-  } = readShared(email, contents, details);
+  const { to, replyTo, attachments, ...shared } = readShared(email, contents, details);
+  const { from, cc, bcc, tag, headers, attributes, trackOpens, trackClicks } = shared;
   const { TemplateId: number, TemplateAlias: alias, TemplateModel: model } = email;
   if ((number === undefined) === (alias === undefined))
     details.push({ field: 'TemplateId or TemplateAlias', reason: 'is required, and not both' });
@@ -175,11 +163,8 @@ export const readTemplated: ReadEmail = (value, contents) => {
     details.push({ field: 'To', reason: 'can’t have several addresses; send an email to each' });
   if (replyTo.length > 1)
     details.push({ field: 'ReplyTo', reason: 'can’t have several addresses with a template' });
-  if (details.length > 0) throw invalid(details);
-  const attachments = shared.attachments?.map(({ placeholder, ...file }) => ({
-    ...file,
-    content: placeholder,
-  }));
+  if (details.length > 0) throw invalidMembers(details);
+  const files = attachments?.map(({ placeholder, ...file }) => ({ ...file, content: placeholder }));
   return {
     templateId: alias ?? String(number),
     contents,
@@ -196,7 +181,7 @@ export const readTemplated: ReadEmail = (value, contents) => {
       content: withoutUndefined({
         personalizationDataMap: toValues(model ?? {}),
         headers,
-        attachments,
+        attachments: files,
       }),
       metadata: withoutUndefined({ attributes, tagList: tag === undefined ? undefined : [tag] }),
       actions: { trackOpens, trackClicks },
@@ -270,7 +255,7 @@ function readFiles(
 ) {
   return attachments?.map((attachment, index) => {
     const place = `Attachments[${index}].`;
-    const file = attachmentMembers.read(attachment, place);
+    const file = fileMembers.read(attachment, place);
     for (const name of ['Name', 'Content'] as const)
       if (file[name] === undefined) details.push({ field: place + name, reason: 'is required' });
     const { Name: filename = '', Content: content = '', ContentType, ContentID = '' } = file;
@@ -306,8 +291,4 @@ function emptyToUndefined(text: string | undefined): string | undefined {
 
 function withoutUndefined(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
-}
-
-export function invalid(details: readonly FaultDetail[]): Fault {
-  return new Fault('VALIDATION_FAILED', { details });
 }

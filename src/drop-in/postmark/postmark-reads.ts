@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import type { Permission } from '../../accounts/access/permission.ts';
 import { comparableAddress } from '../../base/values/email-address.ts';
 import { Fault } from '../../base/values/errors.ts';
 import { type MessageId, parseMessageId, parseTemplateId } from '../../base/values/ids.ts';
@@ -28,7 +29,7 @@ import {
   DropInRefusal,
   type DropInRequest,
 } from '../provider/drop-in.ts';
-import { MemberTable, mapped, refused, supported } from '../provider/members.ts';
+import { invalidMembers, MemberTable, mapped, refused, supported } from '../provider/members.ts';
 import { describeSent, readSentMessage, type SentMessage } from '../provider/read-sent-message.ts';
 import { findTemplate } from '../provider/send-messages.ts';
 import {
@@ -38,9 +39,7 @@ import {
   type SentRow,
 } from '../provider/sent-message-store.ts';
 import { allowAddress } from '../provider/suppressed-addresses.ts';
-import { invalid, onlyStream } from './postmark-emails.ts';
-
-const smallBodyBytes = 4 * 1_024;
+import { onlyStream } from './postmark-emails.ts';
 
 const Text = Type.String({ maxLength: 1_000 });
 const pages = {
@@ -82,77 +81,78 @@ const bounceQuery = new MemberTable({
 });
 const statsQuery = new MemberTable({ ...times, ...stream, tag: supported(Text) });
 
+/** @param query parameters; absent: it has none */
+export const get = (
+  path: string,
+  permission: Permission,
+  summary: string,
+  answer: DropInCall['answer'],
+  query?: MemberTable,
+): DropInCall => {
+  const parameters = query === undefined ? { query: [] } : { members: { query } };
+  return { method: 'GET', path, permission, summary, answer, ...parameters };
+};
+
 /** The calls that read templates, messages, bounces and statistics. */
 export const postmarkReads: readonly DropInCall[] = [
-  {
-    method: 'GET',
-    path: '/templates',
-    summary: 'list templates; `Alias` is their ID, and `TemplateId` is 0 unless the ID is a number',
-    permission: 'templates:read',
-    members: { query: templateQuery },
-    answer: listTemplates,
-  },
-  {
-    method: 'GET',
-    path: '/templates/:idOrAlias',
-    summary: 'read the published version of a template',
-    permission: 'templates:read',
-    query: [],
-    answer: getTemplate,
-  },
-  {
-    method: 'GET',
-    path: '/messages/outbound',
-    summary: 'list messages, newest first, one for each recipient',
-    permission: 'messages:read',
-    members: { query: messageQuery },
-    answer: listMessages,
-  },
-  {
-    method: 'GET',
-    path: '/messages/outbound/:messageId/details',
-    summary: 'read a message and its events',
-    permission: 'messages:read',
-    query: [],
-    answer: getMessage,
-  },
-  {
-    method: 'GET',
-    path: '/bounces',
-    summary: 'list messages that bounced, newest first',
-    permission: 'messages:read',
-    members: { query: bounceQuery },
-    answer: listBounces,
-  },
-  {
-    method: 'GET',
-    path: '/bounces/:id',
-    summary: 'read a bounce or complaint by its ID, which webhooks also have',
-    permission: 'messages:read',
-    query: [],
-    answer: async (request) => ok((await findBounce(request)).bounce),
-  },
+  get(
+    '/templates',
+    'templates:read',
+    'list templates; `Alias` is their ID, and `TemplateId` is 0 unless the ID is a number',
+    listTemplates,
+    templateQuery,
+  ),
+  get(
+    '/templates/:idOrAlias',
+    'templates:read',
+    'read the published version of a template',
+    getTemplate,
+  ),
+  get(
+    '/messages/outbound',
+    'messages:read',
+    'list messages, newest first, one for each recipient',
+    listMessages,
+    messageQuery,
+  ),
+  get(
+    '/messages/outbound/:messageId/details',
+    'messages:read',
+    'read a message and its events',
+    getMessage,
+  ),
+  get(
+    '/bounces',
+    'messages:read',
+    'list messages that bounced, newest first',
+    listBounces,
+    bounceQuery,
+  ),
+  get(
+    '/bounces/:id',
+    'messages:read',
+    'read a bounce or complaint by its ID, which webhooks also have',
+    async (request) => okAnswer((await findBounce(request)).bounce),
+  ),
   {
     method: 'PUT',
     path: '/bounces/:id/activate',
     summary: 'remove the suppression that a bounce caused',
     permission: 'suppressions:write',
-    bodyBytes: smallBodyBytes,
+    bodyBytes: 4 * 1_024,
     query: [],
     answer: activateBounce,
   },
-  {
-    method: 'GET',
-    path: '/stats/outbound',
-    summary:
-      'count what was sent, bounced, opened and clicked; clients and platforms aren’t counted',
-    permission: 'reports:read',
-    members: { query: statsQuery },
-    answer: getOverview,
-  },
+  get(
+    '/stats/outbound',
+    'reports:read',
+    'count what was sent, bounced, opened and clicked; clients and platforms aren’t counted',
+    getOverview,
+    statsQuery,
+  ),
 ];
 
-export function ok(body: unknown): DropInAnswer {
+export function okAnswer(body: unknown): DropInAnswer {
   return { status: 200, body };
 }
 
@@ -163,7 +163,7 @@ export function parametersOf<Table extends { read(value: unknown): unknown }>(
 ): ReturnType<Table['read']> {
   const given = Object.fromEntries([...query].map(([name, value]) => [name.toLowerCase(), value]));
   if ((given.messagestream ?? 'outbound') !== 'outbound')
-    throw invalid([{ field: 'messagestream', reason: onlyStream }]);
+    throw invalidMembers([{ field: 'messagestream', reason: onlyStream }]);
   return table.read(given) as ReturnType<Table['read']>;
 }
 
@@ -173,9 +173,11 @@ const maxEnd = 10_000;
 function pageOf({ count = '100', offset = '0' }: { count?: string; offset?: string }) {
   const page = { count: Number(count), offset: Number(offset) };
   if (!/^\d{1,6}$/.test(count) || page.count < 1 || page.count > maxCount)
-    throw invalid([{ field: 'count', reason: `must be a number from 1 to ${maxCount}` }]);
+    throw invalidMembers([{ field: 'count', reason: `must be a number from 1 to ${maxCount}` }]);
   if (!/^\d{1,6}$/.test(offset) || page.count + page.offset > maxEnd)
-    throw invalid([{ field: 'offset', reason: `and count must not be more than ${maxEnd}` }]);
+    throw invalidMembers([
+      { field: 'offset', reason: `and count must not be more than ${maxEnd}` },
+    ]);
   return page;
 }
 
@@ -189,7 +191,7 @@ export function rangeOf({ fromdate, todate }: { fromdate?: string; todate?: stri
     const isZoned = dayPattern.test(text) || /(?:z|[+-]\d\d:?\d\d)$/i.test(text);
     const time = parseTimestamp(isZoned ? text : `${text}Z`);
     if (time === undefined)
-      throw invalid([
+      throw invalidMembers([
         { field, reason: 'must be a time such as 2026-01-31 or 2026-01-31T12:00:00' },
       ]);
     return time;
@@ -212,7 +214,7 @@ async function listTemplates(request: DropInRequest): Promise<DropInAnswer> {
   const { kysely } = services.database;
   const all = await readTemplateFacts(kysely, admission.account.id, { limit });
   const { TotalCount, page: shown } = paged(all, page);
-  return ok({
+  return okAnswer({
     TotalCount,
     Templates: shown.map(({ id, name, publishedVersion }) =>
       viewTemplate(id, name, publishedVersion !== null),
@@ -237,7 +239,7 @@ async function getTemplate(request: DropInRequest): Promise<DropInAnswer> {
       details: [{ field: 'TemplateId', reason: 'is not the ID or alias of a published template' }],
     });
   const { subject, html, mjml, text } = version.source;
-  return ok({
+  return okAnswer({
     ...viewTemplate(facts.id, facts.name, true),
     AssociatedServerId: 0,
     Subject: subject,
@@ -260,7 +262,9 @@ async function findPage(
   const limit = page.offset + page.count + 1;
   const { found, next } = await findMessages(kysely, accountId, { ...filter, limit }, searchBudget);
   if (next !== undefined)
-    throw invalid([{ field: 'fromdate', reason: 'must be later, since too many messages match' }]);
+    throw invalidMembers([
+      { field: 'fromdate', reason: 'must be later, since too many messages match' },
+    ]);
   const ids = [...new Set(found.map(({ messageId }) => messageId))];
   const { TotalCount, page: shown } = paged(ids, page);
   const rows = shown.length === 0 ? [] : await readSent(kysely, accountId, shown);
@@ -272,7 +276,7 @@ async function listMessages(request: DropInRequest): Promise<DropInAnswer> {
   const filter = { ...rangeOf(given), address: given.recipient, tag: given.tag };
   const { total, rows } = await findPage(request, filter, pageOf(given));
   const messages = await describeSent(request, rows);
-  return ok({ TotalCount: total, Messages: messages.map(viewMessage) });
+  return okAnswer({ TotalCount: total, Messages: messages.map(viewMessage) });
 }
 
 function viewMessage(message: SentMessage) {
@@ -308,7 +312,7 @@ function viewMailbox(text: string) {
 async function getMessage(request: DropInRequest): Promise<DropInAnswer> {
   const message = await readSentMessage(request, request.params.messageId ?? '');
   const { html: HtmlBody, text: TextBody, events, content } = message;
-  return ok({
+  return okAnswer({
     ...viewMessage(message),
     Attachments: message.files,
     HtmlBody,
@@ -334,18 +338,13 @@ function viewEvent(event: StoredEvent, id: MessageId, content: StoredContent | n
   if (Type === undefined) return [];
   const detail = event.detail as Readonly<Record<string, unknown>>;
   const text = textOf(detail.reply) || textOf(detail.reason);
-  const details: Readonly<Record<string, object>> = {
-    Delivered: { DeliveryMessage: text },
-    Transient: { DeliveryMessage: text },
-    Bounced: { Summary: text, BounceID: bounceIdOf(id) },
-    SpamComplaint: { Summary: text, BounceID: bounceIdOf(id) },
-  };
+  const isBounce = bounceKinds.some((kind) => kind === event.kind);
   return [
     {
       Recipient: recipientOf(content, event.recipient),
       Type,
       ReceivedAt: event.at.toISOString(),
-      Details: details[Type] ?? { Summary: text },
+      Details: isBounce ? { Summary: text, BounceID: bounceIdOf(id) } : { DeliveryMessage: text },
     },
   ];
 }
@@ -361,12 +360,12 @@ async function listBounces(request: DropInRequest): Promise<DropInAnswer> {
   const given = parametersOf(request, bounceQuery);
   const messageId = given.messageid === undefined ? undefined : parseMessageId(given.messageid);
   if (given.messageid !== undefined && messageId === undefined)
-    throw invalid([{ field: 'messageID', reason: 'is not the ID of a message' }]);
+    throw invalidMembers([{ field: 'messageID', reason: 'is not the ID of a message' }]);
   const { emailfilter: address, tag } = given;
   const filter = { ...rangeOf(given), state: 'bounced', address, tag, messageId } as const;
   const { total, rows } = await findPage(request, filter, pageOf(given));
   const bounces = await describeBounces(request, rows);
-  return ok({ TotalCount: total, Bounces: bounces.map(({ bounce }) => bounce) });
+  return okAnswer({ TotalCount: total, Bounces: bounces.map(({ bounce }) => bounce) });
 }
 
 /** The first bounce of each message, newest first. */
@@ -435,7 +434,7 @@ async function activateBounce(request: DropInRequest): Promise<DropInAnswer> {
     address !== null && (await allowAddress(request, comparableAddress(address), 'hard_bounce'));
   if (!isActivated)
     throw new DropInRefusal('CONFLICT', 'The address isn’t suppressed because of a bounce.');
-  return ok({ Message: 'OK', Bounce: { ...bounce, Inactive: false, CanActivate: false } });
+  return okAnswer({ Message: 'OK', Bounce: { ...bounce, Inactive: false, CanActivate: false } });
 }
 
 async function getOverview(request: DropInRequest): Promise<DropInAnswer> {
@@ -451,7 +450,7 @@ async function getOverview(request: DropInRequest): Promise<DropInAnswer> {
   const Bounced = count('bounced_hard', 'bounced_soft', 'expired');
   const SpamComplaints = count('complained');
   const rate = (part: number) => (Sent === 0 ? 0 : Math.round((part / Sent) * 100_000) / 1_000);
-  return ok({
+  return okAnswer({
     Sent,
     Bounced,
     SMTPApiErrors: count('failed'),

@@ -9,15 +9,15 @@ import {
   DropInRefusal,
   type DropInRequest,
 } from '../provider/drop-in.ts';
-import { MemberTable, mapped, supported } from '../provider/members.ts';
+import { invalidMembers, MemberTable, mapped, supported } from '../provider/members.ts';
 import { readJson } from '../provider/send-messages.ts';
 import {
   allowAddress,
   parseSuppressedAddress,
   suppressAddress,
 } from '../provider/suppressed-addresses.ts';
-import { invalid, onlyStream } from './postmark-emails.ts';
-import { ok, parametersOf, rangeOf, times } from './postmark-reads.ts';
+import { onlyStream } from './postmark-emails.ts';
+import { get, okAnswer, parametersOf, rangeOf, times } from './postmark-reads.ts';
 
 const maxAddresses = 50;
 const maxDump = 10_000;
@@ -49,14 +49,13 @@ const members = { '': listMembers, 'Suppressions[]': entryMembers };
 
 /** The calls for the list of suppressed addresses. */
 export const postmarkSuppressions: readonly DropInCall[] = [
-  {
-    method: 'GET',
-    path: `${path}/dump`,
-    summary: `list suppressed addresses, newest first, if they aren’t more than ${maxDump}`,
-    permission: 'suppressions:read',
-    members: { query: dumpQuery },
-    answer: dump,
-  },
+  get(
+    `${path}/dump`,
+    'suppressions:read',
+    `list suppressed addresses, newest first, if they aren’t more than ${maxDump}`,
+    dump,
+    dumpQuery,
+  ),
   {
     method: 'POST',
     path,
@@ -82,7 +81,7 @@ export const postmarkSuppressions: readonly DropInCall[] = [
 
 /** @throws Fault VALIDATION_FAILED */
 function checkStream({ params }: DropInRequest): void {
-  if (params.stream !== 'outbound') throw invalid([{ field: 'stream', reason: onlyStream }]);
+  if (params.stream !== 'outbound') throw invalidMembers([{ field: 'stream', reason: onlyStream }]);
 }
 
 const reasons: Readonly<Record<SuppressionReason, readonly [reason: string, origin: string]>> = {
@@ -109,7 +108,7 @@ async function dump(request: DropInRequest): Promise<DropInAnswer> {
           parseSuppressedAddress(emailaddress, 'emailaddress'),
         );
   if (found.length > maxDump)
-    throw invalid([
+    throw invalidMembers([
       {
         field: 'emailaddress',
         reason: `is required, because the list has more than ${maxDump} entries; export them with the management API`,
@@ -127,7 +126,7 @@ async function dump(request: DropInRequest): Promise<DropInAnswer> {
     })
     .filter((entry) => reason === undefined || entry.SuppressionReason === reason)
     .filter((entry) => origin === undefined || entry.Origin === origin);
-  return ok({ Suppressions: entries });
+  return okAnswer({ Suppressions: entries });
 }
 
 /** Changes each address of the body; each has a result of its own. */
@@ -138,21 +137,19 @@ async function changeEach(
 ): Promise<DropInAnswer> {
   checkStream(request);
   const { Suppressions: given } = listMembers.read(readJson(request).value);
-  if (given === undefined) throw invalid([{ field: 'Suppressions', reason: 'is required' }]);
-  const addresses = given.map((entry, index) => {
-    const place = `Suppressions[${index}].`;
-    const { EmailAddress = '' } = entryMembers.read(entry, place);
-    return EmailAddress;
-  });
+  if (given === undefined) throw invalidMembers([{ field: 'Suppressions', reason: 'is required' }]);
+  const addresses = given.map((entry, index) =>
+    entryMembers.read(entry, `Suppressions[${index}].`),
+  );
   const results: object[] = [];
-  for (const EmailAddress of addresses)
-    results.push(
-      await (async () => change(parseSuppressedAddress(EmailAddress, 'EmailAddress')))().then(
-        () => ({ EmailAddress, Status, Message: null }),
-        (error: unknown) => ({ EmailAddress, Status: 'Failed', Message: reasonOf(error) }),
-      ),
-    );
-  return ok({ Suppressions: results });
+  for (const { EmailAddress } of addresses)
+    try {
+      await change(parseSuppressedAddress(EmailAddress, 'EmailAddress'));
+      results.push({ EmailAddress, Status, Message: null });
+    } catch (error) {
+      results.push({ EmailAddress, Status: 'Failed', Message: reasonOf(error) });
+    }
+  return okAnswer({ Suppressions: results });
 }
 
 /** @throws what isn't about the address */

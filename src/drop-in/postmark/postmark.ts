@@ -9,65 +9,64 @@ import type {
   DropInRequest,
 } from '../provider/drop-in.ts';
 import { describeError } from '../provider/drop-in-routes.ts';
+import { invalidMembers } from '../provider/members.ts';
 import { forEach, readJson, sendMessage } from '../provider/send-messages.ts';
 import {
-  attachmentMembers,
-  emailMembers,
-  emailNames,
+  fileMembers,
   headerMembers,
+  postmarkMembers,
+  postmarkNames,
   type ReadEmail,
-  readEmail,
+  readContentEmail,
   readTemplated,
   templatedMembers,
 } from './postmark-emails.ts';
-import { ok, postmarkReads } from './postmark-reads.ts';
+import { okAnswer, postmarkReads } from './postmark-reads.ts';
 import { postmarkSuppressions } from './postmark-suppressions.ts';
 
 const maxBatchEmails = 500;
 
-const parts = { 'Attachments[]': attachmentMembers, 'Headers[]': headerMembers };
+const sends = {
+  method: 'POST',
+  permission: 'messages:send',
+  names: postmarkNames,
+} as const;
 
-const sends: readonly DropInCall[] = [
+const calls: readonly DropInCall[] = [
   {
-    method: 'POST',
+    ...sends,
     path: '/email',
     summary: 'send an email',
-    permission: 'messages:send',
     bodyBytes: sendBodyBytes,
     withAttachments: true,
-    members: { '': emailMembers, ...parts },
-    names: emailNames,
-    answer: (request) => sendEmail(request, readEmail),
+    members: { '': postmarkMembers, 'Attachments[]': fileMembers, 'Headers[]': headerMembers },
+    answer: async (request) => okAnswer(await sendOne(request, readContentEmail)),
   },
   {
-    method: 'POST',
+    ...sends,
     path: '/email/batch',
     summary: `send up to ${maxBatchEmails} emails; each has a result of its own`,
-    permission: 'messages:send',
     bodyBytes: 10 * mebibyte,
-    names: emailNames,
-    answer: (request) => sendBatch(request, readEmail, listStart, '{"messages":[', '}'),
+    answer: (request) => sendBatch(request, readContentEmail, listStart, 'a list of emails'),
   },
   {
-    method: 'POST',
+    ...sends,
     path: '/email/withTemplate',
     summary: 'send an email from a template',
-    permission: 'messages:send',
     bodyBytes: sendBodyBytes,
     withAttachments: true,
     members: { '': templatedMembers },
-    names: emailNames,
-    answer: (request) => sendEmail(request, readTemplated),
+    answer: async (request) => okAnswer(await sendOne(request, readTemplated)),
   },
   {
-    method: 'POST',
+    ...sends,
     path: '/email/batchWithTemplates',
     summary: `send up to ${maxBatchEmails} emails from templates; each has a result of its own`,
-    permission: 'messages:send',
     bodyBytes: 10 * mebibyte,
-    names: emailNames,
-    answer: (request) => sendBatch(request, readTemplated, messagesStart, '{"messages":', ''),
+    answer: (request) => sendBatch(request, readTemplated, messagesStart, '{"Messages": […]}'),
   },
+  ...postmarkReads,
+  ...postmarkSuppressions,
 ];
 
 /** Postmark's API (https://postmarkapp.com/developer), as version 5 of its SDK calls it. */
@@ -75,7 +74,7 @@ export const postmark: DropIn = {
   name: 'postmark',
   title: 'Postmark',
   keyOf: ({ 'x-postmark-server-token': token }) => (typeof token === 'string' ? token : undefined),
-  calls: [...sends, ...postmarkReads, ...postmarkSuppressions],
+  calls,
   describeError: describePostmarkError,
   scopes: [
     'messages:send',
@@ -130,10 +129,6 @@ const attachmentPlaces = {
   find: (body: unknown) => member(body, 'Attachments'),
 };
 
-async function sendEmail(request: DropInRequest, read: ReadEmail): Promise<DropInAnswer> {
-  return ok(await sendOne(request, read));
-}
-
 async function sendOne(request: DropInRequest, read: ReadEmail): Promise<object> {
   const { value, contents } = readJson(request, attachmentPlaces);
   const message = read(value, contents);
@@ -166,47 +161,33 @@ function toInactive({ extra }: Fault): Fault {
 }
 
 const listStart = /^\s*\[/;
-const messagesStart = /^\s*\{\s*"Messages"\s*:/;
+const messagesStart = /^\s*\{\s*"Messages"\s*:\s*\[/;
 
-/** @param start of the body, which `head` replaces to make it one of the batch operation */
+/** @param start of the body, which is replaced to make it one of the batch operation @param form what the body must be */
 async function sendBatch(
   request: DropInRequest,
   read: ReadEmail,
   start: RegExp,
-  head: string,
-  tail: string,
+  form: string,
 ): Promise<DropInAnswer> {
   const { services, admission, body } = request;
   const [opening] = start.exec(body.toString('latin1', 0, 1_000)) ?? [];
   if (opening === undefined)
-    throw new Fault('VALIDATION_FAILED', {
-      details: [
-        {
-          field: '',
-          reason:
-            tail === ''
-              ? 'the body must be {"Messages": […]}'
-              : 'the body must be a list of emails',
-        },
-      ],
-    });
-  const batch = Buffer.concat([
-    Buffer.from(head),
-    body.subarray(opening.length),
-    Buffer.from(tail),
-  ]);
+    throw invalidMembers([{ field: '', reason: `the body must be ${form}` }]);
+  const rest = [body.subarray(opening.length), Buffer.from(start === listStart ? '}' : '')];
+  const batch = Buffer.concat([Buffer.from('{"messages":['), ...rest]);
   return services.submission.useItems(admission.account.id, batch, async (items) => {
     if (items.length > maxBatchEmails)
-      throw new Fault('VALIDATION_FAILED', {
-        details: [{ field: '', reason: `the batch has more than ${maxBatchEmails} emails` }],
-      });
+      throw invalidMembers([
+        { field: '', reason: `the batch has more than ${maxBatchEmails} emails` },
+      ]);
     const results = await forEach(items, (item) => sendOne({ ...request, body: item }, read));
-    return ok(results.map(viewResult));
+    return okAnswer(results.map(viewResult));
   });
 }
 
 function viewResult(result: object): unknown {
   return result instanceof Fault
-    ? describePostmarkError(describeError(result, emailNames)).body
+    ? describePostmarkError(describeError(result, postmarkNames)).body
     : result;
 }
