@@ -95,45 +95,12 @@ export const get = (
 
 /** The calls that read templates, messages, bounces and statistics. */
 export const postmarkReads: readonly DropInCall[] = [
-  get(
-    '/templates',
-    'templates:read',
-    'list templates; `Alias` is their ID, and `TemplateId` is 0 unless the ID is a number',
-    listTemplates,
-    templateQuery,
-  ),
-  get(
-    '/templates/:idOrAlias',
-    'templates:read',
-    'read the published version of a template',
-    getTemplate,
-  ),
-  get(
-    '/messages/outbound',
-    'messages:read',
-    'list messages, newest first, one for each recipient',
-    listMessages,
-    messageQuery,
-  ),
-  get(
-    '/messages/outbound/:messageId/details',
-    'messages:read',
-    'read a message and its events',
-    getMessage,
-  ),
-  get(
-    '/bounces',
-    'messages:read',
-    'list messages that bounced, newest first',
-    listBounces,
-    bounceQuery,
-  ),
-  get(
-    '/bounces/:id',
-    'messages:read',
-    'read a bounce or complaint by its ID, which webhooks also have',
-    async (request) => okAnswer((await findBounce(request)).bounce),
-  ),
+  get('/templates', 'templates:read', 'list templates', listTemplates, templateQuery),
+  get('/templates/:idOrAlias', 'templates:read', 'read a published template', getTemplate),
+  get('/messages/outbound', 'messages:read', 'list messages', listMessages, messageQuery),
+  get('/messages/outbound/:id/details', 'messages:read', 'read a message', getMessage),
+  get('/bounces', 'messages:read', 'list messages that bounced', listBounces, bounceQuery),
+  get('/bounces/:id', 'messages:read', 'read a bounce or complaint', getBounce),
   {
     method: 'PUT',
     path: '/bounces/:id/activate',
@@ -143,13 +110,7 @@ export const postmarkReads: readonly DropInCall[] = [
     query: [],
     answer: activateBounce,
   },
-  get(
-    '/stats/outbound',
-    'reports:read',
-    'count what was sent, bounced, opened and clicked; clients and platforms aren’t counted',
-    getOverview,
-    statsQuery,
-  ),
+  get('/stats/outbound', 'reports:read', 'count recipients and readers', getOverview, statsQuery),
 ];
 
 export function okAnswer(body: unknown): DropInAnswer {
@@ -248,10 +209,11 @@ async function getTemplate(request: DropInRequest): Promise<DropInAnswer> {
   });
 }
 
-/** A search that matches rarely is stopped after this time. */
-const searchBudget = { rows: 1_000, maxMs: 200 };
+/** Messages of one statement. */
+const maxFound = 500;
+const maxSearchMs = 1_000;
 
-/** A page of messages, newest first. */
+/** A page of messages, newest first. @throws Fault VALIDATION_FAILED if the search takes too long */
 async function findPage(
   { services, admission }: DropInRequest,
   filter: Omit<MessageSearchFilter, 'limit'>,
@@ -259,14 +221,20 @@ async function findPage(
 ): Promise<{ readonly total: number; readonly rows: readonly SentRow[] }> {
   const { kysely } = services.database;
   const accountId = admission.account.id;
-  const limit = page.offset + page.count + 1;
-  const { found, next } = await findMessages(kysely, accountId, { ...filter, limit }, searchBudget);
-  if (next !== undefined)
-    throw invalidMembers([
-      { field: 'fromdate', reason: 'must be later, since too many messages match' },
-    ]);
-  const ids = [...new Set(found.map(({ messageId }) => messageId))];
-  const { TotalCount, page: shown } = paged(ids, page);
+  const end = page.offset + page.count + 1;
+  const ids = new Set<MessageId>();
+  const deadline = performance.now() + maxSearchMs;
+  for (let before: MessageId | undefined, isLast = false; ids.size < end && !isLast; ) {
+    if (performance.now() > deadline)
+      throw invalidMembers([{ field: 'fromdate', reason: 'must be later, to search less' }]);
+    const limit = Math.min(maxFound, end - ids.size);
+    const { found, next } = await findMessages(kysely, accountId, { ...filter, before, limit });
+    const count = ids.size;
+    for (const { messageId } of found) ids.add(messageId);
+    before = next ?? found.at(-1)?.messageId;
+    isLast = next === undefined && ids.size - count < limit;
+  }
+  const { TotalCount, page: shown } = paged([...ids], page);
   const rows = shown.length === 0 ? [] : await readSent(kysely, accountId, shown);
   return { total: TotalCount, rows };
 }
@@ -310,7 +278,7 @@ function viewMailbox(text: string) {
 }
 
 async function getMessage(request: DropInRequest): Promise<DropInAnswer> {
-  const message = await readSentMessage(request, request.params.messageId ?? '');
+  const message = await readSentMessage(request, request.params.id ?? '');
   const { html: HtmlBody, text: TextBody, events, content } = message;
   return okAnswer({
     ...viewMessage(message),
@@ -412,9 +380,9 @@ async function findBounce(request: DropInRequest) {
   const id = /^[1-9]\d{0,15}$/.test(params.id ?? '') ? Number(params.id) : 0;
   const from = new Date(timeOfBounce(id));
   const until = new Date(from.getTime() + 1);
-  const range = { from, until, limit: maxEnd };
+  const range = { from, until, limit: maxFound };
   const accountId = admission.account.id;
-  const { found } = await findMessages(kysely, accountId, range, searchBudget);
+  const { found } = await findMessages(kysely, accountId, range);
   const match = found.filter(({ messageId }) => bounceIdOf(messageId) === id);
   const rows = await readSent(
     kysely,
@@ -428,13 +396,19 @@ async function findBounce(request: DropInRequest) {
   });
 }
 
+async function getBounce(request: DropInRequest): Promise<DropInAnswer> {
+  return okAnswer((await findBounce(request)).bounce);
+}
+
+/** Answers nothing of the message, which the caller may not be permitted to read. */
 async function activateBounce(request: DropInRequest): Promise<DropInAnswer> {
   const { bounce, address } = await findBounce(request);
   const isActivated =
     address !== null && (await allowAddress(request, comparableAddress(address), 'hard_bounce'));
   if (!isActivated)
     throw new DropInRefusal('CONFLICT', 'The address isn’t suppressed because of a bounce.');
-  return okAnswer({ Message: 'OK', Bounce: { ...bounce, Inactive: false, CanActivate: false } });
+  const Bounce = { ID: bounce.ID, Inactive: false, CanActivate: false };
+  return okAnswer({ Message: 'OK', Bounce });
 }
 
 async function getOverview(request: DropInRequest): Promise<DropInAnswer> {
