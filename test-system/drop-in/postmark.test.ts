@@ -387,6 +387,10 @@ test('messages are searched and read with what was asked and what happened', asy
     [{ metadata_color: 'blue' }, /^Metadata_color isn’t known to Signalpost/],
     [{ count: 501 }, /^Count must be a number from 1 to 500/],
     [{ count: 500, offset: 9_501 }, /^Offset and count must not be more than 10000/],
+    [{ tag: 'a\0b' }, /^Tag /],
+    [{ fromDate: '1969-12-31' }, /^Fromdate must be a time such as/],
+    [{ fromDate: '+275760-09-13' }, /^Fromdate must be a time such as/],
+    [{ toDate: '2026-02-30' }, /^Todate must be a time such as/],
     [{ fromDate: 'yesterday' }, /^Fromdate must be a time such as/],
     [{ messageStream: 'broadcast' }, /^Messagestream can only be outbound/],
   ] as const)

@@ -23,6 +23,7 @@ import {
   timeOfBounce,
 } from '../../outcomes/webhook/postmark-webhook.ts';
 import { factsOf, type WebhookEvent } from '../../outcomes/webhook/webhook-format.ts';
+import { findInvalidText } from '../../sending/submission/find-invalid-text.ts';
 import {
   type DropInAnswer,
   type DropInCall,
@@ -123,6 +124,8 @@ export function parametersOf<Table extends { read(value: unknown): unknown }>(
   table: Table,
 ): ReturnType<Table['read']> {
   const given = Object.fromEntries([...query].map(([name, value]) => [name.toLowerCase(), value]));
+  const unstorable = findInvalidText(given);
+  if (unstorable.length > 0) throw invalidMembers(unstorable);
   if ((given.messagestream ?? 'outbound') !== 'outbound')
     throw invalidMembers([{ field: 'messagestream', reason: onlyStream }]);
   return table.read(given) as ReturnType<Table['read']>;
@@ -143,6 +146,8 @@ function pageOf({ count = '100', offset = '0' }: { count?: string; offset?: stri
 }
 
 const dayMs = 24 * 60 * 60 * 1_000;
+/** From 1970 on, where IDs begin. */
+const yearPattern = /^(?:19[7-9]|[2-9]\d\d)\d-/;
 const dayPattern = /^\d{4}-\d\d-\d\d$/;
 
 /** A range of time; undefined if it has no start or no end. */
@@ -150,7 +155,7 @@ export function rangeOf({ fromdate, todate }: { fromdate?: string; todate?: stri
   const read = (field: string, text: string | undefined): Date | undefined => {
     if (text === undefined) return undefined;
     const isZoned = dayPattern.test(text) || /(?:z|[+-]\d\d:?\d\d)$/i.test(text);
-    const time = parseTimestamp(isZoned ? text : `${text}Z`);
+    const time = yearPattern.test(text) ? parseTimestamp(isZoned ? text : `${text}Z`) : undefined;
     if (time === undefined)
       throw invalidMembers([
         { field, reason: 'must be a time such as 2026-01-31 or 2026-01-31T12:00:00' },

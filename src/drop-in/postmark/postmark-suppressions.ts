@@ -45,7 +45,14 @@ const listMembers = new MemberTable({
   ),
 });
 const entryMembers = new MemberTable({ EmailAddress: supported(Text) });
-const members = { '': listMembers, 'Suppressions[]': entryMembers };
+
+const changes = {
+  method: 'POST',
+  permission: 'suppressions:write',
+  bodyBytes: 32 * 1_024,
+  query: [],
+  members: { '': listMembers, 'Suppressions[]': entryMembers },
+} as const;
 
 /** The calls for the list of suppressed addresses. */
 export const postmarkSuppressions: readonly DropInCall[] = [
@@ -57,24 +64,16 @@ export const postmarkSuppressions: readonly DropInCall[] = [
     dumpQuery,
   ),
   {
-    method: 'POST',
+    ...changes,
     path,
     summary: `suppress up to ${maxAddresses} addresses, as \`manual\``,
-    permission: 'suppressions:write',
-    bodyBytes: 32 * 1_024,
-    query: [],
-    members,
     answer: (request) =>
       changeEach(request, 'Suppressed', (address) => suppressAddress(request, address, 'manual')),
   },
   {
-    method: 'POST',
+    ...changes,
     path: `${path}/delete`,
     summary: `remove up to ${maxAddresses} addresses for all reasons, except those that complained`,
-    permission: 'suppressions:write',
-    bodyBytes: 32 * 1_024,
-    query: [],
-    members,
     answer: (request) => changeEach(request, 'Deleted', (address) => allow(request, address)),
   },
 ];
