@@ -666,3 +666,30 @@ test('each other call of the SDK is answered in Postmark’s form, naming it', a
     }),
   );
 });
+
+test('large attachments arrive whole, alone, from a template and in a batch', async () => {
+  const file = Buffer.alloc(400_000, 'A file. ');
+  const Attachments = [
+    { Name: 'a.txt', Content: file.toString('base64'), ContentType: 'text/plain', ContentID: null },
+  ];
+  const email = { From, Subject: 'Large', TextBody: 'Large', Attachments };
+  const model = { TemplateAlias: 't-0001', TemplateModel: { 'Order Number': 'A' }, Attachments };
+  await client.sendEmail({ ...email, To: 'alone@large.test' });
+  await client.sendEmailWithTemplate({ ...model, From, To: 'template@large.test' });
+  const batch = await client.sendEmailBatch([
+    { ...email, To: 'one@large.test' },
+    { ...email, To: 'two@large.test' },
+  ]);
+  assert.deepEqual(
+    batch.map(({ ErrorCode }) => ErrorCode),
+    [0, 0],
+  );
+  const templated = await client.sendEmailBatchWithTemplates([
+    { ...model, From, To: 'three@large.test' },
+  ]);
+  assert.equal(templated[0]?.ErrorCode, 0);
+  for (const name of ['alone', 'template', 'one', 'two', 'three']) {
+    const mail = readSentMail((await mailTo(`${name}@large.test`)).source);
+    assert.ok(mail.files[0]?.content.equals(file), name);
+  }
+});
