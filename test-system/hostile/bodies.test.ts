@@ -113,7 +113,7 @@ test('ASVS 4.0.3 13.2.1: a route without an entry, or with a different method, c
 });
 
 /** The status of a provider for a body that is too large. */
-const refusedBody: Readonly<Record<DropInName, number>> = { resend: 422, ses: 400 };
+const refusedBody: Readonly<Record<DropInName, number>> = { resend: 422, postmark: 422, ses: 400 };
 
 /** A path with a plausible value for each parameter. */
 function fill(path: string): string {
@@ -160,6 +160,7 @@ test('ASVS 4.0.3 13.1.1: every route rejects a body one byte over its limit befo
             ? { authorization: `Bearer ${credential}` }
             : { cookie, 'x-signalpost-request': '1' }),
           ...(path === '/intake/postmark' && { authorization: basic }),
+          'x-postmark-server-token': key,
           'x-twilio-email-event-webhook-timestamp': '1',
           'x-twilio-email-event-webhook-signature': 'x',
           ...(dropIn === 'ses' &&
