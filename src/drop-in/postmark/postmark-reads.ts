@@ -23,7 +23,6 @@ import {
   timeOfBounce,
 } from '../../outcomes/webhook/postmark-webhook.ts';
 import { factsOf, type WebhookEvent } from '../../outcomes/webhook/webhook-format.ts';
-import { findInvalidText } from '../../sending/submission/find-invalid-text.ts';
 import {
   type DropInAnswer,
   type DropInCall,
@@ -124,8 +123,6 @@ export function parametersOf<Table extends { read(value: unknown): unknown }>(
   table: Table,
 ): ReturnType<Table['read']> {
   const given = Object.fromEntries([...query].map(([name, value]) => [name.toLowerCase(), value]));
-  const unstorable = findInvalidText(given);
-  if (unstorable.length > 0) throw invalidMembers(unstorable);
   if ((given.messagestream ?? 'outbound') !== 'outbound')
     throw invalidMembers([{ field: 'messagestream', reason: onlyStream }]);
   return table.read(given) as ReturnType<Table['read']>;
