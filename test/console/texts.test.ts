@@ -12,6 +12,7 @@ import { processesTexts } from '../../console/src/texts/en/processes.en.ts';
 import { repliesTexts } from '../../console/src/texts/en/replies.en.ts';
 import { settingsTexts } from '../../console/src/texts/en/settings.en.ts';
 import { smtpTexts } from '../../console/src/texts/en/smtp.en.ts';
+import { webhooksTexts } from '../../console/src/texts/en/webhooks.en.ts';
 import { en } from '../../console/src/texts/en.ts';
 
 const folder = join(import.meta.dirname, '../../console/src/texts/en');
@@ -34,6 +35,7 @@ test('every text of a file is in the catalog, and no two files use the same name
     ...repliesTexts,
     ...settingsTexts,
     ...smtpTexts,
+    ...webhooksTexts,
   };
   assert.deepEqual(names.toSorted(), Object.keys(catalog).toSorted());
 });
