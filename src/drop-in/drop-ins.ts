@@ -4,9 +4,10 @@ import type { DropIn, DropInServices } from './provider/drop-in.ts';
 import type { DropInName } from './provider/drop-in-names.ts';
 import { limitsOf, registerDropIn } from './provider/drop-in-routes.ts';
 import { resend } from './resend/resend.ts';
+import { sendgrid } from './sendgrid/sendgrid.ts';
 
 /** The APIs of other providers that the service speaks, each under its own prefix. */
-export const dropIns: Readonly<Record<DropInName, DropIn>> = { resend };
+export const dropIns: Readonly<Record<DropInName, DropIn>> = { resend, sendgrid };
 
 /** The limits of their routes. */
 export const dropInLimits: readonly RouteLimit[] = Object.values(dropIns).flatMap(limitsOf);

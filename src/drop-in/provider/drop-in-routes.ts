@@ -73,7 +73,7 @@ async function respond(
 ): Promise<void> {
   try {
     const { status, body, headers } = await answer();
-    exchange.answer(status, JSON.stringify(body), headers);
+    exchange.answer(status, body === undefined ? '' : JSON.stringify(body), headers);
   } catch (error) {
     const described = describeError(error, call?.names ?? {});
     if (!(error instanceof DropInRefusal)) logFault(toOwnFault(error), exchange);

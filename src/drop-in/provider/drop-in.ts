@@ -52,7 +52,7 @@ export interface DropInRequest {
 
 export interface DropInAnswer {
   readonly status: number;
-  /** JSON. */
+  /** JSON; undefined: none. */
   readonly body: unknown;
   /** More headers: name, value, name, value… */
   readonly headers?: readonly string[];

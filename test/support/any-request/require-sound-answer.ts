@@ -48,10 +48,11 @@ function requireForm(sent: AnyRequest, status: number, body: Json, where: string
 /** The members of an error in the form of a provider. */
 const dropInForms: Readonly<Record<DropInName, readonly string[]>> = {
   resend: ['statusCode', 'name', 'message'],
+  sendgrid: ['errors'],
 };
 
 function isProgram({ line }: AnyRequest): boolean {
-  return /^\/(manage|ete|api|resend|token|revoke|introspect|intake|healthz|readyz)/.test(
+  return /^\/(manage|ete|api|resend|sendgrid|token|revoke|introspect|intake|healthz|readyz)/.test(
     line.limit.path,
   );
 }
